@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# One folder, one library: bucketlab_library(NAME [LINK ...] [PRIVATE ...]) takes every .c below the folder and
+# publishes its include/ folder, so that a header can be included only by those that link the library.
+
+add_library(bucketlab_flags INTERFACE)
+target_compile_options(bucketlab_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wcast-qual -Wwrite-strings
+  -Wundef -Wdouble-promotion -Wconversion -Wno-sign-conversion
+  # Binary64 as IEEE 754 has it: a*b+c is two roundings on every machine.
+  -ffp-contract=off -fno-strict-overflow)
+if(BUCKETLAB_WERROR)
+  target_compile_options(bucketlab_flags INTERFACE -Werror)
+endif()
+
+function(bucketlab_library name)
+  cmake_parse_arguments(ARG "" "" "LINK;PRIVATE" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.c)
+  add_library(${name} STATIC ${sources})
+  add_library(bucketlab::${name} ALIAS ${name})
+  target_include_directories(${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} PRIVATE bucketlab_flags ${ARG_PRIVATE})
+endfunction()

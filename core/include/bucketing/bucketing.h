@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* All of libbucketing. */
+#ifndef BUCKETING_BUCKETING_H
+#define BUCKETING_BUCKETING_H
+
+#include "bucketing/hash.h"
+#include "bucketing/read.h"
+#include "bucketing/route.h"
+#include "bucketing/status.h"
+#include "bucketing/strategy.h"
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* What a call of the core answers: BK_OK, or why nothing was done. One table gives names and texts. */
+#ifndef BUCKETING_STATUS_H
+#define BUCKETING_STATUS_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define BK_STATUS_MAP(X)                                                                                     \
+    X(BK_OK, "fine")                                                                                         \
+    X(BK_ERROR_NULL, "a pointer that must be set is NULL")                                                   \
+    X(BK_ERROR_KIND, "no such kind of strategy")                                                             \
+    X(BK_ERROR_WINDOW, "a time window must last at least one microsecond")                                   \
+    X(BK_ERROR_CALENDAR, "no such calendar unit")                                                            \
+    X(BK_ERROR_ROWS, "the number of rows must be at least 1")                                                \
+    X(BK_ERROR_BITS, "the number of bits must be from 0 to 32")                                              \
+    X(BK_ERROR_CHANCE, "a chance m/n needs 0 < m <= n")                                                      \
+    X(BK_ERROR_THRESHOLD, "the threshold must be at least 1")                                                \
+    X(BK_ERROR_BUCKETS, "the number of buckets must be from 1 to 2147483647")                                \
+    X(BK_ERROR_STATE, "the key state cannot be one of this strategy")                                        \
+    X(BK_ERROR_PLAN, "this strategy cannot be read with that plan")                                          \
+    X(BK_ERROR_WALK_TOO_LONG, "the walk from now back to the key's birth passes too many windows")
+
+enum bk_status {
+#define BK_STATUS_ENUM(name, text) name,
+    BK_STATUS_MAP(BK_STATUS_ENUM)
+#undef BK_STATUS_ENUM
+};
+
+/* The text of a status, a constant; "unknown status" for a value that is none. */
+const char *bk_status_text(enum bk_status status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

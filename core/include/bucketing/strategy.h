@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* A strategy: the checked, constant settings by which a key's rows are put into buckets.
+ *
+ * (key, bucket) names one Cassandra partition. The struct is plain, owned by the caller, without pointers, and may
+ * be copied; make it with one of the functions below, which check the settings and write nothing on an error.
+ * Times are nanoseconds since 1970-01-01T00:00:00Z. */
+#ifndef BUCKETING_STRATEGY_H
+#define BUCKETING_STRATEGY_H
+
+#include <stdint.h>
+
+#include "bucketing/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum bk_kind {
+    BK_NONE,          /* one partition a key, for ever */
+    BK_TIME,          /* the window or calendar unit of the row's time */
+    BK_COUNT,         /* the row's sequence number / rows */
+    BK_PROBABILISTIC, /* a row that fires adds 1 to a counter; at the threshold the key rolls */
+    BK_HASH,          /* consistent hash of the row's id into a fixed number of buckets */
+    BK_KIND_COUNT
+};
+
+/* Units of UTC, for BK_TIME: hours, days and months since 1970-01, weeks that begin on Monday (ISO 8601), bucket 0
+ * being the unit that holds 1970-01-01T00:00:00Z. */
+enum bk_calendar { BK_CALENDAR_NONE, BK_CALENDAR_HOUR, BK_CALENDAR_DAY, BK_CALENDAR_WEEK, BK_CALENDAR_MONTH };
+
+#define BK_BITS_MAX    32u
+#define BK_BUCKETS_MAX 2147483647u
+
+struct bk_strategy {
+    enum bk_kind kind;
+    union {
+        struct {
+            enum bk_calendar calendar; /* BK_CALENDAR_NONE: windows of window_ns from epoch_ns */
+            int64_t window_ns;
+            int64_t epoch_ns;
+        } time;
+        struct {
+            uint64_t rows; /* of a partition */
+        } count;
+        struct {
+            uint32_t bits;                       /* used when chance_denominator is 0 */
+            uint64_t chance_numerator;           /* any chance m/n in place of 2^-bits */
+            uint64_t chance_denominator;         /* 0: the bits hold */
+            uint64_t threshold;                  /* increments of a partition */
+        } probabilistic;
+        struct {
+            uint32_t buckets;
+        } hash;
+    } of;
+};
+
+/* The constructors return BK_OK and set *out; or an error, and *out is zeroed (kind BK_NONE).
+ * Errors: BK_ERROR_NULL when out is NULL, and those named beside each. */
+enum bk_status bk_strategy_none(struct bk_strategy *out);
+/* Windows of window_ns >= 1000 from epoch_ns; bucket 0 is [epoch, epoch + window). Error BK_ERROR_WINDOW. */
+enum bk_status bk_strategy_time(int64_t window_ns, int64_t epoch_ns, struct bk_strategy *out);
+/* Error BK_ERROR_CALENDAR when the unit is none of the four. */
+enum bk_status bk_strategy_calendar(enum bk_calendar unit, struct bk_strategy *out);
+/* rows >= 1, or BK_ERROR_ROWS. */
+enum bk_status bk_strategy_count(uint64_t rows, struct bk_strategy *out);
+/* bits from 0 to 32 (BK_ERROR_BITS), threshold >= 1 (BK_ERROR_THRESHOLD). */
+enum bk_status bk_strategy_probabilistic(uint32_t bits, uint64_t threshold, struct bk_strategy *out);
+/* A row fires with chance numerator / denominator, 0 < m <= n (BK_ERROR_CHANCE), to within 2^-64. */
+enum bk_status bk_strategy_probabilistic_chance(uint64_t numerator, uint64_t denominator, uint64_t threshold,
+                                                struct bk_strategy *out);
+/* buckets from 1 to BK_BUCKETS_MAX, or BK_ERROR_BUCKETS. */
+enum bk_status bk_strategy_hash(uint32_t buckets, struct bk_strategy *out);
+
+/* Whether a struct that was filled by hand, or came from a file, is one that a constructor could have made. */
+enum bk_status bk_strategy_check(const struct bk_strategy *strategy);
+
+/* "none", "time", "count", "probabilistic", "hash"; "unknown" for a value that is none. */
+const char *bk_kind_name(enum bk_kind kind);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

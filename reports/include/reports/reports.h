@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Pictures of a result. A chart is data first (model), then boxes (layout), then drawn by Cairo and Pango (backend),
+ * so that what it says is tested as text and that nothing overlaps is tested on the boxes.
+ *
+ * Reads results only. The same result gives the same bytes: no date but the run's virtual start, no machine, no path.
+ * Files appear under their names only when whole (written beside, flushed, renamed). */
+#ifndef REPORTS_REPORTS_H
+#define REPORTS_REPORTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "kernel/error.h"
+#include "lab/result.h"
+
+enum report_format { REPORT_PNG, REPORT_SVG, REPORT_PDF, REPORT_FORMAT_COUNT };
+/* "png", "svg", "pdf"; false for another name. */
+bool report_format_parse(const char *name, enum report_format *out);
+
+struct report_files {
+    char **paths;
+    size_t count;
+};
+
+/* Writes every chart of the result into folder (made when missing, with its parents), named
+ * SCENARIO-CHART.EXT (the scenario's name with everything but letters, digits, - and _ turned into -). */
+bool report_write(const struct lab_result *result, enum report_format format, const char *folder,
+                  struct report_files *out, struct sim_error *error);
+void report_files_free(struct report_files *files);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Cassandra's token of a partition key, as Murmur3Partitioner computes it.
+ *
+ * Token = h1 of Cassandra's murmur3_128 over the serialised key, seed 0; an empty key is INT64_MIN, and a hash of
+ * INT64_MIN becomes INT64_MAX. One component is its raw bytes; two or more are each a big-endian 16-bit length, the
+ * bytes and a zero byte. Sources: apache/cassandra dht/Murmur3Partitioner.java, db/marshal/CompositeType.java. */
+#ifndef CASSANDRA_TOKEN_H
+#define CASSANDRA_TOKEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/error.h"
+
+#define CASS_COMPONENT_SIZE_MAX 65535u
+
+int64_t cass_token(const void *serialised_key, size_t size);
+
+struct cass_component {
+    const void *data;
+    size_t size; /* at most CASS_COMPONENT_SIZE_MAX */
+};
+/* Bytes that cass_key_serialise() needs. */
+size_t cass_key_size(const struct cass_component *components, size_t count);
+/* Writes the serialised key; `out` holds cass_key_size() bytes. count >= 1. */
+void cass_key_serialise(const struct cass_component *components, size_t count, uint8_t *out);
+
+enum cass_type { CASS_TEXT, CASS_BLOB, CASS_INT, CASS_BIGINT, CASS_UUID, CASS_TIMEUUID, CASS_TYPE_COUNT };
+/* "text" ... "timeuuid"; returns false for a name that is none. */
+bool cass_type_parse(const char *name, enum cass_type *out);
+const char *cass_type_name(enum cass_type type);
+/* The bytes of a CQL literal: text as it is, a blob as 0x..., int and bigint big-endian, uuids as 16 bytes (a timeuuid
+ * must have version 1). *out is malloc'ed and the caller's to free. Errors: SIM_ERROR_INPUT with the value and the
+ * form that is wanted. */
+bool cass_value_parse(enum cass_type type, const char *text, uint8_t **out, size_t *out_size, struct sim_error *error);
+
+/* The token of (key, bucket), the partition key of a bucketed table: key as text, bucket as bigint. key_size at most
+ * CASS_COMPONENT_SIZE_MAX. */
+int64_t cass_token_bucketed(const char *key, size_t key_size, int64_t bucket);
+
+#endif

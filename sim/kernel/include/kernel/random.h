@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Random streams: one for each (seed, purpose, entity), derived by hashing and never by drawing, so that a new stream
+ * moves nobody else's draws.
+ *
+ * Generator: xoshiro256++ (Blackman and Vigna, 2019), 2^256 - 1 long; its four words come from splitmix64 over a hash
+ * of the three. Copy a stream into a local for a hot loop: its state then stays in registers. */
+#ifndef KERNEL_RANDOM_H
+#define KERNEL_RANDOM_H
+
+#include <stdint.h>
+
+/* What a stream is for. Append only: a number is part of every digest. */
+enum sim_purpose {
+    SIM_ARRIVAL = 1,
+    SIM_ROW_ID = 2,
+    SIM_ROW_BYTES = 3,
+    SIM_BURST = 4,
+    SIM_SPIKE = 5,
+    SIM_READ = 6,
+    SIM_RING = 7,
+};
+
+struct sim_random {
+    uint64_t s[4];
+};
+
+/* The finaliser of splitmix64: a bijection that mixes all 64 bits. */
+static inline uint64_t sim_mix64(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+/* A hash of (seed, purpose, entity), the same everywhere; the streams are seeded by it. */
+uint64_t sim_hash(uint64_t seed, enum sim_purpose purpose, uint64_t entity);
+
+void sim_random_init(struct sim_random *random, uint64_t seed, enum sim_purpose purpose, uint64_t entity);
+
+static inline uint64_t sim_rotl64(uint64_t x, int r)
+{
+    return (x << r) | (x >> (64 - r));
+}
+
+/* 64 random bits. */
+static inline uint64_t sim_random_next(struct sim_random *random)
+{
+    uint64_t *s = random->s;
+    uint64_t result = sim_rotl64(s[0] + s[3], 23) + s[0];
+    uint64_t t = s[1] << 17;
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = sim_rotl64(s[3], 45);
+    return result;
+}
+
+/* A multiple of 2^-53 in [0, 1). */
+static inline double sim_random_unit(struct sim_random *random)
+{
+    return (double)(int64_t)(sim_random_next(random) >> 11) * 0x1p-53;
+}
+
+/* Uniform in [0, n), n >= 1, without bias (Lemire 2019). */
+uint64_t sim_random_below(struct sim_random *random, uint64_t n);
+
+#endif

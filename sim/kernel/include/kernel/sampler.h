@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Samplers that give the same bits on every machine: ziggurats (Marsaglia and Tsang 2000) over committed tables, and
+ * kernel/number.h where a logarithm or a power is needed. */
+#ifndef KERNEL_SAMPLER_H
+#define KERNEL_SAMPLER_H
+
+#include <stdint.h>
+
+#include "kernel/random.h"
+
+extern const double sim_exponential_width[256];
+extern const uint64_t sim_exponential_accept[256];
+double sim_exponential_rare(struct sim_random *random, uint64_t bits);
+
+/* Exponential with mean 1. One draw of the stream in 99 % of the calls. */
+static inline double sim_exponential(struct sim_random *random)
+{
+    uint64_t bits = sim_random_next(random);
+    uint64_t layer = bits & 255, x = bits >> 11;
+    if (__builtin_expect(x < sim_exponential_accept[layer], 1))
+        return (double)(int64_t)x * sim_exponential_width[layer];
+    return sim_exponential_rare(random, bits);
+}
+
+/* Standard normal. */
+double sim_normal(struct sim_random *random);
+
+enum sim_size_kind { SIM_SIZE_CONSTANT, SIM_SIZE_UNIFORM, SIM_SIZE_LOGNORMAL, SIM_SIZE_PARETO };
+
+/* A law of sizes in whole bytes, at least 1, at most 2^62. */
+struct sim_size {
+    enum sim_size_kind kind;
+    double a; /* constant: bytes; uniform: least; lognormal: mean of the size (not of its log); pareto: least */
+    double b; /* uniform: most (inclusive); lognormal: sigma of the log; pareto: alpha > 0 */
+    double log_mean; /* filled by sim_size_prepare() */
+};
+
+/* Checks and completes; returns 0, or -1 when the figures make no law. */
+int sim_size_prepare(struct sim_size *size);
+uint64_t sim_size_draw(const struct sim_size *size, struct sim_random *random);
+/* The mean size in bytes, infinite for a Pareto with alpha <= 1; rounding to whole bytes left aside. */
+double sim_size_mean(const struct sim_size *size);
+
+/* Zipf weights k^-s of the ranks 1..count, s >= 0 (0: uniform). No table: a weight is computed when it is asked for. */
+struct sim_zipf {
+    double s;
+    uint64_t count;
+    double total;
+};
+void sim_zipf_init(struct sim_zipf *zipf, double s, uint64_t count);
+/* The share of rank index + 1, index from 0; the shares sum to 1. */
+double sim_zipf_share(const struct sim_zipf *zipf, uint64_t index);
+
+#endif

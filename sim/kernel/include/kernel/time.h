@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Virtual time: nanoseconds since 1970-01-01T00:00:00Z in an int64_t, good until the year 2262. */
+#ifndef KERNEL_TIME_H
+#define KERNEL_TIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SIM_US     INT64_C(1000)
+#define SIM_MS     INT64_C(1000000)
+#define SIM_SECOND INT64_C(1000000000)
+#define SIM_MINUTE (60 * SIM_SECOND)
+#define SIM_HOUR   (3600 * SIM_SECOND)
+#define SIM_DAY    (86400 * SIM_SECOND)
+
+#define SIM_TIME_TEXT_SIZE 32
+
+/* "2026-01-01T00:00:00Z", with as many decimals of the second as are not zero. buffer holds SIM_TIME_TEXT_SIZE. */
+void sim_time_format(int64_t time_ns, char *buffer);
+/* Reads "2026-01-01", "2026-01-01T12:30:00Z" and the like with decimals; the zone must be Z. Returns 0, or -1 when
+ * the text is no such time or is out of range. */
+int sim_time_parse(const char *text, int64_t *out_ns);
+
+#endif

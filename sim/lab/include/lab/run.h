@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs a scenario: every strategy over the same rows.
+ *
+ * The result is a function of the scenario alone: not of the number of workers, the machine or the time of day. */
+#ifndef LAB_RUN_H
+#define LAB_RUN_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lab/result.h"
+#include "lab/scenario.h"
+
+/* Written by the workers, read by whoever draws a progress bar; relaxed order. */
+struct lab_progress {
+    _Atomic uint64_t done;  /* in the units of `total` */
+    _Atomic uint64_t total; /* keys of a made workload, bytes of a trace; 0 until known */
+    _Atomic uint64_t rows;
+    _Atomic bool stop; /* set by the caller: the run ends soon with an error and no result */
+};
+
+/* jobs: worker threads, at least 1; progress may be NULL. On failure *out is NULL. An expectation that does not hold
+ * is no failure: it stands in the result. An expectation on a metric that the run does not have is SIM_ERROR_INPUT. */
+bool lab_run(const struct lab_scenario *scenario, uint32_t jobs, struct lab_progress *progress,
+             struct lab_result **out, struct sim_error *error);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A scenario: the experiment as a checked struct, read from YAML (docs/scenario.md lists every field).
+ *
+ * The parser is strict: an unknown field, a wrong unit, a missing or impossible figure ends in one error that names
+ * file, line, column and cure, and nothing is made. All strings and arrays belong to the scenario. */
+#ifndef LAB_SCENARIO_H
+#define LAB_SCENARIO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bucketing/bucketing.h"
+#include "kernel/error.h"
+#include "lab/expect.h"
+#include "workload/workload.h"
+
+#define LAB_STRATEGIES_MAX 64
+#define LAB_LABEL_SIZE_MAX 64 /* bytes of UTF-8 */
+
+enum lab_engine { LAB_ENGINE_AUTO, LAB_ENGINE_EXACT };
+
+struct lab_strategy {
+    char *label; /* its kind where none is given; no label twice */
+    struct bk_strategy strategy;
+    int line, column;
+};
+
+struct lab_reads {
+    bool present;
+    uint64_t rows; /* of `latest` */
+    double rate_per_s;
+    enum bk_plan plan; /* of the strategies that walk; BK_HASH always asks all */
+};
+
+struct lab_limits {
+    uint64_t partition_rows;  /* 0: no limit */
+    uint64_t partition_bytes; /* 0: no limit */
+    uint64_t tiny_rows;       /* 0: none is tiny */
+};
+
+struct lab_cluster {
+    uint32_t nodes, replication_factor, num_tokens;
+};
+
+struct lab_scenario {
+    char *path;      /* as it was named */
+    char *text;      /* the YAML as read, overrides not applied */
+    size_t text_size;
+    char *overrides; /* the --set arguments, one a line; "" when there were none */
+    char *name;
+    char *about;     /* "" when absent */
+    uint64_t seed;
+    enum lab_engine engine;
+    char *trace_path;              /* NULL for a made workload; resolved against the scenario's folder */
+    struct wl_workload workload;   /* of a trace: start, duration (0: the whole trace), row_bytes, row_cells, seed */
+    bool has_start;                /* of a trace: rows before workload.start_ns are left out */
+    struct lab_reads reads;
+    struct lab_limits limits;
+    struct lab_cluster cluster;    /* defaults: 6 nodes, replication factor 3, 16 tokens a node */
+    size_t strategy_count;
+    struct lab_strategy *strategies;
+    size_t expect_count;
+    struct lab_expect *expects;
+};
+
+struct lab_override {
+    const char *text; /* "PATH=VALUE", for example "arrivals.rate=300/s" or "strategies[3].probabilistic.bits=8" */
+};
+
+/* Reads and checks a file. overrides may be NULL when override_count is 0; seed overrides `seed:` when it is not NULL.
+ * On failure *out is NULL and the error is SIM_ERROR_INPUT (or SIM_ERROR_ENVIRONMENT without memory). */
+bool lab_scenario_load(const char *path, const struct lab_override *overrides, size_t override_count,
+                       const uint64_t *seed, struct lab_scenario **out, struct sim_error *error);
+/* The same from text; `path` is for messages and for relative file names. */
+bool lab_scenario_parse(const char *path, const char *text, size_t size, const struct lab_override *overrides,
+                        size_t override_count, const uint64_t *seed, struct lab_scenario **out,
+                        struct sim_error *error);
+void lab_scenario_destroy(struct lab_scenario *scenario); /* NULL is fine */
+
+#endif

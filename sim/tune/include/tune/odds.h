@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The exact law of the rows of a probabilistic partition.
+ *
+ * Rows are counted up to and including the row whose increment reaches the threshold, so N is negative binomial:
+ * P(N > n) = P(Binomial(n, p) < threshold) = I_{1-p}(n - threshold + 1, threshold), the regularised incomplete beta
+ * function (GSL). Right to 1e-10 relative in either tail down to 1e-30. */
+#ifndef TUNE_ODDS_H
+#define TUNE_ODDS_H
+
+#include <stdint.h>
+
+struct tune_law {
+    double p;           /* chance that a row increments: 0 < p <= 1 */
+    uint64_t threshold; /* >= 1 */
+};
+
+double tune_mean_rows(const struct tune_law *law);
+double tune_stddev_rows(const struct tune_law *law);
+double tune_below(const struct tune_law *law, uint64_t rows); /* P(N < rows) */
+double tune_above(const struct tune_law *law, uint64_t rows); /* P(N > rows) */
+double tune_pmf(const struct tune_law *law, uint64_t rows);   /* P(N = rows) */
+/* The smallest n with P(N <= n) >= probability, 0 <= probability < 1; exact: the neighbours are tried. */
+uint64_t tune_quantile(const struct tune_law *law, double probability);
+double tune_increments_per_1000_rows(const struct tune_law *law);
+
+#endif
