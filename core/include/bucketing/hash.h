@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The two hashes of bucketing: murmur3_128 (x64) and Guava's consistent hash, bit for bit.
  *
- * Sources: Appleby, smhasher MurmurHash3.cpp (public domain); google/guava Hashing.consistentHash; Cassandra's variant
- * apache/cassandra utils/MurmurHash.java, which sign-extends the bytes of the tail (those >= 0x80 differ). */
+ * Sources: Appleby, smhasher MurmurHash3.cpp (public domain); google/guava Hashing.consistentHash;
+ * Cassandra's variant apache/cassandra utils/MurmurHash.java, which sign-extends the bytes of the tail (those
+ * >= 0x80 differ). */
 #ifndef BUCKETING_HASH_H
 #define BUCKETING_HASH_H
 
@@ -14,7 +15,8 @@ extern "C" {
 #endif
 
 struct bk_hash128 {
-    uint64_t h1, h2; /* Guava's HashCode.asLong() is h1; toString() prints h1 then h2, each little end first */
+    uint64_t h1,
+        h2; /* Guava's HashCode.asLong() is h1; toString() prints h1 then h2, each little end first */
 };
 
 /* data may be NULL when size is 0. */
@@ -24,7 +26,8 @@ struct bk_hash128 bk_murmur3_128_cassandra(const void *data, size_t size, uint64
 /* bk_murmur3_128() of the eight bytes of value, little end first, seed 0. */
 struct bk_hash128 bk_murmur3_128_u64(uint64_t value);
 
-/* Guava's Hashing.consistentHash(input, buckets), 32-bit overflow included; buckets from 1 to 2^31 - 1, else -1. */
+/* Guava's Hashing.consistentHash(input, buckets), 32-bit overflow included; buckets from 1 to 2^31 - 1, else
+ * -1. */
 int32_t bk_consistent_hash(uint64_t input, uint32_t buckets);
 
 #ifdef __cplusplus

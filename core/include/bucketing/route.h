@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a row goes, and for how long that answer holds.
  *
- * bk_route() is pure: strategy + key state + row -> bucket, with the validity of the answer. Given the same key state
- * it holds for every row with a time in [from, until) and a sequence number in [low, high) for which bk_fires() is
- * false; a host that knows that the next 511 rows neither fire nor leave the ranges counts them in one step. Where
- * the bucket depends on the row's id (hash) the scope is this row alone.
- * bk_advance() alone changes a key state: call it once for each row that fires, after the row is placed. A row that
- * does not fire need not be advanced over, save for BK_COUNT, whose state only tells readers the newest bucket.
+ * bk_route() is pure: strategy + key state + row -> bucket, with the validity of the answer. Given the same
+ * key state it holds for every row with a time in [from, until) and a sequence number in [low, high) for
+ * which bk_fires() is false; a host that knows that the next 511 rows neither fire nor leave the ranges
+ * counts them in one step. Where the bucket depends on the row's id (hash) the scope is this row alone.
+ * bk_advance() alone changes a key state: call it once for each row that fires, after the row is placed. A
+ * row that does not fire need not be advanced over, save for BK_COUNT, whose state only tells readers the
+ * newest bucket.
  *
- * The caller owns every struct; nothing is allocated, and no function keeps a pointer. Safe from several threads as
- * long as they do not share a key state. */
+ * The caller owns every struct; nothing is allocated, and no function keeps a pointer. Safe from several
+ * threads as long as they do not share a key state. */
 #ifndef BUCKETING_ROUTE_H
 #define BUCKETING_ROUTE_H
 
@@ -58,24 +59,26 @@ struct bk_effect {
     bool rolled;
 };
 
-/* Errors: BK_ERROR_NULL, BK_ERROR_KIND, BK_ERROR_STATE (a state that this strategy cannot have made). *out is zeroed
- * on an error. state may be NULL for BK_NONE, BK_TIME, BK_COUNT and BK_HASH, which do not look at it. */
-enum bk_status bk_route(const struct bk_strategy *strategy, const struct bk_key_state *state, const struct bk_row *row,
-                        struct bk_route *out);
+/* Errors: BK_ERROR_NULL, BK_ERROR_KIND, BK_ERROR_STATE (a state that this strategy cannot have made). *out is
+ * zeroed on an error. state may be NULL for BK_NONE, BK_TIME, BK_COUNT and BK_HASH, which do not look at it.
+ */
+enum bk_status bk_route(const struct bk_strategy *strategy, const struct bk_key_state *state,
+                        const struct bk_row *row, struct bk_route *out);
 
-/* Whether the row fires: for BK_PROBABILISTIC the low `bits` bits of its id are all 1, or, for a chance m/n, the high
- * word of id * n is below m. False for the others, and for NULL. */
+/* Whether the row fires: for BK_PROBABILISTIC the low `bits` bits of its id are all 1, or, for a chance m/n,
+ * the high word of id * n is below m. False for the others, and for NULL. */
 bool bk_fires(const struct bk_strategy *strategy, const struct bk_row *row);
 
 /* The same over an array of ids: the index of the first from `begin` on that fires, or `end`. */
 size_t bk_first_firing(const struct bk_strategy *strategy, const uint64_t *ids, size_t begin, size_t end);
 
-/* Takes a placed row into the key state. *effect may be NULL. Errors as for bk_route(); then nothing changes. */
-enum bk_status bk_advance(const struct bk_strategy *strategy, struct bk_key_state *state, const struct bk_row *row,
-                          struct bk_effect *effect);
+/* Takes a placed row into the key state. *effect may be NULL. Errors as for bk_route(); then nothing changes.
+ */
+enum bk_status bk_advance(const struct bk_strategy *strategy, struct bk_key_state *state,
+                          const struct bk_row *row, struct bk_effect *effect);
 
-/* The consistent-hash bucket of a row's id: bk_consistent_hash() of murmur3_128 over the id's eight bytes, little end
- * first, as Guava's Hashing.murmur3_128().hashLong(id). */
+/* The consistent-hash bucket of a row's id: bk_consistent_hash() of murmur3_128 over the id's eight bytes,
+ * little end first, as Guava's Hashing.murmur3_128().hashLong(id). */
 int32_t bk_bucket_of_id(uint64_t id, uint32_t buckets);
 
 #ifdef __cplusplus

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A strategy: the checked, constant settings by which a key's rows are put into buckets.
  *
- * (key, bucket) names one Cassandra partition. The struct is plain, owned by the caller, without pointers, and may
- * be copied; make it with one of the functions below, which check the settings and write nothing on an error.
- * Times are nanoseconds since 1970-01-01T00:00:00Z. */
+ * (key, bucket) names one Cassandra partition. The struct is plain, owned by the caller, without pointers,
+ * and may be copied; make it with one of the functions below, which check the settings and write nothing on
+ * an error. Times are nanoseconds since 1970-01-01T00:00:00Z. */
 #ifndef BUCKETING_STRATEGY_H
 #define BUCKETING_STRATEGY_H
 
@@ -24,8 +24,8 @@ enum bk_kind {
     BK_KIND_COUNT
 };
 
-/* Units of UTC, for BK_TIME: hours, days and months since 1970-01, weeks that begin on Monday (ISO 8601), bucket 0
- * being the unit that holds 1970-01-01T00:00:00Z. */
+/* Units of UTC, for BK_TIME: hours, days and months since 1970-01, weeks that begin on Monday (ISO 8601),
+ * bucket 0 being the unit that holds 1970-01-01T00:00:00Z. */
 enum bk_calendar { BK_CALENDAR_NONE, BK_CALENDAR_HOUR, BK_CALENDAR_DAY, BK_CALENDAR_WEEK, BK_CALENDAR_MONTH };
 
 #define BK_BITS_MAX    32u
@@ -43,10 +43,10 @@ struct bk_strategy {
             uint64_t rows; /* of a partition */
         } count;
         struct {
-            uint32_t bits;                       /* used when chance_denominator is 0 */
-            uint64_t chance_numerator;           /* any chance m/n in place of 2^-bits */
-            uint64_t chance_denominator;         /* 0: the bits hold */
-            uint64_t threshold;                  /* increments of a partition */
+            uint32_t bits;               /* used when chance_denominator is 0 */
+            uint64_t chance_numerator;   /* any chance m/n in place of 2^-bits */
+            uint64_t chance_denominator; /* 0: the bits hold */
+            uint64_t threshold;          /* increments of a partition */
         } probabilistic;
         struct {
             uint32_t buckets;
@@ -71,7 +71,8 @@ enum bk_status bk_strategy_probabilistic_chance(uint64_t numerator, uint64_t den
 /* buckets from 1 to BK_BUCKETS_MAX, or BK_ERROR_BUCKETS. */
 enum bk_status bk_strategy_hash(uint32_t buckets, struct bk_strategy *out);
 
-/* Whether a struct that was filled by hand, or came from a file, is one that a constructor could have made. */
+/* Whether a struct that was filled by hand, or came from a file, is one that a constructor could have made.
+ */
 enum bk_status bk_strategy_check(const struct bk_strategy *strategy);
 
 /* "none", "time", "count", "probabilistic", "hash"; "unknown" for a value that is none. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Pictures of a result. A chart is data first (model), then boxes (layout), then drawn by Cairo and Pango (backend),
- * so that what it says is tested as text and that nothing overlaps is tested on the boxes.
+/* Pictures of a result. A chart is data first (model), then boxes (layout), then drawn by Cairo and Pango
+ * (backend), so that what it says is tested as text and that nothing overlaps is tested on the boxes.
  *
- * Reads results only. The same result gives the same bytes: no date but the run's virtual start, no machine, no path.
- * Files appear under their names only when whole (written beside, flushed, renamed). */
+ * Reads results only. The same result gives the same bytes: no date but the run's virtual start, no machine,
+ * no path. Files appear under their names only when whole (written beside, flushed, renamed). */
 #ifndef REPORTS_REPORTS_H
 #define REPORTS_REPORTS_H
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The ring: nodes with num_tokens random tokens each; a node owns (previous token, own token].
  *
- * SimpleStrategy: walk clockwise from the owner, skip nodes already met, stop at the replication factor. Source:
- * apache/cassandra locator/SimpleStrategy.java. A ring never changes after it is made and may be shared by threads. */
+ * SimpleStrategy: walk clockwise from the owner, skip nodes already met, stop at the replication factor.
+ * Source: apache/cassandra locator/SimpleStrategy.java. A ring never changes after it is made and may be
+ * shared by threads. */
 #ifndef CASSANDRA_RING_H
 #define CASSANDRA_RING_H
 
@@ -12,26 +13,29 @@
 
 #include "kernel/error.h"
 
-#define CASS_NODES_MAX 65535u
+#define CASS_NODES_MAX    65535u
 #define CASS_REPLICAS_MAX 64u
 
 struct cass_ring;
 
 /* Tokens are drawn from (seed, SIM_RING, node). Errors: SIM_ERROR_INPUT for figures out of range (nodes 1 to
- * CASS_NODES_MAX, 1 <= replication_factor <= min(nodes, CASS_REPLICAS_MAX), num_tokens 1 to 4096), or no memory. */
+ * CASS_NODES_MAX, 1 <= replication_factor <= min(nodes, CASS_REPLICAS_MAX), num_tokens 1 to 4096), or no
+ * memory. */
 bool cass_ring_create(uint64_t seed, uint32_t nodes, uint32_t num_tokens, uint32_t replication_factor,
                       struct cass_ring **out, struct sim_error *error);
-/* From given (token, node) pairs, in any order; tokens must differ. For known answers and rings of real clusters. */
-bool cass_ring_create_from(const int64_t *tokens, const uint32_t *token_nodes, size_t token_count, uint32_t nodes,
-                           uint32_t replication_factor, struct cass_ring **out, struct sim_error *error);
+/* From given (token, node) pairs, in any order; tokens must differ. For known answers and rings of real
+ * clusters. */
+bool cass_ring_create_from(const int64_t *tokens, const uint32_t *token_nodes, size_t token_count,
+                           uint32_t nodes, uint32_t replication_factor, struct cass_ring **out,
+                           struct sim_error *error);
 void cass_ring_destroy(struct cass_ring *ring);
 uint32_t cass_ring_node_count(const struct cass_ring *ring);
 uint32_t cass_ring_replication_factor(const struct cass_ring *ring);
 /* Position of the owning token: the first ring token >= token, wrapping. */
 size_t cass_ring_position(const struct cass_ring *ring, int64_t token);
 int64_t cass_ring_token_at(const struct cass_ring *ring, size_t position);
-/* The replicas of a token, primary first; `out` holds replication_factor nodes. Precomputed: a lookup costs one binary
- * search. Returns a pointer into the ring. */
+/* The replicas of a token, primary first; `out` holds replication_factor nodes. Precomputed: a lookup costs
+ * one binary search. Returns a pointer into the ring. */
 const uint32_t *cass_ring_replicas(const struct cass_ring *ring, int64_t token);
 
 #endif

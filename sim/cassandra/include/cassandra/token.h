@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Cassandra's token of a partition key, as Murmur3Partitioner computes it.
  *
- * Token = h1 of Cassandra's murmur3_128 over the serialised key, seed 0; an empty key is INT64_MIN, and a hash of
- * INT64_MIN becomes INT64_MAX. One component is its raw bytes; two or more are each a big-endian 16-bit length, the
- * bytes and a zero byte. Sources: apache/cassandra dht/Murmur3Partitioner.java, db/marshal/CompositeType.java. */
+ * Token = h1 of Cassandra's murmur3_128 over the serialised key, seed 0; an empty key is INT64_MIN, and a
+ * hash of INT64_MIN becomes INT64_MAX. One component is its raw bytes; two or more are each a big-endian
+ * 16-bit length, the bytes and a zero byte. Sources: apache/cassandra dht/Murmur3Partitioner.java,
+ * db/marshal/CompositeType.java. */
 #ifndef CASSANDRA_TOKEN_H
 #define CASSANDRA_TOKEN_H
 
@@ -30,13 +31,14 @@ enum cass_type { CASS_TEXT, CASS_BLOB, CASS_INT, CASS_BIGINT, CASS_UUID, CASS_TI
 /* "text" ... "timeuuid"; returns false for a name that is none. */
 bool cass_type_parse(const char *name, enum cass_type *out);
 const char *cass_type_name(enum cass_type type);
-/* The bytes of a CQL literal: text as it is, a blob as 0x..., int and bigint big-endian, uuids as 16 bytes (a timeuuid
- * must have version 1). *out is malloc'ed and the caller's to free. Errors: SIM_ERROR_INPUT with the value and the
- * form that is wanted. */
-bool cass_value_parse(enum cass_type type, const char *text, uint8_t **out, size_t *out_size, struct sim_error *error);
+/* The bytes of a CQL literal: text as it is, a blob as 0x..., int and bigint big-endian, uuids as 16 bytes (a
+ * timeuuid must have version 1). *out is malloc'ed and the caller's to free. Errors: SIM_ERROR_INPUT with the
+ * value and the form that is wanted. */
+bool cass_value_parse(enum cass_type type, const char *text, uint8_t **out, size_t *out_size,
+                      struct sim_error *error);
 
-/* The token of (key, bucket), the partition key of a bucketed table: key as text, bucket as bigint. key_size at most
- * CASS_COMPONENT_SIZE_MAX. */
+/* The token of (key, bucket), the partition key of a bucketed table: key as text, bucket as bigint. key_size
+ * at most CASS_COMPONENT_SIZE_MAX. */
 int64_t cass_token_bucketed(const char *key, size_t key_size, int64_t bucket);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The placement digest: 64 bits over where every row of every key went.
  *
- * Within a key it folds (row index, bucket) wherever the bucket changes, and the number of rows at the end, which
- * determines the whole sequence and costs nothing along a run of rows in one bucket. Over keys it adds up hashes of
- * (key, fold), so that partial digests by any split of the keys merge by addition, in any order. */
+ * Within a key it folds (row index, bucket) wherever the bucket changes, and the number of rows at the end,
+ * which determines the whole sequence and costs nothing along a run of rows in one bucket. Over keys it adds
+ * up hashes of (key, fold), so that partial digests by any split of the keys merge by addition, in any order.
+ */
 #ifndef KERNEL_DIGEST_H
 #define KERNEL_DIGEST_H
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One error: the class that the program's exit code tells, and one line of text that names place and cure.
  *
- * Functions that can fail for a reason outside the code return bool and fill the error on false. The text has no line
- * break and no program name in front: "scenarios/x.yaml:14:9: unknown field 'treshold'; did you mean 'threshold'?". */
+ * Functions that can fail for a reason outside the code return bool and fill the error on false. The text has
+ * no line break and no program name in front: "scenarios/x.yaml:14:9: unknown field 'treshold'; did you mean
+ * 'threshold'?". */
 #ifndef KERNEL_ERROR_H
 #define KERNEL_ERROR_H
 
@@ -20,8 +21,8 @@ struct sim_error {
     char text[1024];
 };
 
-/* Fills *error (which may be NULL) and returns false, so that a function can end in `return sim_fail(...)`. A text
- * that is too long is cut at a character's boundary; control characters become '?'. */
+/* Fills *error (which may be NULL) and returns false, so that a function can end in `return sim_fail(...)`. A
+ * text that is too long is cut at a character's boundary; control characters become '?'. */
 bool sim_fail(struct sim_error *error, enum sim_error_class class, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The environment's error for memory that could not be had. */

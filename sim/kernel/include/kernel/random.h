@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Random streams: one for each (seed, purpose, entity), derived by hashing and never by drawing, so that a new stream
- * moves nobody else's draws.
+/* Random streams: one for each (seed, purpose, entity), derived by hashing and never by drawing, so that a
+ * new stream moves nobody else's draws.
  *
- * Generator: xoshiro256++ (Blackman and Vigna, 2019), 2^256 - 1 long; its four words come from splitmix64 over a hash
- * of the three. Copy a stream into a local for a hot loop: its state then stays in registers. */
+ * Generator: xoshiro256++ (Blackman and Vigna, 2019), 2^256 - 1 long; its four words come from splitmix64
+ * over a hash of the three. Copy a stream into a local for a hot loop: its state then stays in registers. */
 #ifndef KERNEL_RANDOM_H
 #define KERNEL_RANDOM_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Samplers that give the same bits on every machine: ziggurats (Marsaglia and Tsang 2000) over committed tables, and
- * kernel/number.h where a logarithm or a power is needed. */
+/* Samplers that give the same bits on every machine: ziggurats (Marsaglia and Tsang 2000) over committed
+ * tables, and kernel/number.h where a logarithm or a power is needed. */
 #ifndef KERNEL_SAMPLER_H
 #define KERNEL_SAMPLER_H
 
@@ -30,8 +30,9 @@ enum sim_size_kind { SIM_SIZE_CONSTANT, SIM_SIZE_UNIFORM, SIM_SIZE_LOGNORMAL, SI
 /* A law of sizes in whole bytes, at least 1, at most 2^62. */
 struct sim_size {
     enum sim_size_kind kind;
-    double a; /* constant: bytes; uniform: least; lognormal: mean of the size (not of its log); pareto: least */
-    double b; /* uniform: most (inclusive); lognormal: sigma of the log; pareto: alpha > 0 */
+    double
+        a; /* constant: bytes; uniform: least; lognormal: mean of the size (not of its log); pareto: least */
+    double b;        /* uniform: most (inclusive); lognormal: sigma of the log; pareto: alpha > 0 */
     double log_mean; /* filled by sim_size_prepare() */
 };
 
@@ -41,7 +42,8 @@ uint64_t sim_size_draw(const struct sim_size *size, struct sim_random *random);
 /* The mean size in bytes, infinite for a Pareto with alpha <= 1; rounding to whole bytes left aside. */
 double sim_size_mean(const struct sim_size *size);
 
-/* Zipf weights k^-s of the ranks 1..count, s >= 0 (0: uniform). No table: a weight is computed when it is asked for. */
+/* Zipf weights k^-s of the ranks 1..count, s >= 0 (0: uniform). No table: a weight is computed when it is
+ * asked for. */
 struct sim_zipf {
     double s;
     uint64_t count;

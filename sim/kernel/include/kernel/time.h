@@ -15,10 +15,11 @@
 
 #define SIM_TIME_TEXT_SIZE 32
 
-/* "2026-01-01T00:00:00Z", with as many decimals of the second as are not zero. buffer holds SIM_TIME_TEXT_SIZE. */
+/* "2026-01-01T00:00:00Z", with as many decimals of the second as are not zero. buffer holds
+ * SIM_TIME_TEXT_SIZE. */
 void sim_time_format(int64_t time_ns, char *buffer);
-/* Reads "2026-01-01", "2026-01-01T12:30:00Z" and the like with decimals; the zone must be Z. Returns 0, or -1 when
- * the text is no such time or is out of range. */
+/* Reads "2026-01-01", "2026-01-01T12:30:00Z" and the like with decimals; the zone must be Z. Returns 0, or -1
+ * when the text is no such time or is out of range. */
 int sim_time_parse(const char *text, int64_t *out_ns);
 
 #endif

@@ -11,11 +11,13 @@ struct lab_expect {
     char *text;   /* as written */
     char *metric; /* with the label in front; the label's strategy is found by the longest label that fits */
     enum lab_compare compare;
-    double value; /* a plain number, or bytes or a duration with its unit: then in bytes, or in milliseconds */
+    double
+        value; /* a plain number, or bytes or a duration with its unit: then in bytes, or in milliseconds */
     int line, column;
 };
 
-/* Splits one expectation. Returns NULL, or a constant text "what; cure". On success the strings are malloc'ed. */
+/* Splits one expectation. Returns NULL, or a constant text "what; cure". On success the strings are
+ * malloc'ed. */
 const char *lab_expect_parse(const char *text, struct lab_expect *out);
 void lab_expect_clear(struct lab_expect *expect);
 bool lab_expect_holds(const struct lab_expect *expect, double actual);

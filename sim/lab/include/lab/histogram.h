@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A histogram of sizes that merges: exact while it holds at most LAB_HISTOGRAM_EXACT different sizes; from then on a
- * size above 4096 is rounded up to 12 significant bits (at most 0.05 % more).
+/* A histogram of sizes that merges: exact while it holds at most LAB_HISTOGRAM_EXACT different sizes; from
+ * then on a size above 4096 is rounded up to 12 significant bits (at most 0.05 % more).
  *
- * Whether it is exact depends on the set of sizes alone, so histograms of parts merge to that of the whole, whatever
- * the split and the order. Count, sums, least and most stay exact always. Each size carries a count of partitions and
- * a weight (their rows), which makes the row-weighted law of the same partitions free. */
+ * Whether it is exact depends on the set of sizes alone, so histograms of parts merge to that of the whole,
+ * whatever the split and the order. Count, sums, least and most stay exact always. Each size carries a count
+ * of partitions and a weight (their rows), which makes the row-weighted law of the same partitions free. */
 #ifndef LAB_HISTOGRAM_H
 #define LAB_HISTOGRAM_H
 
@@ -27,9 +27,9 @@ struct lab_histogram {
     size_t slot_count;     /* 0 or a power of two */
     size_t used;
     bool is_rounded;
-    bool out_of_memory;    /* sticky: an add was lost */
+    bool out_of_memory; /* sticky: an add was lost */
     uint64_t count, weight;
-    uint64_t least, most;  /* 0 while empty */
+    uint64_t least, most;                           /* 0 while empty */
     lab_wide sum, sum_of_squares;                   /* over partitions */
     lab_wide weighted_sum, weighted_sum_of_squares; /* over rows; saturates at 2^128 - 1 */
 };
@@ -38,7 +38,8 @@ void lab_histogram_init(struct lab_histogram *histogram);
 void lab_histogram_clear(struct lab_histogram *histogram);
 void lab_histogram_add(struct lab_histogram *histogram, uint64_t size, uint64_t count, uint64_t weight_each);
 void lab_histogram_merge(struct lab_histogram *into, const struct lab_histogram *from);
-/* The bins in order of size, malloc'ed, the caller's; NULL when empty or without memory. *count is their number. */
+/* The bins in order of size, malloc'ed, the caller's; NULL when empty or without memory. *count is their
+ * number. */
 struct lab_bin *lab_histogram_sorted(const struct lab_histogram *histogram, size_t *count);
 /* Rebuilds one from sorted or unsorted bins and the exact figures that were kept beside them. */
 bool lab_histogram_restore(struct lab_histogram *histogram, const struct lab_bin *bins, size_t bin_count,

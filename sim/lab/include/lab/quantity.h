@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Quantities with units: durations, sizes in bytes, rates, shares. A bare number where a unit is needed is an error.
+/* Quantities with units: durations, sizes in bytes, rates, shares. A bare number where a unit is needed is an
+ * error.
  *
- * Each returns NULL and sets *out, or returns a constant text, "what; cure", for the caller to put a place in front. */
+ * Each returns NULL and sets *out, or returns a constant text, "what; cure", for the caller to put a place in
+ * front. */
 #ifndef LAB_QUANTITY_H
 #define LAB_QUANTITY_H
 

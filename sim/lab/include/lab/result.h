@@ -41,7 +41,7 @@ struct lab_expect_result {
 
 struct lab_result {
     char *scenario_name, *about;
-    char *source;      /* of the rows: "made", or the trace's file name */
+    char *source;                      /* of the rows: "made", or the trace's file name */
     uint64_t seed, digest, rows, keys; /* keys: that have at least one row */
     int64_t start_ns, end_ns;          /* of the run in virtual time; of a trace: from first to last row */
     struct lab_limits limits;

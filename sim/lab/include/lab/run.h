@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs a scenario: every strategy over the same rows.
  *
- * The result is a function of the scenario alone: not of the number of workers, the machine or the time of day. */
+ * The result is a function of the scenario alone: not of the number of workers, the machine or the time of
+ * day. */
 #ifndef LAB_RUN_H
 #define LAB_RUN_H
 
@@ -20,8 +21,9 @@ struct lab_progress {
     _Atomic bool stop; /* set by the caller: the run ends soon with an error and no result */
 };
 
-/* jobs: worker threads, at least 1; progress may be NULL. On failure *out is NULL. An expectation that does not hold
- * is no failure: it stands in the result. An expectation on a metric that the run does not have is SIM_ERROR_INPUT. */
+/* jobs: worker threads, at least 1; progress may be NULL. On failure *out is NULL. An expectation that does
+ * not hold is no failure: it stands in the result. An expectation on a metric that the run does not have is
+ * SIM_ERROR_INPUT. */
 bool lab_run(const struct lab_scenario *scenario, uint32_t jobs, struct lab_progress *progress,
              struct lab_result **out, struct sim_error *error);
 

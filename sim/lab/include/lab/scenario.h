@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A scenario: the experiment as a checked struct, read from YAML (docs/scenario.md lists every field).
  *
- * The parser is strict: an unknown field, a wrong unit, a missing or impossible figure ends in one error that names
- * file, line, column and cure, and nothing is made. All strings and arrays belong to the scenario. */
+ * The parser is strict: an unknown field, a wrong unit, a missing or impossible figure ends in one error that
+ * names file, line, column and cure, and nothing is made. All strings and arrays belong to the scenario. */
 #ifndef LAB_SCENARIO_H
 #define LAB_SCENARIO_H
 
@@ -44,20 +44,21 @@ struct lab_cluster {
 };
 
 struct lab_scenario {
-    char *path;      /* as it was named */
-    char *text;      /* the YAML as read, overrides not applied */
+    char *path; /* as it was named */
+    char *text; /* the YAML as read, overrides not applied */
     size_t text_size;
     char *overrides; /* the --set arguments, one a line; "" when there were none */
     char *name;
-    char *about;     /* "" when absent */
+    char *about; /* "" when absent */
     uint64_t seed;
     enum lab_engine engine;
-    char *trace_path;              /* NULL for a made workload; resolved against the scenario's folder */
-    struct wl_workload workload;   /* of a trace: start, duration (0: the whole trace), row_bytes, row_cells, seed */
-    bool has_start;                /* of a trace: rows before workload.start_ns are left out */
+    char *trace_path; /* NULL for a made workload; resolved against the scenario's folder */
+    struct wl_workload
+        workload;   /* of a trace: start, duration (0: the whole trace), row_bytes, row_cells, seed */
+    bool has_start; /* of a trace: rows before workload.start_ns are left out */
     struct lab_reads reads;
     struct lab_limits limits;
-    struct lab_cluster cluster;    /* defaults: 6 nodes, replication factor 3, 16 tokens a node */
+    struct lab_cluster cluster; /* defaults: 6 nodes, replication factor 3, 16 tokens a node */
     size_t strategy_count;
     struct lab_strategy *strategies;
     size_t expect_count;
@@ -65,11 +66,13 @@ struct lab_scenario {
 };
 
 struct lab_override {
-    const char *text; /* "PATH=VALUE", for example "arrivals.rate=300/s" or "strategies[3].probabilistic.bits=8" */
+    const char
+        *text; /* "PATH=VALUE", for example "arrivals.rate=300/s" or "strategies[3].probabilistic.bits=8" */
 };
 
-/* Reads and checks a file. overrides may be NULL when override_count is 0; seed overrides `seed:` when it is not NULL.
- * On failure *out is NULL and the error is SIM_ERROR_INPUT (or SIM_ERROR_ENVIRONMENT without memory). */
+/* Reads and checks a file. overrides may be NULL when override_count is 0; seed overrides `seed:` when it is
+ * not NULL. On failure *out is NULL and the error is SIM_ERROR_INPUT (or SIM_ERROR_ENVIRONMENT without
+ * memory). */
 bool lab_scenario_load(const char *path, const struct lab_override *overrides, size_t override_count,
                        const uint64_t *seed, struct lab_scenario **out, struct sim_error *error);
 /* The same from text; `path` is for messages and for relative file names. */

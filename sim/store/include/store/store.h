@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The run database: SQLite in WAL mode, STRICT tables, `user_version` for migrations.
  *
- * A run is written in one transaction or not at all. Views that a person can query in the sqlite3 shell: `runs`,
- * `strategy_metrics` (run, label, metric, value), `partition_histogram` (run, label, state, unit, size, partitions).
- * Errors are SIM_ERROR_ENVIRONMENT with the database's name and a cure: locked, read-only, not a database, made by a
- * newer version, disk full, corrupt. A database that is refused is left untouched, byte for byte. */
+ * A run is written in one transaction or not at all. Views that a person can query in the sqlite3 shell:
+ * `runs`, `strategy_metrics` (run, label, metric, value), `partition_histogram` (run, label, state, unit,
+ * size, partitions). Errors are SIM_ERROR_ENVIRONMENT with the database's name and a cure: locked, read-only,
+ * not a database, made by a newer version, disk full, corrupt. A database that is refused is left untouched,
+ * byte for byte. */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
@@ -27,18 +28,18 @@ void store_close(struct store *store); /* NULL is fine */
 
 /* What the caller knows about a run beside its result. */
 struct store_run_info {
-    int64_t run;              /* number; set by store_save_run() */
+    int64_t run; /* number; set by store_save_run() */
     const char *scenario_path, *scenario_text, *overrides;
-    const char *version;      /* of the program */
-    int64_t created_unix_s;   /* wall clock, for people */
+    const char *version;    /* of the program */
+    int64_t created_unix_s; /* wall clock, for people */
     int64_t elapsed_ms;
 };
 
 /* Stores a run whole; sets info->run. */
 bool store_save_run(struct store *store, struct store_run_info *info, const struct lab_result *result,
                     struct sim_error *error);
-/* run 0: the newest. A missing run is SIM_ERROR_INPUT and names the runs there are. The result is the caller's; the
- * strings of *info live until store_close() or the next load. info may be NULL. */
+/* run 0: the newest. A missing run is SIM_ERROR_INPUT and names the runs there are. The result is the
+ * caller's; the strings of *info live until store_close() or the next load. info may be NULL. */
 bool store_load_run(struct store *store, int64_t run, struct store_run_info *info, struct lab_result **out,
                     struct sim_error *error);
 

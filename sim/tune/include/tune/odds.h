@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The exact law of the rows of a probabilistic partition.
  *
- * Rows are counted up to and including the row whose increment reaches the threshold, so N is negative binomial:
- * P(N > n) = P(Binomial(n, p) < threshold) = I_{1-p}(n - threshold + 1, threshold), the regularised incomplete beta
- * function (GSL). Right to 1e-10 relative in either tail down to 1e-30. */
+ * Rows are counted up to and including the row whose increment reaches the threshold, so N is negative
+ * binomial: P(N > n) = P(Binomial(n, p) < threshold) = I_{1-p}(n - threshold + 1, threshold), the regularised
+ * incomplete beta function (GSL). Right to 1e-10 relative in either tail down to 1e-30. */
 #ifndef TUNE_ODDS_H
 #define TUNE_ODDS_H
 

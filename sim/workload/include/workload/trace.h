@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A trace: CSV with the header `timestamp_ms,key,bytes` or `timestamp_ms,key,count`, UTF-8, sorted by time, plain or
- * gzip, read as a stream: memory grows with the keys, never with the file.
+/* A trace: CSV with the header `timestamp_ms,key,bytes` or `timestamp_ms,key,count`, UTF-8, sorted by time,
+ * plain or gzip, read as a stream: memory grows with the keys, never with the file.
  *
- * A line with a count n stands for n rows: row i at t + floor(i * step / n) milliseconds, the step reaching to the
- * key's next line; the key's last line reuses the step before it (0 when there was none). Its rows therefore come
- * when the next line of the key, or the end of the file, is read: rows are in time order within a key, not over keys.
- * Errors name file and line: "tweets.csv:17: timestamp_ms 12 is before 15 of line 16; sort the file by timestamp_ms". */
+ * A line with a count n stands for n rows: row i at t + floor(i * step / n) milliseconds, the step reaching
+ * to the key's next line; the key's last line reuses the step before it (0 when there was none). Its rows
+ * therefore come when the next line of the key, or the end of the file, is read: rows are in time order
+ * within a key, not over keys. Errors name file and line: "tweets.csv:17: timestamp_ms 12 is before 15 of
+ * line 16; sort the file by timestamp_ms". */
 #ifndef WORKLOAD_TRACE_H
 #define WORKLOAD_TRACE_H
 
@@ -22,8 +23,8 @@ struct wl_trace_batch {
     uint32_t key_index; /* in order of first appearance, from 0 */
     int64_t time_ns;    /* of the line, since 1970 */
     int64_t step_ms;
-    uint64_t rows;      /* 1 for a trace with bytes; may be 0 for a count of 0 */
-    uint64_t bytes;     /* of each row; meaningless for a trace with counts */
+    uint64_t rows;  /* 1 for a trace with bytes; may be 0 for a count of 0 */
+    uint64_t bytes; /* of each row; meaningless for a trace with counts */
 };
 
 static inline int64_t wl_trace_row_time(const struct wl_trace_batch *batch, uint64_t i)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A made workload: keys with popularity, and per key a Poisson stream of rows whose rate is piecewise constant.
+/* A made workload: keys with popularity, and per key a Poisson stream of rows whose rate is piecewise
+ * constant.
  *
- * rate of key k at t = rate * share(k) * burst(k, t) * daily(t) * spike(k, t). Bursts are a stationary two-state
- * Markov chain per key and the daily curve a cosine in 96 steps of 15 minutes, both scaled to a mean of 1; spikes
- * multiply and so add to the mean. Each key is made by itself, from streams of its own, in time order. */
+ * rate of key k at t = rate * share(k) * burst(k, t) * daily(t) * spike(k, t). Bursts are a stationary
+ * two-state Markov chain per key and the daily curve a cosine in 96 steps of 15 minutes, both scaled to a
+ * mean of 1; spikes multiply and so add to the mean. Each key is made by itself, from streams of its own, in
+ * time order. */
 #ifndef WORKLOAD_WORKLOAD_H
 #define WORKLOAD_WORKLOAD_H
 
@@ -44,20 +46,20 @@ struct wl_workload {
 struct wl_key {
     const struct wl_workload *workload;
     uint64_t key_index;
-    double rate_per_ns;      /* long-run mean while neither daily curve, burst nor spike act */
+    double rate_per_ns; /* long-run mean while neither daily curve, burst nor spike act */
     bool burst_is_on;
     int64_t burst_until_ns;
     int64_t segment_begin_ns; /* of the piece of constant rate under way */
     int64_t segment_end_ns;
-    double segment_gap_ns;   /* mean gap in the segment */
-    double offset_ns;        /* of the last arrival, since segment_begin_ns */
+    double segment_gap_ns; /* mean gap in the segment */
+    double offset_ns;      /* of the last arrival, since segment_begin_ns */
     struct sim_random arrivals, ids, bytes, bursts;
 };
 
 void wl_key_init(struct wl_key *key, const struct wl_workload *workload, uint64_t key_index);
-/* Draws up to `most` rows with a time before `until_ns` (which is cut at the workload's end) into the arrays, and
- * returns their number. Fewer than `most` means that no further row comes before until_ns. bytes may be NULL when all rows have
- * the same size; the draws of the other columns do not depend on it. */
+/* Draws up to `most` rows with a time before `until_ns` (which is cut at the workload's end) into the arrays,
+ * and returns their number. Fewer than `most` means that no further row comes before until_ns. bytes may be
+ * NULL when all rows have the same size; the draws of the other columns do not depend on it. */
 size_t wl_key_rows(struct wl_key *key, int64_t until_ns, size_t most, int64_t *times_ns, uint64_t *ids,
                    uint64_t *bytes);
 /* Whether spike `spike_index` strikes the key. */

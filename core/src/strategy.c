@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "bucketing/strategy.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define WINDOW_NS_MIN 1000
+
+static enum bk_status make(const struct bk_strategy *made, struct bk_strategy *out);
+
+enum bk_status bk_strategy_none(struct bk_strategy *out)
+{
+    return make(&(struct bk_strategy){.kind = BK_NONE}, out);
+}
+
+enum bk_status bk_strategy_time(int64_t window_ns, int64_t epoch_ns, struct bk_strategy *out)
+{
+    return make(&(struct bk_strategy){.kind = BK_TIME, .of.time = {BK_CALENDAR_NONE, window_ns, epoch_ns}},
+                out);
+}
+
+enum bk_status bk_strategy_calendar(enum bk_calendar unit, struct bk_strategy *out)
+{
+    struct bk_strategy made = {.kind = BK_TIME, .of.time = {unit, 0, 0}};
+    if (out != NULL && unit == BK_CALENDAR_NONE) {
+        memset(out, 0, sizeof *out);
+        return BK_ERROR_CALENDAR;
+    }
+    return make(&made, out);
+}
+
+enum bk_status bk_strategy_count(uint64_t rows, struct bk_strategy *out)
+{
+    return make(&(struct bk_strategy){.kind = BK_COUNT, .of.count = {rows}}, out);
+}
+
+enum bk_status bk_strategy_probabilistic(uint32_t bits, uint64_t threshold, struct bk_strategy *out)
+{
+    return make(&(struct bk_strategy){.kind = BK_PROBABILISTIC, .of.probabilistic = {bits, 0, 0, threshold}},
+                out);
+}
+
+enum bk_status bk_strategy_probabilistic_chance(uint64_t numerator, uint64_t denominator, uint64_t threshold,
+                                                struct bk_strategy *out)
+{
+    struct bk_strategy made = {.kind = BK_PROBABILISTIC,
+                               .of.probabilistic = {0, numerator, denominator, threshold}};
+    if (out != NULL && denominator == 0) {
+        memset(out, 0, sizeof *out);
+        return BK_ERROR_CHANCE;
+    }
+    return make(&made, out);
+}
+
+enum bk_status bk_strategy_hash(uint32_t buckets, struct bk_strategy *out)
+{
+    return make(&(struct bk_strategy){.kind = BK_HASH, .of.hash = {buckets}}, out);
+}
+
+enum bk_status bk_strategy_check(const struct bk_strategy *strategy)
+{
+    if (strategy == NULL)
+        return BK_ERROR_NULL;
+    switch (strategy->kind) {
+    case BK_NONE:
+        return BK_OK;
+    case BK_TIME:
+        if ((unsigned)strategy->of.time.calendar > BK_CALENDAR_MONTH)
+            return BK_ERROR_CALENDAR;
+        if (strategy->of.time.calendar == BK_CALENDAR_NONE && strategy->of.time.window_ns < WINDOW_NS_MIN)
+            return BK_ERROR_WINDOW;
+        return BK_OK;
+    case BK_COUNT:
+        return strategy->of.count.rows >= 1 ? BK_OK : BK_ERROR_ROWS;
+    case BK_PROBABILISTIC:
+        if (strategy->of.probabilistic.bits > BK_BITS_MAX)
+            return BK_ERROR_BITS;
+        if (strategy->of.probabilistic.chance_denominator != 0 &&
+            (strategy->of.probabilistic.chance_numerator == 0 ||
+             strategy->of.probabilistic.chance_numerator > strategy->of.probabilistic.chance_denominator))
+            return BK_ERROR_CHANCE;
+        return strategy->of.probabilistic.threshold >= 1 ? BK_OK : BK_ERROR_THRESHOLD;
+    case BK_HASH:
+        return strategy->of.hash.buckets >= 1 && strategy->of.hash.buckets <= BK_BUCKETS_MAX
+                   ? BK_OK
+                   : BK_ERROR_BUCKETS;
+    case BK_KIND_COUNT:
+        break;
+    }
+    return BK_ERROR_KIND;
+}
+
+const char *bk_kind_name(enum bk_kind kind)
+{
+    static const char *const names[BK_KIND_COUNT] = {"none", "time", "count", "probabilistic", "hash"};
+    return (unsigned)kind < BK_KIND_COUNT ? names[kind] : "unknown";
+}
+
+static enum bk_status make(const struct bk_strategy *made, struct bk_strategy *out)
+{
+    if (out == NULL)
+        return BK_ERROR_NULL;
+    enum bk_status status = bk_strategy_check(made);
+    if (status == BK_OK)
+        *out = *made;
+    else
+        memset(out, 0, sizeof *out);
+    return status;
+}
