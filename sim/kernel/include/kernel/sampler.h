@@ -8,17 +8,24 @@
 
 #include "kernel/random.h"
 
-extern const double sim_exponential_width[256];
-extern const uint64_t sim_exponential_accept[256];
+/* A layer of a ziggurat: candidates j * width, j in [0, 2^53), surely below the curve while j < accept. */
+struct sim_layer {
+    uint64_t accept;
+    double width;
+    double height; /* of the curve at the layer's outer edge */
+};
+
+extern const struct sim_layer sim_exponential_layers[256];
 double sim_exponential_rare(struct sim_random *random, uint64_t bits);
 
 /* Exponential with mean 1. One draw of the stream in 99 % of the calls. */
 static inline double sim_exponential(struct sim_random *random)
 {
     uint64_t bits = sim_random_next(random);
-    uint64_t layer = bits & 255, x = bits >> 11;
-    if (__builtin_expect(x < sim_exponential_accept[layer], 1))
-        return (double)(int64_t)x * sim_exponential_width[layer];
+    const struct sim_layer *layer = &sim_exponential_layers[bits & 255];
+    uint64_t j = bits >> 11;
+    if (__builtin_expect(j < layer->accept, 1))
+        return (double)(int64_t)j * layer->width;
     return sim_exponential_rare(random, bits);
 }
 

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "kernel/random.h"
+
+#include <assert.h>
+
+__extension__ typedef unsigned __int128 wide;
+
+uint64_t sim_hash(uint64_t seed, enum sim_purpose purpose, uint64_t entity)
+{
+    uint64_t hash = sim_mix64(seed + UINT64_C(0x9e3779b97f4a7c15));
+    hash = sim_mix64(hash + (uint64_t)purpose * UINT64_C(0xd1342543de82ef95));
+    return sim_mix64(hash ^ sim_mix64(entity + UINT64_C(0x2545f4914f6cdd1d)));
+}
+
+void sim_random_init(struct sim_random *random, uint64_t seed, enum sim_purpose purpose, uint64_t entity)
+{
+    uint64_t state = sim_hash(seed, purpose, entity);
+    for (int i = 0; i < 4; i++)
+        random->s[i] = sim_mix64(state += UINT64_C(0x9e3779b97f4a7c15));
+    /* Four words of splitmix64 in a row are never all 0, the one state that xoshiro must not have. */
+}
+
+uint64_t sim_random_below(struct sim_random *random, uint64_t n)
+{
+    assert(n >= 1);
+    wide product = (wide)sim_random_next(random) * n;
+    if ((uint64_t)product < n) {
+        uint64_t threshold = -n % n;
+        while ((uint64_t)product < threshold)
+            product = (wide)sim_random_next(random) * n;
+    }
+    return (uint64_t)(product >> 64);
+}

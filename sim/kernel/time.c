@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "kernel/time.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Days since 1970 <-> civil dates; Hinnant, chrono-Compatible Low-Level Date Algorithms. */
+static int64_t days_from_civil(int64_t year, int month, int day);
+static void civil_from_days(int64_t days, int64_t *year, int *month, int *day);
+static bool digits(const char **text, int count, int *out);
+
+void sim_time_format(int64_t time_ns, char *buffer)
+{
+    int64_t days = time_ns / SIM_DAY - (time_ns % SIM_DAY < 0);
+    int64_t rest = time_ns - days * SIM_DAY, year;
+    if (days < INT64_MIN / SIM_DAY)
+        rest = (time_ns + SIM_DAY) - (days + 1) * SIM_DAY;
+    int month, day;
+    civil_from_days(days, &year, &month, &day);
+    int length =
+        snprintf(buffer, SIM_TIME_TEXT_SIZE, "%04" PRId64 "-%02d-%02dT%02d:%02d:%02d", year, month, day,
+                 (int)(rest / SIM_HOUR), (int)(rest / SIM_MINUTE % 60), (int)(rest / SIM_SECOND % 60));
+    int64_t fraction = rest % SIM_SECOND;
+    if (fraction != 0) {
+        int places = 9;
+        for (; fraction % 10 == 0; fraction /= 10)
+            places--;
+        length +=
+            snprintf(buffer + length, (size_t)(SIM_TIME_TEXT_SIZE - length), ".%0*" PRId64, places, fraction);
+    }
+    snprintf(buffer + length, (size_t)(SIM_TIME_TEXT_SIZE - length), "Z");
+}
+
+int sim_time_parse(const char *text, int64_t *out_ns)
+{
+    int year, month, day, hour = 0, minute = 0, second = 0;
+    int64_t fraction = 0;
+    if (!digits(&text, 4, &year) || *text++ != '-' || !digits(&text, 2, &month) || *text++ != '-' ||
+        !digits(&text, 2, &day))
+        return -1;
+    if (*text == 'T' || *text == ' ') {
+        text++;
+        if (!digits(&text, 2, &hour) || *text++ != ':' || !digits(&text, 2, &minute))
+            return -1;
+        if (*text == ':') {
+            text++;
+            if (!digits(&text, 2, &second))
+                return -1;
+            if (*text == '.') {
+                text++;
+                int64_t unit = SIM_SECOND / 10;
+                if (*text < '0' || *text > '9')
+                    return -1;
+                for (; *text >= '0' && *text <= '9'; text++, unit /= 10)
+                    fraction += (*text - '0') * unit;
+            }
+        }
+        if (*text++ != 'Z')
+            return -1;
+    }
+    static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    if (*text != '\0' || month < 1 || month > 12 || day < 1 ||
+        day > lengths[month - 1] + (month == 2 && is_leap ? 1 : 0) || hour > 23 || minute > 59 || second > 59)
+        return -1;
+    /* The years that an int64 of nanoseconds holds whole. */
+    if (year < 1678 || year > 2261)
+        return -1;
+    *out_ns = days_from_civil(year, month, day) * SIM_DAY + hour * SIM_HOUR + minute * SIM_MINUTE +
+              second * SIM_SECOND + fraction;
+    return 0;
+}
+
+static int64_t days_from_civil(int64_t year, int month, int day)
+{
+    year -= month <= 2;
+    int64_t era = (year >= 0 ? year : year - 399) / 400;
+    int64_t year_of_era = year - era * 400;
+    int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
+}
+
+static void civil_from_days(int64_t days, int64_t *year, int *month, int *day)
+{
+    days += 719468;
+    int64_t era = (days >= 0 ? days : days - 146096) / 146097;
+    int64_t day_of_era = days - era * 146097;
+    int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+    int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    int64_t from_march = (5 * day_of_year + 2) / 153;
+    *day = (int)(day_of_year - (153 * from_march + 2) / 5 + 1);
+    *month = (int)(from_march < 10 ? from_march + 3 : from_march - 9);
+    *year = year_of_era + era * 400 + (*month <= 2);
+}
+
+static bool digits(const char **text, int count, int *out)
+{
+    *out = 0;
+    for (int i = 0; i < count; i++, (*text)++) {
+        if (**text < '0' || **text > '9')
+            return false;
+        *out = *out * 10 + (**text - '0');
+    }
+    return true;
+}
