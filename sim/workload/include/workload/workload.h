@@ -42,17 +42,16 @@ struct wl_workload {
     uint64_t row_cells;
 };
 
-/* A key's stream of rows, by value; no memory of its own. */
+/* A key's stream of rows, by value; no memory of its own. The rate is constant within a segment. */
 struct wl_key {
     const struct wl_workload *workload;
     uint64_t key_index;
-    double rate_per_ns; /* long-run mean while neither daily curve, burst nor spike act */
+    double base_rate_per_ns; /* while off duty: neither burst, daily curve nor spike at work */
     bool burst_is_on;
     int64_t burst_until_ns;
-    int64_t segment_begin_ns; /* of the piece of constant rate under way */
-    int64_t segment_end_ns;
-    double segment_gap_ns; /* mean gap in the segment */
-    double offset_ns;      /* of the last arrival, since segment_begin_ns */
+    int64_t segment_begin_ns, segment_end_ns;
+    double rate_per_ns, gap_ns; /* of the segment; the mean gap is 1 / rate */
+    double next_ns; /* of the next row, since segment_begin_ns; beyond the segment: not final yet */
     struct sim_random arrivals, ids, bytes, bursts;
 };
 
