@@ -10,8 +10,8 @@
 #define DAILY_STEP_NS (SIM_DAY / DAILY_STEPS)
 /* Within 2^52 ns (52 days) a double tells every nanosecond from the next. */
 #define SEGMENT_NS_MAX (INT64_C(1) << 52)
-/* "Never": far beyond any segment, and finite, so that 0 times it is 0. */
-#define GAP_NEVER_NS 0x1p200
+/* A rate of 0 stands for one row in 2^200 ns, so that what is left of a gap survives the pause. */
+#define RATE_LEAST_PER_NS 0x1p-200
 
 static void begin_segment(struct wl_key *key, int64_t begin_ns, double units);
 static double daily_factor(const struct wl_workload *workload, int64_t time_ns, int64_t *until_ns);
@@ -101,8 +101,8 @@ static void begin_segment(struct wl_key *key, int64_t begin_ns, double units)
     }
     key->segment_begin_ns = begin_ns;
     key->segment_end_ns = until_ns;
-    key->rate_per_ns = rate;
-    key->gap_ns = rate > 1 / GAP_NEVER_NS ? 1 / rate : GAP_NEVER_NS;
+    key->rate_per_ns = rate > RATE_LEAST_PER_NS ? rate : RATE_LEAST_PER_NS;
+    key->gap_ns = 1 / key->rate_per_ns;
     key->next_ns = units * key->gap_ns;
 }
 

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lab/histogram.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/random.h"
+
+#define SLOTS_MIN        64u
+#define SIGNIFICANT_BITS 12
+
+static void add_bin(struct lab_histogram *histogram, const struct lab_bin *bin);
+static bool grow(struct lab_histogram *histogram);
+static void round_all(struct lab_histogram *histogram);
+static uint64_t round_up(uint64_t size);
+static struct lab_bin *find(const struct lab_histogram *histogram, uint64_t size);
+static int compare_bins(const void *left, const void *right);
+static lab_wide add_saturating(lab_wide a, lab_wide b);
+static lab_wide multiply_saturating(lab_wide a, uint64_t b);
+
+void lab_histogram_init(struct lab_histogram *histogram)
+{
+    memset(histogram, 0, sizeof *histogram);
+}
+
+void lab_histogram_clear(struct lab_histogram *histogram)
+{
+    free(histogram->slots);
+    lab_histogram_init(histogram);
+}
+
+void lab_histogram_add(struct lab_histogram *histogram, uint64_t size, uint64_t count, uint64_t weight_each)
+{
+    if (count == 0)
+        return;
+    struct lab_bin bin = {size, count, count * weight_each};
+    if (histogram->count == 0 || size < histogram->least)
+        histogram->least = size;
+    if (size > histogram->most)
+        histogram->most = size;
+    lab_wide square = (lab_wide)size * size;
+    histogram->count += count;
+    histogram->weight += bin.weight;
+    histogram->sum += (lab_wide)size * count;
+    histogram->sum_of_squares = add_saturating(histogram->sum_of_squares, multiply_saturating(square, count));
+    histogram->weighted_sum += (lab_wide)size * bin.weight;
+    histogram->weighted_sum_of_squares =
+        add_saturating(histogram->weighted_sum_of_squares, multiply_saturating(square, bin.weight));
+    add_bin(histogram, &bin);
+}
+
+void lab_histogram_merge(struct lab_histogram *into, const struct lab_histogram *from)
+{
+    if (from->count == 0)
+        return;
+    if (into->count == 0 || from->least < into->least)
+        into->least = from->least;
+    if (from->most > into->most)
+        into->most = from->most;
+    into->count += from->count;
+    into->weight += from->weight;
+    into->sum += from->sum;
+    into->sum_of_squares = add_saturating(into->sum_of_squares, from->sum_of_squares);
+    into->weighted_sum += from->weighted_sum;
+    into->weighted_sum_of_squares =
+        add_saturating(into->weighted_sum_of_squares, from->weighted_sum_of_squares);
+    into->out_of_memory = into->out_of_memory || from->out_of_memory;
+    if (from->is_rounded && !into->is_rounded)
+        round_all(into);
+    for (size_t i = 0; i < from->slot_count; i++) {
+        if (from->slots[i].count > 0)
+            add_bin(into, &from->slots[i]);
+    }
+}
+
+struct lab_bin *lab_histogram_sorted(const struct lab_histogram *histogram, size_t *count)
+{
+    *count = 0;
+    if (histogram->used == 0)
+        return NULL;
+    struct lab_bin *bins = malloc(histogram->used * sizeof *bins);
+    if (bins == NULL)
+        return NULL;
+    for (size_t i = 0; i < histogram->slot_count; i++) {
+        if (histogram->slots[i].count > 0)
+            bins[(*count)++] = histogram->slots[i];
+    }
+    qsort(bins, *count, sizeof *bins, compare_bins);
+    return bins;
+}
+
+bool lab_histogram_restore(struct lab_histogram *histogram, const struct lab_bin *bins, size_t bin_count,
+                           const struct lab_histogram *figures)
+{
+    struct lab_histogram made = *figures;
+    made.slots = NULL;
+    made.slot_count = made.used = 0;
+    made.out_of_memory = false;
+    for (size_t i = 0; i < bin_count; i++)
+        add_bin(&made, &bins[i]);
+    if (made.out_of_memory) {
+        free(made.slots);
+        lab_histogram_init(histogram);
+        return false;
+    }
+    *histogram = made;
+    return true;
+}
+
+static void add_bin(struct lab_histogram *histogram, const struct lab_bin *bin)
+{
+    uint64_t size = histogram->is_rounded ? round_up(bin->size) : bin->size;
+    if (histogram->slot_count == 0 && !grow(histogram))
+        return;
+    struct lab_bin *slot = find(histogram, size);
+    if (slot->count == 0) {
+        if (!histogram->is_rounded && histogram->used == LAB_HISTOGRAM_EXACT) {
+            round_all(histogram);
+            add_bin(histogram, bin);
+            return;
+        }
+        if ((histogram->used + 1) * 2 > histogram->slot_count) {
+            if (!grow(histogram))
+                return;
+            slot = find(histogram, size);
+        }
+        histogram->used++;
+        slot->size = size;
+    }
+    slot->count += bin->count;
+    slot->weight += bin->weight;
+}
+
+static bool grow(struct lab_histogram *histogram)
+{
+    struct lab_histogram old = *histogram;
+    size_t slot_count = old.slot_count == 0 ? SLOTS_MIN : old.slot_count * 2;
+    struct lab_bin *slots = calloc(slot_count, sizeof *slots);
+    if (slots == NULL) {
+        histogram->out_of_memory = true;
+        return false;
+    }
+    histogram->slots = slots;
+    histogram->slot_count = slot_count;
+    for (size_t i = 0; i < old.slot_count; i++) {
+        if (old.slots[i].count > 0)
+            *find(histogram, old.slots[i].size) = old.slots[i];
+    }
+    free(old.slots);
+    return true;
+}
+
+static void round_all(struct lab_histogram *histogram)
+{
+    struct lab_histogram old = *histogram;
+    histogram->slots = NULL;
+    histogram->slot_count = histogram->used = 0;
+    histogram->is_rounded = true;
+    for (size_t i = 0; i < old.slot_count; i++) {
+        if (old.slots[i].count > 0)
+            add_bin(histogram, &old.slots[i]);
+    }
+    free(old.slots);
+}
+
+/* Up to the next number with no more than 12 significant bits, so that P(size <= N) never claims too much. */
+static uint64_t round_up(uint64_t size)
+{
+    if (size >> SIGNIFICANT_BITS == 0)
+        return size;
+    int shift = 64 - SIGNIFICANT_BITS - __builtin_clzll(size);
+    uint64_t low = (UINT64_C(1) << shift) - 1;
+    return size > UINT64_MAX - low ? UINT64_MAX : (size + low) & ~low;
+}
+
+static struct lab_bin *find(const struct lab_histogram *histogram, uint64_t size)
+{
+    size_t mask = histogram->slot_count - 1, i = sim_mix64(size) & mask;
+    while (histogram->slots[i].count > 0 && histogram->slots[i].size != size)
+        i = (i + 1) & mask;
+    return &histogram->slots[i];
+}
+
+static int compare_bins(const void *left, const void *right)
+{
+    const struct lab_bin *a = left, *b = right;
+    return (a->size > b->size) - (a->size < b->size);
+}
+
+static lab_wide add_saturating(lab_wide a, lab_wide b)
+{
+    return a + b < a ? ~(lab_wide)0 : a + b;
+}
+
+static lab_wide multiply_saturating(lab_wide a, uint64_t b)
+{
+    return b != 0 && a > ~(lab_wide)0 / b ? ~(lab_wide)0 : a * b;
+}

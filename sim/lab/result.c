@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lab/result.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool lab_metrics_add(struct lab_metrics *metrics, const char *name, double value)
+{
+    if (name == NULL)
+        return false;
+    if (metrics->count == metrics->capacity) {
+        size_t capacity = metrics->capacity == 0 ? 64 : metrics->capacity * 2;
+        struct lab_metric *items = realloc(metrics->items, capacity * sizeof *items);
+        if (items == NULL)
+            return false;
+        metrics->items = items;
+        metrics->capacity = capacity;
+    }
+    struct lab_metric *metric = &metrics->items[metrics->count++];
+    memset(metric->name, 0, sizeof metric->name);
+    snprintf(metric->name, sizeof metric->name, "%s", name);
+    metric->value = value;
+    return true;
+}
+
+const struct lab_metric *lab_metrics_find(const struct lab_metrics *metrics, const char *name)
+{
+    for (size_t i = 0; name != NULL && i < metrics->count; i++) {
+        if (strcmp(metrics->items[i].name, name) == 0)
+            return &metrics->items[i];
+    }
+    return NULL;
+}
+
+const struct lab_metric *lab_result_find(const struct lab_result *result, const char *name)
+{
+    const struct lab_strategy_result *best = NULL;
+    size_t best_length = 0;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        size_t length = strlen(result->strategies[i].label);
+        if (length >= best_length && strncmp(name, result->strategies[i].label, length) == 0 &&
+            name[length] == '.') {
+            best = &result->strategies[i];
+            best_length = length;
+        }
+    }
+    return best == NULL ? NULL : lab_metrics_find(&best->metrics, name + best_length + 1);
+}
+
+void lab_result_destroy(struct lab_result *result)
+{
+    if (result == NULL)
+        return;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        struct lab_strategy_result *strategy = &result->strategies[i];
+        free(strategy->label);
+        lab_histogram_clear(&strategy->closed_rows);
+        lab_histogram_clear(&strategy->open_rows);
+        lab_histogram_clear(&strategy->closed_bytes);
+        lab_histogram_clear(&strategy->open_bytes);
+        lab_histogram_clear(&strategy->read_partitions);
+        free(strategy->metrics.items);
+    }
+    for (size_t i = 0; i < result->expect_count; i++)
+        free(result->expects[i].text);
+    free(result->strategies);
+    free(result->expects);
+    free(result->scenario_name);
+    free(result->about);
+    free(result->source);
+    free(result);
+}
