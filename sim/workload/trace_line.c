@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "trace_line.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char bytes_header[] = "timestamp_ms,key,bytes";
+static const char counts_header[] = "timestamp_ms,key,count";
+
+struct span {
+    char *begin, *end;
+};
+
+struct fields {
+    struct span time, key, value;
+};
+
+enum number_fault { NUMBER_FINE, NUMBER_EMPTY, NUMBER_NOT_WHOLE, NUMBER_TOO_LARGE };
+
+/* A field as an error message shows it: printable, and short. */
+struct shown {
+    char text[44];
+};
+
+static bool split(char *line, size_t size, const struct trace_place *place, struct fields *out,
+                  struct sim_error *error);
+static bool split_quoted_key(struct span rest, const struct trace_place *place, struct fields *out,
+                             struct sim_error *error);
+static bool parse_time(struct span field, const struct trace_place *place, int64_t *out,
+                       struct sim_error *error);
+static bool parse_value(struct span field, const struct trace_place *place, uint64_t *out,
+                        struct sim_error *error);
+static enum number_fault parse_whole(const char *at, const char *end, uint64_t limit, uint64_t *out);
+static bool check_key(struct span key, const struct trace_place *place, struct sim_error *error);
+static size_t utf8_valid_bytes(const char *text, size_t size);
+static struct shown show(const char *begin, const char *end);
+static const char *value_name(const struct trace_place *place);
+static bool fail(const struct trace_place *place, struct sim_error *error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+bool trace_line_header(const char *line, size_t size, const char *path, bool *has_counts,
+                       struct sim_error *error)
+{
+    const struct trace_place place = {.path = path, .line = 1};
+    *has_counts = false;
+    if (memchr(line, '\0', size) != NULL) {
+        return fail(&place, error, "NUL byte; save the trace as UTF-8 text");
+    }
+    if (size >= 3 && memcmp(line, "\xEF\xBB\xBF", 3) == 0) {
+        line += 3;
+        size -= 3;
+    }
+    if (size == sizeof bytes_header - 1 && memcmp(line, bytes_header, size) == 0) {
+        return true;
+    }
+    if (size == sizeof counts_header - 1 && memcmp(line, counts_header, size) == 0) {
+        *has_counts = true;
+        return true;
+    }
+    return fail(&place, error, "unknown header '%s'; write '%s' or '%s'", show(line, line + size).text,
+                bytes_header, counts_header);
+}
+
+bool trace_line_parse(char *line, size_t size, const struct trace_place *place, struct trace_row *out,
+                      struct sim_error *error)
+{
+    *out = (struct trace_row){0};
+    struct fields fields;
+    if (memchr(line, '\0', size) != NULL) {
+        return fail(place, error, "NUL byte; save the trace as UTF-8 text");
+    }
+    if (size == 0) {
+        return fail(place, error, "empty line; remove it");
+    }
+    if (!split(line, size, place, &fields, error) || !parse_time(fields.time, place, &out->time_ms, error) ||
+        !check_key(fields.key, place, error) || !parse_value(fields.value, place, &out->value, error)) {
+        return false;
+    }
+    out->key = fields.key.begin;
+    out->key_size = (size_t)(fields.key.end - fields.key.begin);
+    return true;
+}
+
+static bool split(char *line, size_t size, const struct trace_place *place, struct fields *out,
+                  struct sim_error *error)
+{
+    char *end = line + size;
+    char *comma = memchr(line, ',', size);
+    if (comma == NULL) {
+        return fail(place, error, "1 column where 3 are wanted; write timestamp_ms,key,%s",
+                    value_name(place));
+    }
+    out->time = (struct span){line, comma};
+    struct span rest = {comma + 1, end};
+    if (rest.begin < end && *rest.begin == '"') {
+        return split_quoted_key(rest, place, out, error);
+    }
+    comma = memchr(rest.begin, ',', (size_t)(end - rest.begin));
+    if (comma == NULL) {
+        return fail(place, error, "2 columns where 3 are wanted; write timestamp_ms,key,%s",
+                    value_name(place));
+    }
+    out->key = (struct span){rest.begin, comma};
+    out->value = (struct span){comma + 1, end};
+    if (memchr(out->key.begin, '"', (size_t)(comma - out->key.begin)) != NULL) {
+        return fail(place, error,
+                    "quote inside a key without quotes; quote the key and double the quotes in it");
+    }
+    return true;
+}
+
+/* Takes the quotes off where they stand, so that the key needs no memory of its own. */
+static bool split_quoted_key(struct span rest, const struct trace_place *place, struct fields *out,
+                             struct sim_error *error)
+{
+    char *from = rest.begin + 1;
+    char *to = from;
+    out->key.begin = from;
+    for (;; from++) {
+        if (from == rest.end) {
+            return fail(place, error,
+                        "key's quote is not closed on its line; close it, and leave line breaks out of keys");
+        }
+        if (*from == '"') {
+            from++;
+            if (from == rest.end || *from != '"') {
+                break;
+            }
+        }
+        *to++ = *from;
+    }
+    out->key.end = to;
+    if (from == rest.end) {
+        return fail(place, error, "2 columns where 3 are wanted; write timestamp_ms,key,%s",
+                    value_name(place));
+    }
+    if (*from != ',') {
+        return fail(place, error, "text after the key's closing quote; double the quotes inside a key");
+    }
+    out->value = (struct span){from + 1, rest.end};
+    return true;
+}
+
+static bool parse_time(struct span field, const struct trace_place *place, int64_t *out,
+                       struct sim_error *error)
+{
+    bool negative = field.begin < field.end && *field.begin == '-';
+    uint64_t size = 0;
+    enum number_fault fault = parse_whole(field.begin + negative, field.end, TRACE_TIME_MS_MAX, &size);
+    switch (fault) {
+    case NUMBER_FINE:
+        *out = negative ? -(int64_t)size : (int64_t)size;
+        return true;
+    case NUMBER_TOO_LARGE:
+        return fail(place, error,
+                    "timestamp_ms %s lies beyond the years 1677 to 2262; write milliseconds since 1970",
+                    show(field.begin, field.end).text);
+    case NUMBER_EMPTY:
+    case NUMBER_NOT_WHOLE:
+        break;
+    }
+    if (field.begin == field.end) {
+        return fail(place, error, "timestamp_ms is empty; write whole milliseconds since 1970");
+    }
+    return fail(place, error, "timestamp_ms '%s' is not a whole number; write milliseconds since 1970",
+                show(field.begin, field.end).text);
+}
+
+static bool parse_value(struct span field, const struct trace_place *place, uint64_t *out,
+                        struct sim_error *error)
+{
+    enum number_fault fault = parse_whole(field.begin, field.end, TRACE_VALUE_MAX, out);
+    if (fault == NUMBER_FINE) {
+        return true;
+    }
+    const char *name = value_name(place);
+    const char *cure = "write a whole number from 0 to 1099511627776";
+    size_t size = (size_t)(field.end - field.begin);
+    if (fault == NUMBER_EMPTY) {
+        return fail(place, error, "%s is empty; %s", name, cure);
+    }
+    if (memchr(field.begin, ',', size) != NULL) {
+        return fail(place, error,
+                    "more than 3 columns; write timestamp_ms,key,%s and quote a key that holds a comma",
+                    name);
+    }
+    struct shown shown = show(field.begin, field.end);
+    if (fault == NUMBER_TOO_LARGE) {
+        return fail(place, error, "%s %s is too large; %s", name, shown.text, cure);
+    }
+    uint64_t magnitude;
+    fault = parse_whole(field.begin + 1, field.end, TRACE_VALUE_MAX, &magnitude);
+    if (*field.begin == '-' && (fault == NUMBER_FINE || fault == NUMBER_TOO_LARGE)) {
+        return fail(place, error, "%s %s is negative; %s", name, shown.text, cure);
+    }
+    return fail(place, error, "%s '%s' is not a whole number; %s", name, shown.text, cure);
+}
+
+/* Digits alone. The limit must leave room for one digit more in 64 bits. */
+static enum number_fault parse_whole(const char *at, const char *end, uint64_t limit, uint64_t *out)
+{
+    *out = 0;
+    if (at == end) {
+        return NUMBER_EMPTY;
+    }
+    uint64_t value = 0;
+    bool too_large = false;
+    for (; at < end; at++) {
+        unsigned digit = (unsigned)(unsigned char)*at - '0';
+        if (digit > 9) {
+            return NUMBER_NOT_WHOLE;
+        }
+        value = value * 10 + digit;
+        if (value > limit) {
+            too_large = true;
+            value = limit;
+        }
+    }
+    if (too_large) {
+        return NUMBER_TOO_LARGE;
+    }
+    *out = value;
+    return NUMBER_FINE;
+}
+
+static bool check_key(struct span key, const struct trace_place *place, struct sim_error *error)
+{
+    size_t size = (size_t)(key.end - key.begin);
+    if (size == 0) {
+        return fail(place, error, "key is empty; give each row a key");
+    }
+    if (size > TRACE_KEY_BYTES_MAX) {
+        return fail(place, error, "key of %zu bytes is too long; shorten it to %d", size,
+                    TRACE_KEY_BYTES_MAX);
+    }
+    size_t valid = utf8_valid_bytes(key.begin, size);
+    if (valid < size) {
+        return fail(place, error, "byte %zu of the key is not UTF-8; save the trace as UTF-8", valid + 1);
+    }
+    if (memchr(key.begin, '\r', size) != NULL) {
+        return fail(place, error, "line break in a key; leave it out");
+    }
+    return true;
+}
+
+/* How many bytes at the front are whole characters as RFC 3629 has them: no overlong form, no surrogate. */
+static size_t utf8_valid_bytes(const char *text, size_t size)
+{
+    const unsigned char *bytes = (const unsigned char *)text;
+    size_t at = 0;
+    while (at < size) {
+        unsigned char lead = bytes[at];
+        if (lead < 0x80) {
+            at++;
+            continue;
+        }
+        size_t more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
+        if (lead < 0xC2 || lead > 0xF4 || size - at <= more) {
+            return at;
+        }
+        unsigned char second = bytes[at + 1];
+        unsigned char lowest = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+        unsigned char highest = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+        if (second < lowest || second > highest) {
+            return at;
+        }
+        for (size_t i = 2; i <= more; i++) {
+            if ((bytes[at + i] & 0xC0) != 0x80) {
+                return at;
+            }
+        }
+        at += more + 1;
+    }
+    return size;
+}
+
+static struct shown show(const char *begin, const char *end)
+{
+    enum { MOST = 40 };
+    struct shown shown = {{0}};
+    size_t size = (size_t)(end - begin);
+    size_t bytes = size > MOST ? MOST : size;
+    for (size_t i = 0; i < bytes; i++) {
+        char c = begin[i];
+        shown.text[i] = c >= ' ' && c <= '~' ? c : '?';
+    }
+    if (size > MOST) {
+        memcpy(shown.text + MOST, "...", 3);
+    }
+    return shown;
+}
+
+static const char *value_name(const struct trace_place *place)
+{
+    return place->has_counts ? "count" : "bytes";
+}
+
+static bool fail(const struct trace_place *place, struct sim_error *error, const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": %s", place->path, place->line, text);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Lines of a plain or gzip file through one fixed buffer. The model: a line is handed out where it lies in
+ * the buffer, may be changed in place, and is valid until the next one is asked for. A file that is cut off
+ * or damaged fails when its end is reached, even where the cut is at a line's end. */
+#ifndef WORKLOAD_TRACE_READER_H
+#define WORKLOAD_TRACE_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <zlib.h>
+
+#include "kernel/error.h"
+
+enum { TRACE_LINE_BYTES_MAX = 64 * 1024, TRACE_BUFFER_BYTES = 256 * 1024 };
+
+struct trace_reader {
+    gzFile file;
+    const char *path;   /* owned by the caller */
+    uint64_t all_bytes; /* of the file; 0 where it has no size, as a pipe */
+    uint64_t line;      /* number of the line that was handed out last, or at which reading failed; from 1 */
+    char *buffer;
+    size_t begin, end; /* what is in the buffer and not handed out yet */
+    bool at_end;
+};
+
+bool trace_reader_open(const char *path, struct trace_reader *out, struct sim_error *error);
+/* *line is NULL at the end of the file. The size is without the line break (LF or CRLF). */
+bool trace_reader_next(struct trace_reader *reader, char **line, size_t *size, struct sim_error *error);
+uint64_t trace_reader_offset(const struct trace_reader *reader);
+/* May be called on a reader that failed to open, or on a zeroed one. */
+void trace_reader_close(struct trace_reader *reader);
+
+#endif
