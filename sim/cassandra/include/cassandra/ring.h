@@ -13,8 +13,9 @@
 
 #include "kernel/error.h"
 
-#define CASS_NODES_MAX    65535u
-#define CASS_REPLICAS_MAX 64u
+#define CASS_NODES_MAX         65535u
+#define CASS_REPLICAS_MAX      64u
+#define CASS_RING_REPLICAS_MAX ((size_t)1 << 26) /* tokens x replication factor: 256 MiB of replica lists */
 
 struct cass_ring;
 
@@ -23,8 +24,8 @@ struct cass_ring;
  * memory. */
 bool cass_ring_create(uint64_t seed, uint32_t nodes, uint32_t num_tokens, uint32_t replication_factor,
                       struct cass_ring **out, struct sim_error *error);
-/* From given (token, node) pairs, in any order; tokens must differ. For known answers and rings of real
- * clusters. */
+/* From given (token, node) pairs, in any order; tokens must differ, and at least replication_factor nodes
+ * must have one. For known answers and rings of real clusters. */
 bool cass_ring_create_from(const int64_t *tokens, const uint32_t *token_nodes, size_t token_count,
                            uint32_t nodes, uint32_t replication_factor, struct cass_ring **out,
                            struct sim_error *error);

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* CQL literals to the bytes that Cassandra stores. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cassandra/token.h"
+
+#define UUID_TEXT_SIZE 36u
+#define UUID_SIZE      16u
+#define SHOWN_SIZE_MAX 60u /* bytes of a value that an error repeats */
+
+static const char *const type_names[CASS_TYPE_COUNT] = {
+    [CASS_TEXT] = "text",     [CASS_BLOB] = "blob", [CASS_INT] = "int",
+    [CASS_BIGINT] = "bigint", [CASS_UUID] = "uuid", [CASS_TIMEUUID] = "timeuuid",
+};
+
+static const char *const wanted_forms[CASS_TYPE_COUNT] = {
+    [CASS_TEXT] = "give UTF-8, or other bytes as a blob, 0x...",
+    [CASS_BLOB] = "give 0x and two hexadecimal digits a byte, such as 0x00ff",
+    [CASS_INT] = "give a whole number from -2147483648 to 2147483647",
+    [CASS_BIGINT] = "give a whole number from -9223372036854775808 to 9223372036854775807",
+    [CASS_UUID] = "give hexadecimal digits as 8-4-4-4-12, such as f6071e72-48ec-4fcb-bf3e-379c8a696488",
+    [CASS_TIMEUUID] = "give a version 1 uuid, hexadecimal digits as 8-4-4-4-12, such as "
+                      "b34b62d4-6a8d-11ea-8000-005000237906",
+};
+
+static bool value_size(enum cass_type type, const char *text, size_t *size, struct sim_error *error);
+static bool write_value(enum cass_type type, const char *text, uint8_t *out, size_t size);
+static bool write_text(const char *text, uint8_t *out, size_t size);
+static bool write_hex(const char *text, uint8_t *out, size_t size);
+static bool write_integer(const char *text, uint8_t *out, size_t size);
+static bool write_uuid(const char *text, uint8_t *out);
+static size_t utf8_length(const unsigned char *text);
+static int hex_digit(char c);
+static bool fail_value(struct sim_error *error, enum cass_type type, const char *text, const char *why);
+
+bool cass_type_parse(const char *name, enum cass_type *out)
+{
+    for (int type = 0; type < CASS_TYPE_COUNT; type++) {
+        if (strcmp(name, type_names[type]) == 0) {
+            *out = (enum cass_type)type;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *cass_type_name(enum cass_type type)
+{
+    assert(type < CASS_TYPE_COUNT);
+    return type_names[type];
+}
+
+bool cass_value_parse(enum cass_type type, const char *text, uint8_t **out, size_t *out_size,
+                      struct sim_error *error)
+{
+    assert(type < CASS_TYPE_COUNT);
+    *out = NULL;
+    *out_size = 0;
+    size_t size;
+    if (!value_size(type, text, &size, error))
+        return false;
+    /* An empty value is a pointer too, so that NULL always means that nothing was parsed. */
+    uint8_t *bytes = malloc(size > 0 ? size : 1);
+    if (bytes == NULL)
+        return sim_fail_memory(error);
+    if (!write_value(type, text, bytes, size)) {
+        free(bytes);
+        return fail_value(error, type, text, "");
+    }
+    *out = bytes;
+    *out_size = size;
+    return true;
+}
+
+/* How many bytes the value has, by the length of its text alone. */
+static bool value_size(enum cass_type type, const char *text, size_t *size, struct sim_error *error)
+{
+    size_t length = strlen(text);
+    switch (type) {
+    case CASS_TEXT:
+        *size = length;
+        break;
+    case CASS_BLOB:
+        if (length < 2 || length % 2 != 0)
+            return fail_value(error, type, text, "");
+        *size = length / 2 - 1;
+        break;
+    case CASS_INT:
+        *size = 4;
+        break;
+    case CASS_BIGINT:
+        *size = 8;
+        break;
+    default:
+        *size = UUID_SIZE;
+        break;
+    }
+    if (*size > CASS_COMPONENT_SIZE_MAX)
+        return fail_value(error, type, text, " of at most 65535 bytes, the most that a partition key holds");
+    return true;
+}
+
+static bool write_value(enum cass_type type, const char *text, uint8_t *out, size_t size)
+{
+    switch (type) {
+    case CASS_TEXT:
+        return write_text(text, out, size);
+    case CASS_BLOB:
+        return text[0] == '0' && (text[1] == 'x' || text[1] == 'X') && write_hex(text + 2, out, size);
+    case CASS_INT:
+    case CASS_BIGINT:
+        return write_integer(text, out, size);
+    case CASS_UUID:
+        return write_uuid(text, out);
+    default:
+        return write_uuid(text, out) && out[6] >> 4 == 1;
+    }
+}
+
+static bool write_text(const char *text, uint8_t *out, size_t size)
+{
+    for (size_t i = 0; i < size;) {
+        size_t length = utf8_length((const unsigned char *)text + i);
+        if (length == 0)
+            return false;
+        i += length;
+    }
+    memcpy(out, text, size);
+    return true;
+}
+
+/* Two digits a byte; the digits end with the text or at the first character that is none. */
+static bool write_hex(const char *text, uint8_t *out, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        int high = hex_digit(text[2 * i]);
+        int low = high < 0 ? -1 : hex_digit(text[2 * i + 1]);
+        if (low < 0)
+            return false;
+        out[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
+}
+
+/* CQL's integer literal: an optional minus and digits, nothing else. */
+static bool write_integer(const char *text, uint8_t *out, size_t size)
+{
+    bool negative = text[0] == '-';
+    const char *digits = text + (negative ? 1 : 0);
+    uint64_t limit = (UINT64_C(1) << (8 * size - 1)) - (negative ? 0 : 1);
+    uint64_t magnitude = 0;
+    if (*digits == '\0')
+        return false;
+    for (const char *c = digits; *c != '\0'; c++) {
+        if (*c < '0' || *c > '9')
+            return false;
+        uint64_t digit = (uint64_t)(*c - '0');
+        if (magnitude > (limit - digit) / 10)
+            return false;
+        magnitude = magnitude * 10 + digit;
+    }
+    uint64_t value = negative ? 0 - magnitude : magnitude;
+    for (size_t i = 0; i < size; i++)
+        out[i] = (uint8_t)(value >> (8 * (size - 1 - i)));
+    return true;
+}
+
+static bool write_uuid(const char *text, uint8_t *out)
+{
+    static const size_t group_bytes[] = {4, 2, 2, 2, 6};
+    if (strlen(text) != UUID_TEXT_SIZE)
+        return false;
+    for (size_t group = 0; group < sizeof(group_bytes) / sizeof(group_bytes[0]); group++) {
+        if (group > 0 && *text++ != '-')
+            return false;
+        if (!write_hex(text, out, group_bytes[group]))
+            return false;
+        text += 2 * group_bytes[group];
+        out += group_bytes[group];
+    }
+    return true;
+}
+
+/* Bytes of the character at text, 0 when it is not UTF-8 (RFC 3629: no overlong form, no surrogate, none
+ * above U+10FFFF). Reads no further than the first byte that does not fit, so a NUL ends it. */
+static size_t utf8_length(const unsigned char *text)
+{
+    unsigned char lead = text[0];
+    if (lead < 0x80)
+        return 1;
+    if (lead < 0xc2 || lead > 0xf4)
+        return 0;
+    unsigned char lowest = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+    unsigned char highest = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+    if (text[1] < lowest || text[1] > highest)
+        return 0;
+    size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    for (size_t i = 2; i < length; i++) {
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    return length;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+/* The value stands in the error, cut and with a '?' for each byte that is no UTF-8, so that the wanted form
+ * is always there to read. */
+static bool fail_value(struct sim_error *error, enum cass_type type, const char *text, const char *why)
+{
+    char shown[SHOWN_SIZE_MAX + 4];
+    size_t used = 0;
+    const unsigned char *c = (const unsigned char *)text;
+    while (*c != '\0') {
+        size_t length = utf8_length(c);
+        size_t step = length == 0 ? 1 : length;
+        if (used + step > SHOWN_SIZE_MAX) {
+            memcpy(shown + used, "...", 3);
+            used += 3;
+            break;
+        }
+        if (length == 0)
+            shown[used] = '?';
+        else
+            memcpy(shown + used, c, length);
+        used += step;
+        c += step;
+    }
+    shown[used] = '\0';
+    return sim_fail(error, SIM_ERROR_INPUT, "'%s' is not %s %s%s; %s", shown, type == CASS_INT ? "an" : "a",
+                    type_names[type], why, wanted_forms[type]);
+}

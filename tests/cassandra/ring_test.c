@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: the ring finds a token's owner and replicas as Cassandra does. Method: known answers of the drivers,
+ * and random rings against a walk written down as SimpleStrategy states it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cassandra/ring.h"
+#include "kernel/random.h"
+#include "ring_draw.h"
+#include "vectors.h"
+
+#define TOKENS_MAX 64
+
+static void test_position_known_ring_is_first_token_not_below(void **state)
+{
+    (void)state;
+    json_t *root = vectors_load();
+    json_t *section = vectors_get(root, "ring_owner");
+    json_t *ring_tokens = vectors_get(section, "ring");
+    int64_t tokens[TOKENS_MAX];
+    uint32_t nodes[TOKENS_MAX];
+    size_t count = json_array_size(ring_tokens);
+    assert_in_range(count, 1, TOKENS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        tokens[i] = json_integer_value(json_array_get(ring_tokens, i));
+        nodes[i] = (uint32_t)i;
+    }
+    struct cass_ring *ring;
+    struct sim_error error;
+    assert_true(cass_ring_create_from(tokens, nodes, count, (uint32_t)count, 1, &ring, &error));
+    json_t *lookups = vectors_get(section, "lookups");
+    assert_true(json_array_size(lookups) >= 7);
+    size_t index;
+    json_t *lookup;
+    json_array_foreach(lookups, index, lookup)
+    {
+        int64_t token = json_integer_value(json_array_get(lookup, 0));
+        int64_t owner = json_integer_value(json_array_get(lookup, 1));
+        size_t position = cass_ring_position(ring, token);
+        assert_int_equal(cass_ring_token_at(ring, position), owner);
+        assert_int_equal(tokens[*cass_ring_replicas(ring, token)], owner);
+    }
+    cass_ring_destroy(ring);
+    json_decref(root);
+}
+
+/* Numbers the nodes of a vector in order of appearance. */
+static uint32_t node_number(const char **names, uint32_t *count, const char *name)
+{
+    for (uint32_t i = 0; i < *count; i++) {
+        if (strcmp(names[i], name) == 0)
+            return i;
+    }
+    assert_true(*count < TOKENS_MAX);
+    names[*count] = name;
+    return (*count)++;
+}
+
+static void check_placement(size_t index, const json_t *vector)
+{
+    int64_t tokens[TOKENS_MAX];
+    uint32_t token_nodes[TOKENS_MAX], node_count = 0;
+    const char *names[TOKENS_MAX];
+    const json_t *pairs = vectors_get(vector, "ring");
+    size_t count = json_array_size(pairs);
+    assert_in_range(count, 1, TOKENS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *pair = json_array_get(pairs, i);
+        tokens[i] = vectors_int64(json_string_value(json_array_get(pair, 0)));
+        token_nodes[i] = node_number(names, &node_count, json_string_value(json_array_get(pair, 1)));
+    }
+    uint32_t factor = (uint32_t)json_integer_value(vectors_get(vector, "rf"));
+    struct cass_ring *ring;
+    struct sim_error error;
+    if (factor > node_count) {
+        /* Cassandra would place what it can; the lab refuses such a scenario, then shows the same replicas.
+         */
+        assert_false(cass_ring_create_from(tokens, token_nodes, count, node_count, factor, &ring, &error));
+        assert_int_equal(error.class, SIM_ERROR_INPUT);
+        factor = node_count;
+    }
+    assert_true(cass_ring_create_from(tokens, token_nodes, count, node_count, factor, &ring, &error));
+    assert_int_equal(cass_ring_node_count(ring), node_count);
+    assert_int_equal(cass_ring_replication_factor(ring), factor);
+    const json_t *lookups = vectors_get(vector, "lookups");
+    assert_true(json_array_size(lookups) >= 1);
+    for (size_t i = 0; i < json_array_size(lookups); i++) {
+        const json_t *lookup = json_array_get(lookups, i);
+        const json_t *wanted = vectors_get(lookup, "replicas");
+        const uint32_t *replicas = cass_ring_replicas(ring, vectors_int64(vectors_string(lookup, "token")));
+        assert_int_equal(json_array_size(wanted), factor);
+        for (size_t j = 0; j < factor; j++) {
+            const char *name = json_string_value(json_array_get(wanted, j));
+            if (strcmp(names[replicas[j]], name) != 0)
+                fail_msg("case %zu, lookup %zu: replica %zu is %s, not %s", index, i, j, names[replicas[j]],
+                         name);
+        }
+    }
+    cass_ring_destroy(ring);
+}
+
+static void test_replicas_known_rings_match_simple_strategy(void **state)
+{
+    (void)state;
+    json_t *root = vectors_load();
+    size_t index, checked = 0;
+    json_t *vector;
+    json_array_foreach(vectors_get(vectors_get(root, "replica_placement"), "cases"), index, vector)
+    {
+        if (strcmp(vectors_string(vector, "strategy"), "SimpleStrategy") != 0)
+            continue;
+        check_placement(index, vector);
+        checked++;
+    }
+    assert_true(checked >= 6);
+    json_decref(root);
+}
+
+/* SimpleStrategy as it is stated: from the first token >= t go clockwise, skip nodes already met. */
+static void check_walk(const int64_t *tokens, const uint32_t *token_nodes, size_t count, uint32_t factor,
+                       const struct cass_ring *ring, int64_t token)
+{
+    size_t owner = count, lowest = 0;
+    for (size_t i = 0; i < count; i++) {
+        lowest = tokens[i] < tokens[lowest] ? i : lowest;
+        if (tokens[i] >= token && (owner == count || tokens[i] < tokens[owner]))
+            owner = i;
+    }
+    size_t at = owner == count ? lowest : owner;
+    assert_int_equal(cass_ring_token_at(ring, cass_ring_position(ring, token)), tokens[at]);
+    const uint32_t *replicas = cass_ring_replicas(ring, token);
+    uint32_t met[TOKENS_MAX], found = 0;
+    while (found < factor) {
+        uint32_t node = token_nodes[at], i = 0;
+        while (i < found && met[i] != node)
+            i++;
+        if (i == found) {
+            assert_int_equal(replicas[found], node);
+            met[found++] = node;
+        }
+        size_t next = count;
+        for (size_t j = 0; j < count; j++) {
+            if (tokens[j] > tokens[at] && (next == count || tokens[j] < tokens[next]))
+                next = j;
+        }
+        at = next == count ? lowest : next;
+    }
+}
+
+static void test_replicas_random_rings_match_the_walk(void **state)
+{
+    (void)state;
+    struct sim_random random;
+    sim_random_init(&random, 7, SIM_RING, 0);
+    for (int round = 0; round < 300; round++) {
+        uint32_t nodes = 1 + (uint32_t)sim_random_below(&random, 8);
+        size_t count = nodes + sim_random_below(&random, TOKENS_MAX - nodes);
+        uint32_t factor = 1 + (uint32_t)sim_random_below(&random, nodes);
+        int64_t tokens[TOKENS_MAX];
+        uint32_t token_nodes[TOKENS_MAX];
+        for (size_t i = 0; i < count; i++) {
+            tokens[i] = (int64_t)sim_random_next(&random);
+            token_nodes[i] = i < nodes ? (uint32_t)i : (uint32_t)sim_random_below(&random, nodes);
+        }
+        if (round % 3 == 0)
+            tokens[0] = INT64_MIN;
+        if (round % 5 == 0)
+            tokens[count - 1] = INT64_MAX;
+        struct cass_ring *ring;
+        assert_true(cass_ring_create_from(tokens, token_nodes, count, nodes, factor, &ring, NULL));
+        check_walk(tokens, token_nodes, count, factor, ring, INT64_MIN);
+        check_walk(tokens, token_nodes, count, factor, ring, INT64_MAX);
+        for (size_t i = 0; i < count; i++) {
+            check_walk(tokens, token_nodes, count, factor, ring, tokens[i]);
+            if (tokens[i] < INT64_MAX)
+                check_walk(tokens, token_nodes, count, factor, ring, tokens[i] + 1);
+            check_walk(tokens, token_nodes, count, factor, ring, (int64_t)sim_random_next(&random));
+        }
+        cass_ring_destroy(ring);
+    }
+}
+
+/* A node's tokens depend on seed and node alone, so that a ring that grows keeps them: those of the smaller
+ * ring are found again in the larger one, with the same owner. */
+static void test_ring_one_node_more_keeps_the_others_tokens(void **state)
+{
+    (void)state;
+    struct cass_ring *small, *large, *other;
+    assert_true(cass_ring_create(1, 6, 16, 1, &small, NULL));
+    assert_true(cass_ring_create(1, 7, 16, 1, &large, NULL));
+    assert_true(cass_ring_create(2, 6, 16, 1, &other, NULL));
+    size_t tokens_in_other = 0;
+    for (size_t i = 0; i < (size_t)6 * 16; i++) {
+        int64_t token = cass_ring_token_at(small, i);
+        if (i > 0)
+            assert_true(cass_ring_token_at(small, i - 1) < token);
+        assert_int_equal(cass_ring_token_at(large, cass_ring_position(large, token)), token);
+        assert_int_equal(*cass_ring_replicas(large, token), *cass_ring_replicas(small, token));
+        tokens_in_other += cass_ring_token_at(other, cass_ring_position(other, token)) == token;
+    }
+    assert_int_equal(tokens_in_other, 0);
+    cass_ring_destroy(small);
+    cass_ring_destroy(large);
+    cass_ring_destroy(other);
+}
+
+/* Ownership is the sum of random arcs: with 256 tokens a node its share is 1/nodes within a sixth or so. */
+static void test_ring_many_tokens_share_evenly(void **state)
+{
+    (void)state;
+    enum { NODES = 8, LOOKUPS = 200000 };
+    struct cass_ring *ring;
+    assert_true(cass_ring_create(42, NODES, 256, 3, &ring, NULL));
+    uint32_t owned[NODES] = {0};
+    struct sim_random random;
+    sim_random_init(&random, 3, SIM_RING, 1000);
+    for (int i = 0; i < LOOKUPS; i++) {
+        const uint32_t *replicas = cass_ring_replicas(ring, (int64_t)sim_random_next(&random));
+        assert_true(replicas[0] != replicas[1] && replicas[1] != replicas[2] && replicas[0] != replicas[2]);
+        owned[replicas[0]]++;
+    }
+    for (int node = 0; node < NODES; node++)
+        assert_in_range(owned[node], LOOKUPS / NODES * 2 / 3, LOOKUPS / NODES * 4 / 3);
+    cass_ring_destroy(ring);
+}
+
+static void test_settle_duplicates_are_redrawn_from_their_nodes_stream(void **state)
+{
+    (void)state;
+    struct sim_random streams[3], copies[3];
+    for (uint32_t node = 0; node < 3; node++) {
+        sim_random_init(&streams[node], 1, SIM_RING, node);
+        copies[node] = streams[node];
+    }
+    int64_t first_of_2 = cass_ring_draw(&copies[2]);
+    int64_t second_of_2 = cass_ring_draw(&copies[2]);
+    /* Node 2 has node 0's token, and draws the one that node 1 has already. */
+    struct cass_ring_entry entries[] = {{5, 2}, {first_of_2, 1}, {5, 0}};
+    cass_ring_settle(entries, 3, streams);
+    assert_int_equal(cass_ring_duplicate(entries, 3), 3);
+    for (size_t i = 0; i < 3; i++) {
+        int64_t wanted[] = {5, first_of_2, second_of_2};
+        assert_int_equal(entries[i].token, wanted[entries[i].node]);
+        if (i > 0)
+            assert_true(entries[i - 1].token < entries[i].token);
+    }
+}
+
+static void test_ring_figures_out_of_range_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t nodes, num_tokens, factor;
+        const char *wanted;
+    } rows[] = {
+        {0, 16, 1, "0 nodes; give 1 to 65535"},       {65536, 16, 1, "65536 nodes; give 1 to 65535"},
+        {6, 0, 1, "0 tokens; give 1 to 4096"},        {6, 4097, 1, "4097 tokens; give 1 to 4096"},
+        {6, 16, 0, "0 replicas; give 1 to 6"},        {6, 16, 7, "7 replicas; give 1 to 6"},
+        {100, 16, 65, "65 replicas; give 1 to 64"},   {65535, 4096, 3, "give 1 to 22369621 tokens"},
+        {UINT32_MAX, UINT32_MAX, UINT32_MAX, "give"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct cass_ring *ring = (struct cass_ring *)&ring;
+        struct sim_error error = {0};
+        assert_false(cass_ring_create(1, rows[i].nodes, rows[i].num_tokens, rows[i].factor, &ring, &error));
+        assert_null(ring);
+        assert_int_equal(error.class, SIM_ERROR_INPUT);
+        if (strstr(error.text, rows[i].wanted) == NULL)
+            fail_msg("row %zu: %s", i, error.text);
+    }
+}
+
+static void test_ring_given_tokens_that_make_none_are_refused(void **state)
+{
+    (void)state;
+    static const int64_t tokens[] = {10, -5, 10, 7};
+    static const uint32_t nodes[] = {0, 1, 1, 1};
+    static const uint32_t strangers[] = {0, 2, 1, 1};
+    struct cass_ring *ring;
+    struct sim_error error = {0};
+    assert_false(cass_ring_create_from(tokens, nodes, 0, 2, 1, &ring, &error));
+    assert_null(ring);
+    assert_false(cass_ring_create_from(tokens, nodes, 4, 2, 1, &ring, &error));
+    assert_non_null(strstr(error.text, "token 10 stands twice"));
+    assert_false(cass_ring_create_from(tokens, strangers, 2, 2, 1, &ring, &error));
+    assert_non_null(strstr(error.text, "belongs to node 2"));
+    assert_false(cass_ring_create_from(tokens, nodes, 2, 5, 3, &ring, &error));
+    assert_non_null(strstr(error.text, "only 2 nodes have tokens"));
+    assert_null(ring);
+    cass_ring_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_position_known_ring_is_first_token_not_below),
+        cmocka_unit_test(test_replicas_known_rings_match_simple_strategy),
+        cmocka_unit_test(test_replicas_random_rings_match_the_walk),
+        cmocka_unit_test(test_ring_one_node_more_keeps_the_others_tokens),
+        cmocka_unit_test(test_ring_many_tokens_share_evenly),
+        cmocka_unit_test(test_settle_duplicates_are_redrawn_from_their_nodes_stream),
+        cmocka_unit_test(test_ring_figures_out_of_range_are_refused),
+        cmocka_unit_test(test_ring_given_tokens_that_make_none_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
