@@ -159,6 +159,9 @@ static void test_trace_malformed_tells_place_and_cure(void **state)
         CASE(HEADER "1,\xED\xA0\x80,2\n", "2: byte 1 of the key is not UTF-8; save the trace as UTF-8"),
         CASE(HEADER "1,\xC0\xAF,2\n", "2: byte 1 of the key is not UTF-8; save the trace as UTF-8"),
         CASE(HEADER "1,a\xF5\x80\x80\x80,2\n", "2: byte 2 of the key is not UTF-8; save the trace as UTF-8"),
+        CASE(HEADER "1,\xE0\x80\x80,2\n", "2: byte 1 of the key is not UTF-8; save the trace as UTF-8"),
+        CASE(HEADER "1,\xF0\x8F\x80\x80,2\n", "2: byte 1 of the key is not UTF-8; save the trace as UTF-8"),
+        CASE(HEADER "1,\xF4\x90\x80\x80,2\n", "2: byte 1 of the key is not UTF-8; save the trace as UTF-8"),
         CASE(HEADER "1,\xE2\x82,2\n", "2: byte 1 of the key is not UTF-8; save the trace as UTF-8"),
         CASE(HEADER "1,a,\n", "2: bytes is empty; " WHOLE),
         CASE(COUNTS "1,a,\n", "2: count is empty; " WHOLE),
@@ -172,7 +175,7 @@ static void test_trace_malformed_tells_place_and_cure(void **state)
         CASE(HEADER "1,a,1099511627777\n", "2: bytes 1099511627777 is too large; " WHOLE),
         CASE(HEADER "1,a,18446744073709551617\n", "2: bytes 18446744073709551617 is too large; " WHOLE),
         CASE(COUNTS "1,a,0\n2,b,0\n", "3: every count is 0; give the trace at least one row"),
-        CASE(COUNTS "-9223372036854,a,1\n9223372036854,a,1\n",
+        CASE(COUNTS "-9223372036854,a,1\n9223372036854,a,1\n9223372036854,a,1\n",
              "3: the line's rows would reach beyond the years 1677 to 2262; check timestamp_ms"),
         CASE(COUNTS "9223372036800,a,2\n9223372036852,a,2\n9223372036853,b,1\n",
              "3: the line's rows would reach beyond the years 1677 to 2262; check timestamp_ms"),
@@ -556,6 +559,19 @@ static void test_trace_of_a_pipe_needs_no_more_memory(void **state)
     trace_file_remove(&file);
 }
 
+/* The shipped small trace and its counts, made from the same rows by hours. */
+static void test_trace_shipped_ones_agree(void **state)
+{
+    (void)state;
+    struct reading rows = read_all(BUCKETLAB_SOURCE_DIR "/scenarios/traces/small.csv");
+    struct reading counts = read_all(BUCKETLAB_SOURCE_DIR "/scenarios/traces/small-counts.csv.gz");
+    assert_true(rows.fine && counts.fine);
+    assert_int_equal(rows.rows, 5243);
+    assert_int_equal(counts.rows, 5243);
+    assert_int_equal(rows.keys, 12);
+    assert_int_equal(counts.keys, 12);
+}
+
 static void test_trace_real_ones_have_their_rows(void **state)
 {
     (void)state;
@@ -596,6 +612,7 @@ int main(void)
         cmocka_unit_test(test_trace_gzip_equals_plain),
         cmocka_unit_test(test_trace_many_keys_are_numbered_by_appearance),
         cmocka_unit_test(test_trace_of_a_pipe_needs_no_more_memory),
+        cmocka_unit_test(test_trace_shipped_ones_agree),
         cmocka_unit_test(test_trace_real_ones_have_their_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
