@@ -195,5 +195,8 @@ static lab_wide add_saturating(lab_wide a, lab_wide b)
 
 static lab_wide multiply_saturating(lab_wide a, uint64_t b)
 {
+    /* The 128-bit division is slow, and needed only for sizes above 2^32. */
+    if (a >> 64 == 0)
+        return a * b;
     return b != 0 && a > ~(lab_wide)0 / b ? ~(lab_wide)0 : a * b;
 }

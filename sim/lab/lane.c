@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lane.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cassandra/token.h"
+#include "kernel/time.h"
+
+#define CELLS_MIN 16u
+#define PAST_MIN  8u
+
+static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                          struct lab_tally *tally, const struct lab_key_name *key,
+                          const struct lab_batch *batch, size_t from, size_t to);
+static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                       struct lab_tally *tally, const struct lab_batch *batch, size_t from, size_t to);
+static size_t first_at(const int64_t *times_ns, size_t from, size_t to, int64_t until_ns);
+static uint64_t bytes_between(const struct lab_batch *batch, size_t from, size_t to);
+static void watch_peak(const struct lab_lane *lane, struct lab_tally *tally, const struct lab_batch *batch,
+                       size_t from, size_t to);
+static void finish_partition(const struct lab_lane_settings *settings, struct lab_tally *tally,
+                             const struct lab_key_name *key, int64_t bucket,
+                             const struct cass_partition *partition, bool is_closed);
+static void remember(struct lab_lane *lane, struct lab_tally *tally, uint64_t rows_wanted);
+static struct lab_cell *cell_of(struct lab_lane *lane, const struct bk_strategy *strategy, uint32_t bucket);
+static bool grow_cells(struct lab_lane *lane);
+
+void lab_lane_begin(struct lab_lane *lane)
+{
+    memset(&lane->state, 0, sizeof lane->state);
+    lane->bucket = 0;
+    lane->open = (struct cass_partition){0, 0};
+    lane->open_first_row = 0;
+    sim_placement_init(&lane->placement);
+    lane->past_begin = lane->past_end = 0;
+    lane->past_rows = 0;
+}
+
+void lab_lane_rows(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                   const struct lab_key_name *key, const struct lab_batch *batch, size_t from, size_t to)
+{
+    if (from == to)
+        return;
+    if (lane->placement.rows == 0 && settings->strategy->kind == BK_PROBABILISTIC)
+        tally->state_reads++; /* the writer's cache knows nothing of the key yet */
+    tally->rows += to - from;
+    if (settings->strategy->kind == BK_HASH)
+        rows_by_id(lane, settings, tally, batch, from, to);
+    else
+        rows_by_range(lane, settings, tally, key, batch, from, to);
+}
+
+void lab_lane_read(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                   int64_t now_ns, int64_t birth_ns, uint64_t key_rows)
+{
+    const struct lab_reads *reads = &settings->scenario->reads;
+    bool by_id = settings->strategy->kind == BK_HASH;
+    struct bk_reader reader;
+    struct bk_read_step step;
+    enum bk_status status = bk_read_latest(settings->strategy, &lane->state, now_ns, birth_ns, reads->rows,
+                                           by_id ? BK_PLAN_ALL : reads->plan, &reader);
+    assert(status == BK_OK);
+    (void)status;
+    uint64_t empties = 0;
+    bool at_open = lane->open.rows > 0;
+    uint32_t past = lane->past_end;
+    for (;;) {
+        bool is_over = !at_open && past == lane->past_begin;
+        int64_t newest = at_open ? lane->bucket : is_over ? INT64_MIN : lane->past[past - 1].bucket;
+        if (!by_id)
+            empties += bk_read_skip_to(&reader, newest);
+        if (!bk_read_next(&reader, &step))
+            break;
+        uint64_t asked = (uint64_t)(step.bucket_high - step.bucket_low) + 1, filled = 0, rows = 0;
+        if (by_id) {
+            filled = lane->cells_used;
+            rows = lane->placement.rows;
+        }
+        if (at_open && lane->bucket >= step.bucket_low) {
+            rows += lane->open.rows;
+            filled++;
+            at_open = false;
+        }
+        for (; !at_open && past > lane->past_begin && lane->past[past - 1].bucket >= step.bucket_low;
+             past--) {
+            rows += lane->past[past - 1].rows;
+            filled++;
+        }
+        empties += asked - filled;
+        bk_read_found(&reader, rows);
+    }
+    tally->read_empties += empties;
+    uint64_t due = key_rows < reads->rows ? key_rows : reads->rows;
+    tally->reads_incomplete += reader.rows_found < due;
+    lab_histogram_add(&tally->read_partitions, reader.partitions_asked, 1, 1);
+}
+
+void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                  const struct lab_key_name *key, int64_t end_ns)
+{
+    tally->placement_digest += sim_placement_finish(&lane->placement, key->index);
+    for (uint32_t i = 0; lane->cells_used > 0 && i < lane->cell_count; i++) {
+        struct lab_cell *cell = &lane->cells[i];
+        if (cell->rows == 0)
+            continue;
+        struct cass_partition partition = {cell->rows, cell->bytes};
+        finish_partition(settings, tally, key, cell->bucket, &partition, false);
+        *cell = (struct lab_cell){0};
+    }
+    lane->cells_used = 0;
+    if (lane->open.rows > 0) {
+        int64_t current = lane->state.bucket;
+        if (settings->strategy->kind == BK_TIME) {
+            struct bk_row now = {.time_ns = end_ns};
+            struct bk_route route;
+            bk_route(settings->strategy, NULL, &now, &route);
+            current = route.bucket;
+        }
+        finish_partition(settings, tally, key, lane->bucket, &lane->open, current > lane->bucket);
+    }
+}
+
+void lab_lane_clear(struct lab_lane *lane)
+{
+    free(lane->cells);
+    free(lane->past);
+    memset(lane, 0, sizeof *lane);
+}
+
+static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                          struct lab_tally *tally, const struct lab_key_name *key,
+                          const struct lab_batch *batch, size_t from, size_t to)
+{
+    const struct bk_strategy *strategy = settings->strategy;
+    while (from < to) {
+        struct bk_row row = {batch->times_ns[from], batch->first_row + from, batch->ids[from], 0};
+        struct bk_route route;
+        enum bk_status status = bk_route(strategy, &lane->state, &row, &route);
+        assert(status == BK_OK && route.scope == BK_SCOPE_RANGE);
+        (void)status;
+        /* The route holds up to the first row beyond its ranges; a row that fires still goes where it says.
+         */
+        size_t end = to;
+        if (route.until_ns <= batch->times_ns[end - 1])
+            end = first_at(batch->times_ns, from + 1, end, route.until_ns);
+        if (route.sequence_high - row.sequence < end - from)
+            end = from + (size_t)(route.sequence_high - row.sequence);
+        size_t firing = bk_first_firing(strategy, batch->ids, from, end);
+        if (firing < end)
+            end = firing + 1;
+
+        if (lane->open.rows > 0 && route.bucket != lane->bucket) {
+            finish_partition(settings, tally, key, lane->bucket, &lane->open, true);
+            if (settings->scenario->reads.present)
+                remember(lane, tally, settings->scenario->reads.rows);
+            lane->open = (struct cass_partition){0, 0};
+        }
+        if (lane->open.rows == 0) {
+            lane->bucket = route.bucket;
+            lane->open_first_row = batch->first_row + from;
+        }
+        lane->open.rows += end - from;
+        lane->open.bytes += bytes_between(batch, from, end);
+        sim_placement_add(&lane->placement, route.bucket, end - from);
+        if (batch->most_in_second > tally->peak_rows_per_s)
+            watch_peak(lane, tally, batch, from, end);
+
+        struct bk_row last = {batch->times_ns[end - 1], batch->first_row + end - 1, batch->ids[end - 1], 0};
+        struct bk_effect effect;
+        status = bk_advance(strategy, &lane->state, &last, &effect);
+        assert(status == BK_OK);
+        tally->counter_increments += effect.counter_increments;
+        tally->state_writes += effect.state_writes;
+        from = end;
+    }
+}
+
+static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                       struct lab_tally *tally, const struct lab_batch *batch, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++) {
+        struct bk_row row = {batch->times_ns[i], batch->first_row + i, batch->ids[i], 0};
+        struct bk_route route;
+        enum bk_status status = bk_route(settings->strategy, NULL, &row, &route);
+        assert(status == BK_OK && route.scope == BK_SCOPE_ROW);
+        (void)status;
+        struct lab_cell *cell = cell_of(lane, settings->strategy, (uint32_t)route.bucket);
+        if (cell == NULL) {
+            tally->out_of_memory = true;
+            return;
+        }
+        cell->rows++;
+        cell->bytes += bytes_between(batch, i, i + 1);
+        int64_t second = (int64_t)batch->second_begin[i];
+        if (cell->rows == 1 || cell->second != second) {
+            cell->second = second;
+            cell->rows_in_second = 0;
+        }
+        cell->rows_in_second++;
+        if (cell->rows_in_second > tally->peak_rows_per_s)
+            tally->peak_rows_per_s = cell->rows_in_second;
+        sim_placement_add(&lane->placement, route.bucket, 1);
+    }
+}
+
+/* The first row in [from, to) with a time of until_ns or later, or `to`. */
+static size_t first_at(const int64_t *times_ns, size_t from, size_t to, int64_t until_ns)
+{
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (times_ns[middle] < until_ns)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+static uint64_t bytes_between(const struct lab_batch *batch, size_t from, size_t to)
+{
+    if (batch->bytes_before == NULL)
+        return (to - from) * batch->bytes_each;
+    return batch->bytes_before[to] - batch->bytes_before[from];
+}
+
+static void watch_peak(const struct lab_lane *lane, struct lab_tally *tally, const struct lab_batch *batch,
+                       size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++) {
+        uint64_t begin =
+            batch->second_begin[i] > lane->open_first_row ? batch->second_begin[i] : lane->open_first_row;
+        uint64_t rows = batch->first_row + i - begin + 1;
+        if (rows > tally->peak_rows_per_s)
+            tally->peak_rows_per_s = rows;
+    }
+}
+
+static void finish_partition(const struct lab_lane_settings *settings, struct lab_tally *tally,
+                             const struct lab_key_name *key, int64_t bucket,
+                             const struct cass_partition *partition, bool is_closed)
+{
+    const struct lab_limits *limits = &settings->scenario->limits;
+    bool over_rows = limits->partition_rows != 0 && partition->rows > limits->partition_rows;
+    bool over_bytes = limits->partition_bytes != 0 && partition->bytes > limits->partition_bytes;
+    tally->over_limit_rows += over_rows;
+    tally->over_limit_bytes += over_bytes;
+    tally->over_limit += over_rows || over_bytes;
+    tally->tiny += is_closed && partition->rows < limits->tiny_rows;
+    lab_histogram_add(is_closed ? &tally->closed_rows : &tally->open_rows, partition->rows, 1,
+                      partition->rows);
+    lab_histogram_add(is_closed ? &tally->closed_bytes : &tally->open_bytes, partition->bytes, 1,
+                      partition->rows);
+
+    const uint32_t *replicas =
+        cass_ring_replicas(settings->ring, cass_token_bucketed(key->text, key->size, bucket));
+    for (uint32_t i = 0; i < cass_ring_replication_factor(settings->ring); i++) {
+        tally->nodes[replicas[i]].rows += partition->rows;
+        tally->nodes[replicas[i]].bytes += partition->bytes;
+    }
+}
+
+/* Keeps the open partition for readers, and forgets those that the newer ones put out of reach; one more is
+ * kept for a plan that asks two at once. */
+static void remember(struct lab_lane *lane, struct lab_tally *tally, uint64_t rows_wanted)
+{
+    while (lane->past_end - lane->past_begin >= 2) {
+        const struct lab_past *oldest = &lane->past[lane->past_begin];
+        if (lane->past_rows - oldest[0].rows - oldest[1].rows + lane->open.rows < rows_wanted)
+            break;
+        lane->past_rows -= oldest->rows;
+        lane->past_begin++;
+    }
+    if (lane->past_end == lane->past_capacity) {
+        uint32_t kept = lane->past_end - lane->past_begin;
+        if (lane->past_begin > lane->past_capacity / 2) {
+            memmove(lane->past, lane->past + lane->past_begin, kept * sizeof *lane->past);
+        } else {
+            uint32_t capacity = lane->past_capacity == 0 ? PAST_MIN : lane->past_capacity * 2;
+            struct lab_past *past = malloc(capacity * sizeof *past);
+            if (past == NULL) {
+                tally->out_of_memory = true;
+                return;
+            }
+            if (kept > 0)
+                memcpy(past, lane->past + lane->past_begin, kept * sizeof *past);
+            free(lane->past);
+            lane->past = past;
+            lane->past_capacity = capacity;
+        }
+        lane->past_begin = 0;
+        lane->past_end = kept;
+    }
+    lane->past[lane->past_end++] = (struct lab_past){lane->bucket, lane->open.rows};
+    lane->past_rows += lane->open.rows;
+}
+
+/* Linear probing from bucket & mask: with as many cells as buckets, every bucket has a cell of its own. */
+static struct lab_cell *cell_of(struct lab_lane *lane, const struct bk_strategy *strategy, uint32_t bucket)
+{
+    if (lane->cell_count < strategy->of.hash.buckets && lane->cells_used * 2 >= lane->cell_count &&
+        !grow_cells(lane))
+        return NULL;
+    uint32_t mask = lane->cell_count - 1, i = bucket & mask;
+    while (lane->cells[i].rows > 0 && lane->cells[i].bucket != bucket)
+        i = (i + 1) & mask;
+    if (lane->cells[i].rows == 0) {
+        lane->cells[i].bucket = bucket;
+        lane->cells_used++;
+    }
+    return &lane->cells[i];
+}
+
+static bool grow_cells(struct lab_lane *lane)
+{
+    uint32_t cell_count = lane->cell_count == 0 ? CELLS_MIN : lane->cell_count * 2;
+    struct lab_cell *cells = calloc(cell_count, sizeof *cells);
+    if (cells == NULL)
+        return false;
+    for (uint32_t i = 0; i < lane->cell_count; i++) {
+        if (lane->cells[i].rows == 0)
+            continue;
+        uint32_t j = lane->cells[i].bucket & (cell_count - 1);
+        while (cells[j].rows > 0)
+            j = (j + 1) & (cell_count - 1);
+        cells[j] = lane->cells[i];
+    }
+    free(lane->cells);
+    lane->cells = cells;
+    lane->cell_count = cell_count;
+    return true;
+}

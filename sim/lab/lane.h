@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A lane: one strategy at work on one key. Rows come in batches in time order; the core says how far a route
+ * holds, so a run of rows in one bucket costs one step, and only strategies that look at every id pay for
+ * every row.
+ *
+ * A lane holds what is open; what is finished goes into the tally of (worker, strategy), which merges by
+ * addition. */
+#ifndef LAB_LANE_H
+#define LAB_LANE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bucketing/bucketing.h"
+#include "cassandra/partition.h"
+#include "cassandra/ring.h"
+#include "kernel/digest.h"
+#include "lab/histogram.h"
+#include "lab/scenario.h"
+
+/* What a strategy has done so far on the keys of one worker. */
+struct lab_tally {
+    struct lab_histogram closed_rows, open_rows, closed_bytes, open_bytes, read_partitions;
+    uint64_t over_limit, over_limit_rows, over_limit_bytes, tiny;
+    uint64_t rows, counter_increments, state_reads, state_writes;
+    uint64_t peak_rows_per_s;
+    uint64_t read_empties, reads_incomplete, reads_out_of_order;
+    uint64_t placement_digest;
+    struct cass_node_load *nodes; /* one for each node of the ring */
+    bool out_of_memory;           /* sticky */
+};
+
+/* Rows of one key in time order, as columns. */
+struct lab_batch {
+    const int64_t *times_ns;
+    const uint64_t *ids;
+    const uint64_t *bytes_before; /* count + 1 running sums; NULL when every row has bytes_each */
+    const uint64_t *second_begin; /* the number of the key's first row in the row's whole second */
+    uint64_t bytes_each;
+    uint64_t first_row;      /* number within the key of row 0 of the batch */
+    uint64_t most_in_second; /* the longest run of the key's rows within one second, up to the batch's end */
+    size_t count;
+};
+
+/* Who the key is, and what a lane needs of the run. */
+struct lab_key_name {
+    const char *text;
+    size_t size;
+    uint64_t index;
+};
+
+struct lab_cell {
+    uint64_t rows, bytes;
+    int64_t second;
+    uint32_t bucket;
+    uint32_t rows_in_second;
+};
+
+struct lab_past {
+    int64_t bucket;
+    uint64_t rows;
+};
+
+struct lab_lane {
+    struct bk_key_state state;
+    int64_t bucket; /* of the open partition, when it holds rows */
+    struct cass_partition open;
+    uint64_t open_first_row;
+    struct sim_placement placement;
+    /* BK_SCOPE_ROW: the partitions of the key, by bucket & mask; a free cell has no rows. */
+    struct lab_cell *cells;
+    uint32_t cell_count, cells_used;
+    /* With reads: the finished partitions that a read of the newest rows can meet, oldest first. */
+    uint32_t past_begin, past_end, past_capacity;
+    struct lab_past *past;
+    uint64_t past_rows;
+};
+
+struct lab_lane_settings {
+    const struct lab_scenario *scenario;
+    const struct cass_ring *ring;
+    const struct bk_strategy *strategy;
+};
+
+/* A lane of zeros is ready for its first key; lab_lane_end() makes it ready for the next and keeps its
+ * memory. */
+void lab_lane_begin(struct lab_lane *lane);
+void lab_lane_rows(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                   const struct lab_key_name *key, const struct lab_batch *batch, size_t from, size_t to);
+/* A read of the newest rows at now_ns; birth_ns: time of the key's first row, key_rows: rows so far. */
+void lab_lane_read(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                   int64_t now_ns, int64_t birth_ns, uint64_t key_rows);
+/* The key's rows are over; the run ends at end_ns. */
+void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                  const struct lab_key_name *key, int64_t end_ns);
+void lab_lane_clear(struct lab_lane *lane);
+
+bool lab_tally_init(struct lab_tally *tally, uint32_t nodes);
+void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint32_t nodes);
+void lab_tally_clear(struct lab_tally *tally);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "metrics.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct quantile {
+    const char *name;
+    uint64_t per_mille;
+};
+
+static const struct quantile size_quantiles[] = {
+    {"p001", 1}, {"p01", 10}, {"p50", 500}, {"p90", 900}, {"p99", 990}, {"p999", 999},
+};
+static const struct quantile read_quantiles[] = {{"p50", 500}, {"p99", 990}};
+
+static bool add(struct lab_metrics *out, const char *prefix, const char *name, double value);
+static bool add_sizes(struct lab_metrics *out, const char *prefix, const struct lab_histogram *histogram,
+                      bool is_weighted);
+static bool add_quantiles(struct lab_metrics *out, const char *prefix, const struct lab_bin *bins,
+                          size_t bin_count, const struct lab_histogram *histogram, bool is_weighted,
+                          const struct quantile *quantiles, size_t quantile_count);
+static bool add_all_sizes(struct lab_metrics *out, const struct lab_tally *tally);
+static bool add_reads(struct lab_metrics *out, const struct lab_tally *tally);
+static bool add_load(struct lab_metrics *out, const struct lab_tally *tally, uint32_t nodes);
+
+bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenario *scenario, uint32_t nodes,
+                          struct lab_metrics *out)
+{
+    uint64_t closed = tally->closed_rows.count, open = tally->open_rows.count;
+    uint64_t extra = tally->counter_increments + tally->state_reads + tally->state_writes;
+    double per_1000 = tally->rows == 0 ? 0 : 1000.0 * (double)extra / (double)tally->rows;
+    bool ok = add(out, "partitions", "total", (double)(closed + open)) &&
+              add(out, "partitions", "closed", (double)closed) &&
+              add(out, "partitions", "open", (double)open);
+    if (scenario->limits.partition_rows != 0 || scenario->limits.partition_bytes != 0)
+        ok = ok && add(out, "partitions", "over_limit", (double)tally->over_limit);
+    if (scenario->limits.partition_rows != 0)
+        ok = ok && add(out, "partitions", "over_limit_rows", (double)tally->over_limit_rows);
+    if (scenario->limits.partition_bytes != 0)
+        ok = ok && add(out, "partitions", "over_limit_bytes", (double)tally->over_limit_bytes);
+    if (scenario->limits.tiny_rows != 0)
+        ok = ok && add(out, "partitions", "tiny", (double)tally->tiny);
+    ok = ok && add_all_sizes(out, tally);
+    ok = ok && add(out, "writes", "rows", (double)tally->rows) &&
+         add(out, "writes", "counter_increments", (double)tally->counter_increments) &&
+         add(out, "writes", "state_reads", (double)tally->state_reads) &&
+         add(out, "writes", "state_writes", (double)tally->state_writes) && add(out, "writes", "lwt", 0) &&
+         add(out, "writes", "lock_ops", 0) && add(out, "writes", "rows_scanned", 0) &&
+         add(out, "writes", "extra_ops_per_1000_rows", per_1000) && add(out, "writes", "retried", 0) &&
+         add(out, "writes", "duplicated", 0) && add(out, "writes", "misrouted", 0);
+    if (scenario->reads.present)
+        ok = ok && add_reads(out, tally);
+    return ok && add(out, "peak", "rows_per_second_one_partition", (double)tally->peak_rows_per_s) &&
+           add_load(out, tally, nodes);
+}
+
+static bool add_all_sizes(struct lab_metrics *out, const struct lab_tally *tally)
+{
+    struct lab_histogram all_rows, all_bytes;
+    lab_histogram_init(&all_rows);
+    lab_histogram_init(&all_bytes);
+    lab_histogram_merge(&all_rows, &tally->closed_rows);
+    lab_histogram_merge(&all_rows, &tally->open_rows);
+    lab_histogram_merge(&all_bytes, &tally->closed_bytes);
+    lab_histogram_merge(&all_bytes, &tally->open_bytes);
+    bool ok = !all_rows.out_of_memory && !all_bytes.out_of_memory &&
+              add_sizes(out, "partitions.closed.rows", &tally->closed_rows, false) &&
+              add_sizes(out, "partitions.closed.bytes", &tally->closed_bytes, false) &&
+              add_sizes(out, "partitions.all.rows", &all_rows, false) &&
+              add_sizes(out, "partitions.all.bytes", &all_bytes, false) &&
+              add_sizes(out, "partitions.row_weighted.rows", &all_rows, true) &&
+              add_sizes(out, "partitions.row_weighted.bytes", &all_bytes, true);
+    lab_histogram_clear(&all_rows);
+    lab_histogram_clear(&all_bytes);
+    return ok;
+}
+
+/* Nothing for an empty histogram: it has no mean. */
+static bool add_sizes(struct lab_metrics *out, const char *prefix, const struct lab_histogram *histogram,
+                      bool is_weighted)
+{
+    uint64_t n = is_weighted ? histogram->weight : histogram->count;
+    if (n == 0)
+        return true;
+    lab_wide sum = is_weighted ? histogram->weighted_sum : histogram->sum;
+    lab_wide squares = is_weighted ? histogram->weighted_sum_of_squares : histogram->sum_of_squares;
+    /* Var = E[(x - c)^2] - (mean - c)^2 with c the whole part of the mean, from whole sums: nothing cancels.
+     */
+    uint64_t centre = (uint64_t)(sum / n);
+    double offset = (double)(uint64_t)(sum % n) / (double)n;
+    double mean = (double)centre + offset;
+    lab_wide about_centre = squares - 2 * (lab_wide)centre * sum + (lab_wide)centre * centre * n;
+    double variance = (double)about_centre / (double)n - offset * offset;
+    bool ok = add(out, prefix, "mean", mean) &&
+              add(out, prefix, "stddev", variance > 0 ? sqrt(variance) : 0) &&
+              add(out, prefix, "min", (double)histogram->least);
+    size_t bin_count;
+    struct lab_bin *bins = lab_histogram_sorted(histogram, &bin_count);
+    ok = ok && bins != NULL &&
+         add_quantiles(out, prefix, bins, bin_count, histogram, is_weighted, size_quantiles,
+                       sizeof size_quantiles / sizeof *size_quantiles);
+    free(bins);
+    return ok && add(out, prefix, "max", (double)histogram->most);
+}
+
+/* The smallest size N with P(size <= N) >= p; a rounded bin never tells more than the most there is. */
+static bool add_quantiles(struct lab_metrics *out, const char *prefix, const struct lab_bin *bins,
+                          size_t bin_count, const struct lab_histogram *histogram, bool is_weighted,
+                          const struct quantile *quantiles, size_t quantile_count)
+{
+    lab_wide n = is_weighted ? histogram->weight : histogram->count, below = 0;
+    size_t bin = 0;
+    for (size_t i = 0; i < quantile_count; i++) {
+        for (; bin < bin_count; bin++) {
+            lab_wide upto = below + (is_weighted ? bins[bin].weight : bins[bin].count);
+            if (upto * 1000 >= n * quantiles[i].per_mille)
+                break;
+            below = upto;
+        }
+        uint64_t size = bin < bin_count ? bins[bin].size : histogram->most;
+        if (!add(out, prefix, quantiles[i].name, (double)(size < histogram->most ? size : histogram->most)))
+            return false;
+    }
+    return true;
+}
+
+static bool add_reads(struct lab_metrics *out, const struct lab_tally *tally)
+{
+    const struct lab_histogram *reads = &tally->read_partitions;
+    bool ok = add(out, "reads", "count", (double)reads->count);
+    if (reads->count > 0) {
+        size_t bin_count;
+        struct lab_bin *bins = lab_histogram_sorted(reads, &bin_count);
+        double mean = (double)reads->sum / (double)reads->count;
+        ok = ok && bins != NULL && add(out, "reads.partitions_per_read", "mean", mean) &&
+             add_quantiles(out, "reads.partitions_per_read", bins, bin_count, reads, false, read_quantiles,
+                           sizeof read_quantiles / sizeof *read_quantiles) &&
+             add(out, "reads.partitions_per_read", "max", (double)reads->most) &&
+             add(out, "reads", "empty_partitions_per_read",
+                 (double)tally->read_empties / (double)reads->count);
+        free(bins);
+    }
+    return ok && add(out, "reads", "incomplete", (double)tally->reads_incomplete) &&
+           add(out, "reads", "out_of_order", (double)tally->reads_out_of_order);
+}
+
+/* Shares of the bytes that all nodes hold together, replicas included. */
+static bool add_load(struct lab_metrics *out, const struct lab_tally *tally, uint32_t nodes)
+{
+    lab_wide total = 0;
+    uint64_t least = UINT64_MAX, most = 0;
+    for (uint32_t i = 0; i < nodes; i++) {
+        uint64_t bytes = tally->nodes[i].bytes;
+        total += bytes;
+        least = bytes < least ? bytes : least;
+        most = bytes > most ? bytes : most;
+    }
+    if (total == 0)
+        return true;
+    return add(out, "nodes", "load_share_max", (double)most / (double)total) &&
+           add(out, "nodes", "load_share_min", (double)least / (double)total);
+}
+
+static bool add(struct lab_metrics *out, const char *prefix, const char *name, double value)
+{
+    char full[LAB_METRIC_NAME_SIZE];
+    snprintf(full, sizeof full, "%s.%s", prefix, name);
+    return lab_metrics_add(out, full, value);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From a strategy's tally to its figures, under the names of the contract and in its order. */
+#ifndef LAB_METRICS_H
+#define LAB_METRICS_H
+
+#include "lab/result.h"
+#include "lane.h"
+
+/* Adds every metric that the run has. False without memory. */
+bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenario *scenario, uint32_t nodes,
+                          struct lab_metrics *out);
+
+#endif

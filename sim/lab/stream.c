@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "stream.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/time.h"
+
+static uint64_t mark_seconds(struct lab_key *key, struct lab_worker *worker, size_t count);
+static void next_read(struct lab_key *key);
+static void read_all(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker, uint64_t rows);
+
+bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ring *ring,
+                       struct lab_worker **out, struct sim_error *error)
+{
+    *out = NULL;
+    struct lab_worker *worker = calloc(1, sizeof *worker);
+    if (worker == NULL)
+        return sim_fail_memory(error);
+    worker->scenario = scenario;
+    worker->lane_count = scenario->strategy_count;
+    worker->settings = calloc(worker->lane_count, sizeof *worker->settings);
+    worker->tallies = calloc(worker->lane_count, sizeof *worker->tallies);
+    bool is_made = worker->settings != NULL && worker->tallies != NULL;
+    for (size_t i = 0; is_made && i < worker->lane_count; i++) {
+        worker->settings[i] = (struct lab_lane_settings){scenario, ring, &scenario->strategies[i].strategy};
+        is_made = lab_tally_init(&worker->tallies[i], cass_ring_node_count(ring));
+    }
+    if (!is_made) {
+        lab_worker_destroy(worker);
+        return sim_fail_memory(error);
+    }
+    *out = worker;
+    return true;
+}
+
+void lab_worker_destroy(struct lab_worker *worker)
+{
+    if (worker == NULL)
+        return;
+    for (size_t i = 0; worker->tallies != NULL && i < worker->lane_count; i++)
+        lab_tally_clear(&worker->tallies[i]);
+    free(worker->tallies);
+    free(worker->settings);
+    free(worker);
+}
+
+void lab_key_begin(struct lab_key *key, const struct lab_scenario *scenario, uint64_t entity,
+                   double read_rate_per_s, int64_t start_ns)
+{
+    memset(key, 0, sizeof *key);
+    key->second_end_ns = INT64_MIN;
+    key->next_read_ns = INT64_MAX;
+    if (scenario->reads.present && read_rate_per_s > 0) {
+        sim_random_init(&key->reads, scenario->seed, SIM_READ, entity);
+        key->read_gap_ns = 1e9 / read_rate_per_s;
+        key->next_read_ns = start_ns;
+        next_read(key);
+    }
+}
+
+void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
+                  const struct lab_key_name *name, size_t count, uint64_t bytes_each)
+{
+    if (count == 0)
+        return;
+    if (key->rows == 0) {
+        key->first_time_ns = worker->times_ns[0];
+        worker->keys++;
+    }
+    struct lab_batch batch = {
+        .times_ns = worker->times_ns,
+        .ids = worker->ids,
+        .second_begin = worker->second_begin,
+        .bytes_each = bytes_each,
+        .first_row = key->rows,
+        .most_in_second = mark_seconds(key, worker, count),
+        .count = count,
+    };
+    if (bytes_each == 0) {
+        uint64_t sum = 0;
+        for (size_t i = 0; i < count; i++) {
+            worker->bytes_before[i] = sum;
+            sum += worker->bytes[i];
+        }
+        worker->bytes_before[count] = sum;
+        batch.bytes_before = worker->bytes_before;
+    }
+    size_t from = 0;
+    while (from < count) {
+        /* Rows up to the next read, which sees those of its own nanosecond. */
+        size_t to = count;
+        if (key->next_read_ns < worker->times_ns[count - 1]) {
+            to = from;
+            while (worker->times_ns[to] <= key->next_read_ns)
+                to++;
+        }
+        for (size_t i = 0; i < worker->lane_count; i++)
+            lab_lane_rows(&lanes[i], &worker->settings[i], &worker->tallies[i], name, &batch, from, to);
+        from = to;
+        if (from < count)
+            read_all(key, lanes, worker, key->rows + from);
+    }
+    key->rows += count;
+    worker->rows += count;
+}
+
+void lab_key_end(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
+                 const struct lab_key_name *name, int64_t end_ns)
+{
+    while (key->next_read_ns < end_ns)
+        read_all(key, lanes, worker, key->rows);
+    for (size_t i = 0; i < worker->lane_count; i++)
+        lab_lane_end(&lanes[i], &worker->settings[i], &worker->tallies[i], name, end_ns);
+}
+
+void lab_stream_result_clear(struct lab_stream_result *result, size_t strategy_count)
+{
+    for (size_t i = 0; result->tallies != NULL && i < strategy_count; i++)
+        lab_tally_clear(&result->tallies[i]);
+    free(result->tallies);
+    memset(result, 0, sizeof *result);
+}
+
+/* Notes for each row where its whole second began, and returns the longest run within one second. */
+static uint64_t mark_seconds(struct lab_key *key, struct lab_worker *worker, size_t count)
+{
+    uint64_t most = 0, begin = key->second_begin;
+    int64_t end_ns = key->second_end_ns;
+    for (size_t i = 0; i < count; i++) {
+        int64_t time_ns = worker->times_ns[i];
+        if (time_ns >= end_ns) {
+            if (key->rows + i - begin > most)
+                most = key->rows + i - begin;
+            begin = key->rows + i;
+            int64_t into = time_ns % SIM_SECOND;
+            end_ns = time_ns - into + (into < 0 ? 0 : SIM_SECOND);
+        }
+        worker->second_begin[i] = begin;
+    }
+    key->second_begin = begin;
+    key->second_end_ns = end_ns;
+    uint64_t last = key->rows + count - begin;
+    return last > most ? last : most;
+}
+
+static void next_read(struct lab_key *key)
+{
+    double gap = sim_exponential(&key->reads) * key->read_gap_ns;
+    bool is_never = gap >= 0x1p62 || key->next_read_ns > INT64_MAX - (INT64_C(1) << 62);
+    key->next_read_ns = is_never ? INT64_MAX : key->next_read_ns + (int64_t)gap;
+}
+
+/* The read that is due, under every strategy. */
+static void read_all(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker, uint64_t rows)
+{
+    int64_t birth_ns = rows > 0 ? key->first_time_ns : key->next_read_ns;
+    for (size_t i = 0; i < worker->lane_count; i++)
+        lab_lane_read(&lanes[i], &worker->settings[i], &worker->tallies[i], key->next_read_ns, birth_ns,
+                      rows);
+    next_read(key);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The stream engine: keys do not interact, so each is driven by itself, and all strategies see the same rows.
+ *
+ * A made workload is taken one key at a time, and memory does not grow with rows; a trace comes in time
+ * order, so the lanes of all its keys are held, and memory grows with keys. */
+#ifndef LAB_STREAM_H
+#define LAB_STREAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lab/run.h"
+#include "lane.h"
+
+#define LAB_BATCH_ROWS 512
+
+/* A key under way: what its lanes share. */
+struct lab_key {
+    uint64_t rows;
+    int64_t first_time_ns;
+    int64_t second_end_ns;
+    uint64_t second_begin; /* number of the first row in the second under way */
+    int64_t next_read_ns;  /* INT64_MAX: none */
+    double read_gap_ns;
+    struct sim_random reads;
+};
+
+/* A worker: its tallies and the columns of the batch at hand. */
+struct lab_worker {
+    const struct lab_scenario *scenario;
+    size_t lane_count;
+    struct lab_lane_settings *settings; /* one a lane */
+    struct lab_tally *tallies;          /* one a lane */
+    uint64_t rows, keys;
+    int64_t times_ns[LAB_BATCH_ROWS];
+    uint64_t ids[LAB_BATCH_ROWS];
+    uint64_t bytes[LAB_BATCH_ROWS];
+    uint64_t bytes_before[LAB_BATCH_ROWS + 1];
+    uint64_t second_begin[LAB_BATCH_ROWS];
+};
+
+/* What both drivers fill. */
+struct lab_stream_result {
+    struct lab_tally *tallies; /* one a strategy */
+    uint64_t rows, keys;
+    int64_t start_ns, end_ns;
+};
+
+bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ring *ring,
+                       struct lab_worker **out, struct sim_error *error);
+void lab_worker_destroy(struct lab_worker *worker);
+
+/* A key begins; its reads come at read_rate_per_s from start_ns on. */
+void lab_key_begin(struct lab_key *key, const struct lab_scenario *scenario, uint64_t entity,
+                   double read_rate_per_s, int64_t start_ns);
+/* Takes `count` rows from the worker's columns times_ns, ids and, unless bytes_each > 0, bytes. */
+void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
+                  const struct lab_key_name *name, size_t count, uint64_t bytes_each);
+void lab_key_end(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
+                 const struct lab_key_name *name, int64_t end_ns);
+
+bool lab_stream_made(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
+                     struct lab_progress *progress, struct lab_stream_result *out, struct sim_error *error);
+bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_ring *ring,
+                      struct lab_progress *progress, struct lab_stream_result *out, struct sim_error *error);
+void lab_stream_result_clear(struct lab_stream_result *result, size_t strategy_count);
+
+#endif

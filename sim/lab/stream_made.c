@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The stream engine over a made workload: workers take keys from one counter, and their tallies add up. */
+#define _POSIX_C_SOURCE 200809L
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stream.h"
+
+/* The first keys of a Zipf law are worth a task each; of the many quiet ones some go at a time. */
+#define BUSY_KEYS       1024u
+#define QUIET_KEYS_TASK 64u
+
+struct crew {
+    const struct lab_scenario *scenario;
+    const struct cass_ring *ring;
+    struct lab_progress *progress;
+    _Atomic uint64_t next_key;
+    _Atomic bool stop;
+};
+
+struct member {
+    struct crew *crew;
+    struct lab_worker *worker;
+    struct lab_lane *lanes;
+    pthread_t thread;
+    bool is_running;
+};
+
+static bool member_init(struct member *member, struct crew *crew, struct sim_error *error);
+static void *member_work(void *argument);
+static void work_on_key(struct member *member, uint64_t key_index);
+
+bool lab_stream_made(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
+                     struct lab_progress *progress, struct lab_stream_result *out, struct sim_error *error)
+{
+    memset(out, 0, sizeof *out);
+    struct crew crew = {.scenario = scenario, .ring = ring, .progress = progress};
+    if (jobs > scenario->workload.key_count)
+        jobs = (uint32_t)scenario->workload.key_count;
+    struct member *members = calloc(jobs, sizeof *members);
+    out->tallies = calloc(scenario->strategy_count, sizeof *out->tallies);
+    bool ok = (members != NULL && out->tallies != NULL) || sim_fail_memory(error);
+    for (size_t i = 0; ok && i < scenario->strategy_count; i++)
+        ok = lab_tally_init(&out->tallies[i], cass_ring_node_count(ring)) || sim_fail_memory(error);
+    for (uint32_t i = 0; ok && i < jobs; i++)
+        ok = member_init(&members[i], &crew, error);
+
+    /* The calling thread is the first worker; one that cannot be started leaves its share to the others. */
+    for (uint32_t i = 1; ok && i < jobs; i++)
+        members[i].is_running = pthread_create(&members[i].thread, NULL, member_work, &members[i]) == 0;
+    if (ok)
+        member_work(&members[0]);
+    for (uint32_t i = 1; members != NULL && i < jobs; i++) {
+        if (members[i].is_running)
+            pthread_join(members[i].thread, NULL);
+    }
+    if (ok && atomic_load(&crew.stop))
+        ok = sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
+
+    out->start_ns = scenario->workload.start_ns;
+    out->end_ns = scenario->workload.start_ns + scenario->workload.duration_ns;
+    for (uint32_t i = 0; members != NULL && i < jobs; i++) {
+        for (size_t j = 0; ok && j < scenario->strategy_count; j++)
+            lab_tally_merge(&out->tallies[j], &members[i].worker->tallies[j], cass_ring_node_count(ring));
+        if (ok) {
+            out->rows += members[i].worker->rows;
+            out->keys += members[i].worker->keys;
+        }
+        for (size_t j = 0; members[i].lanes != NULL && j < scenario->strategy_count; j++)
+            lab_lane_clear(&members[i].lanes[j]);
+        free(members[i].lanes);
+        lab_worker_destroy(members[i].worker);
+    }
+    free(members);
+    if (!ok)
+        lab_stream_result_clear(out, scenario->strategy_count);
+    return ok;
+}
+
+static bool member_init(struct member *member, struct crew *crew, struct sim_error *error)
+{
+    member->crew = crew;
+    if (!lab_worker_create(crew->scenario, crew->ring, &member->worker, error))
+        return false;
+    member->lanes = calloc(crew->scenario->strategy_count, sizeof *member->lanes);
+    return member->lanes != NULL || sim_fail_memory(error);
+}
+
+static void *member_work(void *argument)
+{
+    struct member *member = argument;
+    struct crew *crew = member->crew;
+    uint64_t key_count = crew->scenario->workload.key_count;
+    for (;;) {
+        uint64_t task =
+            atomic_load_explicit(&crew->next_key, memory_order_relaxed) < BUSY_KEYS ? 1 : QUIET_KEYS_TASK;
+        uint64_t begin = atomic_fetch_add_explicit(&crew->next_key, task, memory_order_relaxed);
+        for (uint64_t key = begin; key < begin + task && key < key_count; key++) {
+            work_on_key(member, key);
+            if (atomic_load_explicit(&crew->stop, memory_order_relaxed))
+                return NULL;
+        }
+        if (begin + task >= key_count)
+            return NULL;
+    }
+}
+
+static void work_on_key(struct member *member, uint64_t key_index)
+{
+    struct lab_worker *worker = member->worker;
+    const struct lab_scenario *scenario = worker->scenario;
+    const struct wl_workload *workload = &scenario->workload;
+    struct lab_progress *progress = member->crew->progress;
+    int64_t end_ns = workload->start_ns + workload->duration_ns;
+    bool is_constant = workload->row_bytes.kind == SIM_SIZE_CONSTANT;
+    uint64_t bytes_each = is_constant ? (uint64_t)workload->row_bytes.a : 0;
+    char text[32];
+    int size = snprintf(text, sizeof text, "key-%" PRIu64, key_index);
+    struct lab_key_name name = {text, (size_t)size, key_index};
+
+    struct wl_key rows;
+    struct lab_key key;
+    wl_key_init(&rows, workload, key_index);
+    double share = sim_zipf_share(&workload->popularity, key_index);
+    lab_key_begin(&key, scenario, key_index, scenario->reads.rate_per_s * share, workload->start_ns);
+    for (size_t i = 0; i < worker->lane_count; i++)
+        lab_lane_begin(&member->lanes[i]);
+    size_t count;
+    do {
+        count = wl_key_rows(&rows, end_ns, LAB_BATCH_ROWS, worker->times_ns, worker->ids,
+                            is_constant ? NULL : worker->bytes);
+        lab_key_rows(&key, member->lanes, worker, &name, count, bytes_each);
+        if (progress != NULL && count > 0) {
+            atomic_fetch_add_explicit(&progress->rows, count, memory_order_relaxed);
+            if (atomic_load_explicit(&progress->stop, memory_order_relaxed))
+                atomic_store_explicit(&member->crew->stop, true, memory_order_relaxed);
+        }
+    } while (count == LAB_BATCH_ROWS && !atomic_load_explicit(&member->crew->stop, memory_order_relaxed));
+    lab_key_end(&key, member->lanes, worker, &name, end_ns);
+    if (progress != NULL)
+        atomic_fetch_add_explicit(&progress->done, 1, memory_order_relaxed);
+}

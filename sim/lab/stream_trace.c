@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The stream engine over a trace, read twice: first for each key's share of the rows, which its reads follow,
+ * and for the end of the run (and so that a bad line is found before anything is done), then for the rows. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "stream.h"
+#include "workload/trace.h"
+
+#define PROGRESS_LINES 4096u
+
+struct trace_key {
+    struct lab_key key;
+    struct sim_random ids, bytes;
+};
+
+struct trace_run {
+    const struct lab_scenario *scenario;
+    struct lab_progress *progress;
+    struct lab_worker *worker;
+    struct wl_trace *trace;
+    bool has_counts;
+    uint64_t lines;
+    /* After the first pass. */
+    uint64_t *key_rows;
+    size_t key_rows_capacity;
+    uint64_t rows;
+    int64_t first_ns, last_ns;  /* of the rows in the window */
+    int64_t begin_ns, until_ns; /* the window; INT64_MIN and INT64_MAX when open */
+    /* In the second. */
+    struct trace_key *keys;
+    struct lab_lane *lanes;
+    size_t key_count, key_capacity;
+};
+
+static bool first_pass(struct trace_run *run, struct sim_error *error);
+static bool second_pass(struct trace_run *run, struct sim_error *error);
+static void finish_keys(struct trace_run *run, int64_t end_ns);
+static bool count_line(struct trace_run *run, const struct wl_trace_batch *line, struct sim_error *error);
+static bool begin_key(struct trace_run *run, uint32_t key_index, struct sim_error *error);
+static void feed_line(struct trace_run *run, const struct wl_trace_batch *line);
+static void rows_in_window(const struct trace_run *run, const struct wl_trace_batch *line, uint64_t *begin,
+                           uint64_t *end);
+static bool tick(struct trace_run *run, bool is_second, struct sim_error *error);
+
+bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_ring *ring,
+                      struct lab_progress *progress, struct lab_stream_result *out, struct sim_error *error)
+{
+    memset(out, 0, sizeof *out);
+    struct trace_run run = {
+        .scenario = scenario,
+        .progress = progress,
+        .begin_ns = scenario->has_start ? scenario->workload.start_ns : INT64_MIN,
+        .until_ns = INT64_MAX,
+    };
+    if (scenario->has_start && scenario->workload.duration_ns > 0)
+        run.until_ns = run.begin_ns + scenario->workload.duration_ns;
+    bool ok = lab_worker_create(scenario, ring, &run.worker, error) && first_pass(&run, error);
+    if (ok) {
+        out->start_ns = scenario->has_start ? run.begin_ns : run.first_ns;
+        out->end_ns = run.until_ns < INT64_MAX ? run.until_ns : run.last_ns;
+        ok = second_pass(&run, error);
+    }
+    if (ok) {
+        finish_keys(&run, out->end_ns);
+        out->rows = run.worker->rows;
+        out->keys = run.worker->keys;
+        out->tallies = run.worker->tallies;
+        run.worker->tallies = NULL;
+    }
+    for (size_t i = 0; i < run.key_count * scenario->strategy_count; i++)
+        lab_lane_clear(&run.lanes[i]);
+    free(run.lanes);
+    free(run.keys);
+    free(run.key_rows);
+    wl_trace_close(run.trace);
+    lab_worker_destroy(run.worker);
+    return ok;
+}
+
+static bool first_pass(struct trace_run *run, struct sim_error *error)
+{
+    const struct lab_scenario *scenario = run->scenario;
+    if (!wl_trace_open(scenario->trace_path, &run->trace, error))
+        return false;
+    run->has_counts = wl_trace_has_counts(run->trace);
+    struct wl_trace_batch line;
+    bool more = true;
+    while (more) {
+        if (!wl_trace_next(run->trace, &line, &more, error) || (more && !count_line(run, &line, error)) ||
+            !tick(run, false, error))
+            return false;
+    }
+    wl_trace_close(run->trace);
+    run->trace = NULL;
+    if (run->rows == 0)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s: no row lies between start and start + duration; widen them",
+                        scenario->trace_path);
+    return true;
+}
+
+static bool count_line(struct trace_run *run, const struct wl_trace_batch *line, struct sim_error *error)
+{
+    if (line->key_index >= run->key_rows_capacity) {
+        size_t capacity = run->key_rows_capacity == 0 ? 64 : run->key_rows_capacity * 2;
+        while (capacity <= line->key_index)
+            capacity *= 2;
+        uint64_t *key_rows = realloc(run->key_rows, capacity * sizeof *key_rows);
+        if (key_rows == NULL)
+            return sim_fail_memory(error);
+        memset(key_rows + run->key_rows_capacity, 0, (capacity - run->key_rows_capacity) * sizeof *key_rows);
+        run->key_rows = key_rows;
+        run->key_rows_capacity = capacity;
+    }
+    /* Without `start` the window begins with the first line. */
+    if (run->until_ns == INT64_MAX && run->scenario->workload.duration_ns > 0 &&
+        line->time_ns < INT64_MAX - run->scenario->workload.duration_ns)
+        run->until_ns = line->time_ns + run->scenario->workload.duration_ns;
+    uint64_t begin, end;
+    rows_in_window(run, line, &begin, &end);
+    if (begin == end)
+        return true;
+    int64_t first_ns = wl_trace_row_time(line, begin), last_ns = wl_trace_row_time(line, end - 1);
+    if (run->rows == 0 || first_ns < run->first_ns)
+        run->first_ns = first_ns;
+    if (run->rows == 0 || last_ns > run->last_ns)
+        run->last_ns = last_ns;
+    run->rows += end - begin;
+    run->key_rows[line->key_index] += end - begin;
+    return true;
+}
+
+static bool second_pass(struct trace_run *run, struct sim_error *error)
+{
+    if (!wl_trace_open(run->scenario->trace_path, &run->trace, error))
+        return false;
+    struct wl_trace_batch line;
+    bool more = true;
+    while (more) {
+        if (!wl_trace_next(run->trace, &line, &more, error))
+            return false;
+        while (more && line.key_index >= run->key_count) {
+            if (!begin_key(run, (uint32_t)run->key_count, error))
+                return false;
+        }
+        if (more)
+            feed_line(run, &line);
+        if (!tick(run, true, error))
+            return false;
+    }
+    return true;
+}
+
+/* Keys come in the order of their first appearance in the file, also when a later line is given out first. */
+static bool begin_key(struct trace_run *run, uint32_t key_index, struct sim_error *error)
+{
+    size_t lane_count = run->worker->lane_count;
+    if (run->key_count == run->key_capacity) {
+        size_t capacity = run->key_capacity == 0 ? 64 : run->key_capacity * 2;
+        struct trace_key *keys = realloc(run->keys, capacity * sizeof *keys);
+        if (keys != NULL)
+            run->keys = keys;
+        struct lab_lane *lanes = realloc(run->lanes, capacity * lane_count * sizeof *lanes);
+        if (lanes != NULL)
+            run->lanes = lanes;
+        if (keys == NULL || lanes == NULL)
+            return sim_fail_memory(error);
+        run->key_capacity = capacity;
+    }
+    size_t size;
+    const char *text = wl_trace_key(run->trace, key_index, &size);
+    uint64_t entity = bk_murmur3_128(text, size, 0).h1;
+    const struct lab_scenario *scenario = run->scenario;
+    struct trace_key *key = &run->keys[key_index];
+    sim_random_init(&key->ids, scenario->seed, SIM_ROW_ID, entity);
+    sim_random_init(&key->bytes, scenario->seed, SIM_ROW_BYTES, entity);
+    uint64_t rows = key_index < run->key_rows_capacity ? run->key_rows[key_index] : 0;
+    double share = (double)rows / (double)run->rows;
+    int64_t start_ns = scenario->has_start ? run->begin_ns : run->first_ns;
+    lab_key_begin(&key->key, scenario, entity, scenario->reads.rate_per_s * share, start_ns);
+    memset(&run->lanes[key_index * lane_count], 0, lane_count * sizeof *run->lanes);
+    for (size_t i = 0; i < lane_count; i++)
+        lab_lane_begin(&run->lanes[key_index * lane_count + i]);
+    run->key_count++;
+    return true;
+}
+
+static void feed_line(struct trace_run *run, const struct wl_trace_batch *line)
+{
+    struct lab_worker *worker = run->worker;
+    struct trace_key *key = &run->keys[line->key_index];
+    struct lab_key_name name = {.index = line->key_index};
+    name.text = wl_trace_key(run->trace, line->key_index, &name.size);
+    uint64_t row, end;
+    rows_in_window(run, line, &row, &end);
+    while (row < end) {
+        size_t count = end - row < LAB_BATCH_ROWS ? (size_t)(end - row) : LAB_BATCH_ROWS;
+        for (size_t i = 0; i < count; i++) {
+            worker->times_ns[i] = wl_trace_row_time(line, row + i);
+            worker->ids[i] = sim_random_next(&key->ids);
+            worker->bytes[i] = run->has_counts
+                                   ? sim_size_draw(&run->scenario->workload.row_bytes, &key->bytes)
+                                   : line->bytes;
+        }
+        lab_key_rows(&key->key, &run->lanes[line->key_index * worker->lane_count], worker, &name, count, 0);
+        row += count;
+    }
+    if (run->progress != NULL)
+        atomic_store_explicit(&run->progress->rows, worker->rows, memory_order_relaxed);
+}
+
+static void finish_keys(struct trace_run *run, int64_t end_ns)
+{
+    size_t lane_count = run->worker->lane_count;
+    for (size_t i = 0; i < run->key_count; i++) {
+        struct lab_key_name name = {.index = i};
+        name.text = wl_trace_key(run->trace, (uint32_t)i, &name.size);
+        lab_key_end(&run->keys[i].key, &run->lanes[i * lane_count], run->worker, &name, end_ns);
+    }
+}
+
+/* The line's rows that lie in the window: their times never fall, so two bisections find them. */
+static void rows_in_window(const struct trace_run *run, const struct wl_trace_batch *line, uint64_t *begin,
+                           uint64_t *end)
+{
+    const int64_t bounds[2] = {run->begin_ns, run->until_ns};
+    uint64_t found[2];
+    for (int i = 0; i < 2; i++) {
+        uint64_t low = 0, high = line->rows;
+        while (low < high) {
+            uint64_t middle = low + (high - low) / 2;
+            if (wl_trace_row_time(line, middle) < bounds[i])
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        found[i] = low;
+    }
+    *begin = found[0];
+    *end = found[1] > found[0] ? found[1] : found[0];
+}
+
+static bool tick(struct trace_run *run, bool is_second, struct sim_error *error)
+{
+    if (run->progress == NULL || run->lines++ % PROGRESS_LINES != 0)
+        return true;
+    uint64_t done, all;
+    wl_trace_progress(run->trace, &done, &all);
+    atomic_store_explicit(&run->progress->total, 2 * all, memory_order_relaxed);
+    atomic_store_explicit(&run->progress->done, is_second ? all + done : done, memory_order_relaxed);
+    if (atomic_load_explicit(&run->progress->stop, memory_order_relaxed))
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
+    return true;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lane.h"
+
+bool lab_tally_init(struct lab_tally *tally, uint32_t nodes)
+{
+    memset(tally, 0, sizeof *tally);
+    tally->nodes = calloc(nodes, sizeof *tally->nodes);
+    return tally->nodes != NULL;
+}
+
+void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint32_t nodes)
+{
+    lab_histogram_merge(&into->closed_rows, &from->closed_rows);
+    lab_histogram_merge(&into->open_rows, &from->open_rows);
+    lab_histogram_merge(&into->closed_bytes, &from->closed_bytes);
+    lab_histogram_merge(&into->open_bytes, &from->open_bytes);
+    lab_histogram_merge(&into->read_partitions, &from->read_partitions);
+    into->over_limit += from->over_limit;
+    into->over_limit_rows += from->over_limit_rows;
+    into->over_limit_bytes += from->over_limit_bytes;
+    into->tiny += from->tiny;
+    into->rows += from->rows;
+    into->counter_increments += from->counter_increments;
+    into->state_reads += from->state_reads;
+    into->state_writes += from->state_writes;
+    if (from->peak_rows_per_s > into->peak_rows_per_s)
+        into->peak_rows_per_s = from->peak_rows_per_s;
+    into->read_empties += from->read_empties;
+    into->reads_incomplete += from->reads_incomplete;
+    into->reads_out_of_order += from->reads_out_of_order;
+    into->placement_digest += from->placement_digest;
+    into->out_of_memory = into->out_of_memory || from->out_of_memory || from->closed_rows.out_of_memory ||
+                          from->open_rows.out_of_memory || from->closed_bytes.out_of_memory ||
+                          from->open_bytes.out_of_memory || from->read_partitions.out_of_memory;
+    for (uint32_t i = 0; i < nodes; i++) {
+        into->nodes[i].rows += from->nodes[i].rows;
+        into->nodes[i].bytes += from->nodes[i].bytes;
+    }
+}
+
+void lab_tally_clear(struct lab_tally *tally)
+{
+    lab_histogram_clear(&tally->closed_rows);
+    lab_histogram_clear(&tally->open_rows);
+    lab_histogram_clear(&tally->closed_bytes);
+    lab_histogram_clear(&tally->open_bytes);
+    lab_histogram_clear(&tally->read_partitions);
+    free(tally->nodes);
+    memset(tally, 0, sizeof *tally);
+}
