@@ -60,18 +60,10 @@ static bool check(const struct lab_scenario *scenario, struct sim_error *error)
                             "%s:%d:%d: %u hash buckets are more than a run can hold; use at most %u",
                             scenario->path, strategy->line, strategy->column,
                             strategy->strategy.of.hash.buckets, HASH_BUCKETS_MAX);
-        struct bk_reader reader;
-        const struct wl_workload *workload = &scenario->workload;
-        if (strategy->strategy.kind == BK_TIME && scenario->reads.present &&
-            bk_read_latest(&strategy->strategy, NULL, workload->start_ns + workload->duration_ns,
-                           workload->start_ns, 1, BK_PLAN_DEFAULT, &reader) == BK_ERROR_WALK_TOO_LONG)
-            return sim_fail(
-                error, SIM_ERROR_INPUT,
-                "%s:%d:%d: a read would walk over more than %d windows from the end of the run to its start; "
-                "use a longer window or leave reads out",
-                scenario->path, strategy->line, strategy->column, BK_WALK_WINDOWS_MAX);
     }
-    return true;
+    const struct wl_workload *workload = &scenario->workload;
+    return scenario->trace_path != NULL ||
+           lab_check_walks(scenario, workload->start_ns, workload->start_ns + workload->duration_ns, error);
 }
 
 static struct lab_result *make_result(const struct lab_scenario *scenario, struct lab_stream_result *stream,

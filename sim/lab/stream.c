@@ -115,6 +115,23 @@ void lab_key_end(struct lab_key *key, struct lab_lane *lanes, struct lab_worker 
         lab_lane_end(&lanes[i], &worker->settings[i], &worker->tallies[i], name, end_ns);
 }
 
+bool lab_check_walks(const struct lab_scenario *scenario, int64_t start_ns, int64_t end_ns,
+                     struct sim_error *error)
+{
+    for (size_t i = 0; scenario->reads.present && i < scenario->strategy_count; i++) {
+        const struct lab_strategy *strategy = &scenario->strategies[i];
+        struct bk_reader reader;
+        if (strategy->strategy.kind == BK_TIME &&
+            bk_read_latest(&strategy->strategy, NULL, end_ns, start_ns, 1, BK_PLAN_DEFAULT, &reader) != BK_OK)
+            return sim_fail(
+                error, SIM_ERROR_INPUT,
+                "%s:%d:%d: a read may have to walk over more than %d windows back to the key's birth; "
+                "use a longer window or leave reads out",
+                scenario->path, strategy->line, strategy->column, BK_WALK_WINDOWS_MAX);
+    }
+    return true;
+}
+
 void lab_stream_result_clear(struct lab_stream_result *result, size_t strategy_count)
 {
     for (size_t i = 0; result->tallies != NULL && i < strategy_count; i++)
