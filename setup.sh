@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Installs by apt what bucketlab needs and the machine lacks; says nothing when all is there.
+#   ./setup.sh [build] [test]     no word: both
+set -euo pipefail
+
+build=(gcc libc6-dev cmake ninja-build pkg-config zlib1g-dev libgsl-dev libsqlite3-dev libcairo2-dev libpango1.0-dev
+       libfyaml-dev libjansson-dev fonts-dejavu-core)
+# clang-format stays at one version, as each formats a little differently.
+test=(libcmocka-dev clang clang-format-14 cppcheck git python3 poppler-utils librsvg2-bin sqlite3)
+
+wanted=()
+for group in "${@:-all}"; do
+    case $group in
+    build) wanted+=("${build[@]}") ;;
+    test) wanted+=("${test[@]}") ;;
+    all) wanted+=("${build[@]}" "${test[@]}") ;;
+    *)
+        echo "setup.sh: unknown group '$group'; use 'build', 'test' or both" >&2
+        exit 2
+        ;;
+    esac
+done
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+    echo "setup.sh: no apt on this system; install by hand what is missing of: ${wanted[*]}" >&2
+    exit 0
+fi
+
+# dpkg-query fails for names that it has never heard of, and lists the others.
+present=" $(dpkg-query -W -f '${db:Status-Status}=${Package} ' "${wanted[@]}" 2>/dev/null || true)"
+missing=()
+for package in "${wanted[@]}"; do
+    [[ $present == *" installed=$package "* ]] || missing+=("$package")
+done
+if ((${#missing[@]} == 0)); then
+    exit 0
+fi
+
+as_root=(env)
+if ((EUID != 0)); then
+    if ! command -v sudo >/dev/null; then
+        echo "setup.sh: neither root nor sudo; have root run: apt-get install ${missing[*]}" >&2
+        exit 3
+    fi
+    as_root=(sudo env)
+fi
+echo "Installing by apt: ${missing[*]}"
+apt=("${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=120)
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# A source that cannot be reached need not be the one that is wanted, so that only the installation decides.
+if ! { "${apt[@]}" update || true; "${apt[@]}" install --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    echo "setup.sh: apt failed; mend what it says above, or install by hand: ${missing[*]}" >&2
+    exit 3
+fi

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Builds with gcc (optimised, across the library boundary), clang, and gcc's sanitizers, and runs every test in each;
+# the checks of the repository itself run in the first alone.
+#   ./test.sh [--slow] [arguments for ctest]      --slow: also the tests that take minutes
+# The last line sums up: N passed, N failed[, N skipped].
+set -uo pipefail
+cd "$(dirname "$0")" || exit 3
+
+excluded=slow
+if [[ ${1-} == --slow ]]; then
+    shift
+    excluded=
+fi
+jobs=$(nproc)
+passed=0 failed=0 skipped=0
+faults=()
+
+./setup.sh build test || exit 3
+
+build() { # preset
+    cmake --preset "$1" -DBUCKETLAB_TESTS=ON && cmake --build --preset "$1" -j "$jobs"
+}
+
+number() { # attribute, JUnit file
+    sed -n "s/^[[:space:]]*$1=\"\([0-9]*\)\".*/\1/p; s/.*<testsuite .*[[:space:]]$1=\"\([0-9]*\)\".*/\1/p" "$2" |
+        head -n 1
+}
+
+count() { # preset, JUnit file
+    local tests failures disabled skips
+    tests=$(number tests "$2") failures=$(number failures "$2") disabled=$(number disabled "$2")
+    skips=$(number skipped "$2")
+    skips=$((${skips:-0} + ${disabled:-0}))
+    passed=$((passed + ${tests:-0} - ${failures:-0} - skips))
+    failed=$((failed + ${failures:-0}))
+    skipped=$((skipped + skips))
+    while read -r name; do
+        faults+=("$1: $name")
+    done < <(sed -n 's/.*<testcase name="\([^"]*\)".* status="fail".*/\1/p' "$2")
+}
+
+run() { # preset, arguments for ctest
+    local preset=$1 status report=$PWD/build/$1/junit.xml before=$failed log
+    shift
+    echo "== $preset"
+    log=$(mktemp)
+    if ! build "$preset" >"$log" 2>&1; then
+        cat "$log"
+        faults+=("$preset: the build; its messages are above")
+        failed=$((failed + 1))
+        rm -f "$log"
+        return
+    fi
+    rm -f "$log" "$report"
+    ctest --test-dir "build/$preset" --output-on-failure -j "$jobs" --output-junit "$report" "$@"
+    status=$?
+    [[ -f $report ]] && count "$preset" "$report"
+    if ((status != 0 && failed == before)); then
+        faults+=("$preset: ctest ended with $status")
+        failed=$((failed + 1))
+    fi
+}
+
+without() { # labels, joined
+    local labels=${*:-}
+    [[ -n $labels ]] && printf '%s\n' -LE "^(${labels// /|})\$"
+}
+
+mapfile -t everywhere < <(without $excluded)
+mapfile -t elsewhere < <(without $excluded repository)
+run release "${everywhere[@]}" "$@"
+run clang "${elsewhere[@]}" "$@"
+run asan "${elsewhere[@]}" "$@"
+
+echo
+if ((passed + failed == 0)); then
+    echo "No test ran: check the arguments for ctest"
+fi
+for fault in "${faults[@]}"; do
+    echo "FAILED $fault"
+done
+summary="$passed passed, $failed failed"
+((skipped > 0)) && summary+=", $skipped skipped"
+echo "$summary"
+((failed == 0 && passed > 0))

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Checks of the repository itself: they need no build but its compile_commands.json, and say by 77 that a tool is
+# missing. test.sh runs them in one build only, by their label.
+find_package(Python3 COMPONENTS Interpreter)
+
+function(bucketlab_check name)
+  add_test(NAME repository/${name}
+           COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/repository/${name}.py ${ARGN}
+           WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(repository/${name} PROPERTIES TIMEOUT 300 LABELS repository SKIP_RETURN_CODE 77
+                       ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
+endfunction()
+
+if(Python3_FOUND)
+  bucketlab_check(format)
+  bucketlab_check(cppcheck ${PROJECT_BINARY_DIR})
+  bucketlab_check(licences)
+  bucketlab_check(headers ${CMAKE_C_COMPILER})
+  bucketlab_check(arrows ${PROJECT_BINARY_DIR})
+  bucketlab_check(symbols ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER})
+  bucketlab_check(lengths)
+endif()
