@@ -1,5 +1,158 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-int main(void)
+/* bucketlab COMMAND [OPTIONS] [ARGS]: finds the command, runs it, prints its error, tells its exit code. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct cli_command *const commands[] = {&cli_run,       &cli_odds,   &cli_token,
+                                                     &cli_bucket_of, &cli_runs,   &cli_show,
+                                                     &cli_report,    &cli_replay, &cli_init};
+#define COMMAND_COUNT (sizeof commands / sizeof commands[0])
+
+/* Named by the documentation, and not yet here. */
+static const char *const planned[] = {"tune", "sweep", "merge", "check", "fuzz", "diff", "cql"};
+#define PLANNED_COUNT (sizeof planned / sizeof planned[0])
+
+static void guard_standard_streams(void);
+static int dispatch(int argc, char **argv, struct sim_error *error);
+static int help_command(int argc, char **argv, struct sim_error *error);
+static int run_command(const struct cli_command *command, int argc, char **argv, struct sim_error *error);
+static const struct cli_command *find_command(const char *name);
+static int unknown_command(const char *name, struct sim_error *error);
+static const char *command_name(const void *context, size_t index);
+static void print_help(FILE *stream);
+
+int main(int argc, char **argv)
 {
+    struct sim_error error = {.class = SIM_ERROR_NONE};
+    guard_standard_streams();
+    int code = dispatch(argc, argv, &error);
+    errno = 0;
+    bool was_lost = ferror(stdout) != 0;
+    if (fclose(stdout) != 0)
+        was_lost = true;
+    if (error.class != SIM_ERROR_NONE)
+        fprintf(stderr, "%s\n", error.text);
+    if (was_lost && code <= (int)SIM_ERROR_CHECK) {
+        code = SIM_ERROR_ENVIRONMENT;
+        fprintf(stderr, "standard output: %s; free space there, or send the output elsewhere\n",
+                errno == 0 ? "could not be written" : strerror(errno));
+    }
+    return code;
+}
+
+/* With a standard stream closed, a database could be opened under its number and be written over. */
+static void guard_standard_streams(void)
+{
+    /* Opened the wrong way round on purpose: use is then an error, as it is with a closed one. */
+    if (fcntl(STDIN_FILENO, F_GETFD) == -1)
+        (void)!open("/dev/null", O_WRONLY);
+    if (fcntl(STDOUT_FILENO, F_GETFD) == -1)
+        (void)!open("/dev/null", O_RDONLY);
+    if (fcntl(STDERR_FILENO, F_GETFD) == -1)
+        (void)!open("/dev/null", O_RDONLY);
+}
+
+static int dispatch(int argc, char **argv, struct sim_error *error)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return SIM_ERROR_INPUT;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+        print_help(stdout);
+        return 0;
+    }
+    if (strcmp(name, "--version") == 0) {
+        printf("bucketlab %s\n", BUCKETLAB_VERSION);
+        return 0;
+    }
+    if (strcmp(name, "help") == 0)
+        return help_command(argc, argv, error);
+    const struct cli_command *command = find_command(name);
+    return command == NULL ? unknown_command(name, error) : run_command(command, argc - 1, argv + 1, error);
+}
+
+static int help_command(int argc, char **argv, struct sim_error *error)
+{
+    if (argc == 2 || strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "help") == 0) {
+        print_help(stdout);
+        return 0;
+    }
+    const struct cli_command *command = find_command(argv[2]);
+    if (command == NULL)
+        return unknown_command(argv[2], error);
+    cli_help(command, stdout);
     return 0;
+}
+
+static int run_command(const struct cli_command *command, int argc, char **argv, struct sim_error *error)
+{
+    struct cli_args *args;
+    int code = 0;
+    if (!cli_args_parse(command, argc, argv, &args, error))
+        code = (int)error->class;
+    else if (cli_has(args, "help"))
+        cli_help(command, stdout);
+    else
+        code = command->run(args, error);
+    cli_args_free(args);
+    return code;
+}
+
+static const struct cli_command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    }
+    return NULL;
+}
+
+static int unknown_command(const char *name, struct sim_error *error)
+{
+    char list[160] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        used +=
+            (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", commands[i]->name);
+    const char *near = cli_nearest(name, COMMAND_COUNT, command_name, NULL);
+    for (size_t i = 0; i < PLANNED_COUNT; i++) {
+        if (strcmp(planned[i], name) == 0) {
+            sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '%s' is not in this version; this version has: %s",
+                     name, list);
+            return SIM_ERROR_INPUT;
+        }
+    }
+    if (name[0] == '-')
+        sim_fail(error, SIM_ERROR_INPUT,
+                 "bucketlab: '%s' stands before the command; write 'bucketlab COMMAND %s'", name, name);
+    else if (near != NULL)
+        sim_fail(error, SIM_ERROR_INPUT, "bucketlab: no command '%s'; did you mean '%s'?", name, near);
+    else
+        sim_fail(error, SIM_ERROR_INPUT, "bucketlab: no command '%s'; the commands are: %s", name, list);
+    return SIM_ERROR_INPUT;
+}
+
+static const char *command_name(const void *context, size_t index)
+{
+    (void)context;
+    return commands[index]->name;
+}
+
+static void print_help(FILE *stream)
+{
+    fprintf(stream,
+            "bucketlab: how to split a stream of rows into Cassandra partitions, tried before production\n\n"
+            "usage: bucketlab COMMAND [OPTIONS] [ARGS]\n\ncommands:\n");
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        fprintf(stream, "  %-10s  %s\n", commands[i]->name, commands[i]->summary);
+    fprintf(stream, "\n'bucketlab COMMAND --help' tells a command's options; --version the version.\n\n"
+                    "exit codes: 0 fine, 1 a check failed, 2 bad usage or input, 3 the environment failed\n\n"
+                    "example:\n  bucketlab init\n  bucketlab run scenario.yaml\n");
 }

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The program: what its commands share.
+ *
+ * A command is a table entry: its name, its options (from which both the parser and `--help` are made) and a
+ * function that returns the exit code. An error that is filled in is printed by main(), one line to stderr.
+ */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "kernel/error.h"
+
+struct cli_option {
+    const char *name;     /* without the dashes; NULL ends a table */
+    const char *argument; /* what stands for its value in the help; NULL: a flag */
+    const char *help;     /* one line, the default in brackets */
+};
+
+struct cli_args;
+
+struct cli_command {
+    const char *name;
+    const char *arguments; /* "SCENARIO...", as in the synopsis */
+    const char *summary;   /* one line */
+    const char *example;   /* command lines, each ended by a line break */
+    const struct cli_option *options;
+    size_t least, most; /* arguments beside the options */
+    int (*run)(const struct cli_args *args, struct sim_error *error);
+};
+
+#define CLI_ANY_NUMBER SIZE_MAX
+
+extern const struct cli_command cli_run, cli_odds, cli_token, cli_bucket_of, cli_runs, cli_show, cli_report,
+    cli_replay, cli_init;
+
+/* Options that several commands have. */
+#define CLI_OPTION_DB                                                                                        \
+    {                                                                                                        \
+        "db", "FILE", "the run database (default bucketlab.db)"                                              \
+    }
+#define CLI_OPTION_OUT                                                                                       \
+    {                                                                                                        \
+        "out", "DIR", "folder of the pictures (default bucketlab-out)"                                       \
+    }
+#define CLI_OPTION_JOBS                                                                                      \
+    {                                                                                                        \
+        "jobs", "N", "worker threads (default: as many as processors)"                                       \
+    }
+#define CLI_OPTION_JSON                                                                                      \
+    {                                                                                                        \
+        "json", NULL, "machine output on stdout, nothing else there"                                         \
+    }
+#define CLI_OPTION_QUIET                                                                                     \
+    {                                                                                                        \
+        "quiet", NULL, "no progress on stderr"                                                               \
+    }
+#define CLI_OPTION_FORMAT                                                                                    \
+    {                                                                                                        \
+        "format", "F,...", "png, svg or pdf; repeatable (default png)"                                       \
+    }
+
+/* --- options.c */
+
+/* Reads argv (argv[0] is the command's name). On false the error is SIM_ERROR_INPUT; *out is freed by
+ * cli_args_free() in either case. */
+bool cli_args_parse(const struct cli_command *command, int argc, char **argv, struct cli_args **out,
+                    struct sim_error *error);
+void cli_args_free(struct cli_args *args);
+size_t cli_argument_count(const struct cli_args *args);
+const char *cli_argument(const struct cli_args *args, size_t index);
+/* Whether an option was given. */
+bool cli_has(const struct cli_args *args, const char *name);
+/* The last value given, or `fallback`. */
+const char *cli_value(const struct cli_args *args, const char *name, const char *fallback);
+/* The index-th value given, in order; NULL when there are fewer. */
+const char *cli_value_at(const struct cli_args *args, const char *name, size_t index);
+/* The last value as a whole number from least to most; *out keeps what it holds when there is none. */
+bool cli_whole(const struct cli_args *args, const char *name, uint64_t least, uint64_t most, uint64_t *out,
+               struct sim_error *error);
+bool cli_whole_parse(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *out,
+                     struct sim_error *error);
+/* "N" or "last" (0 in *out). */
+bool cli_run_number(const struct cli_args *args, int64_t *out, struct sim_error *error);
+bool cli_jobs(const struct cli_args *args, uint32_t *out, struct sim_error *error);
+/* The synopsis, the options and an example. */
+void cli_help(const struct cli_command *command, FILE *stream);
+
+/* --- text.c */
+
+/* The name nearest to `text` among count names that `name_at` gives, or NULL when none is near. */
+const char *cli_nearest(const char *text, size_t count, const char *(*name_at)(const void *, size_t),
+                        const void *context);
+bool cli_is_utf8(const char *text);
+/* Writes text with control characters as '?', so that a name cannot steer the terminal. */
+void cli_print_text(FILE *stream, const char *text);
+/* Columns of a terminal that text takes, a character of UTF-8 counting one. */
+size_t cli_text_width(const char *text);
+
+#define CLI_NUMBER_SIZE 32
+/* Three significant digits in at most `width` columns (4 or more): "12345", "123k", "1.23M". */
+void cli_compact(double value, size_t width, char *buffer);
+/* "999B", "1.23MB"; 1 KB is 1000 B. At most 6 columns. */
+void cli_compact_bytes(double value, char *buffer);
+/* The shortest of "10d", "36h", "90m", "1500ms" that is exact. */
+void cli_duration(int64_t duration_ns, char *buffer);
+/* 1555200 -> "1,555,200". */
+void cli_grouped(uint64_t value, char *buffer);
+
+#endif

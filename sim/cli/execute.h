@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs one scenario with progress on stderr, and stops it when the user says so. */
+#ifndef CLI_EXECUTE_H
+#define CLI_EXECUTE_H
+
+#include <signal.h>
+
+#include "lab/run.h"
+
+/* SIGINT, SIGTERM and SIGHUP wait while they are held, except those that the caller's parent had ignored. */
+struct cli_signals {
+    sigset_t held;
+    sigset_t before;
+    int caught; /* the signal that ended a run, or 0 */
+};
+
+void cli_signals_hold(struct cli_signals *signals);
+/* One that came meanwhile, and ended no run, has its usual effect now. */
+void cli_signals_release(struct cli_signals *signals);
+
+/* lab_run() between hold and release. A signal ends it: SIM_ERROR_CHECK with "interrupted", and
+ * signals->caught is set; a second one ends the process at once. */
+bool cli_execute(const struct lab_scenario *scenario, uint32_t jobs, bool is_quiet,
+                 struct cli_signals *signals, struct lab_result **out, int64_t *elapsed_ms,
+                 struct sim_error *error);
+/* The exit code of a failed command: 128 + signal, or the error's class. */
+int cli_exit_code(const struct cli_signals *signals, const struct sim_error *error);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "cli.h"
+
+static json_t *strategies_of(const struct lab_result *result);
+static json_t *metrics_of(const struct lab_metrics *metrics);
+static json_t *expects_of(const struct lab_result *result);
+static json_t *hex(uint64_t value);
+
+json_t *cli_json_number(double value)
+{
+    if (!isfinite(value))
+        return json_null();
+    if (fabs(value) <= 0x1p53 && value == (double)(json_int_t)value)
+        return json_integer((json_int_t)value);
+    return json_real(value);
+}
+
+json_t *cli_json_whole(uint64_t value)
+{
+    if (value <= INT64_MAX)
+        return json_integer((json_int_t)value);
+    char digits[CLI_NUMBER_SIZE];
+    snprintf(digits, sizeof digits, "%" PRIu64, value);
+    return json_string(digits);
+}
+
+json_t *cli_json_run(int64_t run, const struct lab_result *result)
+{
+    json_t *object = json_object();
+    bool is_fine = cli_json_set(object, "run", json_integer(run)) &&
+                   cli_json_set(object, "scenario", json_string(result->scenario_name)) &&
+                   cli_json_set(object, "seed", cli_json_whole(result->seed)) &&
+                   cli_json_set(object, "digest", hex(result->digest)) &&
+                   cli_json_set(object, "rows", cli_json_whole(result->rows)) &&
+                   cli_json_set(object, "strategies", strategies_of(result)) &&
+                   cli_json_set(object, "expect", expects_of(result));
+    if (is_fine)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+bool cli_json_set(json_t *object, const char *name, json_t *value)
+{
+    return json_object_set_new(object, name, value) == 0;
+}
+
+bool cli_json_print(json_t *value, struct sim_error *error)
+{
+    if (value == NULL)
+        return sim_fail_memory(error);
+    /* A failed write stays in the stream's error flag, which main() looks at. */
+    json_dumpf(value, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    putchar('\n');
+    json_decref(value);
+    return true;
+}
+
+static json_t *strategies_of(const struct lab_result *result)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct lab_strategy_result *strategy = &result->strategies[i];
+        json_t *object = json_object();
+        bool is_fine = cli_json_set(object, "label", json_string(strategy->label)) &&
+                       cli_json_set(object, "kind", json_string(bk_kind_name(strategy->strategy.kind))) &&
+                       cli_json_set(object, "placement_digest", hex(strategy->placement_digest)) &&
+                       cli_json_set(object, "metrics", metrics_of(&strategy->metrics));
+        if (!is_fine) {
+            json_decref(object);
+            object = NULL;
+        }
+        if (json_array_append_new(list, object) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static json_t *metrics_of(const struct lab_metrics *metrics)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < metrics->count; i++) {
+        if (!cli_json_set(object, metrics->items[i].name, cli_json_number(metrics->items[i].value))) {
+            json_decref(object);
+            return NULL;
+        }
+    }
+    return object;
+}
+
+static json_t *expects_of(const struct lab_result *result)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < result->expect_count; i++) {
+        const struct lab_expect_result *expect = &result->expects[i];
+        json_t *object = json_object();
+        bool is_fine = cli_json_set(object, "text", json_string(expect->text)) &&
+                       cli_json_set(object, "actual", cli_json_number(expect->actual)) &&
+                       cli_json_set(object, "ok", json_boolean(expect->ok));
+        if (!is_fine) {
+            json_decref(object);
+            object = NULL;
+        }
+        if (json_array_append_new(list, object) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static json_t *hex(uint64_t value)
+{
+    char text[17];
+    snprintf(text, sizeof text, "%016" PRIx64, value);
+    return json_string(text);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Machine output: numbers, and the object of a run. */
+#ifndef CLI_JSON_H
+#define CLI_JSON_H
+
+#include <jansson.h>
+
+#include "kernel/error.h"
+#include "lab/result.h"
+
+/* A whole number up to 2^53 as an integer, another one as a real; null when it is not finite. */
+json_t *cli_json_number(double value);
+/* A whole number; as its digits in a string when JSON's integers do not reach that far. */
+json_t *cli_json_whole(uint64_t value);
+/* The object of `run` and `show`. NULL without memory. */
+json_t *cli_json_run(int64_t run, const struct lab_result *result);
+/* Sets a field and takes `value` over; false when value is NULL or could not be set. */
+bool cli_json_set(json_t *object, const char *name, json_t *value);
+/* Prints and frees; numbers with 17 significant digits, one line. NULL is out of memory. */
+bool cli_json_print(json_t *value, struct sim_error *error);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include "cli.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lab/quantity.h"
+
+#define JOBS_MAX 1024u
+
+struct given {
+    const struct cli_option *option;
+    const char *value; /* NULL for a flag */
+};
+
+struct cli_args {
+    const struct cli_command *command;
+    struct given *given;
+    size_t given_count;
+    const char **arguments;
+    size_t argument_count;
+    char **argv; /* a copy in which negative numbers are hidden from getopt */
+    char *hidden;
+    size_t hidden_size;
+};
+
+static bool hide_negative_numbers(struct cli_args *args, int argc, char **argv);
+static const char *revealed(const struct cli_args *args, const char *text);
+static bool take_options(struct cli_args *args, int argc, struct sim_error *error);
+static bool unknown_option(const struct cli_args *args, const char *text, struct sim_error *error);
+static bool check_argument_count(const struct cli_args *args, struct sim_error *error);
+static size_t option_count(const struct cli_command *command);
+static const char *option_name(const void *context, size_t index);
+
+bool cli_args_parse(const struct cli_command *command, int argc, char **argv, struct cli_args **out,
+                    struct sim_error *error)
+{
+    struct cli_args *args = *out = calloc(1, sizeof *args);
+    if (args == NULL)
+        return sim_fail_memory(error);
+    args->command = command;
+    args->given = calloc((size_t)argc + 1, sizeof *args->given);
+    args->arguments = calloc((size_t)argc + 1, sizeof *args->arguments);
+    if (args->given == NULL || args->arguments == NULL || !hide_negative_numbers(args, argc, argv))
+        return sim_fail_memory(error);
+    if (!take_options(args, argc, error))
+        return false;
+    return cli_has(args, "help") || check_argument_count(args, error);
+}
+
+void cli_args_free(struct cli_args *args)
+{
+    if (args == NULL)
+        return;
+    free(args->given);
+    free(args->arguments);
+    free(args->argv);
+    free(args->hidden);
+    free(args);
+}
+
+size_t cli_argument_count(const struct cli_args *args)
+{
+    return args->argument_count;
+}
+
+const char *cli_argument(const struct cli_args *args, size_t index)
+{
+    return index < args->argument_count ? args->arguments[index] : NULL;
+}
+
+bool cli_has(const struct cli_args *args, const char *name)
+{
+    for (size_t i = 0; i < args->given_count; i++) {
+        if (strcmp(args->given[i].option->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *cli_value(const struct cli_args *args, const char *name, const char *fallback)
+{
+    for (size_t i = args->given_count; i-- > 0;) {
+        if (strcmp(args->given[i].option->name, name) == 0)
+            return args->given[i].value;
+    }
+    return fallback;
+}
+
+const char *cli_value_at(const struct cli_args *args, const char *name, size_t index)
+{
+    for (size_t i = 0; i < args->given_count; i++) {
+        if (strcmp(args->given[i].option->name, name) == 0 && index-- == 0)
+            return args->given[i].value;
+    }
+    return NULL;
+}
+
+bool cli_whole_parse(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *out,
+                     struct sim_error *error)
+{
+    uint64_t value;
+    const char *why = lab_quantity_whole(text, &value);
+    if (why != NULL)
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s %s: %s", name, text, why);
+    if (value < least || value > most)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --%s %s: out of range; give a whole number from %" PRIu64 " to %" PRIu64,
+                        name, text, least, most);
+    *out = value;
+    return true;
+}
+
+bool cli_whole(const struct cli_args *args, const char *name, uint64_t least, uint64_t most, uint64_t *out,
+               struct sim_error *error)
+{
+    const char *text = cli_value(args, name, NULL);
+    return text == NULL || cli_whole_parse(name, text, least, most, out, error);
+}
+
+bool cli_run_number(const struct cli_args *args, int64_t *out, struct sim_error *error)
+{
+    const char *text = cli_argument(args, 0);
+    uint64_t value;
+    *out = 0;
+    if (strcmp(text, "last") == 0)
+        return true;
+    if (lab_quantity_whole(text, &value) != NULL || value == 0 || value > INT64_MAX)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: '%s' is not a run; give a number that 'bucketlab runs' lists, or 'last'",
+                        text);
+    *out = (int64_t)value;
+    return true;
+}
+
+bool cli_jobs(const struct cli_args *args, uint32_t *out, struct sim_error *error)
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t jobs = online < 1 ? 1 : online > (long)JOBS_MAX ? JOBS_MAX : (uint64_t)online;
+    if (!cli_whole(args, "jobs", 1, JOBS_MAX, &jobs, error))
+        return false;
+    *out = (uint32_t)jobs;
+    return true;
+}
+
+void cli_help(const struct cli_command *command, FILE *stream)
+{
+    fprintf(stream, "bucketlab %s: %s\n\nusage: bucketlab %s [OPTIONS]%s%s\n\noptions:\n", command->name,
+            command->summary, command->name, command->arguments[0] == '\0' ? "" : " ", command->arguments);
+    for (const struct cli_option *option = command->options; option->name != NULL; option++) {
+        char left[64];
+        snprintf(left, sizeof left, "--%s%s%s", option->name, option->argument == NULL ? "" : " ",
+                 option->argument == NULL ? "" : option->argument);
+        fprintf(stream, "  %-19s  ", left);
+        for (const char *c = option->help; *c != '\0'; c++) {
+            fputc(*c, stream);
+            if (*c == '\n')
+                fprintf(stream, "%23s", "");
+        }
+        fputc('\n', stream);
+    }
+    fprintf(stream, "  %-19s  %s\n\nexample:\n%s", "--help", "this text", command->example);
+}
+
+/* getopt takes "-5" for an option; a value of `token --type int` may well be one. Such arguments go into a
+ * buffer of their own with a blank in front, which is taken off again by revealed(). */
+static bool hide_negative_numbers(struct cli_args *args, int argc, char **argv)
+{
+    size_t size = 1;
+    for (int i = 1; i < argc; i++)
+        size += strlen(argv[i]) + 2;
+    args->argv = calloc((size_t)argc + 1, sizeof *args->argv);
+    args->hidden = malloc(size);
+    if (args->argv == NULL || args->hidden == NULL)
+        return false;
+    for (int i = 0; i < argc; i++) {
+        args->argv[i] = argv[i];
+        if (i == 0 || argv[i][0] != '-' || argv[i][1] < '0' || argv[i][1] > '9')
+            continue;
+        char *copy = args->hidden + args->hidden_size;
+        size_t length = strlen(argv[i]) + 1;
+        copy[0] = ' ';
+        memcpy(copy + 1, argv[i], length);
+        args->hidden_size += length + 1;
+        args->argv[i] = copy;
+    }
+    return true;
+}
+
+static const char *revealed(const struct cli_args *args, const char *text)
+{
+    for (size_t at = 0; at < args->hidden_size; at += strlen(args->hidden + at) + 1) {
+        if (text == args->hidden + at)
+            return text + 1;
+    }
+    return text;
+}
+
+static bool take_options(struct cli_args *args, int argc, struct sim_error *error)
+{
+    static const struct cli_option help = {"help", NULL, NULL};
+    enum { FIRST = 256 };
+    size_t count = option_count(args->command);
+    struct option *table = calloc(count + 2, sizeof *table);
+    if (table == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < count; i++)
+        table[i] =
+            (struct option){args->command->options[i].name,
+                            args->command->options[i].argument == NULL ? no_argument : required_argument,
+                            NULL, FIRST + (int)i};
+    table[count] = (struct option){"help", no_argument, NULL, 'h'};
+    opterr = 0;
+    bool is_fine = true;
+    /* '-': arguments come in their order between the options, whatever POSIXLY_CORRECT says. */
+    for (int at = optind, code; is_fine && (code = getopt_long(argc, args->argv, "-:h", table, NULL)) != -1;
+         at = optind) {
+        if (code == 1) {
+            args->arguments[args->argument_count++] = revealed(args, optarg);
+        } else if (code == 'h') {
+            args->given[args->given_count++].option = &help;
+        } else if (code >= FIRST) {
+            args->given[args->given_count++] = (struct given){&args->command->options[code - FIRST],
+                                                              optarg == NULL ? NULL : revealed(args, optarg)};
+        } else if (code == ':' && optopt >= FIRST) {
+            const struct cli_option *option = &args->command->options[optopt - FIRST];
+            is_fine = sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s needs a value; write --%s %s",
+                               option->name, option->name, option->argument);
+        } else if (optopt >= FIRST) {
+            is_fine = sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s takes no value; write it without '='",
+                               args->command->options[optopt - FIRST].name);
+        } else {
+            is_fine = unknown_option(args, args->argv[at], error);
+        }
+    }
+    for (; is_fine && optind < argc; optind++)
+        args->arguments[args->argument_count++] = revealed(args, args->argv[optind]);
+    free(table);
+    return is_fine;
+}
+
+static bool unknown_option(const struct cli_args *args, const char *text, struct sim_error *error)
+{
+    const char *name = args->command->name;
+    if (strncmp(text, "--", 2) != 0)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: '%s' has no option '%s'; options are long, see 'bucketlab %s --help'",
+                        name, text, name);
+    char word[64];
+    snprintf(word, sizeof word, "%s", text + 2);
+    word[strcspn(word, "=")] = '\0';
+    const char *near = cli_nearest(word, option_count(args->command), option_name, args->command->options);
+    if (near != NULL)
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '%s' has no option '--%s'; did you mean '--%s'?",
+                        name, word, near);
+    return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '%s' has no option '--%s'; see 'bucketlab %s --help'",
+                    name, word, name);
+}
+
+static bool check_argument_count(const struct cli_args *args, struct sim_error *error)
+{
+    const struct cli_command *command = args->command;
+    if (args->argument_count < command->least)
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '%s' lacks an argument; write 'bucketlab %s %s'",
+                        command->name, command->name, command->arguments);
+    if (args->argument_count > command->most)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: '%s' takes at most %zu argument%s, and '%s' is one too many; "
+                        "see 'bucketlab %s --help'",
+                        command->name, command->most, command->most == 1 ? "" : "s",
+                        args->arguments[command->most], command->name);
+    return true;
+}
+
+static size_t option_count(const struct cli_command *command)
+{
+    size_t count = 0;
+    while (command->options[count].name != NULL)
+        count++;
+    return count;
+}
+
+static const char *option_name(const void *context, size_t index)
+{
+    return ((const struct cli_option *)context)[index].name;
+}

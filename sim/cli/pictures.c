@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include "pictures.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool read_formats(const char *list, struct cli_pictures *out, struct sim_error *error);
+
+bool cli_pictures_read(const struct cli_args *args, struct cli_pictures *out, struct sim_error *error)
+{
+    *out = (struct cli_pictures){.folder = cli_value(args, "out", "bucketlab-out")};
+    if (out->folder[0] == '\0')
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --out: no folder named; write --out pictures");
+    const char *list;
+    for (size_t i = 0; (list = cli_value_at(args, "format", i)) != NULL; i++) {
+        if (!read_formats(list, out, error))
+            return false;
+    }
+    if (!cli_has(args, "format"))
+        out->wanted[REPORT_PNG] = true;
+    return cli_has(args, "no-charts") || cli_folder_takes_files(out->folder, error);
+}
+
+bool cli_pictures_write(struct cli_pictures *pictures, const struct lab_result *result,
+                        struct sim_error *error)
+{
+    for (int format = 0; format < REPORT_FORMAT_COUNT; format++) {
+        if (pictures->wanted[format] && !report_write(result, (enum report_format)format, pictures->folder,
+                                                      &pictures->files[format], error))
+            return false;
+    }
+    return true;
+}
+
+void cli_pictures_print(const struct cli_pictures *pictures, const char *prefix)
+{
+    for (int format = 0; format < REPORT_FORMAT_COUNT; format++) {
+        for (size_t i = 0; i < pictures->files[format].count; i++) {
+            fputs(prefix, stdout);
+            cli_print_text(stdout, pictures->files[format].paths[i]);
+            putchar('\n');
+        }
+    }
+}
+
+void cli_pictures_free(struct cli_pictures *pictures)
+{
+    for (int format = 0; format < REPORT_FORMAT_COUNT; format++)
+        report_files_free(&pictures->files[format]);
+}
+
+bool cli_folder_takes_files(const char *folder, struct sim_error *error)
+{
+    char *path = strdup(folder);
+    if (path == NULL)
+        return sim_fail_memory(error);
+    struct stat status;
+    while (stat(path, &status) != 0 && errno == ENOENT) {
+        char *slash = strrchr(path, '/');
+        if (slash == NULL || slash == path)
+            strcpy(path, slash == NULL ? "." : "/");
+        else
+            *slash = '\0';
+    }
+    int code = stat(path, &status) != 0         ? errno
+               : !S_ISDIR(status.st_mode)       ? ENOTDIR
+               : access(path, W_OK | X_OK) != 0 ? errno
+                                                : 0;
+    free(path);
+    if (code == 0)
+        return true;
+    bool is_input = code == ENOTDIR || code == ENAMETOOLONG || code == ELOOP;
+    return sim_fail(error, is_input ? SIM_ERROR_INPUT : SIM_ERROR_ENVIRONMENT,
+                    "%s: %s; choose a folder that you may write to", folder, strerror(code));
+}
+
+static bool read_formats(const char *list, struct cli_pictures *out, struct sim_error *error)
+{
+    while (true) {
+        char name[16];
+        size_t length = strcspn(list, ",");
+        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), list);
+        enum report_format format;
+        if (strcmp(name, "html") == 0)
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            "bucketlab: --format html is not in this version; choose png, svg or pdf");
+        if (!report_format_parse(name, &format))
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            "bucketlab: --format: no format '%s'; choose png, svg or pdf", name);
+        out->wanted[format] = true;
+        if (list[length] == '\0')
+            return true;
+        list += length + 1;
+    }
+}

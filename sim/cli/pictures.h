@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* --format and --out: which pictures, and where. */
+#ifndef CLI_PICTURES_H
+#define CLI_PICTURES_H
+
+#include "cli.h"
+#include "reports/reports.h"
+
+struct cli_pictures {
+    bool wanted[REPORT_FORMAT_COUNT];
+    const char *folder;
+    struct report_files files[REPORT_FORMAT_COUNT];
+};
+
+/* Reads the options, and looks whether the folder is there or can be made; makes nothing. */
+bool cli_pictures_read(const struct cli_args *args, struct cli_pictures *out, struct sim_error *error);
+bool cli_pictures_write(struct cli_pictures *pictures, const struct lab_result *result,
+                        struct sim_error *error);
+/* A path a line, with `prefix` in front. */
+void cli_pictures_print(const struct cli_pictures *pictures, const char *prefix);
+void cli_pictures_free(struct cli_pictures *pictures);
+
+/* Whether a file could be made, or changed, at `path`: its nearest folder that exists takes new files. */
+bool cli_folder_takes_files(const char *folder, struct sim_error *error);
+
+#endif

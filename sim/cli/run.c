@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* In this order, so that nothing is left half done: everything is checked, everything is run, everything is
+ * stored, everything is drawn, everything is printed. */
+#define _XOPEN_SOURCE 700
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "execute.h"
+#include "json.h"
+#include "pictures.h"
+#include "store/store.h"
+#include "table.h"
+
+static const struct cli_option options[] = {
+    {"seed", "N", "in place of the scenario's seed"},
+    {"set", "PATH=VALUE", "override one field of the scenario; repeatable"},
+    CLI_OPTION_DB,
+    CLI_OPTION_OUT,
+    CLI_OPTION_FORMAT,
+    {"no-charts", NULL, "draw no pictures"},
+    CLI_OPTION_JOBS,
+    CLI_OPTION_JSON,
+    CLI_OPTION_QUIET,
+    {NULL, NULL, NULL}};
+
+static int run(const struct cli_args *args, struct sim_error *error);
+
+const struct cli_command cli_run = {
+    .name = "run",
+    .arguments = "SCENARIO...",
+    .summary = "run every strategy of a scenario on the same rows, compare, store, draw",
+    .example = "  bucketlab run chat.yaml --set arrivals.rate=300/s --format png,pdf\n",
+    .options = options,
+    .least = 1,
+    .most = CLI_ANY_NUMBER,
+    .run = run,
+};
+
+struct job {
+    struct lab_scenario *scenario;
+    char *path; /* absolute, so that the stored run can be run again from anywhere */
+    struct lab_result *result;
+    int64_t run, elapsed_ms;
+    struct cli_pictures pictures;
+};
+
+struct batch {
+    struct job *jobs;
+    size_t count;
+    const char *database;
+    uint32_t workers;
+    bool is_quiet, is_json, has_charts;
+    struct cli_pictures pictures; /* as asked for; each job has a copy */
+    struct cli_signals signals;
+};
+
+static bool read_batch(const struct cli_args *args, struct batch *batch, struct sim_error *error);
+static bool load_scenarios(const struct cli_args *args, struct batch *batch, struct sim_error *error);
+static bool check_names(const struct batch *batch, struct sim_error *error);
+static bool check_database(const char *path, struct sim_error *error);
+static bool execute_all(struct batch *batch, struct sim_error *error);
+static bool store_all(struct batch *batch, struct sim_error *error);
+static bool print_all(const struct batch *batch, struct sim_error *error);
+static void print_job(const struct batch *batch, const struct job *job);
+static void free_batch(struct batch *batch);
+
+static int run(const struct cli_args *args, struct sim_error *error)
+{
+    struct batch batch = {.count = cli_argument_count(args)};
+    bool is_fine = read_batch(args, &batch, error);
+    int code = (int)error->class;
+    if (is_fine) {
+        cli_signals_hold(&batch.signals);
+        is_fine = execute_all(&batch, error) && store_all(&batch, error);
+        for (size_t i = 0; is_fine && batch.has_charts && i < batch.count; i++)
+            is_fine = cli_pictures_write(&batch.jobs[i].pictures, batch.jobs[i].result, error);
+        code = is_fine ? 0 : cli_exit_code(&batch.signals, error);
+        cli_signals_release(&batch.signals);
+    }
+    if (is_fine && !print_all(&batch, error))
+        code = (int)error->class;
+    free_batch(&batch);
+    return code;
+}
+
+static bool read_batch(const struct cli_args *args, struct batch *batch, struct sim_error *error)
+{
+    batch->jobs = calloc(batch->count, sizeof *batch->jobs);
+    if (batch->jobs == NULL)
+        return sim_fail_memory(error);
+    batch->database = cli_value(args, "db", "bucketlab.db");
+    batch->is_quiet = cli_has(args, "quiet");
+    batch->is_json = cli_has(args, "json");
+    batch->has_charts = !cli_has(args, "no-charts");
+    if (!cli_jobs(args, &batch->workers, error) || !cli_pictures_read(args, &batch->pictures, error) ||
+        !load_scenarios(args, batch, error) || !check_names(batch, error))
+        return false;
+    for (size_t i = 0; i < batch->count; i++)
+        batch->jobs[i].pictures = batch->pictures;
+    return check_database(batch->database, error);
+}
+
+static bool load_scenarios(const struct cli_args *args, struct batch *batch, struct sim_error *error)
+{
+    size_t override_count = 0;
+    uint64_t seed = 0;
+    if (!cli_whole(args, "seed", 0, INT64_MAX, &seed, error))
+        return false;
+    while (cli_value_at(args, "set", override_count) != NULL)
+        override_count++;
+    struct lab_override *overrides = calloc(override_count + 1, sizeof *overrides);
+    if (overrides == NULL)
+        return sim_fail_memory(error);
+    bool is_fine = true;
+    for (size_t i = 0; is_fine && i < override_count; i++) {
+        overrides[i].text = cli_value_at(args, "set", i);
+        /* A run's overrides are stored one a line. */
+        if (strchr(overrides[i].text, '\n') != NULL)
+            is_fine = sim_fail(error, SIM_ERROR_INPUT,
+                               "bucketlab: --set %s: a line break; write it as one line", overrides[i].text);
+    }
+    for (size_t i = 0; is_fine && i < batch->count; i++) {
+        const char *path = cli_argument(args, i);
+        struct job *job = &batch->jobs[i];
+        is_fine = lab_scenario_load(path, overrides, override_count, cli_has(args, "seed") ? &seed : NULL,
+                                    &job->scenario, error);
+        if (is_fine && (job->path = realpath(path, NULL)) == NULL)
+            job->path = strdup(path);
+        if (is_fine && job->path == NULL)
+            is_fine = sim_fail_memory(error);
+    }
+    free(overrides);
+    return is_fine;
+}
+
+/* Pictures are named after the scenario's name. */
+static bool check_names(const struct batch *batch, struct sim_error *error)
+{
+    for (size_t i = 0; batch->has_charts && i < batch->count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            const struct lab_scenario *one = batch->jobs[j].scenario, *other = batch->jobs[i].scenario;
+            if (strcmp(one->name, other->name) == 0)
+                return sim_fail(error, SIM_ERROR_INPUT,
+                                "%s: the name '%s' is that of %s too, and their pictures would be one file; "
+                                "run them one by one with --out, or with --no-charts",
+                                other->path, other->name, one->path);
+        }
+    }
+    return true;
+}
+
+/* One that is there is opened, so that a bad one is found before the work; one that is not is made only when
+ * there is a run to store. */
+static bool check_database(const char *path, struct sim_error *error)
+{
+    if (path[0] == '\0')
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --db: no file named; write --db bucketlab.db");
+    struct store *store;
+    if (access(path, F_OK) == 0) {
+        if (!store_open(path, STORE_WRITE, &store, error))
+            return false;
+        store_close(store);
+        return true;
+    }
+    char *folder = strdup(path);
+    if (folder == NULL)
+        return sim_fail_memory(error);
+    char *slash = strrchr(folder, '/');
+    if (slash != NULL)
+        slash[slash == folder] = '\0';
+    const char *where = slash == NULL ? "." : folder;
+    bool is_fine =
+        access(where, F_OK) == 0
+            ? cli_folder_takes_files(where, error)
+            : sim_fail(error, SIM_ERROR_INPUT, "%s: its folder is missing; make the folder first", path);
+    free(folder);
+    return is_fine;
+}
+
+static bool execute_all(struct batch *batch, struct sim_error *error)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        struct job *job = &batch->jobs[i];
+        if (!cli_execute(job->scenario, batch->workers, batch->is_quiet, &batch->signals, &job->result,
+                         &job->elapsed_ms, error))
+            return false;
+    }
+    return true;
+}
+
+static bool store_all(struct batch *batch, struct sim_error *error)
+{
+    struct store *store;
+    if (!store_open(batch->database, STORE_WRITE, &store, error))
+        return false;
+    bool is_fine = true;
+    for (size_t i = 0; is_fine && i < batch->count; i++) {
+        struct job *job = &batch->jobs[i];
+        struct store_run_info info = {.scenario_path = job->path,
+                                      .scenario_text = job->scenario->text,
+                                      .overrides = job->scenario->overrides,
+                                      .version = BUCKETLAB_VERSION,
+                                      .created_unix_s = (int64_t)time(NULL),
+                                      .elapsed_ms = job->elapsed_ms};
+        is_fine = store_save_run(store, &info, job->result, error);
+        job->run = info.run;
+    }
+    store_close(store);
+    return is_fine;
+}
+
+/* Returns whether all expectations hold; the error tells of the first scenario of which they do not. */
+static bool print_all(const struct batch *batch, struct sim_error *error)
+{
+    bool is_fine = true;
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct job *job = &batch->jobs[i];
+        if (batch->is_json) {
+            if (!cli_json_print(cli_json_run(job->run, job->result), error))
+                return false;
+        } else {
+            fputs(i == 0 ? "" : "\n", stdout);
+            print_job(batch, job);
+        }
+        is_fine = is_fine && cli_expects_hold(job->result, error);
+    }
+    return is_fine;
+}
+
+static void print_job(const struct batch *batch, const struct job *job)
+{
+    cli_print_result(job->result);
+    if (batch->has_charts) {
+        printf("\npictures\n");
+        cli_pictures_print(&job->pictures, "  ");
+    }
+    printf("\nrun %" PRId64 " in ", job->run);
+    cli_print_text(stdout, batch->database);
+    printf(", seed %" PRIu64 ", digest %016" PRIx64 ", %.1f s\n", job->result->seed, job->result->digest,
+           (double)job->elapsed_ms / 1000);
+}
+
+static void free_batch(struct batch *batch)
+{
+    for (size_t i = 0; batch->jobs != NULL && i < batch->count; i++) {
+        struct job *job = &batch->jobs[i];
+        lab_scenario_destroy(job->scenario);
+        lab_result_destroy(job->result);
+        cli_pictures_free(&job->pictures);
+        free(job->path);
+    }
+    free(batch->jobs);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli.h"
+#include "json.h"
+#include "kernel/time.h"
+#include "store/store.h"
+
+static const struct cli_option options[] = {
+    CLI_OPTION_DB, CLI_OPTION_JSON, CLI_OPTION_QUIET, {NULL, NULL, NULL}};
+
+static int runs(const struct cli_args *args, struct sim_error *error);
+
+const struct cli_command cli_runs = {
+    .name = "runs",
+    .arguments = "",
+    .summary = "the runs that the database holds, newest first",
+    .example = "  bucketlab runs --db chat.db\n",
+    .options = options,
+    .least = 0,
+    .most = 0,
+    .run = runs,
+};
+
+#define NAME_COLUMNS 20
+
+static json_t *as_json(const struct store_run_row *rows, size_t count);
+static json_t *row_as_json(const struct store_run_row *row);
+static void print_table(const struct store_run_row *rows, size_t count);
+static void print_name(const char *name);
+
+static int runs(const struct cli_args *args, struct sim_error *error)
+{
+    struct store *store;
+    struct store_run_row *rows;
+    size_t count;
+    if (!store_open(cli_value(args, "db", "bucketlab.db"), STORE_READ, &store, error))
+        return (int)error->class;
+    bool is_fine = store_list_runs(store, &rows, &count, error);
+    if (is_fine) {
+        if (cli_has(args, "json"))
+            is_fine = cli_json_print(as_json(rows, count), error);
+        else
+            print_table(rows, count);
+        store_runs_free(rows, count);
+    }
+    store_close(store);
+    return is_fine ? 0 : (int)error->class;
+}
+
+static json_t *as_json(const struct store_run_row *rows, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        if (json_array_append_new(list, row_as_json(&rows[i])) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static json_t *row_as_json(const struct store_run_row *row)
+{
+    char created[SIM_TIME_TEXT_SIZE], digest[17];
+    sim_time_format(row->created_unix_s * SIM_SECOND, created);
+    snprintf(digest, sizeof digest, "%016" PRIx64, row->digest);
+    json_t *object = json_object();
+    if (cli_json_set(object, "run", json_integer(row->run)) &&
+        cli_json_set(object, "scenario", json_string(row->scenario_name)) &&
+        cli_json_set(object, "seed", cli_json_whole(row->seed)) &&
+        cli_json_set(object, "digest", json_string(digest)) &&
+        cli_json_set(object, "rows", cli_json_whole(row->rows)) &&
+        cli_json_set(object, "strategies", json_integer(row->strategy_count)) &&
+        cli_json_set(object, "expects", json_integer(row->expects)) &&
+        cli_json_set(object, "expects_failed", json_integer(row->expects_failed)) &&
+        cli_json_set(object, "created", json_string(created)) &&
+        cli_json_set(object, "elapsed_ms", json_integer(row->elapsed_ms)) &&
+        cli_json_set(object, "version", json_string(row->version)))
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static void print_table(const struct store_run_row *rows, size_t count)
+{
+    printf("%4s  %-*s  %6s  %5s  %-8s  %-20s\n", "run", NAME_COLUMNS, "scenario", "seed", "rows", "expected",
+           "stored");
+    for (size_t i = 0; i < count; i++) {
+        const struct store_run_row *row = &rows[i];
+        char created[SIM_TIME_TEXT_SIZE], size[CLI_NUMBER_SIZE], expected[2 * CLI_NUMBER_SIZE + 8] = "-";
+        sim_time_format(row->created_unix_s * SIM_SECOND, created);
+        cli_compact((double)row->rows, 5, size);
+        if (row->expects > 0 && row->expects_failed == 0)
+            snprintf(expected, sizeof expected, "ok");
+        else if (row->expects > 0)
+            snprintf(expected, sizeof expected, "%" PRId64 " FAILED", row->expects_failed);
+        printf("%4" PRId64 "  ", row->run);
+        print_name(row->scenario_name);
+        printf("  %6" PRIu64 "  %5s  %-8s  %-20s\n", row->seed, size, expected, created);
+    }
+}
+
+static void print_name(const char *name)
+{
+    size_t width = cli_text_width(name);
+    cli_print_text(stdout, name);
+    printf("%*s", width < NAME_COLUMNS ? (int)(NAME_COLUMNS - width) : 0, "");
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include "table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "kernel/time.h"
+
+#define LABEL_COLUMNS 13
+#define RED           "\033[31m"
+#define GREEN         "\033[32m"
+#define PLAIN         "\033[0m"
+
+static void print_heading(const struct lab_result *result);
+static bool print_strategy(const struct lab_strategy_result *strategy, bool has_colour);
+static void print_number(const struct lab_metrics *metrics, const char *name, int columns);
+static void print_sizes(const struct lab_metrics *metrics, bool is_closed);
+static void print_expects(const struct lab_result *result, bool has_colour);
+static double figure(const struct lab_metrics *metrics, const char *name);
+
+void cli_print_result(const struct lab_result *result)
+{
+    bool has_colour = cli_has_colour(), has_open_only = false;
+    print_heading(result);
+    printf("              partitions               rows, closed      bytes, closed ops/ part\n"
+           "strategy      total closed  tiny  over   p50   p99   max    p99    max 1000 read\n");
+    for (size_t i = 0; i < result->strategy_count; i++)
+        has_open_only |= print_strategy(&result->strategies[i], has_colour);
+    printf("\nover: above a limit; ops/1000: extra operations per 1000 rows; part/read: partitions\n"
+           "that a read of the newest rows asks, on average\n");
+    if (has_open_only)
+        printf("*: none has closed; sizes of the open ones\n");
+    print_expects(result, has_colour);
+}
+
+void cli_settings(const struct bk_strategy *strategy, char *buffer)
+{
+    static const char *const units[] = {"none", "hour", "day", "week", "month"};
+    char window[CLI_NUMBER_SIZE], epoch[SIM_TIME_TEXT_SIZE];
+    switch (strategy->kind) {
+    case BK_TIME:
+        if (strategy->of.time.calendar != BK_CALENDAR_NONE) {
+            snprintf(buffer, CLI_SETTINGS_SIZE, "calendar %s", units[strategy->of.time.calendar]);
+            return;
+        }
+        cli_duration(strategy->of.time.window_ns, window);
+        sim_time_format(strategy->of.time.epoch_ns, epoch);
+        snprintf(buffer, CLI_SETTINGS_SIZE, "window %s from %s", window, epoch);
+        return;
+    case BK_COUNT:
+        snprintf(buffer, CLI_SETTINGS_SIZE, "rows %" PRIu64, strategy->of.count.rows);
+        return;
+    case BK_PROBABILISTIC:
+        if (strategy->of.probabilistic.chance_denominator == 0)
+            snprintf(buffer, CLI_SETTINGS_SIZE, "bits %" PRIu32 ", threshold %" PRIu64,
+                     strategy->of.probabilistic.bits, strategy->of.probabilistic.threshold);
+        else
+            snprintf(buffer, CLI_SETTINGS_SIZE, "chance %" PRIu64 "/%" PRIu64 ", threshold %" PRIu64,
+                     strategy->of.probabilistic.chance_numerator,
+                     strategy->of.probabilistic.chance_denominator, strategy->of.probabilistic.threshold);
+        return;
+    case BK_HASH:
+        snprintf(buffer, CLI_SETTINGS_SIZE, "buckets %" PRIu32, strategy->of.hash.buckets);
+        return;
+    case BK_NONE:
+    case BK_KIND_COUNT:
+        break;
+    }
+    snprintf(buffer, CLI_SETTINGS_SIZE, "one partition a key");
+}
+
+bool cli_has_colour(void)
+{
+    const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    return (no_colour == NULL || no_colour[0] == '\0') && isatty(STDOUT_FILENO) == 1 &&
+           (terminal == NULL || strcmp(terminal, "dumb") != 0);
+}
+
+bool cli_expects_hold(const struct lab_result *result, struct sim_error *error)
+{
+    size_t failed = 0;
+    for (size_t i = 0; i < result->expect_count; i++)
+        failed += !result->expects[i].ok;
+    if (failed == 0)
+        return true;
+    return sim_fail(error, SIM_ERROR_CHECK, "%s: %zu of %zu expectation%s failed", result->scenario_name,
+                    failed, result->expect_count, result->expect_count == 1 ? "" : "s");
+}
+
+static void print_heading(const struct lab_result *result)
+{
+    char rows[CLI_NUMBER_SIZE], keys[CLI_NUMBER_SIZE];
+    char start[SIM_TIME_TEXT_SIZE], end[SIM_TIME_TEXT_SIZE];
+    cli_grouped(result->rows, rows);
+    cli_grouped(result->keys, keys);
+    sim_time_format(result->start_ns, start);
+    sim_time_format(result->end_ns, end);
+    cli_print_text(stdout, result->scenario_name);
+    if (result->about != NULL && result->about[0] != '\0') {
+        fputs(": ", stdout);
+        cli_print_text(stdout, result->about);
+    }
+    printf("\n%s row%s of %s key%s, %s to %s", rows, result->rows == 1 ? "" : "s", keys,
+           result->keys == 1 ? "" : "s", start, end);
+    if (result->source != NULL && strcmp(result->source, "made") != 0) {
+        fputs(", from ", stdout);
+        cli_print_text(stdout, result->source);
+    }
+    fputs("\n\n", stdout);
+}
+
+/* Returns whether the row shows open partitions, none being closed. */
+static bool print_strategy(const struct lab_strategy_result *strategy, bool has_colour)
+{
+    const struct lab_metrics *metrics = &strategy->metrics;
+    bool is_closed = figure(metrics, "partitions.closed") > 0;
+    bool is_over = has_colour && figure(metrics, "partitions.over_limit") > 0;
+    size_t width = cli_text_width(strategy->label);
+    cli_print_text(stdout, strategy->label);
+    if (width > LABEL_COLUMNS)
+        printf("\n%*s", LABEL_COLUMNS, "");
+    else
+        printf("%*s", (int)(LABEL_COLUMNS - width), "");
+    print_number(metrics, "partitions.total", 6);
+    print_number(metrics, "partitions.closed", 7);
+    print_number(metrics, "partitions.tiny", 6);
+    fputs(is_over ? RED : "", stdout);
+    print_number(metrics, "partitions.over_limit", 6);
+    fputs(is_over ? PLAIN : "", stdout);
+    print_sizes(metrics, is_closed);
+    char text[CLI_NUMBER_SIZE];
+    cli_compact(figure(metrics, "writes.extra_ops_per_1000_rows"), 4, text);
+    printf("%5s", text);
+    cli_compact(figure(metrics, "reads.partitions_per_read.mean"), 4, text);
+    printf("%5s\n", text);
+    return !is_closed;
+}
+
+static void print_number(const struct lab_metrics *metrics, const char *name, int columns)
+{
+    char text[CLI_NUMBER_SIZE];
+    cli_compact(figure(metrics, name), 5, text);
+    printf("%*s", columns, text);
+}
+
+/* Where none is closed, those of all partitions: they are the open ones. */
+static void print_sizes(const struct lab_metrics *metrics, bool is_closed)
+{
+    static const char *const names[] = {"rows.p50", "rows.p99", "rows.max", "bytes.p99", "bytes.max"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char name[LAB_METRIC_NAME_SIZE], number[CLI_NUMBER_SIZE], text[CLI_NUMBER_SIZE + 2];
+        snprintf(name, sizeof name, "partitions.%s.%s", is_closed ? "closed" : "all", names[i]);
+        bool is_bytes = names[i][0] == 'b';
+        if (is_bytes)
+            cli_compact_bytes(figure(metrics, name), number);
+        else
+            cli_compact(figure(metrics, name), 5, number);
+        snprintf(text, sizeof text, "%s%s", i == 0 && !is_closed ? "*" : "", number);
+        printf("%*s", is_bytes ? 7 : 6, text);
+    }
+}
+
+static void print_expects(const struct lab_result *result, bool has_colour)
+{
+    for (size_t i = 0; i < result->expect_count; i++) {
+        const struct lab_expect_result *expect = &result->expects[i];
+        printf("%s%s%s%s ", i == 0 ? "\nexpectations\n  " : "  ",
+               !has_colour  ? ""
+               : expect->ok ? GREEN
+                            : RED,
+               expect->ok ? "ok    " : "FAILED", has_colour ? PLAIN : "");
+        cli_print_text(stdout, expect->text);
+        printf("   (actual %.10g)\n", expect->actual);
+    }
+}
+
+static double figure(const struct lab_metrics *metrics, const char *name)
+{
+    const struct lab_metric *metric = lab_metrics_find(metrics, name);
+    return metric == NULL ? (double)NAN : metric->value;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "kernel/time.h"
+
+#define WORD_MAX 63
+
+static size_t edits(const char *a, const char *b);
+static size_t least_of(size_t a, size_t b);
+static int scaled(double value, const char *const *units, size_t width, char *buffer);
+
+const char *cli_nearest(const char *text, size_t count, const char *(*name_at)(const void *, size_t),
+                        const void *context)
+{
+    const char *best = NULL;
+    size_t best_edits = strlen(text) < 4 ? 2 : 3;
+    for (size_t i = 0; i < count; i++) {
+        size_t distance = edits(text, name_at(context, i));
+        if (distance < best_edits) {
+            best_edits = distance;
+            best = name_at(context, i);
+        }
+    }
+    return best;
+}
+
+bool cli_is_utf8(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    while (*c != 0) {
+        size_t more = *c < 0x80 ? 0 : *c >= 0xc2 && *c < 0xe0 ? 1 : (*c & 0xf0) == 0xe0 ? 2 : 3;
+        if (*c >= 0x80 && (*c < 0xc2 || *c > 0xf4))
+            return false;
+        /* Overlong forms, surrogates and what lies beyond U+10FFFF show in the second byte. */
+        if ((*c == 0xe0 && c[1] < 0xa0) || (*c == 0xed && c[1] > 0x9f) || (*c == 0xf0 && c[1] < 0x90) ||
+            (*c == 0xf4 && c[1] > 0x8f))
+            return false;
+        for (c++; more > 0; more--, c++) {
+            if ((*c & 0xc0) != 0x80)
+                return false;
+        }
+    }
+    return true;
+}
+
+void cli_print_text(FILE *stream, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        unsigned char c = (unsigned char)*text;
+        fputc(c < 0x20 || c == 0x7f ? '?' : c, stream);
+    }
+}
+
+size_t cli_text_width(const char *text)
+{
+    size_t width = 0;
+    for (; *text != '\0'; text++)
+        width += ((unsigned char)*text & 0xc0) != 0x80;
+    return width;
+}
+
+void cli_compact(double value, size_t width, char *buffer)
+{
+    static const char *const units[] = {"k", "M", "G", "T", "P", "E", NULL};
+    double most = width >= 5 ? 99999.5 : 9999.5;
+    if (!(value >= 0) || value >= 9.99e20)
+        snprintf(buffer, CLI_NUMBER_SIZE, "%s", value >= 0 ? "huge" : "-");
+    else if (value == 0)
+        snprintf(buffer, CLI_NUMBER_SIZE, "0");
+    else if (value < 0.005)
+        snprintf(buffer, CLI_NUMBER_SIZE, "<.01");
+    else if (value < most && value == (double)(int64_t)value)
+        snprintf(buffer, CLI_NUMBER_SIZE, "%.0f", value);
+    else if (value < most)
+        snprintf(buffer, CLI_NUMBER_SIZE, "%.*f", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value);
+    else
+        scaled(value, units, width, buffer);
+}
+
+void cli_compact_bytes(double value, char *buffer)
+{
+    static const char *const units[] = {"KB", "MB", "GB", "TB", "PB", "EB", NULL};
+    if (!(value >= 0) || value >= 9.99e20)
+        snprintf(buffer, CLI_NUMBER_SIZE, "%s", value >= 0 ? "huge" : "-");
+    else if (value < 999.5)
+        snprintf(buffer, CLI_NUMBER_SIZE, "%.0fB", value);
+    else
+        scaled(value, units, 6, buffer);
+}
+
+void cli_duration(int64_t duration_ns, char *buffer)
+{
+    static const struct {
+        int64_t ns;
+        const char *unit;
+    } units[] = {{SIM_DAY, "d"}, {SIM_HOUR, "h"}, {SIM_MINUTE, "m"}, {SIM_SECOND, "s"},
+                 {SIM_MS, "ms"}, {SIM_US, "us"},  {1, "ns"}};
+    size_t i = 0;
+    while (duration_ns % units[i].ns != 0)
+        i++;
+    snprintf(buffer, CLI_NUMBER_SIZE, "%" PRId64 "%s", duration_ns / units[i].ns,
+             duration_ns == 0 ? "s" : units[i].unit);
+}
+
+void cli_grouped(uint64_t value, char *buffer)
+{
+    char digits[CLI_NUMBER_SIZE];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, value);
+    for (int i = 0; i < length; i++) {
+        *buffer++ = digits[i];
+        if (i + 1 < length && (length - 1 - i) % 3 == 0)
+            *buffer++ = ',';
+    }
+    *buffer = '\0';
+}
+
+/* Optimal string alignment distance of two words, the second one cut at WORD_MAX. */
+static size_t edits(const char *a, const char *b)
+{
+    size_t rows[3][WORD_MAX + 1];
+    size_t width = least_of(strlen(b), WORD_MAX), height = least_of(strlen(a), WORD_MAX);
+    for (size_t j = 0; j <= width; j++)
+        rows[0][j] = j;
+    for (size_t i = 1; i <= height; i++) {
+        size_t *row = rows[i % 3], *above = rows[(i - 1) % 3], *before = rows[(i + 1) % 3];
+        row[0] = i;
+        for (size_t j = 1; j <= width; j++) {
+            row[j] = least_of(least_of(above[j], row[j - 1]) + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = least_of(row[j], before[j - 2] + 1);
+        }
+    }
+    return rows[height % 3][width];
+}
+
+static size_t least_of(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static int scaled(double value, const char *const *units, size_t width, char *buffer)
+{
+    size_t unit = 0;
+    for (value /= 1000; value >= 999.5 && units[unit + 1] != NULL; unit++)
+        value /= 1000;
+    int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    if (width < 5 && decimals > 0)
+        decimals = value < 9.95 ? 1 : 0;
+    return snprintf(buffer, CLI_NUMBER_SIZE, "%.*f%s", decimals, value, units[unit]);
+}
