@@ -3,7 +3,8 @@
  *
  * Rows are counted up to and including the row whose increment reaches the threshold, so N is negative
  * binomial: P(N > n) = P(Binomial(n, p) < threshold) = I_{1-p}(n - threshold + 1, threshold), the regularised
- * incomplete beta function (GSL). Right to 1e-10 relative in either tail down to 1e-30. */
+ * incomplete beta function. Right to 1e-10 relative in either tail down to 1e-30. A law out of its range is
+ * an error of programming. */
 #ifndef TUNE_ODDS_H
 #define TUNE_ODDS_H
 
@@ -19,7 +20,8 @@ double tune_stddev_rows(const struct tune_law *law);
 double tune_below(const struct tune_law *law, uint64_t rows); /* P(N < rows) */
 double tune_above(const struct tune_law *law, uint64_t rows); /* P(N > rows) */
 double tune_pmf(const struct tune_law *law, uint64_t rows);   /* P(N = rows) */
-/* The smallest n with P(N <= n) >= probability, 0 <= probability < 1; exact: the neighbours are tried. */
+/* The smallest n with P(N <= n) >= probability, 0 <= probability < 1, searched until its lower neighbour
+ * fails; at least the threshold (for 0 too), UINT64_MAX when the law reaches beyond. */
 uint64_t tune_quantile(const struct tune_law *law, double probability);
 double tune_increments_per_1000_rows(const struct tune_law *law);
 

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "binomial.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+
+#include <gsl/gsl_sf_gamma.h>
+#include <gsl/gsl_sf_log.h>
+
+#define TWO_PI 6.283185307179586476925
+
+/* Above this variance a tail is integrated: its sum would have more than about a thousand terms, and the ends
+ * of the integral are at least a hundred standard deviations away. */
+#define SUM_VARIANCE_MAX 1e4
+
+static double all_failures(uint64_t n, double p);
+static double excess(uint64_t n, uint64_t k, double p);
+static double deviance(double value, double mean, double difference);
+static double log1p_minus(double d);
+static double gamma_star(uint64_t k);
+static double tail_from(uint64_t n, uint64_t k, double p, bool downwards);
+static double sum_down(uint64_t n, uint64_t k, double p);
+static double sum_up(uint64_t n, uint64_t k, double p);
+static double integral(double a1, double b1, double x, double y, double slope);
+static double integrand(double a1, double b1, double x, double y, double slope, double s);
+
+double tune_binomial_pmf(uint64_t n, uint64_t k, double p)
+{
+    if (k > n)
+        return 0;
+    if (p == 1)
+        return k == n ? 1 : 0;
+    if (k == 0)
+        return all_failures(n, p);
+    if (k == n)
+        return pow(p, (double)n);
+    double successes = (double)k;
+    double failures = (double)(n - k);
+    double difference = excess(n, k, p);
+    double exponent =
+        deviance(successes, (double)n * p, difference) + deviance(failures, (double)n * (1 - p), -difference);
+    double stirling = gamma_star(n) / (gamma_star(k) * gamma_star(n - k));
+    return stirling * sqrt((double)n / successes / (TWO_PI * failures)) * exp(-exponent);
+}
+
+/* The smaller tail is computed, the larger one is its complement: neither loses digits. */
+double tune_binomial_lower(uint64_t n, uint64_t k, double p)
+{
+    if (k >= n)
+        return 1;
+    if (p == 1)
+        return 0;
+    return excess(n, k, p) < 0 ? tail_from(n, k, p, true) : 1 - tail_from(n, k + 1, p, false);
+}
+
+double tune_binomial_upper(uint64_t n, uint64_t k, double p)
+{
+    if (k == 0)
+        return 1;
+    if (k > n)
+        return 0;
+    if (p == 1)
+        return 1;
+    return excess(n, k, p) > 0 ? tail_from(n, k, p, false) : 1 - tail_from(n, k - 1, p, true);
+}
+
+/* (1 - p)^n. A rounded 1 - p would cost n times its rounding error. */
+static double all_failures(uint64_t n, double p)
+{
+    double q = 1 - p;
+    return 1 - q == p ? pow(q, (double)n) : exp((double)n * log1p(-p));
+}
+
+/* k - np, right even where the two cancel to a few roundings of the difference: each number is split into
+ * what a double holds, and the product of the high part is taken with its rounding error. */
+static double excess(uint64_t n, uint64_t k, double p)
+{
+    const uint64_t low_bits = (UINT64_C(1) << 12) - 1;
+    double n_high = (double)(n & ~low_bits);
+    double k_high = (double)(k & ~low_bits);
+    double product = n_high * p;
+    double rest = fma(n_high, p, -product);
+    double low = fma((double)(n & low_bits), p, -(double)(k & low_bits));
+    return (k_high - product) - (low + rest);
+}
+
+/* mean ((1 + d) log(1 + d) - d) with d = difference / mean and value = mean + difference: Loader's bd0. Never
+ * negative, so the two of an exponent add up without cancellation. */
+static double deviance(double value, double mean, double difference)
+{
+    double d = difference / mean;
+    if (d > 0.5 || d < -0.5)
+        return value * log(value / mean) - difference;
+    return mean * ((1 + d) * log1p_minus(d) + d * d);
+}
+
+/* log(1 + d) - d, d > -1. */
+static double log1p_minus(double d)
+{
+    gsl_sf_result result;
+    gsl_sf_log_1plusx_mx_e(d, &result);
+    return result.val;
+}
+
+/* k! = sqrt(2 pi k) (k / e)^k gamma_star(k), k >= 1. */
+static double gamma_star(uint64_t k)
+{
+    gsl_sf_result result;
+    gsl_sf_gammastar_e((double)k, &result);
+    return result.val;
+}
+
+/* P(X <= k) downwards, P(X >= k) upwards, where k lies on that side of the mean and both outcomes are
+ * possible. */
+static double tail_from(uint64_t n, uint64_t k, double p, bool downwards)
+{
+    double edge = tune_binomial_pmf(n, k, p);
+    double q = 1 - p;
+    if (edge == 0)
+        return 0;
+    if ((double)n * p * q <= SUM_VARIANCE_MAX)
+        return edge * (downwards ? sum_down(n, k, p) : sum_up(n, k, p));
+    /* P(X >= k) = I_p(k, n - k + 1) and P(X <= k) = I_q(n - k, k + 1), each as its integrand's value at the
+     * edge times the integral of the integrand's ratio to that. */
+    double successes = (double)k;
+    double failures = (double)(n - k);
+    if (downwards)
+        return edge * (failures / q) *
+               integral(failures - 1, successes, q, p, -(excess(n - 1, k, p)) / (p * q));
+    return edge * (successes / p) *
+           integral(successes - 1, failures, p, q, excess(n - 1, k - 1, p) / (p * q));
+}
+
+/* 1 + P(k - 1) / P(k) + P(k - 2) / P(k) + ...: the ratio of neighbours falls, so what is left after a term is
+ * at most a geometric series. */
+static double sum_down(uint64_t n, uint64_t k, double p)
+{
+    double odds = (1 - p) / p;
+    double sum = 1;
+    double term = 1;
+    for (uint64_t j = k; j > 0; j--) {
+        double ratio = (double)j / (double)(n - j + 1) * odds;
+        term *= ratio;
+        sum += term;
+        if (term * ratio < DBL_EPSILON / 8 * sum * (1 - ratio))
+            break;
+    }
+    return sum;
+}
+
+static double sum_up(uint64_t n, uint64_t k, double p)
+{
+    double odds = p / (1 - p);
+    double sum = 1;
+    double term = 1;
+    for (uint64_t j = k; j < n; j++) {
+        double ratio = (double)(n - j) / (double)(j + 1) * odds;
+        term *= ratio;
+        sum += term;
+        if (term * ratio < DBL_EPSILON / 8 * sum * (1 - ratio))
+            break;
+    }
+    return sum;
+}
+
+/* The integral over s from 0 to x of (1 - s/x)^a1 (1 + s/y)^b1, which falls from 1 like exp(-slope s) at
+ * first and like a Gaussian's tail later. With s = scale exp(v - exp(-v)) the trapezoidal rule in v gains
+ * digits as fast as its step shrinks (Takahasi and Mori's double exponential rule for a half-line). */
+static double integral(double a1, double b1, double x, double y, double slope)
+{
+    const double step = 0x1p-5;
+    double scale = 1 / (slope + sqrt(a1 / (x * x) + b1 / (y * y)));
+    double sum = 0;
+    for (int i = -128; i <= 192; i++) {
+        double v = i * step;
+        double inner = exp(-v);
+        double s = scale * exp(v - inner);
+        double value = integrand(a1, b1, x, y, slope, s) * s * (1 + inner);
+        sum += value;
+        if (i > 0 && value < DBL_EPSILON / 64 * sum)
+            break;
+    }
+    return sum * step;
+}
+
+static double integrand(double a1, double b1, double x, double y, double slope, double s)
+{
+    if (s >= x)
+        return 0;
+    /* The linear parts of the two logarithms cancel almost wholly: slope is what they leave. */
+    return exp(a1 * log1p_minus(-s / x) + b1 * log1p_minus(s / y) - slope * s);
+}

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+bucketlab_test(tune/odds_test LINK sim_tune)
