@@ -21,8 +21,8 @@ static const char *const wanted_forms[CASS_TYPE_COUNT] = {
     [CASS_INT] = "give a whole number from -2147483648 to 2147483647",
     [CASS_BIGINT] = "give a whole number from -9223372036854775808 to 9223372036854775807",
     [CASS_UUID] = "give hexadecimal digits as 8-4-4-4-12, such as f6071e72-48ec-4fcb-bf3e-379c8a696488",
-    [CASS_TIMEUUID] = "give a version 1 uuid, hexadecimal digits as 8-4-4-4-12, such as "
-                      "b34b62d4-6a8d-11ea-8000-005000237906",
+    [CASS_TIMEUUID] = ("give a version 1 uuid, hexadecimal digits as 8-4-4-4-12, such as "
+                       "b34b62d4-6a8d-11ea-8000-005000237906"),
 };
 
 static bool value_size(enum cass_type type, const char *text, size_t *size, struct sim_error *error);
