@@ -102,14 +102,14 @@ uint32_t cass_ring_replication_factor(const struct cass_ring *ring)
     return ring->replication_factor;
 }
 
-/* Halves a range whose length does not depend on the data, so that the compiler can do without a branch:
- * random tokens would be guessed wrong every other time. */
+/* Halves a range whose length does not depend on the data, and moves by a product, not by a choice, so that
+ * the compiler needs no branch: random tokens would be guessed wrong every other time. */
 size_t cass_ring_position(const struct cass_ring *ring, int64_t token)
 {
     const int64_t *base = ring->tokens;
     for (size_t length = ring->token_count; length > 1;) {
         size_t half = length / 2;
-        base += base[half - 1] < token ? half : 0;
+        base += (size_t)(base[half - 1] < token) * half;
         length -= half;
     }
     size_t position = (size_t)(base - ring->tokens) + (*base < token ? 1 : 0);
@@ -133,8 +133,8 @@ static bool check_figures(uint32_t nodes, size_t token_count, uint32_t replicati
         return sim_fail(error, SIM_ERROR_INPUT, "a ring cannot have %" PRIu32 " nodes; give 1 to %u", nodes,
                         CASS_NODES_MAX);
     }
-    uint32_t most = nodes < CASS_REPLICAS_MAX ? nodes : CASS_REPLICAS_MAX;
-    if (replication_factor < 1 || replication_factor > most) {
+    if (replication_factor < 1 || replication_factor > nodes || replication_factor > CASS_REPLICAS_MAX) {
+        uint32_t most = nodes < CASS_REPLICAS_MAX ? nodes : CASS_REPLICAS_MAX;
         return sim_fail(error, SIM_ERROR_INPUT,
                         "a ring of %" PRIu32 " nodes cannot hold %" PRIu32 " replicas; give 1 to %" PRIu32,
                         nodes, replication_factor, most);
