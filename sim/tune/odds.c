@@ -10,7 +10,7 @@
 
 #include "binomial.h"
 
-#define TIE (16 * DBL_EPSILON)
+#define TIE (256 * DBL_EPSILON) /* about the error of a tail, 5.7e-14 */
 
 static void check_law(const struct tune_law *law);
 static bool reaches(const struct tune_law *law, uint64_t rows, double probability);
@@ -97,10 +97,10 @@ static void check_law(const struct tune_law *law)
     assert(law->threshold >= 1);
 }
 
-/* P(N <= rows) >= probability, by the tail that keeps its digits: 1 - probability is exact from 1/2 on. A few
- * roundings are forgiven, so that a probability that the law takes exactly (a half, with one bit) is reached
- * where it is taken. The last number reaches everything, so that a search ends there when the law goes
- * beyond. */
+/* P(N <= rows) >= probability, by the tail that keeps its digits: 1 - probability is exact from 1/2 on. What
+ * a tail's own error may be is forgiven, so that a probability that the law takes exactly (a half, with one
+ * bit) is reached where it is taken. The last number reaches everything, so that a search ends there when the
+ * law goes beyond. */
 static bool reaches(const struct tune_law *law, uint64_t rows, double probability)
 {
     if (rows == UINT64_MAX)

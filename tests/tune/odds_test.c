@@ -95,12 +95,12 @@ static void test_odds_reference_table_is_met(void **state)
     assert_true(deep >= 50);
 }
 
-/* One bit: P(N <= n) is a whole number of 2^-n, an exact double, so the quantile of each is n itself and that
- * of the next double above it is n + 1. */
+/* One bit: P(N <= n) is a whole number of 2^-n, an exact double, so the quantile of each is n itself; that of
+ * a little more is n + 1, as long as neighbours are further apart. */
 static void test_odds_one_bit_equal_counted_outcomes(void **state)
 {
     (void)state;
-    enum { N_MAX = 30 };
+    enum { N_MAX = 50, SPACED_N_MAX = 30 };
     uint64_t choose[N_MAX + 2] = {1};
     for (uint64_t n = 1; n <= N_MAX; n++) {
         for (uint64_t k = n; k > 0; k--)
@@ -115,7 +115,8 @@ static void test_odds_one_bit_equal_counted_outcomes(void **state)
             check_close("pmf", &law, n, tune_pmf(&law, n),
                         ldexp((double)(choose[threshold] * threshold / n), -(int)n));
             assert_int_equal(tune_quantile(&law, reached), n);
-            assert_int_equal(tune_quantile(&law, reached * (1 + 1e-13)), n + 1);
+            if (n <= SPACED_N_MAX)
+                assert_int_equal(tune_quantile(&law, reached * (1 + 1e-13)), n + 1);
         }
     }
 }
