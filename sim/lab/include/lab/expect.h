@@ -16,6 +16,9 @@ struct lab_expect {
     int line, column;
 };
 
+/* The one text of lab_expect_parse() that is not the writer's fault; compare the pointers. */
+extern const char LAB_EXPECT_NO_MEMORY[];
+
 /* Splits one expectation. Returns NULL, or a constant text "what; cure". On success the strings are
  * malloc'ed. */
 const char *lab_expect_parse(const char *text, struct lab_expect *out);

@@ -54,8 +54,9 @@ struct lab_scenario {
     enum lab_engine engine;
     char *trace_path; /* NULL for a made workload; resolved against the scenario's folder */
     struct wl_workload
-        workload;   /* of a trace: start, duration (0: the whole trace), row_bytes, row_cells, seed */
-    bool has_start; /* of a trace: rows before workload.start_ns are left out */
+        workload;       /* of a trace: start, duration (0: the whole trace), row_bytes, row_cells, seed */
+    bool has_start;     /* of a trace: rows before workload.start_ns are left out */
+    bool has_row_bytes; /* `row.bytes` was given; workload.row_bytes is the default else */
     struct lab_reads reads;
     struct lab_limits limits;
     struct lab_cluster cluster; /* defaults: 6 nodes, replication factor 3, 16 tokens a node */

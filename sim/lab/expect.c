@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lab/expect.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/quantity.h"
+
+#define VALUE_SIZE 64
+
+const char LAB_EXPECT_NO_MEMORY[] = "out of memory; free some";
+
+static bool is_blank(char c);
+static bool is_operator(char c);
+static const char *parse_value(const char *text, double *out);
+static char *copy(const char *text, size_t size);
+
+const char *lab_expect_parse(const char *text, struct lab_expect *out)
+{
+    static const char *const operators[] = {"<", "<=", ">", ">=", "==", "!="};
+    *out = (struct lab_expect){0};
+    /* From the right: a number holds no operator, while a label may hold anything. */
+    size_t size = strlen(text), after = size;
+    while (after > 0 && !is_operator(text[after - 1]))
+        after--;
+    if (after == 0)
+        return "no comparison; write LABEL.METRIC, one of < <= > >= == != and a number";
+    size_t before = after;
+    while (before > 0 && is_operator(text[before - 1]))
+        before--;
+    size_t compare = 0;
+    while (compare < 6 && (strlen(operators[compare]) != after - before ||
+                           memcmp(operators[compare], text + before, after - before) != 0))
+        compare++;
+    if (compare == 6)
+        return "no such comparison; use one of < <= > >= == !=";
+
+    size_t begin = 0, end = before;
+    while (begin < end && is_blank(text[begin]))
+        begin++;
+    while (end > begin && is_blank(text[end - 1]))
+        end--;
+    const char *point = memchr(text + begin, '.', end - begin);
+    if (point == NULL || point == text + begin || text[end - 1] == '.')
+        return "no metric of a strategy; write LABEL.METRIC, as in hash.partitions.over_limit";
+    double value;
+    const char *problem = parse_value(text + after, &value);
+    if (problem != NULL)
+        return problem;
+
+    char *whole = copy(text, size), *metric = copy(text + begin, end - begin);
+    if (whole == NULL || metric == NULL) {
+        free(whole);
+        free(metric);
+        return LAB_EXPECT_NO_MEMORY;
+    }
+    *out = (struct lab_expect){
+        .text = whole, .metric = metric, .compare = (enum lab_compare)compare, .value = value};
+    return NULL;
+}
+
+void lab_expect_clear(struct lab_expect *expect)
+{
+    free(expect->text);
+    free(expect->metric);
+    *expect = (struct lab_expect){0};
+}
+
+bool lab_expect_holds(const struct lab_expect *expect, double actual)
+{
+    switch (expect->compare) {
+    case LAB_LESS:
+        return actual < expect->value;
+    case LAB_LESS_EQUAL:
+        return actual <= expect->value;
+    case LAB_GREATER:
+        return actual > expect->value;
+    case LAB_GREATER_EQUAL:
+        return actual >= expect->value;
+    case LAB_EQUAL:
+        return actual >= expect->value && actual <= expect->value;
+    case LAB_NOT_EQUAL:
+        return actual < expect->value || actual > expect->value;
+    }
+    return false;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static bool is_operator(char c)
+{
+    return c == '<' || c == '>' || c == '=' || c == '!';
+}
+
+/* A plain number, a size in bytes, or a duration, which is told in milliseconds as the metrics are. */
+static const char *parse_value(const char *text, double *out)
+{
+    char value[VALUE_SIZE];
+    while (is_blank(*text))
+        text++;
+    size_t size = strlen(text);
+    while (size > 0 && is_blank(text[size - 1]))
+        size--;
+    if (size == 0)
+        return "nothing to compare with; end in a number, as in <= 32000";
+    if (size >= sizeof value)
+        return "the number is too long; write at most 18 digits";
+    memcpy(value, text, size);
+    value[size] = '\0';
+
+    uint64_t bytes;
+    int64_t duration_ns;
+    if (lab_quantity_number(value, out) == NULL)
+        return NULL;
+    if (lab_quantity_bytes(value, &bytes) == NULL) {
+        *out = (double)bytes;
+        return NULL;
+    }
+    if (lab_quantity_duration(value, &duration_ns) == NULL) {
+        *out = (double)duration_ns / 1e6;
+        return NULL;
+    }
+    return "no number to compare with; end in a number, a size or a duration, as in <= 32000, <= 10MB or <= "
+           "5ms";
+}
+
+static char *copy(const char *text, size_t size)
+{
+    char *made = malloc(size + 1);
+    if (made != NULL) {
+        memcpy(made, text, size);
+        made[size] = '\0';
+    }
+    return made;
+}

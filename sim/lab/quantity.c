@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lab/quantity.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Durations and sizes are whole numbers of a small unit, so they are computed in integers: "0.1s" is exactly
+ * 100000000 ns. Eighteen digits times the largest unit stay far below 2^127. */
+__extension__ typedef __int128 wide;
+
+#define DIGITS_MAX   18
+#define EXPONENT_MAX 290
+#define NUMBER_SIZE  64
+
+struct decimal {
+    int64_t mantissa; /* the value is mantissa * 10^exponent */
+    int exponent;
+    char text[NUMBER_SIZE]; /* the number alone, for strtod() */
+};
+
+struct unit {
+    const char *name;
+    int64_t size;
+};
+
+static const char too_long[] = "the number has too many digits; write at most 18";
+static const char too_far[] = "the number is out of any range; write a smaller exponent";
+static const char unreadable[] = "";
+static const char negative[] = "a quantity cannot be negative; remove the sign";
+
+static const char *scan(const char *text, struct decimal *out, const char **rest);
+static const struct unit *find_unit(const struct unit *units, const char *name);
+static bool to_whole(const struct decimal *number, int64_t unit, wide most, wide *out, bool *is_fraction);
+
+const char *lab_quantity_duration(const char *text, int64_t *out_ns)
+{
+    static const struct unit units[] = {{"ns", 1},
+                                        {"us", 1000},
+                                        {"ms", 1000000},
+                                        {"s", 1000000000},
+                                        {"m", INT64_C(60) * 1000000000},
+                                        {"h", INT64_C(3600) * 1000000000},
+                                        {"d", INT64_C(86400) * 1000000000},
+                                        {"w", INT64_C(7) * 86400 * 1000000000},
+                                        {"y", INT64_C(365) * 86400 * 1000000000},
+                                        {NULL, 0}};
+    struct decimal number;
+    const char *rest, *problem = scan(text, &number, &rest);
+    *out_ns = 0;
+    if (problem != NULL)
+        return problem != unreadable
+                   ? problem
+                   : "not a duration; write a number with ns us ms s m h d w or y right behind it, as in 90d";
+    if (*rest == '\0')
+        return "a duration needs a unit; add ns us ms s m h d w or y, as in 90d";
+    const struct unit *unit = find_unit(units, rest);
+    if (unit == NULL)
+        return "no such unit of time; use ns us ms s m h d w or y, right behind the number, as in 90d";
+    wide value;
+    bool is_fraction;
+    if (!to_whole(&number, unit->size, INT64_MAX, &value, &is_fraction))
+        return is_fraction ? "finer than a nanosecond; round it to whole nanoseconds"
+                           : "the duration is beyond 292 years; make it shorter";
+    *out_ns = (int64_t)value;
+    return NULL;
+}
+
+const char *lab_quantity_bytes(const char *text, uint64_t *out)
+{
+    static const struct unit units[] = {{"B", 1},
+                                        {"KB", 1000},
+                                        {"MB", 1000000},
+                                        {"GB", 1000000000},
+                                        {"TB", INT64_C(1000000000000)},
+                                        {"KiB", INT64_C(1) << 10},
+                                        {"MiB", INT64_C(1) << 20},
+                                        {"GiB", INT64_C(1) << 30},
+                                        {"TiB", INT64_C(1) << 40},
+                                        {NULL, 0}};
+    struct decimal number;
+    const char *rest, *problem = scan(text, &number, &rest);
+    *out = 0;
+    if (problem != NULL)
+        return problem != unreadable ? problem
+                                     : "not a size; write a number with B KB MB GB TB KiB MiB GiB or TiB "
+                                       "right behind it, as in "
+                                       "100MB";
+    if (*rest == '\0')
+        return "a size needs a unit; add B KB MB GB TB KiB MiB GiB or TiB, as in 100MB";
+    const struct unit *unit = find_unit(units, rest);
+    if (unit == NULL)
+        return "no such unit of size; use B KB MB GB TB KiB MiB GiB or TiB, right behind the number, as in "
+               "100MB";
+    wide value;
+    bool is_fraction;
+    if (!to_whole(&number, unit->size, INT64_MAX, &value, &is_fraction))
+        return is_fraction ? "a part of a byte; round it to whole bytes"
+                           : "the size is beyond 2^63 bytes; make it smaller";
+    *out = (uint64_t)value;
+    return NULL;
+}
+
+const char *lab_quantity_rate(const char *text, double *out_per_s)
+{
+    static const struct unit units[] = {{"/s", 1},    {"/m", 60},    {"/min", 60},
+                                        {"/h", 3600}, {"/d", 86400}, {NULL, 0}};
+    struct decimal number;
+    const char *rest, *problem = scan(text, &number, &rest);
+    *out_per_s = 0;
+    if (problem != NULL)
+        return problem != unreadable
+                   ? problem
+                   : "not a rate; write a number with /s /m /h or /d right behind it, as in 200/s";
+    if (*rest == '\0')
+        return "a rate needs a unit; add /s /m /h or /d, as in 200/s";
+    const struct unit *unit = find_unit(units, rest);
+    if (unit == NULL)
+        return "no such unit of rate; use /s /m /h or /d, right behind the number, as in 200/s";
+    *out_per_s = strtod(number.text, NULL) / (double)unit->size;
+    return NULL;
+}
+
+const char *lab_quantity_share(const char *text, double *out)
+{
+    struct decimal number;
+    const char *rest, *problem = scan(text, &number, &rest);
+    *out = 0;
+    if (problem != NULL)
+        return problem != unreadable ? problem
+                                     : "not a share; write a number with % right behind it, as in 1%";
+    if (*rest == '\0')
+        return "a share needs its sign; add %, as in 1%";
+    if (strcmp(rest, "%") != 0)
+        return "a share is written in %; write the sign right behind the number, as in 1%";
+    double share = strtod(number.text, NULL) / 100;
+    if (share > 1)
+        return "more than the whole; give at most 100%";
+    *out = share;
+    return NULL;
+}
+
+const char *lab_quantity_number(const char *text, double *out)
+{
+    static const char none[] = "not a plain number; write digits alone, as in 1.5";
+    struct decimal number;
+    const char *rest;
+    bool is_negative = *text == '-';
+    *out = 0;
+    const char *problem = scan(text + (is_negative || *text == '+'), &number, &rest);
+    if (problem != NULL)
+        return problem != unreadable && problem != negative ? problem : none;
+    if (*rest != '\0')
+        return none;
+    double value = strtod(number.text, NULL);
+    *out = is_negative ? -value : value;
+    return NULL;
+}
+
+const char *lab_quantity_whole(const char *text, uint64_t *out)
+{
+    static const char none[] = "not a whole number; write digits alone, as in 20480";
+    uint64_t value = 0;
+    *out = 0;
+    if (*text == '-')
+        return "a whole number cannot be negative; remove the sign";
+    if (*text < '0' || *text > '9')
+        return none;
+    for (const char *c = text; *c != '\0'; c++) {
+        if (*c == '_' && c[1] >= '0' && c[1] <= '9' && c[-1] != '_')
+            continue;
+        if (*c < '0' || *c > '9')
+            return none;
+        unsigned digit = (unsigned)(*c - '0');
+        if (value > (UINT64_MAX - digit) / 10)
+            return "the number is beyond 2^64 - 1; make it smaller";
+        value = value * 10 + digit;
+    }
+    *out = value;
+    return NULL;
+}
+
+/* Reads digits[.digits][e[+-]digits] without a sign; *rest is what follows. Returns NULL or one of the texts
+ * above, `unreadable` when no number stands there. */
+static const char *scan(const char *text, struct decimal *out, const char **rest)
+{
+    *out = (struct decimal){0};
+    if (*text == '-' && text[1] >= '0' && text[1] <= '9')
+        return negative;
+    const char *c = text;
+    int digits = 0;
+    bool has_point = false;
+    for (; (*c >= '0' && *c <= '9') || (*c == '.' && !has_point && c > text); c++) {
+        if (*c == '.') {
+            if (c[1] < '0' || c[1] > '9')
+                return unreadable;
+            has_point = true;
+            continue;
+        }
+        if (out->mantissa != 0 || *c != '0')
+            digits++;
+        if (digits > DIGITS_MAX)
+            return too_long;
+        out->mantissa = out->mantissa * 10 + (*c - '0');
+        out->exponent -= has_point;
+    }
+    if (c == text)
+        return unreadable;
+    const char *e = c;
+    if (*e == 'e' || *e == 'E') {
+        e++;
+        bool is_negative = *e == '-';
+        e += *e == '-' || *e == '+';
+        int power = 0;
+        for (; *e >= '0' && *e <= '9'; e++, c = e)
+            power = power < 1000 ? power * 10 + (*e - '0') : power;
+        out->exponent += is_negative ? -power : power;
+    }
+    /* With eighteen digits in front, a double can still hold it. */
+    if (out->exponent > EXPONENT_MAX || out->exponent < -EXPONENT_MAX)
+        return too_far;
+    if ((size_t)(c - text) >= sizeof out->text)
+        return too_long;
+    memcpy(out->text, text, (size_t)(c - text));
+    *rest = c;
+    return NULL;
+}
+
+static const struct unit *find_unit(const struct unit *units, const char *name)
+{
+    for (; units->name != NULL; units++) {
+        if (strcmp(units->name, name) == 0)
+            return units;
+    }
+    return NULL;
+}
+
+/* number * unit as a whole number of at most `most`; false when it is larger, or has a fraction. */
+static bool to_whole(const struct decimal *number, int64_t unit, wide most, wide *out, bool *is_fraction)
+{
+    wide value = (wide)number->mantissa * unit;
+    *is_fraction = false;
+    for (int i = number->exponent; i < 0 && value != 0; i++) {
+        if (value % 10 != 0) {
+            *is_fraction = true;
+            return false;
+        }
+        value /= 10;
+    }
+    for (int i = number->exponent; i > 0 && value != 0 && value <= most; i--)
+        value *= 10;
+    *out = value;
+    return value <= most;
+}

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A scenario from file or text: the tree is read, the --set arguments are applied to it, and the tables of
+ * fields turn it into a checked struct. */
+#include "lab/scenario.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cassandra/ring.h"
+#include "kernel/time.h"
+#include "scenario_part.h"
+
+#define FILE_SIZE_MAX ((size_t)1 << 20)
+#define NAME_MAX_SIZE 128
+/* What stands in place of a field that was left out; docs/scenario.md lists them. */
+#define SEED_DEFAULT      1
+#define START_DEFAULT     (INT64_C(20454) * SIM_DAY) /* 2026-01-01 */
+#define ROW_BYTES_DEFAULT 1000
+#define NODES_DEFAULT     6
+#define REPLICAS_DEFAULT  3
+#define TOKENS_DEFAULT    16
+#define NODES_MAX         65535
+#define TOKENS_MAX        4096
+
+static bool read_file(const char *path, char **text, size_t *size, struct sim_error *error);
+static bool build(struct lab_reader *reader, const struct lab_override *overrides, size_t override_count);
+static bool set_defaults(struct lab_reader *reader, const char *path, const char *text, size_t size);
+static char *stem_of(const char *path);
+static bool join_overrides(struct lab_reader *reader, const struct lab_override *overrides,
+                           size_t override_count);
+static bool complete(struct lab_reader *reader, const struct lab_node *root);
+static bool resolve_trace(struct lab_reader *reader);
+static bool check_plan(struct lab_reader *reader, const struct lab_node *root);
+static bool check_cluster(struct lab_reader *reader, const struct lab_node *root);
+static bool check_expects(struct lab_reader *reader, const struct lab_node *root);
+static lab_field_reader read_expects;
+
+#define SCENARIO(member) offsetof(struct lab_scenario, member)
+#define RATE_RANGE       "more than 0/s and at most 1000000000/s"
+#define NEEDS_AGENTS     "needs agents, which are not in this version yet"
+
+static const struct lab_choice engines[] = {{"auto", LAB_ENGINE_AUTO},
+                                            {"exact", LAB_ENGINE_EXACT},
+                                            {"thinned", LAB_CHOICE_LATER},
+                                            {"cluster", LAB_CHOICE_LATER},
+                                            {NULL, 0}};
+static const struct lab_choice plans[] = {{"walk", BK_PLAN_WALK},         {"pair", BK_PLAN_PAIR},
+                                          {"all", BK_PLAN_ALL},           {"lazy", LAB_CHOICE_LATER},
+                                          {"parallel", LAB_CHOICE_LATER}, {NULL, 0}};
+
+static const struct lab_table latest_table = {
+    .fields = (const struct lab_field[]){
+        {"rows", lab_read_whole, SCENARIO(reads.rows), LAB_REQUIRED, 1, 1e9,
+         "a whole number from 1 to 1000000000", NULL},
+        {"rate", lab_read_rate, SCENARIO(reads.rate_per_s), LAB_REQUIRED, 1e-9, 1e9, RATE_RANGE, NULL},
+        {"plan", lab_read_choice, SCENARIO(reads.plan), LAB_OPTIONAL, 0, 0, "walk, pair or all", plans},
+        {.name = NULL},
+    }};
+
+static const struct lab_table reads_table = {
+    .fields = (const struct lab_field[]){
+        {"latest", lab_read_mapping, 0, LAB_REQUIRED, 0, 0, NULL, &latest_table},
+        {.name = "range"},
+        {.name = "all"},
+        {.name = NULL},
+    }};
+
+static const struct lab_table limits_table = {
+    .fields = (const struct lab_field[]){
+        {"partition_rows", lab_read_whole, SCENARIO(limits.partition_rows), LAB_OPTIONAL, 1, 1e18,
+         "a whole number of at least 1, or leave it out for no limit", NULL},
+        {"partition_bytes", lab_read_bytes, SCENARIO(limits.partition_bytes), LAB_OPTIONAL, 1, 1e18,
+         "at least 1B, or leave it out for no limit", NULL},
+        {"tiny_rows", lab_read_whole, SCENARIO(limits.tiny_rows), LAB_OPTIONAL, 1, 1e18,
+         "a whole number of at least 1, or leave it out", NULL},
+        {.name = NULL},
+    }};
+
+static const struct lab_table cluster_table = {
+    .fields = (const struct lab_field[]){
+        {"nodes", lab_read_whole32, SCENARIO(cluster.nodes), LAB_OPTIONAL, 1, NODES_MAX,
+         "a whole number from 1 to 65535", NULL},
+        {"replication_factor", lab_read_whole32, SCENARIO(cluster.replication_factor), LAB_OPTIONAL, 1,
+         CASS_REPLICAS_MAX, "a whole number from 1 to 64", NULL},
+        {"num_tokens", lab_read_whole32, SCENARIO(cluster.num_tokens), LAB_OPTIONAL, 1, TOKENS_MAX,
+         "a whole number from 1 to 4096", NULL},
+        {.name = "datacenters"},
+        {.name = "consistency", .range = NEEDS_AGENTS},
+        {.name = "network", .range = NEEDS_AGENTS},
+        {.name = "node", .range = NEEDS_AGENTS},
+        {.name = "timeouts", .range = NEEDS_AGENTS},
+        {.name = "lwt", .range = NEEDS_AGENTS},
+        {.name = NULL},
+    }};
+
+static const struct lab_table scenario_table = {
+    .fields = (const struct lab_field[]){
+        {"name", lab_read_text, SCENARIO(name), LAB_OPTIONAL, 0, NAME_MAX_SIZE, "a name of 1 to 128 bytes",
+         NULL},
+        {"about", lab_read_prose, SCENARIO(about), LAB_OPTIONAL, 0, 4096, "a text of 1 to 4096 bytes", NULL},
+        {"seed", lab_read_whole, SCENARIO(seed), LAB_OPTIONAL, 0, 0, NULL, NULL},
+        {"start", lab_read_time, SCENARIO(workload.start_ns), LAB_OPTIONAL, 0, 0x1p63,
+         "a time from 1970 to 2261", NULL},
+        {"duration", lab_read_duration, SCENARIO(workload.duration_ns), LAB_OPTIONAL, 1, 0x1p63,
+         "more than 0s", NULL},
+        {"engine", lab_read_choice, SCENARIO(engine), LAB_OPTIONAL, 0, 0,
+         "exact, since this version runs engine: exact only", engines},
+        {"keys", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_keys_table},
+        {"arrivals", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_arrivals_table},
+        {"trace", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_trace_table},
+        {"row", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_row_table},
+        {"reads", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &reads_table},
+        {"limits", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &limits_table},
+        {"cluster", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &cluster_table},
+        {"strategies", lab_read_strategies, 0, LAB_REQUIRED, 0, 0, NULL, NULL},
+        {"expect", read_expects, 0, LAB_OPTIONAL, 0, 0, NULL, NULL},
+        {.name = "agents"},
+        {.name = "faults"},
+        {.name = "table"},
+        {.name = "sweep"},
+        {.name = NULL},
+    }};
+
+bool lab_scenario_load(const char *path, const struct lab_override *overrides, size_t override_count,
+                       const uint64_t *seed, struct lab_scenario **out, struct sim_error *error)
+{
+    char *text;
+    size_t size;
+    *out = NULL;
+    if (!read_file(path, &text, &size, error))
+        return false;
+    bool ok = lab_scenario_parse(path, text, size, overrides, override_count, seed, out, error);
+    free(text);
+    return ok;
+}
+
+bool lab_scenario_parse(const char *path, const char *text, size_t size, const struct lab_override *overrides,
+                        size_t override_count, const uint64_t *seed, struct lab_scenario **out,
+                        struct sim_error *error)
+{
+    struct sim_error unseen;
+    *out = NULL;
+    struct lab_reader reader = {.tree = {.path = path, .error = error != NULL ? error : &unseen},
+                                .scenario = calloc(1, sizeof *reader.scenario)};
+    if (reader.scenario == NULL)
+        return sim_fail_memory(error);
+    bool ok = set_defaults(&reader, path, text, size) && build(&reader, overrides, override_count);
+    lab_tree_clear(&reader.tree);
+    if (!ok) {
+        lab_scenario_destroy(reader.scenario);
+        return false;
+    }
+    if (seed != NULL)
+        reader.scenario->seed = *seed;
+    reader.scenario->workload.seed = reader.scenario->seed;
+    *out = reader.scenario;
+    return true;
+}
+
+void lab_scenario_destroy(struct lab_scenario *scenario)
+{
+    if (scenario == NULL)
+        return;
+    free(scenario->path);
+    free(scenario->text);
+    free(scenario->overrides);
+    free(scenario->name);
+    free(scenario->about);
+    free(scenario->trace_path);
+    free(scenario->workload.spikes);
+    for (size_t i = 0; i < scenario->strategy_count; i++)
+        free(scenario->strategies[i].label);
+    free(scenario->strategies);
+    for (size_t i = 0; i < scenario->expect_count; i++)
+        lab_expect_clear(&scenario->expects[i]);
+    free(scenario->expects);
+    free(scenario);
+}
+
+static bool read_file(const char *path, char **text, size_t *size, struct sim_error *error)
+{
+    errno = 0;
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return sim_fail(error, SIM_ERROR_INPUT, "%s: cannot be opened: %s; check the name and its rights",
+                        path, strerror(errno));
+    char *bytes = malloc(FILE_SIZE_MAX + 1);
+    if (bytes == NULL) {
+        fclose(file);
+        return sim_fail_memory(error);
+    }
+    *size = fread(bytes, 1, FILE_SIZE_MAX + 1, file);
+    int problem = ferror(file) ? errno : 0;
+    fclose(file);
+    if (problem == 0 && *size <= FILE_SIZE_MAX) {
+        *text = bytes;
+        return true;
+    }
+    free(bytes);
+    if (problem == EISDIR)
+        return sim_fail(error, SIM_ERROR_INPUT, "%s: is a directory; name a scenario file in it", path);
+    if (problem != 0)
+        return sim_fail(error, SIM_ERROR_INPUT, "%s: cannot be read: %s; check the file", path,
+                        strerror(problem));
+    return sim_fail(error, SIM_ERROR_INPUT,
+                    "%s: more than 1 MiB; a scenario is a short text, check that this is one", path);
+}
+
+static bool build(struct lab_reader *reader, const struct lab_override *overrides, size_t override_count)
+{
+    struct lab_node *root;
+    struct lab_scenario *scenario = reader->scenario;
+    if (!lab_tree_read(&reader->tree, NULL, scenario->text, scenario->text_size, "", &root))
+        return false;
+    if (root->kind != LAB_NODE_MAPPING)
+        return lab_fail_at(&reader->tree, &root->place,
+                           "no fields here; a scenario is 'field: value' lines, and 'bucketlab init' writes "
+                           "one");
+    for (size_t i = 0; i < override_count; i++) {
+        if (!lab_override_apply(&reader->tree, root, overrides[i].text))
+            return false;
+    }
+    return join_overrides(reader, overrides, override_count) &&
+           lab_table_read(reader, &scenario_table, root, scenario) && complete(reader, root);
+}
+
+static bool set_defaults(struct lab_reader *reader, const char *path, const char *text, size_t size)
+{
+    struct lab_scenario *scenario = reader->scenario;
+    scenario->seed = SEED_DEFAULT;
+    scenario->engine = LAB_ENGINE_AUTO;
+    scenario->workload.start_ns = START_DEFAULT;
+    scenario->workload.row_bytes = (struct sim_size){.kind = SIM_SIZE_CONSTANT, .a = ROW_BYTES_DEFAULT};
+    scenario->workload.row_cells = 1;
+    scenario->cluster.nodes = NODES_DEFAULT;
+    scenario->cluster.num_tokens = TOKENS_DEFAULT;
+    scenario->text_size = size;
+    size_t path_size = strlen(path) + 1;
+    scenario->path = malloc(path_size);
+    scenario->text = malloc(size + 1);
+    if (scenario->path == NULL || scenario->text == NULL)
+        return sim_fail_memory(reader->tree.error);
+    memcpy(scenario->path, path, path_size);
+    if (size > 0)
+        memcpy(scenario->text, text, size);
+    scenario->text[size] = '\0';
+    return true;
+}
+
+static bool complete(struct lab_reader *reader, const struct lab_node *root)
+{
+    struct lab_scenario *scenario = reader->scenario;
+    scenario->reads.present = lab_node_find(root, "reads") != NULL;
+    if (scenario->name == NULL)
+        scenario->name = stem_of(scenario->path);
+    if (scenario->about == NULL)
+        scenario->about = calloc(1, 1);
+    if (scenario->name == NULL || scenario->about == NULL)
+        return sim_fail_memory(reader->tree.error);
+    return lab_workload_complete(reader, root) && check_plan(reader, root) && check_cluster(reader, root) &&
+           check_expects(reader, root) && resolve_trace(reader);
+}
+
+/* The file's name without folder and ending; what cannot stand in a name becomes '?'. */
+static char *stem_of(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash == NULL ? path : slash + 1;
+    const char *point = strrchr(base, '.');
+    size_t size = point == NULL || point == base ? strlen(base) : (size_t)(point - base);
+    if (size == 0 || size > NAME_MAX_SIZE) {
+        base = "scenario";
+        size = strlen(base);
+    }
+    char *stem = malloc(size + 1);
+    if (stem == NULL)
+        return NULL;
+    memcpy(stem, base, size);
+    stem[size] = '\0';
+    for (size_t i = 0; i < size;) {
+        unsigned code = 0;
+        size_t length = lab_utf8(stem + i, size - i, &code);
+        if (length == 0 || code < 0x20 || (code >= 0x7f && code < 0xa0)) {
+            memset(stem + i, '?', length == 0 ? 1 : length);
+        }
+        i += length == 0 ? 1 : length;
+    }
+    return stem;
+}
+
+static bool join_overrides(struct lab_reader *reader, const struct lab_override *overrides,
+                           size_t override_count)
+{
+    size_t size = 1;
+    for (size_t i = 0; i < override_count; i++) {
+        const struct lab_place place = {overrides[i].text, 0, 0};
+        if (strpbrk(overrides[i].text, "\r\n") != NULL)
+            return lab_fail_at(&reader->tree, &place,
+                               "a line break in it; write lists and mappings in brackets");
+        size += strlen(overrides[i].text) + 1;
+    }
+    char *joined = malloc(size), *end = joined;
+    if (joined == NULL)
+        return sim_fail_memory(reader->tree.error);
+    for (size_t i = 0; i < override_count; i++) {
+        size_t length = strlen(overrides[i].text);
+        memcpy(end, overrides[i].text, length);
+        end[length] = '\n';
+        end += length + 1;
+    }
+    *end = '\0';
+    reader->scenario->overrides = joined;
+    return true;
+}
+
+static bool resolve_trace(struct lab_reader *reader)
+{
+    struct lab_scenario *scenario = reader->scenario;
+    const char *slash = strrchr(scenario->path, '/');
+    if (scenario->trace_path == NULL || scenario->trace_path[0] == '/' || slash == NULL)
+        return true;
+    size_t folder = (size_t)(slash - scenario->path) + 1, name = strlen(scenario->trace_path);
+    char *resolved = malloc(folder + name + 1);
+    if (resolved == NULL)
+        return sim_fail_memory(reader->tree.error);
+    memcpy(resolved, scenario->path, folder);
+    memcpy(resolved + folder, scenario->trace_path, name + 1);
+    free(scenario->trace_path);
+    scenario->trace_path = resolved;
+    return true;
+}
+
+static bool check_plan(struct lab_reader *reader, const struct lab_node *root)
+{
+    const struct lab_scenario *scenario = reader->scenario;
+    if (scenario->reads.plan != BK_PLAN_ALL)
+        return true;
+    const struct lab_node *plan =
+        lab_node_find(lab_node_find(lab_node_find(root, "reads"), "latest"), "plan");
+    for (size_t i = 0; i < scenario->strategy_count; i++) {
+        if (scenario->strategies[i].strategy.kind != BK_HASH)
+            return lab_fail_value(reader, plan,
+                                  "only hash is read so, and always is; use walk or pair for the others");
+    }
+    return true;
+}
+
+static bool check_cluster(struct lab_reader *reader, const struct lab_node *root)
+{
+    struct lab_cluster *cluster = &reader->scenario->cluster;
+    const struct lab_node *node = lab_node_find(root, "cluster");
+    const struct lab_node *factor = lab_node_find(node, "replication_factor");
+    if (factor == NULL)
+        cluster->replication_factor = cluster->nodes < REPLICAS_DEFAULT ? cluster->nodes : REPLICAS_DEFAULT;
+    if (cluster->replication_factor > cluster->nodes) {
+        char problem[96];
+        snprintf(problem, sizeof problem, "more replicas than the %u nodes; lower it, or add nodes",
+                 cluster->nodes);
+        return lab_fail_value(reader, factor, problem);
+    }
+    if ((uint64_t)cluster->nodes * cluster->num_tokens * cluster->replication_factor > CASS_RING_REPLICAS_MAX)
+        return lab_fail_at(&reader->tree, &node->place,
+                           "nodes x num_tokens x replication_factor is beyond %zu; lower one of them",
+                           CASS_RING_REPLICAS_MAX);
+    return true;
+}
+
+static bool read_expects(struct lab_reader *reader, const struct lab_field *field,
+                         const struct lab_node *node, void *out)
+{
+    struct lab_scenario *scenario = out;
+    (void)field;
+    if (node->kind != LAB_NODE_LIST)
+        return lab_fail_at(&reader->tree, &node->place,
+                           "'expect' takes a list; begin each with a dash, as in '- "
+                           "hash.partitions.over_limit == 0'");
+    if (node->count == 0)
+        return true;
+    scenario->expects = calloc(node->count, sizeof *scenario->expects);
+    if (scenario->expects == NULL)
+        return sim_fail_memory(reader->tree.error);
+    for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
+        struct lab_expect *expect = &scenario->expects[scenario->expect_count];
+        const char *text = lab_scalar(reader, item);
+        if (text == NULL)
+            return false;
+        const char *problem = lab_expect_parse(text, expect);
+        if (problem == LAB_EXPECT_NO_MEMORY)
+            return sim_fail_memory(reader->tree.error);
+        if (problem != NULL)
+            return lab_fail_value(reader, item, problem);
+        scenario->expect_count++;
+        if (item->place.argument == NULL) {
+            expect->line = item->place.line;
+            expect->column = item->place.column;
+        }
+    }
+    return true;
+}
+
+/* Each expectation begins with the label of a strategy; its metric is looked up when the run has ended. */
+static bool check_expects(struct lab_reader *reader, const struct lab_node *root)
+{
+    const struct lab_scenario *scenario = reader->scenario;
+    const struct lab_node *list = lab_node_find(root, "expect"), *item = list == NULL ? NULL : list->first;
+    const char *labels[LAB_STRATEGIES_MAX];
+    for (size_t i = 0; i < scenario->strategy_count; i++)
+        labels[i] = scenario->strategies[i].label;
+    for (size_t i = 0; i < scenario->expect_count; i++, item = item->next) {
+        const char *metric = scenario->expects[i].metric;
+        bool is_known = false;
+        for (size_t j = 0; j < scenario->strategy_count && !is_known; j++) {
+            size_t size = strlen(labels[j]);
+            is_known = strncmp(metric, labels[j], size) == 0 && metric[size] == '.';
+        }
+        if (is_known)
+            continue;
+        char label[LAB_LABEL_SIZE_MAX + 1];
+        snprintf(label, sizeof label, "%.*s", (int)strcspn(metric, "."), metric);
+        const char *nearest = lab_nearest(label, labels, scenario->strategy_count);
+        if (nearest != NULL)
+            return lab_fail_at(&reader->tree, &item->place,
+                               "no strategy has the label '%s'; did you mean '%s'?", label, nearest);
+        return lab_fail_at(&reader->tree, &item->place,
+                           "no strategy has the label '%s'; begin with one of the strategies' labels", label);
+    }
+    return true;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "scenario_field.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FIELDS_MAX   32
+#define NAME_SIZE    48
+#define LISTING_SIZE 512
+
+static const struct lab_field *find_field(const struct lab_table *table, const char *name);
+static bool fail_unknown(struct lab_reader *reader, const struct lab_table *table,
+                         const struct lab_node *mapping, const struct lab_node *node);
+static bool read_field(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                       void *target);
+static bool fail_missing(struct lab_reader *reader, const struct lab_field *field,
+                         const struct lab_node *mapping);
+static size_t distance(const char *a, const char *b);
+
+bool lab_table_read(struct lab_reader *reader, const struct lab_table *table, const struct lab_node *mapping,
+                    void *target)
+{
+    if (mapping->kind != LAB_NODE_MAPPING)
+        return lab_fail_at(&reader->tree, &mapping->place,
+                           "'%s' takes fields and their values; write it as 'field: value' lines below it, "
+                           "or in braces",
+                           mapping->name);
+    for (const struct lab_node *node = mapping->first; node != NULL; node = node->next) {
+        const struct lab_field *field = find_field(table, node->name);
+        if (field == NULL)
+            return fail_unknown(reader, table, mapping, node);
+        if (!read_field(reader, field, node, target))
+            return false;
+    }
+    for (const struct lab_field *field = table->fields; field->name != NULL; field++) {
+        if (field->presence == LAB_REQUIRED && lab_node_find(mapping, field->name) == NULL)
+            return fail_missing(reader, field, mapping);
+    }
+    return table->check == NULL || table->check(reader, mapping, target);
+}
+
+const struct lab_node *lab_only_field(struct lab_reader *reader, const struct lab_node *mapping,
+                                      const char *except, const char *what, const char *choices)
+{
+    const struct lab_node *found = NULL;
+    size_t count = 0;
+    for (const struct lab_node *node = mapping->first; node != NULL; node = node->next) {
+        if (node->is_null || (except != NULL && strcmp(node->name, except) == 0))
+            continue;
+        found = node;
+        count++;
+    }
+    if (count == 1)
+        return found;
+    lab_fail_at(&reader->tree, count > 1 ? &found->name_place : &mapping->place,
+                "%s takes exactly one of %s; %s", what, choices,
+                count > 1 ? "remove this one or the other" : "add one");
+    return NULL;
+}
+
+const char *lab_nearest(const char *name, const char *const *names, size_t count)
+{
+    size_t length = strlen(name), least = 2 + length / 4;
+    const char *nearest = NULL;
+    if (length > NAME_SIZE)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (strlen(names[i]) > 2 * NAME_SIZE)
+            continue;
+        size_t found = distance(name, names[i]);
+        if (found < least && found < strlen(names[i])) {
+            least = found;
+            nearest = names[i];
+        }
+    }
+    return nearest;
+}
+
+static const struct lab_field *find_field(const struct lab_table *table, const char *name)
+{
+    for (const struct lab_field *field = table->fields; field->name != NULL; field++) {
+        if (strcmp(field->name, name) == 0)
+            return field;
+    }
+    return NULL;
+}
+
+static bool fail_unknown(struct lab_reader *reader, const struct lab_table *table,
+                         const struct lab_node *mapping, const struct lab_node *node)
+{
+    const char *names[FIELDS_MAX];
+    char listing[LISTING_SIZE] = "", under[NAME_SIZE + 16] = "";
+    size_t count = 0, used = 0;
+    for (const struct lab_field *field = table->fields; field->name != NULL; field++) {
+        if (field->read == NULL)
+            continue;
+        assert(count < FIELDS_MAX);
+        names[count++] = field->name;
+        used += (size_t)snprintf(listing + used, sizeof listing - used, "%s%s", used == 0 ? "" : ", ",
+                                 field->name);
+        assert(used < sizeof listing);
+    }
+    if (mapping->name[0] != '\0')
+        snprintf(under, sizeof under, " under '%s'", mapping->name);
+    const char *nearest = lab_nearest(node->name, names, count);
+    if (nearest != NULL)
+        return lab_fail_at(&reader->tree, &node->name_place, "unknown field '%.64s'%s; did you mean '%s'?",
+                           node->name, under, nearest);
+    return lab_fail_at(&reader->tree, &node->name_place, "unknown field '%.64s'%s; the fields are %s",
+                       node->name, under, listing);
+}
+
+static bool read_field(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                       void *target)
+{
+    if (field->read == NULL)
+        return lab_fail_at(&reader->tree, &node->name_place, "'%s' %s; remove it", field->name,
+                           field->range != NULL ? field->range : "is not in this version yet");
+    if (node->is_null)
+        return true;
+    const struct lab_table *table = field->read == lab_read_mapping ? field->detail : NULL;
+    if (node->is_empty && table != NULL && table->may_be_empty) {
+        struct lab_node nothing = *node;
+        nothing.kind = LAB_NODE_MAPPING;
+        return field->read(reader, field, &nothing, (char *)target + field->offset);
+    }
+    if (node->is_empty)
+        return lab_fail_at(&reader->tree, &node->name_place, "'%s' has no value; give it one, or remove it",
+                           field->name);
+    return field->read(reader, field, node, (char *)target + field->offset);
+}
+
+static bool fail_missing(struct lab_reader *reader, const struct lab_field *field,
+                         const struct lab_node *mapping)
+{
+    const char *give = field->range != NULL ? "; add it: " : "; add it";
+    const char *range = field->range != NULL ? field->range : "";
+    if (mapping->name[0] == '\0')
+        return lab_fail_at(&reader->tree, &mapping->place, "'%s' is missing%s%s", field->name, give, range);
+    return lab_fail_at(&reader->tree, &mapping->place, "'%s' is missing under '%s'%s%s", field->name,
+                       mapping->name, give, range);
+}
+
+/* Damerau and Levenshtein, neighbours swapped counting one; over bytes, for names of at most 2 * NAME_SIZE.
+ */
+static size_t distance(const char *a, const char *b)
+{
+    size_t rows[3][2 * NAME_SIZE + 1];
+    size_t a_length = strlen(a), b_length = strlen(b);
+    assert(b_length <= 2 * NAME_SIZE);
+    for (size_t j = 0; j <= b_length; j++)
+        rows[0][j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *twice_above = rows[(i + 1) % 3];
+        row[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            size_t best = above[j - 1] + (a[i - 1] != b[j - 1]);
+            if (above[j] + 1 < best)
+                best = above[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                twice_above[j - 2] + 1 < best)
+                best = twice_above[j - 2] + 1;
+            row[j] = best;
+        }
+    }
+    return rows[a_length % 3][b_length];
+}

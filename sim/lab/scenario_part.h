@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The parts of a scenario, one file each, as the table of the top level (scenario.c) puts them together. */
+#ifndef LAB_SCENARIO_PART_H
+#define LAB_SCENARIO_PART_H
+
+#include "scenario_field.h"
+
+/* scenario_workload.c; the target of each table is the struct lab_scenario. */
+extern const struct lab_table lab_keys_table, lab_arrivals_table, lab_trace_table, lab_row_table;
+/* What concerns several parts of the workload; completes it. */
+bool lab_workload_complete(struct lab_reader *reader, const struct lab_node *root);
+
+/* scenario_strategy.c; the target is the struct lab_scenario. */
+lab_field_reader lab_read_strategies;
+
+/* scenario_override.c: applies one --set argument to the tree. */
+bool lab_override_apply(struct lab_tree *tree, struct lab_node *root, const char *argument);
+
+#endif

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The strategies: each element of the list is one kind with its settings, and perhaps a label. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/quantity.h"
+#include "scenario_part.h"
+
+#define CHANCE_SIZE 48
+
+/* What the tables fill; a kind's check makes the strategy of it. */
+struct draft {
+    char *label; /* malloc'ed; NULL when none was given */
+    int64_t window_ns, epoch_ns;
+    int calendar;
+    uint64_t rows;
+    uint64_t bits, threshold, chance_numerator, chance_denominator;
+    uint64_t buckets;
+    int ignored; /* of choices with a single value so far */
+    struct bk_strategy strategy;
+};
+
+static bool read_one(struct lab_reader *reader, const struct lab_node *item, struct draft *draft);
+static bool check_label(struct lab_reader *reader, const struct lab_node *list, const struct lab_node *item,
+                        const char *label);
+static lab_field_reader read_label, read_chance;
+static bool make_none(struct lab_reader *reader, const struct lab_node *node, void *target);
+static bool make_time(struct lab_reader *reader, const struct lab_node *node, void *target);
+static bool make_count(struct lab_reader *reader, const struct lab_node *node, void *target);
+static bool make_probabilistic(struct lab_reader *reader, const struct lab_node *node, void *target);
+static bool make_hash(struct lab_reader *reader, const struct lab_node *node, void *target);
+static bool check_made(struct lab_reader *reader, const struct lab_node *node, enum bk_status status);
+static bool fail_both(struct lab_reader *reader, const struct lab_node *second, const char *text);
+
+#define DRAFT(member) offsetof(struct draft, member)
+#define WHOLE_MAX     1e15
+#define LABEL_RANGE   "a label of 1 to 64 bytes"
+#define LABEL_FIELD                                                                                          \
+    {                                                                                                        \
+        "label", read_label, DRAFT(label), LAB_OPTIONAL, 0, LAB_LABEL_SIZE_MAX, LABEL_RANGE, NULL            \
+    }
+
+static const struct lab_choice calendars[] = {{"hour", BK_CALENDAR_HOUR},
+                                              {"day", BK_CALENDAR_DAY},
+                                              {"week", BK_CALENDAR_WEEK},
+                                              {"month", BK_CALENDAR_MONTH},
+                                              {NULL, 0}};
+static const struct lab_choice counters[] = {{"external", 0},
+                                             {"counter", LAB_CHOICE_LATER},
+                                             {"lwt", LAB_CHOICE_LATER},
+                                             {"lease", LAB_CHOICE_LATER},
+                                             {"leased", LAB_CHOICE_LATER},
+                                             {"incremental", LAB_CHOICE_LATER},
+                                             {"scan", LAB_CHOICE_LATER},
+                                             {"memory", LAB_CHOICE_LATER},
+                                             {NULL, 0}};
+static const struct lab_choice coordinations[] = {{"single", 0},
+                                                  {"three-state", LAB_CHOICE_LATER},
+                                                  {"guarded", LAB_CHOICE_LATER},
+                                                  {"locked", LAB_CHOICE_LATER},
+                                                  {NULL, 0}};
+
+static const struct lab_table none_table = {.fields = (const struct lab_field[]){LABEL_FIELD, {.name = NULL}},
+                                            .check = make_none,
+                                            .may_be_empty = true};
+
+static const struct lab_table time_table = {
+    .fields =
+        (const struct lab_field[]){
+            {"window", lab_read_duration, DRAFT(window_ns), LAB_OPTIONAL, 1000, 0x1p63,
+             "a duration of at least 1us", NULL},
+            {"epoch", lab_read_time, DRAFT(epoch_ns), LAB_OPTIONAL, 0, 0, NULL, NULL},
+            {"calendar", lab_read_choice, DRAFT(calendar), LAB_OPTIONAL, 0, 0, NULL, calendars},
+            LABEL_FIELD,
+            {.name = NULL},
+        },
+    .check = make_time};
+
+static const struct lab_table count_table = {
+    .fields =
+        (const struct lab_field[]){
+            {"rows", lab_read_whole, DRAFT(rows), LAB_REQUIRED, 1, WHOLE_MAX, "a whole number of at least 1",
+             NULL},
+            {"counter", lab_read_choice, DRAFT(ignored), LAB_OPTIONAL, 0, 0, "external", counters},
+            LABEL_FIELD,
+            {.name = "max_age"},
+            {.name = NULL},
+        },
+    .check = make_count};
+
+static const struct lab_table probabilistic_table = {
+    .fields =
+        (const struct lab_field[]){
+            {"bits", lab_read_whole, DRAFT(bits), LAB_OPTIONAL, 0, BK_BITS_MAX, "a whole number from 0 to 32",
+             NULL},
+            {"chance", read_chance, 0, LAB_OPTIONAL, 0, 0, NULL, NULL},
+            {"threshold", lab_read_whole, DRAFT(threshold), LAB_REQUIRED, 1, 1e9,
+             "a whole number from 1 to 1000000000", NULL},
+            {"coordination", lab_read_choice, DRAFT(ignored), LAB_OPTIONAL, 0, 0, "single", coordinations},
+            LABEL_FIELD,
+            {.name = "lead"},
+            {.name = "max_age"},
+            {.name = NULL},
+        },
+    .check = make_probabilistic};
+
+static const struct lab_table hash_table = {
+    .fields =
+        (const struct lab_field[]){
+            {"buckets", lab_read_whole, DRAFT(buckets), LAB_REQUIRED, 1, BK_BUCKETS_MAX,
+             "a whole number from 1 to 2147483647", NULL},
+            LABEL_FIELD,
+            {.name = NULL},
+        },
+    .check = make_hash};
+
+static const struct lab_table strategy_table = {
+    .fields = (const struct lab_field[]){
+        {"none", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &none_table},
+        {"time", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &time_table},
+        {"count", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &count_table},
+        {"probabilistic", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &probabilistic_table},
+        {"hash", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &hash_table},
+        LABEL_FIELD,
+        {.name = "weighted"},
+        {.name = NULL},
+    }};
+
+bool lab_read_strategies(struct lab_reader *reader, const struct lab_field *field,
+                         const struct lab_node *node, void *out)
+{
+    struct lab_scenario *scenario = out;
+    (void)field;
+    if (node->kind != LAB_NODE_LIST)
+        return lab_fail_at(&reader->tree, &node->place,
+                           "'strategies' takes a list; begin each with a dash, as in '- none: {}'");
+    if (node->count == 0)
+        return lab_fail_at(&reader->tree, &node->place, "no strategy to try; add one, as in '- none: {}'");
+    if (node->count > LAB_STRATEGIES_MAX)
+        return lab_fail_at(&reader->tree, &node->place, "%zu strategies; give at most %d", node->count,
+                           LAB_STRATEGIES_MAX);
+    scenario->strategies = calloc(node->count, sizeof *scenario->strategies);
+    if (scenario->strategies == NULL)
+        return sim_fail_memory(reader->tree.error);
+    for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
+        struct draft draft = {0};
+        if (!read_one(reader, item, &draft) || !check_label(reader, node, item, draft.label)) {
+            free(draft.label);
+            return false;
+        }
+        scenario->strategies[scenario->strategy_count++] = (struct lab_strategy){
+            .label = draft.label,
+            .strategy = draft.strategy,
+            .line = item->place.argument == NULL ? item->place.line : 0,
+            .column = item->place.argument == NULL ? item->place.column : 0,
+        };
+    }
+    return true;
+}
+
+static bool read_one(struct lab_reader *reader, const struct lab_node *item, struct draft *draft)
+{
+    if (item->kind != LAB_NODE_MAPPING)
+        return lab_fail_at(&reader->tree, &item->place,
+                           "a strategy is its kind and settings; write it as 'hash: {buckets: 256}'");
+    if (!lab_table_read(reader, &strategy_table, item, draft))
+        return false;
+    const struct lab_node *kind = lab_only_field(reader, item, "label", "an element of 'strategies'",
+                                                 "none, time, count, probabilistic or hash");
+    if (kind == NULL)
+        return false;
+    if (draft->label == NULL) {
+        size_t size = strlen(kind->name) + 1;
+        draft->label = malloc(size);
+        if (draft->label == NULL)
+            return sim_fail_memory(reader->tree.error);
+        memcpy(draft->label, kind->name, size);
+    }
+    return true;
+}
+
+static bool check_label(struct lab_reader *reader, const struct lab_node *list, const struct lab_node *item,
+                        const char *label)
+{
+    const struct lab_scenario *scenario = reader->scenario;
+    const struct lab_node *earlier = list->first;
+    for (size_t i = 0; i < scenario->strategy_count; i++, earlier = earlier->next) {
+        char where[LAB_PLACE_SIZE];
+        if (strcmp(scenario->strategies[i].label, label) == 0)
+            return lab_fail_at(&reader->tree, &item->place,
+                               "label '%s' is taken by the strategy in %s; give this one another 'label'",
+                               label, lab_place_text(&earlier->place, where));
+    }
+    return true;
+}
+
+/* It may stand beside the kind or among its settings. */
+static bool read_label(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                       void *out)
+{
+    if (*(char **)out != NULL)
+        return lab_fail_at(&reader->tree, &node->name_place,
+                           "a second 'label' for one strategy; remove one of them");
+    return lab_read_text(reader, field, node, out);
+}
+
+/* m/n, two whole numbers. */
+static bool read_chance(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                        void *out)
+{
+    struct draft *draft = out;
+    char numerator[CHANCE_SIZE];
+    (void)field;
+    const char *text = lab_scalar(reader, node);
+    if (text == NULL)
+        return false;
+    const char *slash = strchr(text, '/');
+    size_t size = slash == NULL ? 0 : (size_t)(slash - text);
+    if (slash == NULL || size >= sizeof numerator)
+        return lab_fail_value(reader, node, "not a chance; write two whole numbers, as in 1/300");
+    memcpy(numerator, text, size);
+    numerator[size] = '\0';
+    const char *problem = lab_quantity_whole(numerator, &draft->chance_numerator);
+    if (problem == NULL)
+        problem = lab_quantity_whole(slash + 1, &draft->chance_denominator);
+    if (problem != NULL)
+        return lab_fail_value(reader, node, "not a chance; write two whole numbers, as in 1/300");
+    if (draft->chance_numerator == 0 || draft->chance_numerator > draft->chance_denominator)
+        return lab_fail_value(reader, node, "out of range; give m/n with m from 1 to n, as in 1/300");
+    return true;
+}
+
+static bool make_none(struct lab_reader *reader, const struct lab_node *node, void *target)
+{
+    struct draft *draft = target;
+    return check_made(reader, node, bk_strategy_none(&draft->strategy));
+}
+
+static bool make_time(struct lab_reader *reader, const struct lab_node *node, void *target)
+{
+    struct draft *draft = target;
+    const struct lab_node *window = lab_node_find(node, "window"), *epoch = lab_node_find(node, "epoch"),
+                          *calendar = lab_node_find(node, "calendar");
+    if (window == NULL && calendar == NULL)
+        return lab_fail_at(&reader->tree, &node->place,
+                           "neither 'window' nor 'calendar' under 'time'; add one, as in window: 10d");
+    if (window != NULL && calendar != NULL)
+        return fail_both(reader, calendar, "stands beside 'window'");
+    if (epoch != NULL && calendar != NULL)
+        return fail_both(reader, epoch, "stands beside 'calendar', whose units begin by themselves");
+    if (calendar != NULL)
+        return check_made(reader, node,
+                          bk_strategy_calendar((enum bk_calendar)draft->calendar, &draft->strategy));
+    return check_made(reader, node, bk_strategy_time(draft->window_ns, draft->epoch_ns, &draft->strategy));
+}
+
+static bool make_count(struct lab_reader *reader, const struct lab_node *node, void *target)
+{
+    struct draft *draft = target;
+    return check_made(reader, node, bk_strategy_count(draft->rows, &draft->strategy));
+}
+
+static bool make_probabilistic(struct lab_reader *reader, const struct lab_node *node, void *target)
+{
+    struct draft *draft = target;
+    const struct lab_node *bits = lab_node_find(node, "bits"), *chance = lab_node_find(node, "chance");
+    if (bits == NULL && chance == NULL)
+        return lab_fail_at(
+            &reader->tree, &node->place,
+            "neither 'bits' nor 'chance' under 'probabilistic'; add one, as in bits: 9 or chance: 1/300");
+    if (bits != NULL && chance != NULL)
+        return fail_both(reader, chance, "stands beside 'bits'");
+    if (chance != NULL)
+        return check_made(reader, node,
+                          bk_strategy_probabilistic_chance(draft->chance_numerator, draft->chance_denominator,
+                                                           draft->threshold, &draft->strategy));
+    return check_made(reader, node,
+                      bk_strategy_probabilistic((uint32_t)draft->bits, draft->threshold, &draft->strategy));
+}
+
+static bool make_hash(struct lab_reader *reader, const struct lab_node *node, void *target)
+{
+    struct draft *draft = target;
+    return check_made(reader, node, bk_strategy_hash((uint32_t)draft->buckets, &draft->strategy));
+}
+
+/* The tables' ranges are the core's own; should they ever part, the core has the last word. */
+static bool check_made(struct lab_reader *reader, const struct lab_node *node, enum bk_status status)
+{
+    if (status == BK_OK)
+        return true;
+    return lab_fail_at(&reader->tree, &node->place, "'%s': %s; change it", node->name,
+                       bk_status_text(status));
+}
+
+static bool fail_both(struct lab_reader *reader, const struct lab_node *second, const char *text)
+{
+    return lab_fail_at(&reader->tree, &second->name_place, "'%s' %s; remove one of them", second->name, text);
+}
