@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: the stream engine's batches, runs and forgotten partitions change nothing. Method: the same workload
+ * through a naive engine that keeps everything and does one row at a time; every figure must be equal, to the
+ * last bit. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lab/run.h"
+#include "naive.h"
+
+static const char workload_text[] = "name: engine-test\n"
+                                    "seed: 7\n"
+                                    "duration: 3d\n"
+                                    "keys: {count: 60, popularity: {zipf: 1.2}}\n"
+                                    "arrivals:\n"
+                                    "  rate: 0.15/s\n"
+                                    "  daily: {amplitude: 0.9, peak: 20h}\n"
+                                    "  bursts: {on: 10m, off: 3h, factor: 60}\n"
+                                    "  spikes: [{at: 1d, lasts: 30m, factor: 30, keys: 20%}]\n"
+                                    "row: {bytes: {lognormal: {mean: 350, sigma: 1.0}}}\n"
+                                    "limits: {partition_rows: 120, partition_bytes: 20KB, tiny_rows: 20}\n";
+
+static const char strategies_text[] = "strategies:\n"
+                                      "  - none: {}\n"
+                                      "  - time: {window: 7h, epoch: 2015-01-01T00:00:00Z}\n"
+                                      "  - time: {window: 20m, label: short}\n"
+                                      "  - time: {calendar: week, label: week}\n"
+                                      "  - count: {rows: 30}\n"
+                                      "  - count: {rows: 1, label: one}\n"
+                                      "  - probabilistic: {bits: 2, threshold: 9}\n"
+                                      "  - probabilistic: {bits: 0, threshold: 5, label: bits0}\n"
+                                      "  - probabilistic: {chance: 3/17, threshold: 2, label: chance}\n"
+                                      "  - hash: {buckets: 5}\n"
+                                      "  - hash: {buckets: 300, label: wide}\n";
+
+/* A window below a second, too short for a naive reader to walk. */
+static const char shortest_text[] = "  - time: {window: 100ms, label: shortest}\n";
+
+static struct lab_scenario *load(const char *reads)
+{
+    char text[4096];
+    snprintf(text, sizeof text, "%s%s%s%s", workload_text, reads, strategies_text,
+             reads[0] == '\0' ? shortest_text : "");
+    struct lab_scenario *scenario;
+    struct sim_error error;
+    if (!lab_scenario_parse("engine-test.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error))
+        fail_msg("%s", error.text);
+    return scenario;
+}
+
+static struct lab_result *run(const struct lab_scenario *scenario, uint32_t jobs)
+{
+    struct lab_result *result;
+    struct sim_error error;
+    if (!lab_run(scenario, jobs, NULL, &result, &error))
+        fail_msg("%s", error.text);
+    return result;
+}
+
+static double metric(const struct lab_strategy_result *strategy, const char *name)
+{
+    const struct lab_metric *found = lab_metrics_find(&strategy->metrics, name);
+    if (found == NULL)
+        fail_msg("%s has no %s", strategy->label, name);
+    return found->value;
+}
+
+static void assert_metric(const struct lab_strategy_result *strategy, const char *name, double expected)
+{
+    double actual = metric(strategy, name);
+    if (actual != expected)
+        fail_msg("%s.%s is %.17g, not %.17g", strategy->label, name, actual, expected);
+}
+
+static void assert_near(double actual, double expected, double tolerance)
+{
+    if (!(fabs(actual - expected) <= tolerance))
+        fail_msg("%.17g is not %.17g", actual, expected);
+}
+
+static int compare_u64(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Least, most, mean and the quantiles of a list of sizes, each repeated `weights` times when that is not
+ * NULL. */
+static void assert_law(const struct lab_strategy_result *strategy, const char *prefix, uint64_t *sizes,
+                       size_t count)
+{
+    char name[96];
+    if (count == 0) {
+        snprintf(name, sizeof name, "%s.mean", prefix);
+        assert_null(lab_metrics_find(&strategy->metrics, name));
+        return;
+    }
+    qsort(sizes, count, sizeof *sizes, compare_u64);
+    long double sum = 0, squares = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += (long double)sizes[i];
+    long double mean = sum / (long double)count;
+    for (size_t i = 0; i < count; i++)
+        squares += ((long double)sizes[i] - mean) * ((long double)sizes[i] - mean);
+    snprintf(name, sizeof name, "%s.mean", prefix);
+    assert_near(metric(strategy, name), (double)mean, 1e-9 * (double)mean);
+    snprintf(name, sizeof name, "%s.stddev", prefix);
+    double stddev = metric(strategy, name);
+    assert_near(stddev * stddev, (double)(squares / (long double)count),
+                        1e-9 * (double)(mean * mean));
+    snprintf(name, sizeof name, "%s.min", prefix);
+    assert_metric(strategy, name, (double)sizes[0]);
+    snprintf(name, sizeof name, "%s.max", prefix);
+    assert_metric(strategy, name, (double)sizes[count - 1]);
+    static const struct {
+        const char *name;
+        size_t per_mille;
+    } quantiles[] = {{"p001", 1}, {"p01", 10}, {"p50", 500}, {"p90", 900}, {"p99", 990}, {"p999", 999}};
+    for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++) {
+        size_t rank = (count * quantiles[i].per_mille + 999) / 1000;
+        snprintf(name, sizeof name, "%s.%s", prefix, quantiles[i].name);
+        assert_metric(strategy, name, (double)sizes[rank - 1]);
+    }
+}
+
+static void assert_sizes(const struct lab_strategy_result *strategy, const struct naive_result *naive)
+{
+    uint64_t *sizes = malloc((naive->rows + 1) * sizeof *sizes);
+    assert_non_null(sizes);
+    for (int in_bytes = 0; in_bytes < 2; in_bytes++) {
+        const char *unit = in_bytes ? "bytes" : "rows";
+        char prefix[64];
+        size_t closed = 0, all = 0, weighted = 0;
+        for (size_t i = 0; i < naive->partition_count; i++) {
+            const struct naive_partition *partition = &naive->partitions[i];
+            if (partition->is_closed)
+                sizes[closed++] = in_bytes ? partition->bytes : partition->rows;
+        }
+        snprintf(prefix, sizeof prefix, "partitions.closed.%s", unit);
+        assert_law(strategy, prefix, sizes, closed);
+        for (size_t i = 0; i < naive->partition_count; i++)
+            sizes[all++] = in_bytes ? naive->partitions[i].bytes : naive->partitions[i].rows;
+        snprintf(prefix, sizeof prefix, "partitions.all.%s", unit);
+        assert_law(strategy, prefix, sizes, all);
+        for (size_t i = 0; i < naive->partition_count; i++) {
+            for (uint64_t j = 0; j < naive->partitions[i].rows; j++)
+                sizes[weighted++] = in_bytes ? naive->partitions[i].bytes : naive->partitions[i].rows;
+        }
+        snprintf(prefix, sizeof prefix, "partitions.row_weighted.%s", unit);
+        assert_law(strategy, prefix, sizes, weighted);
+    }
+    free(sizes);
+}
+
+static void assert_reads(const struct lab_strategy_result *strategy, const struct naive_result *naive)
+{
+    uint64_t *partitions = malloc((naive->read_count + 1) * sizeof *partitions), empties = 0, sum = 0;
+    assert_non_null(partitions);
+    for (size_t i = 0; i < naive->read_count; i++) {
+        partitions[i] = naive->reads[i].partitions;
+        sum += naive->reads[i].partitions;
+        empties += naive->reads[i].empties;
+    }
+    size_t n = naive->read_count;
+    assert_true(n > 1000);
+    qsort(partitions, n, sizeof *partitions, compare_u64);
+    assert_metric(strategy, "reads.count", (double)n);
+    assert_metric(strategy, "reads.partitions_per_read.mean", (double)sum / (double)n);
+    assert_metric(strategy, "reads.partitions_per_read.p50", (double)partitions[(n + 1) / 2 - 1]);
+    assert_metric(strategy, "reads.partitions_per_read.p99", (double)partitions[(n * 99 + 99) / 100 - 1]);
+    assert_metric(strategy, "reads.partitions_per_read.max", (double)partitions[n - 1]);
+    assert_metric(strategy, "reads.empty_partitions_per_read", (double)empties / (double)n);
+    assert_metric(strategy, "reads.incomplete", (double)naive->incomplete);
+    free(partitions);
+}
+
+static void assert_equals_naive(const struct lab_scenario *scenario, const struct lab_result *result)
+{
+    for (size_t i = 0; i < scenario->strategy_count; i++) {
+        const struct lab_strategy_result *strategy = &result->strategies[i];
+        struct naive_result *naive = naive_run(scenario, &scenario->strategies[i].strategy);
+        uint64_t closed = 0, tiny = 0, over_rows = 0, over_bytes = 0, over = 0;
+        for (size_t j = 0; j < naive->partition_count; j++) {
+            const struct naive_partition *partition = &naive->partitions[j];
+            bool is_over_rows = partition->rows > scenario->limits.partition_rows;
+            bool is_over_bytes = partition->bytes > scenario->limits.partition_bytes;
+            closed += partition->is_closed;
+            tiny += partition->is_closed && partition->rows < scenario->limits.tiny_rows;
+            over_rows += is_over_rows;
+            over_bytes += is_over_bytes;
+            over += is_over_rows || is_over_bytes;
+        }
+        assert_int_equal(naive->rows, result->rows);
+        assert_int_equal(naive->keys, result->keys);
+        assert_int_equal(naive->digest, strategy->placement_digest);
+        assert_metric(strategy, "partitions.total", (double)naive->partition_count);
+        assert_metric(strategy, "partitions.closed", (double)closed);
+        assert_metric(strategy, "partitions.open", (double)(naive->partition_count - closed));
+        assert_metric(strategy, "partitions.tiny", (double)tiny);
+        assert_metric(strategy, "partitions.over_limit", (double)over);
+        assert_metric(strategy, "partitions.over_limit_rows", (double)over_rows);
+        assert_metric(strategy, "partitions.over_limit_bytes", (double)over_bytes);
+        assert_metric(strategy, "writes.rows", (double)naive->rows);
+        assert_metric(strategy, "writes.counter_increments", (double)naive->counter_increments);
+        assert_metric(strategy, "writes.state_writes", (double)naive->state_writes);
+        assert_metric(strategy, "writes.state_reads", (double)naive->state_reads);
+        assert_metric(strategy, "peak.rows_per_second_one_partition", (double)naive->peak);
+        assert_sizes(strategy, naive);
+        if (scenario->reads.present)
+            assert_reads(strategy, naive);
+        naive_free(naive);
+    }
+}
+
+static void compare_with_naive(const char *reads)
+{
+    struct lab_scenario *scenario = load(reads);
+    struct lab_result *result = run(scenario, 1);
+    assert_true(result->rows > 20000);
+    assert_equals_naive(scenario, result);
+    lab_result_destroy(result);
+    lab_scenario_destroy(scenario);
+}
+
+static void test_engine_without_reads_equals_naive(void **state)
+{
+    (void)state;
+    compare_with_naive("");
+}
+
+static void test_engine_with_walking_reads_equals_naive(void **state)
+{
+    (void)state;
+    compare_with_naive("reads: {latest: {rows: 40, rate: 0.01/s}}\n");
+}
+
+static void test_engine_with_reads_by_pairs_equals_naive(void **state)
+{
+    (void)state;
+    compare_with_naive("reads: {latest: {rows: 75, rate: 0.01/s, plan: pair}}\n");
+}
+
+static void test_engine_with_reads_of_one_row_equals_naive(void **state)
+{
+    (void)state;
+    compare_with_naive("reads: {latest: {rows: 1, rate: 0.02/s}}\n");
+}
+
+static void test_engine_number_of_workers_changes_nothing(void **state)
+{
+    (void)state;
+    struct lab_scenario *scenario = load("reads: {latest: {rows: 40, rate: 0.01/s}}\n");
+    struct lab_result *one = run(scenario, 1);
+    for (uint32_t jobs = 2; jobs <= 100; jobs = jobs * 3) {
+        struct lab_result *many = run(scenario, jobs);
+        assert_int_equal(one->digest, many->digest);
+        assert_int_equal(one->strategy_count, many->strategy_count);
+        for (size_t i = 0; i < one->strategy_count; i++) {
+            const struct lab_metrics *a = &one->strategies[i].metrics, *b = &many->strategies[i].metrics;
+            assert_int_equal(a->count, b->count);
+            for (size_t j = 0; j < a->count; j++) {
+                assert_string_equal(a->items[j].name, b->items[j].name);
+                assert_memory_equal(&a->items[j].value, &b->items[j].value, sizeof(double));
+            }
+        }
+        lab_result_destroy(many);
+    }
+    lab_result_destroy(one);
+    lab_scenario_destroy(scenario);
+}
+
+static void test_engine_other_seed_gives_other_digest(void **state)
+{
+    (void)state;
+    struct lab_scenario *scenario = load("");
+    struct lab_result *one = run(scenario, 1);
+    scenario->seed = scenario->workload.seed = 8;
+    struct lab_result *other = run(scenario, 1);
+    assert_int_not_equal(one->digest, other->digest);
+    lab_result_destroy(one);
+    lab_result_destroy(other);
+    lab_scenario_destroy(scenario);
+}
+
+/* The strategies meet the same rows, whoever else runs beside them. */
+static void test_engine_strategy_alone_places_as_in_company(void **state)
+{
+    (void)state;
+    struct lab_scenario *scenario = load("");
+    struct lab_result *company = run(scenario, 1);
+    struct lab_strategy *strategies = scenario->strategies;
+    size_t count = scenario->strategy_count;
+    scenario->strategy_count = 1;
+    for (size_t i = 0; i < count; i++) {
+        scenario->strategies = &strategies[i];
+        struct lab_result *alone = run(scenario, 1);
+        assert_int_equal(alone->strategies[0].placement_digest, company->strategies[i].placement_digest);
+        lab_result_destroy(alone);
+    }
+    scenario->strategies = strategies;
+    scenario->strategy_count = count;
+    lab_result_destroy(company);
+    lab_scenario_destroy(scenario);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_engine_without_reads_equals_naive),
+        cmocka_unit_test(test_engine_with_walking_reads_equals_naive),
+        cmocka_unit_test(test_engine_with_reads_by_pairs_equals_naive),
+        cmocka_unit_test(test_engine_with_reads_of_one_row_equals_naive),
+        cmocka_unit_test(test_engine_number_of_workers_changes_nothing),
+        cmocka_unit_test(test_engine_other_seed_gives_other_digest),
+        cmocka_unit_test(test_engine_strategy_alone_places_as_in_company),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,2 @@
+bucketlab_test(lab/engine_test LINK sim_lab m SOURCES lab/naive.c)
+bucketlab_test(lab/law_test LINK sim_lab sim_tune m)
