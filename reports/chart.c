@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "chart.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "format.h"
+#include "kernel/time.h"
+
+static void fill_heading(const struct lab_result *result, struct report_arena *arena,
+                         struct report_chart *chart);
+static const char *source_of(struct report_arena *arena, const char *source);
+
+bool report_chart_make(const struct lab_result *result, enum report_kind kind, struct report_arena *arena,
+                       struct report_chart **out, struct sim_error *error)
+{
+    *out = NULL;
+    struct report_chart *chart = report_take(arena, 1, sizeof *chart);
+    if (chart != NULL) {
+        if (kind == REPORT_COSTS) {
+            report_costs_fill(result, arena, chart);
+        } else {
+            report_sizes_fill(result, kind == REPORT_PARTITIONS_BYTES, arena, chart);
+        }
+        fill_heading(result, arena, chart);
+    }
+    if (arena->out_of_memory) {
+        return sim_fail_memory(error);
+    }
+    if (chart->panel_count + chart->column_count > 0) {
+        *out = chart;
+    }
+    return true;
+}
+
+void report_legend_add(struct report_chart *chart, enum report_ink ink, const char *text)
+{
+    assert(chart->legend_count < REPORT_LEGEND_MAX);
+    chart->legend[chart->legend_count++] = (struct report_legend){.ink = ink, .text = text};
+}
+
+const char *report_settings(struct report_arena *arena, const struct bk_strategy *strategy)
+{
+    static const char *const calendars[] = {"", "hour", "day", "week", "month"};
+    switch (strategy->kind) {
+    case BK_NONE:
+        return "one partition a key, for ever";
+    case BK_TIME:
+        if (strategy->of.time.calendar != BK_CALENDAR_NONE) {
+            return report_text(arena, "calendar %s, UTC", calendars[strategy->of.time.calendar]);
+        }
+        return report_text(arena, "windows of %s", report_duration(arena, strategy->of.time.window_ns));
+    case BK_COUNT:
+        return report_text(arena, "%s rows", report_exact(arena, strategy->of.count.rows, REPORT_ROWS));
+    case BK_PROBABILISTIC: {
+        const char *threshold = report_exact(arena, strategy->of.probabilistic.threshold, REPORT_ROWS);
+        if (strategy->of.probabilistic.chance_denominator != 0) {
+            return report_text(
+                arena, "chance %s/%s, threshold %s",
+                report_exact(arena, strategy->of.probabilistic.chance_numerator, REPORT_ROWS),
+                report_exact(arena, strategy->of.probabilistic.chance_denominator, REPORT_ROWS), threshold);
+        }
+        return report_text(arena, "%" PRIu32 " bit%s, threshold %s", strategy->of.probabilistic.bits,
+                           strategy->of.probabilistic.bits == 1 ? "" : "s", threshold);
+    }
+    case BK_HASH:
+        return report_text(arena, "%s bucket%s", report_exact(arena, strategy->of.hash.buckets, REPORT_ROWS),
+                           strategy->of.hash.buckets == 1 ? "" : "s");
+    case BK_KIND_COUNT:
+        break;
+    }
+    return "";
+}
+
+bool report_metric(const struct lab_strategy_result *strategy, const char *name, double *out)
+{
+    const struct lab_metric *metric = lab_metrics_find(&strategy->metrics, name);
+    *out = metric != NULL ? metric->value : 0;
+    return metric != NULL;
+}
+
+static void fill_heading(const struct lab_result *result, struct report_arena *arena,
+                         struct report_chart *chart)
+{
+    chart->start_ns = result->start_ns;
+    chart->title = report_text(arena, "%s: %s", chart->title, report_clean(arena, result->scenario_name));
+    chart->subtitle =
+        report_text(arena, "%zu strateg%s over the same %s rows of %s key%s · %s · seed %" PRIu64,
+                    result->strategy_count, result->strategy_count == 1 ? "y" : "ies",
+                    report_number(arena, (double)result->rows), report_number(arena, (double)result->keys),
+                    result->keys == 1 ? "" : "s", source_of(arena, result->source), result->seed);
+    char start[SIM_TIME_TEXT_SIZE];
+    char end[SIM_TIME_TEXT_SIZE];
+    sim_time_format(result->start_ns, start);
+    sim_time_format(result->end_ns, end);
+    chart->foot =
+        report_text(arena, "digest %016" PRIx64 " · virtual time %s to %s", result->digest, start, end);
+}
+
+/* No folder of the machine gets into a picture. */
+static const char *source_of(struct report_arena *arena, const char *source)
+{
+    if (source == NULL || strcmp(source, "made") == 0) {
+        return "made workload";
+    }
+    const char *slash = strrchr(source, '/');
+    return report_text(arena, "trace %s", report_clean(arena, slash != NULL ? slash + 1 : source));
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A chart as data: what it says, with no place for anything yet.
+ *
+ * Two forms: panels stacked over one x axis (a histogram a strategy), and a table of bars (a line a strategy,
+ * a column a figure). Values are in units of the axis; on a log axis `at`, `from`, `to` and `x` are decimal
+ * logarithms. All memory belongs to the arena; texts are never NULL. */
+#ifndef REPORTS_CHART_H
+#define REPORTS_CHART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "arena.h"
+#include "kernel/error.h"
+#include "lab/result.h"
+
+/* What a mark means; style.c says how that looks. */
+enum report_ink {
+    REPORT_INK_CLOSED,
+    REPORT_INK_OPEN,
+    REPORT_INK_LAW,
+    REPORT_INK_OVER,  /* the shade beyond a limit */
+    REPORT_INK_TINY,  /* the shade below the tiny size */
+    REPORT_INK_COST,  /* bars of the cost table */
+    REPORT_INK_SLOW,  /* the 99th percentile beside a mean */
+    REPORT_INK_ALARM, /* the share over a limit */
+    REPORT_INK_WASTE, /* the share that is tiny */
+    REPORT_INK_TEXT,
+    REPORT_INK_QUIET, /* secondary text */
+    REPORT_INK_AXIS,
+    REPORT_INK_GRID,
+    REPORT_INK_HALO, /* the paper's colour, around a curve */
+    REPORT_INK_COUNT
+};
+
+struct report_tick {
+    double at;
+    const char *text; /* "" for a tick without a number */
+};
+
+struct report_axis {
+    double low, high;
+    const char *title;
+    struct report_tick *ticks;
+    size_t tick_count;
+};
+
+struct report_band {
+    double from, to;
+    enum report_ink ink;
+};
+
+struct report_bar {
+    double from, to; /* along x */
+    double low, high;
+    enum report_ink ink;
+};
+
+struct report_point {
+    double x, y;
+};
+
+struct report_figure {
+    const char *name, *text;
+    bool is_alarm;
+};
+
+struct report_panel {
+    const char *label, *detail; /* the strategy's label; its settings */
+    const char *note;           /* "" for none */
+    struct report_axis y;
+    struct report_band *bands;
+    size_t band_count;
+    struct report_bar *bars;
+    size_t bar_count;
+    struct report_point *curve; /* the exact law; empty for none */
+    size_t curve_count;
+    struct report_figure *figures;
+    size_t figure_count;
+};
+
+struct report_cell {
+    bool present;
+    double value;
+    bool has_mark; /* a second value on the same scale, drawn as a stroke */
+    double mark;
+    const char *text;
+};
+
+struct report_column {
+    const char *title;
+    enum report_ink ink;
+    bool is_log;      /* bars begin at `low`, and 0 has no bar */
+    double low, high; /* on a log scale decimal logarithms */
+    struct report_cell *cells;
+};
+
+struct report_row {
+    const char *label, *detail;
+};
+
+struct report_legend {
+    enum report_ink ink;
+    const char *text;
+};
+
+enum report_form { REPORT_FORM_STACK, REPORT_FORM_TABLE };
+enum { REPORT_LEGEND_MAX = 8 };
+
+struct report_chart {
+    enum report_form form;
+    const char *name; /* of the file: "partitions-rows" */
+    const char *title, *subtitle, *foot;
+    int64_t start_ns;
+    struct report_legend legend[REPORT_LEGEND_MAX];
+    size_t legend_count;
+    /* REPORT_FORM_STACK */
+    struct report_axis x;
+    struct report_panel *panels;
+    size_t panel_count;
+    /* REPORT_FORM_TABLE */
+    struct report_row *rows;
+    size_t row_count;
+    struct report_column *columns;
+    size_t column_count;
+};
+
+enum report_kind { REPORT_PARTITIONS_ROWS, REPORT_PARTITIONS_BYTES, REPORT_COSTS, REPORT_KIND_COUNT };
+
+/* Makes one chart of a result. *out is NULL, and that is no failure, when the chart has nothing to show. */
+bool report_chart_make(const struct lab_result *result, enum report_kind kind, struct report_arena *arena,
+                       struct report_chart **out, struct sim_error *error);
+/* The two that report_chart_make() chooses from; failures stay in the arena. */
+void report_sizes_fill(const struct lab_result *result, bool is_bytes, struct report_arena *arena,
+                       struct report_chart *chart);
+void report_costs_fill(const struct lab_result *result, struct report_arena *arena,
+                       struct report_chart *chart);
+
+void report_legend_add(struct report_chart *chart, enum report_ink ink, const char *text);
+/* "9 bits, threshold 40" */
+const char *report_settings(struct report_arena *arena, const struct bk_strategy *strategy);
+/* The figure of a metric in *out; false when the run does not have it. */
+bool report_metric(const struct lab_strategy_result *strategy, const char *name, double *out);
+
+/* The chart as text, a line a thing, for tests and for eyes. */
+void report_chart_dump(const struct report_chart *chart, FILE *out);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+
+#include "chart.h"
+
+static const char *const ink_names[REPORT_INK_COUNT] = {
+    "closed", "open",  "law",  "over",  "tiny", "cost", "slow",
+    "alarm",  "waste", "text", "quiet", "axis", "grid", "halo",
+};
+
+static void dump_axis(const char *name, const struct report_axis *axis, FILE *out);
+static void dump_panel(const struct report_panel *panel, FILE *out);
+static void dump_table(const struct report_chart *chart, FILE *out);
+
+void report_chart_dump(const struct report_chart *chart, FILE *out)
+{
+    fprintf(out, "chart %s\ntitle %s\nsubtitle %s\nfoot %s\nstart %" PRId64 "\n", chart->name, chart->title,
+            chart->subtitle, chart->foot, chart->start_ns);
+    for (size_t i = 0; i < chart->legend_count; i++) {
+        fprintf(out, "legend %s %s\n", ink_names[chart->legend[i].ink], chart->legend[i].text);
+    }
+    if (chart->form == REPORT_FORM_TABLE) {
+        dump_table(chart, out);
+        return;
+    }
+    dump_axis("x", &chart->x, out);
+    for (size_t i = 0; i < chart->panel_count; i++) {
+        dump_panel(&chart->panels[i], out);
+    }
+}
+
+static void dump_axis(const char *name, const struct report_axis *axis, FILE *out)
+{
+    fprintf(out, "%s %.4g..%.4g '%s'", name, axis->low, axis->high, axis->title);
+    for (size_t i = 0; i < axis->tick_count; i++) {
+        if (axis->ticks[i].text[0] != 0) {
+            fprintf(out, " %.4g='%s'", axis->ticks[i].at, axis->ticks[i].text);
+        }
+    }
+    fputc('\n', out);
+}
+
+static void dump_panel(const struct report_panel *panel, FILE *out)
+{
+    fprintf(out, "panel '%s' '%s' '%s'\n", panel->label, panel->detail, panel->note);
+    dump_axis("  y", &panel->y, out);
+    for (size_t i = 0; i < panel->band_count; i++) {
+        fprintf(out, "  band %s %.4g..%.4g\n", ink_names[panel->bands[i].ink], panel->bands[i].from,
+                panel->bands[i].to);
+    }
+    for (size_t i = 0; i < panel->bar_count; i++) {
+        const struct report_bar *bar = &panel->bars[i];
+        fprintf(out, "  bar %s %.4f..%.4f %.4g..%.4g\n", ink_names[bar->ink], bar->from, bar->to, bar->low,
+                bar->high);
+    }
+    if (panel->curve_count > 0) {
+        double top = 0;
+        double at = 0;
+        for (size_t i = 0; i < panel->curve_count; i++) {
+            if (panel->curve[i].y > top) {
+                top = panel->curve[i].y;
+                at = panel->curve[i].x;
+            }
+        }
+        fprintf(out, "  curve law %.4f..%.4f top %.4g at %.4f\n", panel->curve[0].x,
+                panel->curve[panel->curve_count - 1].x, top, at);
+    }
+    for (size_t i = 0; i < panel->figure_count; i++) {
+        fprintf(out, "  figure '%s' %s%s\n", panel->figures[i].name, panel->figures[i].text,
+                panel->figures[i].is_alarm ? " !" : "");
+    }
+}
+
+static void dump_table(const struct report_chart *chart, FILE *out)
+{
+    for (size_t i = 0; i < chart->row_count; i++) {
+        fprintf(out, "row '%s' '%s'\n", chart->rows[i].label, chart->rows[i].detail);
+    }
+    for (size_t i = 0; i < chart->column_count; i++) {
+        const struct report_column *column = &chart->columns[i];
+        fprintf(out, "column %s '%s' %s %.4g..%.4g\n", ink_names[column->ink], column->title,
+                column->is_log ? "log" : "linear", column->low, column->high);
+        for (size_t row = 0; row < chart->row_count; row++) {
+            const struct report_cell *cell = &column->cells[row];
+            if (!cell->present) {
+                fprintf(out, "  - '%s'\n", cell->text);
+            } else if (cell->has_mark) {
+                fprintf(out, "  %.4g mark %.4g '%s'\n", cell->value, cell->mark, cell->text);
+            } else {
+                fprintf(out, "  %.4g '%s'\n", cell->value, cell->text);
+            }
+        }
+    }
+}

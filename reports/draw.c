@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "scene.h"
+
+#include <math.h>
+
+static void set_colour(cairo_t *cairo, struct report_colour colour);
+static void draw_hatched(const struct report_mark *mark, cairo_t *cairo);
+static void draw_line(const struct report_mark *mark, cairo_t *cairo);
+static void draw_curve(const struct report_mark *mark, cairo_t *cairo);
+static void draw_text(const struct report_mark *mark, struct report_typesetter *typesetter, cairo_t *cairo);
+
+void report_draw(const struct report_scene *scene, struct report_typesetter *typesetter, cairo_t *cairo)
+{
+    set_colour(cairo, report_style_colour(REPORT_INK_HALO));
+    cairo_rectangle(cairo, 0, 0, scene->width, scene->height);
+    cairo_fill(cairo);
+    for (size_t i = 0; i < scene->count; i++) {
+        const struct report_mark *mark = &scene->marks[i];
+        set_colour(cairo, report_style_colour(mark->ink));
+        switch (mark->shape) {
+        case REPORT_SHAPE_RECTANGLE:
+            cairo_rectangle(cairo, mark->box.x, mark->box.y, mark->box.width, mark->box.height);
+            cairo_fill(cairo);
+            break;
+        case REPORT_SHAPE_HATCHED:
+            draw_hatched(mark, cairo);
+            break;
+        case REPORT_SHAPE_LINE:
+        case REPORT_SHAPE_DASHED:
+            draw_line(mark, cairo);
+            break;
+        case REPORT_SHAPE_CURVE:
+            draw_curve(mark, cairo);
+            break;
+        case REPORT_SHAPE_TEXT:
+            draw_text(mark, typesetter, cairo);
+            break;
+        }
+    }
+}
+
+static void set_colour(cairo_t *cairo, struct report_colour colour)
+{
+    cairo_set_source_rgb(cairo, colour.red, colour.green, colour.blue);
+}
+
+/* The strokes lie on the lines x + y = k * pitch of the whole page, so that they go on from bar to bar; they
+ * are cut here and not by a clip, which the formats would each spell out. */
+static void draw_hatched(const struct report_mark *mark, cairo_t *cairo)
+{
+    const struct report_box *box = &mark->box;
+    const double right = box->x + box->width;
+    const double bottom = box->y + box->height;
+    /* A bar without room for strokes takes their mean colour. */
+    const bool is_flat = box->height < REPORT_HATCH_PITCH / 2;
+    set_colour(cairo, is_flat ? report_style_flat() : report_style_hatched());
+    cairo_rectangle(cairo, box->x, box->y, box->width, box->height);
+    cairo_fill(cairo);
+    if (is_flat) {
+        return;
+    }
+    set_colour(cairo, report_style_colour(mark->ink));
+    for (double sum = ceil((box->x + box->y) / REPORT_HATCH_PITCH) * REPORT_HATCH_PITCH; sum < right + bottom;
+         sum += REPORT_HATCH_PITCH) {
+        double from = fmax(box->x, sum - bottom);
+        double to = fmin(right, sum - box->y);
+        cairo_move_to(cairo, from, sum - from);
+        cairo_line_to(cairo, to, sum - to);
+    }
+    cairo_set_line_cap(cairo, CAIRO_LINE_CAP_BUTT);
+    cairo_set_line_width(cairo, REPORT_HATCH_STROKE);
+    cairo_stroke(cairo);
+    const double inset = REPORT_HATCH_STROKE / 2;
+    if (box->width > REPORT_HATCH_STROKE && box->height > REPORT_HATCH_STROKE) {
+        cairo_rectangle(cairo, box->x + inset, box->y + inset, box->width - REPORT_HATCH_STROKE,
+                        box->height - REPORT_HATCH_STROKE);
+        cairo_set_line_join(cairo, CAIRO_LINE_JOIN_MITER);
+        cairo_stroke(cairo);
+    }
+}
+
+static void draw_line(const struct report_mark *mark, cairo_t *cairo)
+{
+    static const double dashes[] = {3, 2};
+    cairo_set_line_width(cairo, mark->stroke);
+    cairo_set_line_cap(cairo, CAIRO_LINE_CAP_BUTT);
+    if (mark->shape == REPORT_SHAPE_DASHED) {
+        cairo_set_dash(cairo, dashes, 2, 0);
+    }
+    cairo_move_to(cairo, mark->box.x, mark->box.y);
+    cairo_line_to(cairo, mark->box.x + mark->box.width, mark->box.y + mark->box.height);
+    cairo_stroke(cairo);
+    cairo_set_dash(cairo, NULL, 0, 0);
+}
+
+static void draw_curve(const struct report_mark *mark, cairo_t *cairo)
+{
+    for (size_t i = 0; i < mark->point_count; i++) {
+        cairo_line_to(cairo, mark->points[i].x, mark->points[i].y);
+    }
+    cairo_set_line_width(cairo, mark->stroke);
+    cairo_set_line_cap(cairo, CAIRO_LINE_CAP_ROUND);
+    cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND);
+    cairo_stroke(cairo);
+}
+
+static void draw_text(const struct report_mark *mark, struct report_typesetter *typesetter, cairo_t *cairo)
+{
+    if (!mark->is_upright) {
+        report_typeset_draw(typesetter, cairo, &mark->type, mark->box.x, mark->box.y);
+        return;
+    }
+    static const double quarter_turn = -1.57079632679489661923;
+    cairo_save(cairo);
+    cairo_translate(cairo, mark->box.x, mark->box.y + mark->box.height);
+    cairo_rotate(cairo, quarter_turn);
+    report_typeset_draw(typesetter, cairo, &mark->type, 0, 0);
+    cairo_restore(cairo);
+}

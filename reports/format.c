@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "format.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel/time.h"
+
+/* U+202F, the narrow space that a line does not break at. */
+#define THIN_SPACE "\xE2\x80\xAF"
+
+static const char *const suffixes[] = {"", "K", "M", "G", "T", "P", "E"};
+enum { SUFFIX_COUNT = sizeof suffixes / sizeof suffixes[0] };
+
+static double scale_down(double value, size_t *suffix);
+static void write_digits(double value, char *buffer, size_t size);
+static const char *with_unit(struct report_arena *arena, const char *digits, size_t suffix,
+                             enum report_unit unit);
+
+const char *report_number(struct report_arena *arena, double value)
+{
+    return report_size(arena, value, REPORT_ROWS);
+}
+
+const char *report_size(struct report_arena *arena, double value, enum report_unit unit)
+{
+    size_t suffix;
+    double scaled = scale_down(value, &suffix);
+    char digits[32];
+    write_digits(scaled, digits, sizeof digits);
+    return with_unit(arena, digits, suffix, unit);
+}
+
+const char *report_exact(struct report_arena *arena, uint64_t value, enum report_unit unit)
+{
+    size_t suffix = 0;
+    uint64_t whole = value;
+    while (whole >= 1000 && whole % 1000 == 0 && suffix + 1 < SUFFIX_COUNT) {
+        whole /= 1000;
+        suffix++;
+    }
+    char digits[64];
+    if (whole >= 1000 && whole % 10 == 0 && whole / 10 < 1000 && suffix + 1 < SUFFIX_COUNT) {
+        /* 1250 is 1.25K: the short form still says all. */
+        write_digits((double)whole / 1000, digits, sizeof digits);
+        return with_unit(arena, digits, suffix + 1, unit);
+    }
+    if (whole < 1000) {
+        snprintf(digits, sizeof digits, "%" PRIu64, whole);
+        return with_unit(arena, digits, suffix, unit);
+    }
+    char plain[24];
+    int length = snprintf(plain, sizeof plain, "%" PRIu64, value);
+    size_t used = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0) {
+            memcpy(digits + used, THIN_SPACE, sizeof THIN_SPACE - 1);
+            used += sizeof THIN_SPACE - 1;
+        }
+        digits[used++] = plain[i];
+    }
+    digits[used] = 0;
+    return with_unit(arena, digits, 0, unit);
+}
+
+const char *report_percent(struct report_arena *arena, double share)
+{
+    char digits[32];
+    write_digits(100 * share, digits, sizeof digits);
+    /* 99.97 % of the partitions are not all of them. */
+    if (share < 1 && strcmp(digits, "100") == 0) {
+        return report_text(arena, ">99.9%%");
+    }
+    return report_text(arena, "%s%%", digits);
+}
+
+const char *report_duration(struct report_arena *arena, int64_t ns)
+{
+    static const struct {
+        const char *name;
+        int64_t ns;
+    } units[] = {{"d", SIM_DAY},    {"h", SIM_HOUR}, {"min", SIM_MINUTE},
+                 {"s", SIM_SECOND}, {"ms", SIM_MS},  {"µs", SIM_US}};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (ns != 0 && ns % units[i].ns == 0) {
+            return report_text(arena, "%" PRId64 " %s", ns / units[i].ns, units[i].name);
+        }
+    }
+    return report_text(arena, "%" PRId64 " ns", ns);
+}
+
+/* Rounds to three digits before it picks the suffix, so that 999 600 becomes 1M and not 1000K. */
+static double scale_down(double value, size_t *suffix)
+{
+    *suffix = 0;
+    while (value >= 999.5 && *suffix + 1 < SUFFIX_COUNT) {
+        value /= 1000;
+        ++*suffix;
+    }
+    return value;
+}
+
+static void write_digits(double value, char *buffer, size_t size)
+{
+    if (value < 0.001 && value > -0.001 && value != 0) {
+        snprintf(buffer, size, "%.1e", value);
+        return;
+    }
+    int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : value >= 0.9995 ? 2 : value >= 0.1 ? 3 : 4;
+    snprintf(buffer, size, "%.*f", decimals, value);
+    if (strchr(buffer, '.') != NULL) {
+        size_t length = strlen(buffer);
+        while (buffer[length - 1] == '0') {
+            buffer[--length] = 0;
+        }
+        if (buffer[length - 1] == '.') {
+            buffer[length - 1] = 0;
+        }
+    }
+}
+
+static const char *with_unit(struct report_arena *arena, const char *digits, size_t suffix,
+                             enum report_unit unit)
+{
+    if (unit == REPORT_BYTES) {
+        return report_text(arena, "%s" THIN_SPACE "%sB", digits, suffixes[suffix]);
+    }
+    return report_text(arena, "%s%s", digits, suffixes[suffix]);
+}

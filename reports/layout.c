@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "layout.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double swatch_width = 18;
+static const double swatch_height = 9;
+static const double swatch_gap = 6;
+static const double legend_gap = 18;
+static const double content_width = REPORT_PAGE_WIDTH - 2 * REPORT_PAGE_MARGIN;
+
+static void put_heading(const struct report_chart *chart, struct report_pen *pen);
+static void put_legend(const struct report_chart *chart, struct report_pen *pen);
+static void put_swatch(struct report_pen *pen, enum report_ink ink, double x, double middle);
+static void put_foot(const struct report_chart *chart, struct report_pen *pen);
+
+bool report_layout(const struct report_chart *chart, struct report_typesetter *typesetter,
+                   struct report_arena *arena, struct report_scene *out, struct sim_error *error)
+{
+    *out = (struct report_scene){.arena = arena, .width = REPORT_PAGE_WIDTH};
+    struct report_pen pen = {.scene = out, .typesetter = typesetter, .y = REPORT_PAGE_MARGIN - 4};
+    put_heading(chart, &pen);
+    if (chart->form == REPORT_FORM_TABLE) {
+        report_layout_table(chart, &pen);
+    } else {
+        report_layout_stack(chart, &pen);
+    }
+    put_foot(chart, &pen);
+    out->height = ceil(pen.y + REPORT_PAGE_MARGIN - 6);
+    return arena->out_of_memory ? sim_fail_memory(error) : true;
+}
+
+double report_snap(double value)
+{
+    return floor(value * 2 + 0.5) / 2;
+}
+
+struct report_mark *report_pen_mark(struct report_pen *pen, enum report_shape shape, enum report_ink ink,
+                                    struct report_box box)
+{
+    struct report_scene *scene = pen->scene;
+    if (scene->count == scene->capacity) {
+        size_t capacity = scene->capacity == 0 ? 256 : 2 * scene->capacity;
+        struct report_mark *marks = report_take(scene->arena, capacity, sizeof *marks);
+        if (marks == NULL) {
+            return &scene->spare; /* The arena remembers the failure. */
+        }
+        if (scene->count > 0) {
+            memcpy(marks, scene->marks, scene->count * sizeof *marks);
+        }
+        scene->marks = marks;
+        scene->capacity = capacity;
+    }
+    struct report_mark *mark = &scene->marks[scene->count++];
+    *mark = (struct report_mark){.shape = shape, .ink = ink, .box = box};
+    return mark;
+}
+
+void report_pen_line(struct report_pen *pen, enum report_shape shape, enum report_ink ink, double x0,
+                     double y0, double x1, double y1, double stroke)
+{
+    struct report_box box = {.x = x0, .y = y0, .width = x1 - x0, .height = y1 - y0};
+    report_pen_mark(pen, shape, ink, box)->stroke = stroke;
+}
+
+struct report_box report_pen_text(struct report_pen *pen, const struct report_type *type,
+                                  enum report_align align, double x, double y)
+{
+    struct report_extent extent = report_typeset_measure(pen->typesetter, type);
+    double left = align == REPORT_LEFT ? x : align == REPORT_RIGHT ? x - extent.width : x - extent.width / 2;
+    struct report_box box = {.x = left, .y = y, .width = extent.width, .height = extent.height};
+    if (type->text[0] != 0) {
+        report_pen_mark(pen, REPORT_SHAPE_TEXT, REPORT_INK_TEXT, box)->type = *type;
+    }
+    return box;
+}
+
+struct report_box report_pen_text_on(struct report_pen *pen, const struct report_type *type,
+                                     enum report_align align, double x, double baseline)
+{
+    struct report_extent extent = report_typeset_measure(pen->typesetter, type);
+    return report_pen_text(pen, type, align, x, baseline - extent.baseline);
+}
+
+double report_pen_width(struct report_pen *pen, const char *text, enum report_font font)
+{
+    struct report_type type = {.text = text, .font = font, .lines = 1};
+    return report_typeset_measure(pen->typesetter, &type).width;
+}
+
+double report_pen_height(struct report_pen *pen, enum report_font font)
+{
+    struct report_type type = {.text = "0", .font = font, .lines = 1};
+    return report_typeset_measure(pen->typesetter, &type).height;
+}
+
+static void put_heading(const struct report_chart *chart, struct report_pen *pen)
+{
+    const struct report_type title = {chart->title, REPORT_FONT_TITLE, content_width, 2};
+    struct report_box box = report_pen_text(pen, &title, REPORT_LEFT, REPORT_PAGE_MARGIN, pen->y);
+    pen->y = box.y + box.height + 3;
+    const struct report_type subtitle = {chart->subtitle, REPORT_FONT_SUBTITLE, content_width, 3};
+    box = report_pen_text(pen, &subtitle, REPORT_LEFT, REPORT_PAGE_MARGIN, pen->y);
+    pen->y = box.y + box.height + 10;
+    put_legend(chart, pen);
+}
+
+/* Entries flow like words. */
+static void put_legend(const struct report_chart *chart, struct report_pen *pen)
+{
+    const double line = report_pen_height(pen, REPORT_FONT_LEGEND);
+    double x = REPORT_PAGE_MARGIN;
+    for (size_t i = 0; i < chart->legend_count; i++) {
+        const struct report_legend *entry = &chart->legend[i];
+        double width = swatch_width + swatch_gap + report_pen_width(pen, entry->text, REPORT_FONT_LEGEND);
+        if (x > REPORT_PAGE_MARGIN && x + width > REPORT_PAGE_MARGIN + content_width) {
+            x = REPORT_PAGE_MARGIN;
+            pen->y += line + 4;
+        }
+        put_swatch(pen, entry->ink, x, pen->y + line / 2);
+        const struct report_type type = {.text = entry->text, .font = REPORT_FONT_LEGEND, .lines = 1};
+        report_pen_text(pen, &type, REPORT_LEFT, x + swatch_width + swatch_gap, pen->y);
+        x += width + legend_gap;
+    }
+    if (chart->legend_count > 0) {
+        pen->y += line + 6;
+    }
+}
+
+static void put_swatch(struct report_pen *pen, enum report_ink ink, double x, double middle)
+{
+    middle = report_snap(middle);
+    const struct report_box box = {.x = report_snap(x),
+                                   .y = report_snap(middle - swatch_height / 2),
+                                   .width = swatch_width,
+                                   .height = swatch_height};
+    switch (ink) {
+    case REPORT_INK_OPEN:
+        report_pen_mark(pen, REPORT_SHAPE_HATCHED, ink, box);
+        return;
+    case REPORT_INK_LAW:
+        report_pen_line(pen, REPORT_SHAPE_LINE, ink, box.x, middle, box.x + box.width, middle, 1.6);
+        return;
+    case REPORT_INK_SLOW:
+        report_pen_line(pen, REPORT_SHAPE_LINE, ink, box.x + box.width / 2, box.y - 1, box.x + box.width / 2,
+                        box.y + box.height + 1, 2);
+        return;
+    case REPORT_INK_OVER:
+    case REPORT_INK_TINY: {
+        report_pen_mark(pen, REPORT_SHAPE_RECTANGLE, ink, box);
+        double edge = ink == REPORT_INK_OVER ? box.x : box.x + box.width;
+        report_pen_line(pen, REPORT_SHAPE_DASHED, REPORT_INK_AXIS, edge, box.y, edge, box.y + box.height, 1);
+        return;
+    }
+    default:
+        report_pen_mark(pen, REPORT_SHAPE_RECTANGLE, ink, box);
+    }
+}
+
+static void put_foot(const struct report_chart *chart, struct report_pen *pen)
+{
+    const struct report_type foot = {chart->foot, REPORT_FONT_FOOT, content_width, 2};
+    pen->y += 12;
+    struct report_box box = report_pen_text(pen, &foot, REPORT_LEFT, REPORT_PAGE_MARGIN, pen->y);
+    pen->y += box.height;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the layouts of both forms use. A pen goes down the page and puts marks into a scene. */
+#ifndef REPORTS_LAYOUT_H
+#define REPORTS_LAYOUT_H
+
+#include "scene.h"
+
+struct report_pen {
+    struct report_scene *scene;
+    struct report_typesetter *typesetter;
+    double y; /* the next free line */
+};
+
+enum report_align { REPORT_LEFT, REPORT_CENTRE, REPORT_RIGHT };
+
+/* Snaps to half a logical pixel: at twice the scale edges fall on whole pixels and stay crisp. */
+double report_snap(double value);
+/* Adds a mark and returns it, for what is left to be set; after a failure a mark that is not drawn. */
+struct report_mark *report_pen_mark(struct report_pen *pen, enum report_shape shape, enum report_ink ink,
+                                    struct report_box box);
+void report_pen_line(struct report_pen *pen, enum report_shape shape, enum report_ink ink, double x0,
+                     double y0, double x1, double y1, double stroke);
+/* Sets a text with its top at y; x is its left edge, middle or right edge. Returns its box. */
+struct report_box report_pen_text(struct report_pen *pen, const struct report_type *type,
+                                  enum report_align align, double x, double y);
+double report_pen_width(struct report_pen *pen, const char *text, enum report_font font);
+double report_pen_height(struct report_pen *pen, enum report_font font);
+/* The text's baseline on `baseline`. */
+struct report_box report_pen_text_on(struct report_pen *pen, const struct report_type *type,
+                                     enum report_align align, double x, double baseline);
+
+void report_layout_stack(const struct report_chart *chart, struct report_pen *pen);
+void report_layout_table(const struct report_chart *chart, struct report_pen *pen);
+
+#endif

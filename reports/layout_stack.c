@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Panels one below the other over a shared x axis: numbers left, plot, key figures right. */
+#include "layout.h"
+
+static const double plot_left = 76;
+static const double plot_width = 530;
+static const double figures_left = 628;
+static const double figures_right = REPORT_PAGE_WIDTH - REPORT_PAGE_MARGIN;
+static const double panel_gap = 13;
+static const double tick_length = 4;
+static const double figure_line = 13;
+static const double bar_height_min = 1;
+/* So many panels, and the numbers of the x axis stand below every eighth too. */
+enum { TALL_PANELS = 12, REPEAT_EVERY = 8 };
+
+struct plot {
+    const struct report_axis *x, *y;
+    struct report_box box;
+};
+
+static double plot_height(size_t panel_count);
+static void put_panel(const struct report_chart *chart, const struct report_panel *panel, bool has_numbers,
+                      struct report_pen *pen);
+static void put_panel_head(const struct report_panel *panel, struct report_pen *pen);
+static void put_bands(const struct report_panel *panel, const struct plot *plot, struct report_pen *pen);
+static void put_bars(const struct report_panel *panel, const struct plot *plot, struct report_pen *pen);
+static void put_curve(const struct report_panel *panel, const struct plot *plot, struct report_pen *pen);
+static void put_y_axis(const struct plot *plot, struct report_pen *pen);
+static void put_x_axis(const struct plot *plot, bool has_numbers, struct report_pen *pen);
+static double put_figures(const struct report_panel *panel, double top, struct report_pen *pen);
+static double x_of(const struct plot *plot, double value);
+static double y_of(const struct plot *plot, double value);
+
+void report_layout_stack(const struct report_chart *chart, struct report_pen *pen)
+{
+    for (size_t i = 0; i < chart->panel_count; i++) {
+        bool is_last = i + 1 == chart->panel_count;
+        bool repeats = chart->panel_count >= TALL_PANELS && (i + 1) % REPEAT_EVERY == 0 &&
+                       chart->panel_count - i > REPEAT_EVERY / 2;
+        put_panel(chart, &chart->panels[i], is_last || repeats, pen);
+    }
+    const struct report_type title = {.text = chart->x.title, .font = REPORT_FONT_TICK, .lines = 1};
+    struct report_box box =
+        report_pen_text(pen, &title, REPORT_CENTRE, plot_left + plot_width / 2, pen->y + 3);
+    pen->y = box.y + box.height;
+}
+
+/* One strategy fills a slide; many stay readable and make the page long. */
+static double plot_height(size_t panel_count)
+{
+    return panel_count == 1 ? 240 : panel_count == 2 ? 150 : panel_count == 3 ? 110 : 78;
+}
+
+static void put_panel(const struct report_chart *chart, const struct report_panel *panel, bool has_numbers,
+                      struct report_pen *pen)
+{
+    pen->y += panel_gap;
+    put_panel_head(panel, pen);
+    const struct plot plot = {.x = &chart->x,
+                              .y = &panel->y,
+                              .box = {.x = plot_left,
+                                      .y = report_snap(pen->y + 4),
+                                      .width = plot_width,
+                                      .height = plot_height(chart->panel_count)}};
+    put_bands(panel, &plot, pen);
+    put_y_axis(&plot, pen);
+    put_bars(panel, &plot, pen);
+    put_curve(panel, &plot, pen);
+    double figures_end = put_figures(panel, plot.box.y, pen);
+    pen->y = plot.box.y + plot.box.height;
+    put_x_axis(&plot, has_numbers, pen);
+    pen->y = figures_end > pen->y ? figures_end : pen->y;
+}
+
+static void put_panel_head(const struct report_panel *panel, struct report_pen *pen)
+{
+    static const double gap = 10;
+    const double room = figures_right - plot_left;
+    struct report_type label = {panel->label, REPORT_FONT_LABEL, room, 2};
+    struct report_type detail = {panel->detail, REPORT_FONT_DETAIL, room, 2};
+    struct report_extent first = report_typeset_measure(pen->typesetter, &label);
+    double detail_width = report_pen_width(pen, panel->detail, REPORT_FONT_DETAIL);
+    double baseline = pen->y + first.baseline;
+    struct report_box box = report_pen_text(pen, &label, REPORT_LEFT, plot_left, pen->y);
+    bool fits = box.height < 1.5 * report_pen_height(pen, REPORT_FONT_LABEL) &&
+                box.width + gap + detail_width <= room;
+    if (fits) {
+        detail.width = 0;
+        double x = box.width > 0 ? plot_left + box.width + gap : plot_left;
+        report_pen_text_on(pen, &detail, REPORT_LEFT, x, baseline);
+        pen->y += box.height;
+    } else {
+        pen->y += box.height + 1;
+        box = report_pen_text(pen, &detail, REPORT_LEFT, plot_left, pen->y);
+        pen->y += box.height;
+    }
+    if (panel->note[0] != 0) {
+        const struct report_type note = {panel->note, REPORT_FONT_NOTE, room, 2};
+        box = report_pen_text(pen, &note, REPORT_LEFT, plot_left, pen->y + 1);
+        pen->y = box.y + box.height;
+    }
+}
+
+static void put_bands(const struct report_panel *panel, const struct plot *plot, struct report_pen *pen)
+{
+    for (size_t i = 0; i < panel->band_count; i++) {
+        const struct report_band *band = &panel->bands[i];
+        double from = report_snap(x_of(plot, band->from));
+        double to = report_snap(x_of(plot, band->to));
+        struct report_box box = {from, plot->box.y, to - from, plot->box.height};
+        report_pen_mark(pen, REPORT_SHAPE_RECTANGLE, band->ink, box);
+        double edge = band->ink == REPORT_INK_OVER ? from : to;
+        report_pen_line(pen, REPORT_SHAPE_DASHED, REPORT_INK_AXIS, edge, box.y, edge, box.y + box.height, 1);
+    }
+}
+
+static void put_bars(const struct report_panel *panel, const struct plot *plot, struct report_pen *pen)
+{
+    const double floor_y = plot->box.y + plot->box.height;
+    double below = floor_y;
+    for (size_t i = 0; i < panel->bar_count; i++) {
+        const struct report_bar *bar = &panel->bars[i];
+        double left = report_snap(x_of(plot, bar->from));
+        double right = report_snap(x_of(plot, bar->to));
+        double bottom = bar->low > 0 ? below : floor_y;
+        double top = report_snap(y_of(plot, bar->high));
+        /* What is rare is seen nevertheless: it is what breaks limits. */
+        top = top > bottom - bar_height_min ? bottom - bar_height_min : top;
+        below = top;
+        /* Half a pixel of paper between neighbours. */
+        double width = right - left > 2 ? right - left - 0.5 : right - left;
+        struct report_box box = {left, top, width, bottom - top};
+        report_pen_mark(pen, bar->ink == REPORT_INK_OPEN ? REPORT_SHAPE_HATCHED : REPORT_SHAPE_RECTANGLE,
+                        bar->ink, box);
+    }
+}
+
+static void put_curve(const struct report_panel *panel, const struct plot *plot, struct report_pen *pen)
+{
+    if (panel->curve_count < 2) {
+        return;
+    }
+    struct report_point *points = report_take(pen->scene->arena, panel->curve_count, sizeof *points);
+    if (points == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < panel->curve_count; i++) {
+        points[i] = (struct report_point){x_of(plot, panel->curve[i].x), y_of(plot, panel->curve[i].y)};
+    }
+    static const struct {
+        enum report_ink ink;
+        double stroke;
+    } passes[] = {{REPORT_INK_HALO, 3}, {REPORT_INK_LAW, 1.6}};
+    for (size_t i = 0; i < 2; i++) {
+        struct report_mark *mark = report_pen_mark(pen, REPORT_SHAPE_CURVE, passes[i].ink, plot->box);
+        mark->points = points;
+        mark->point_count = panel->curve_count;
+        mark->stroke = passes[i].stroke;
+    }
+}
+
+static void put_y_axis(const struct plot *plot, struct report_pen *pen)
+{
+    const double right = plot->box.x + plot->box.width;
+    for (size_t i = 0; i < plot->y->tick_count; i++) {
+        const struct report_tick *tick = &plot->y->ticks[i];
+        double y = report_snap(y_of(plot, tick->at));
+        if (i > 0) {
+            report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_GRID, plot->box.x, y, right, y, 1);
+        }
+        const struct report_type type = {.text = tick->text, .font = REPORT_FONT_TICK, .lines = 1};
+        double height = report_pen_height(pen, REPORT_FONT_TICK);
+        report_pen_text(pen, &type, REPORT_RIGHT, plot->box.x - 6, y - height / 2);
+    }
+    const struct report_type title = {.text = plot->y->title, .font = REPORT_FONT_TICK, .lines = 1};
+    struct report_extent extent = report_typeset_measure(pen->typesetter, &title);
+    struct report_box box = {.x = REPORT_PAGE_MARGIN,
+                             .y = plot->box.y + (plot->box.height - extent.width) / 2,
+                             .width = extent.height,
+                             .height = extent.width};
+    struct report_mark *mark = report_pen_mark(pen, REPORT_SHAPE_TEXT, REPORT_INK_TEXT, box);
+    mark->type = title;
+    mark->is_upright = true;
+}
+
+static void put_x_axis(const struct plot *plot, bool has_numbers, struct report_pen *pen)
+{
+    const double y = plot->box.y + plot->box.height;
+    report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_AXIS, plot->box.x, y, plot->box.x + plot->box.width, y,
+                    1);
+    double end = y;
+    for (size_t i = 0; i < plot->x->tick_count; i++) {
+        const struct report_tick *tick = &plot->x->ticks[i];
+        double x = report_snap(x_of(plot, tick->at));
+        bool is_decade = tick->text[0] != 0;
+        report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_AXIS, x, y, x,
+                        y + (is_decade ? tick_length : tick_length / 2), 1);
+        if (has_numbers && is_decade) {
+            const struct report_type type = {.text = tick->text, .font = REPORT_FONT_TICK, .lines = 1};
+            struct report_box box = report_pen_text(pen, &type, REPORT_CENTRE, x, y + tick_length + 2);
+            end = box.y + box.height;
+        }
+    }
+    pen->y = end > y ? end : y + tick_length;
+}
+
+static double put_figures(const struct report_panel *panel, double top, struct report_pen *pen)
+{
+    for (size_t i = 0; i < panel->figure_count; i++) {
+        const struct report_figure *figure = &panel->figures[i];
+        const enum report_font font = figure->is_alarm ? REPORT_FONT_ALARM : REPORT_FONT_FIGURE;
+        const struct report_type name = {.text = figure->name, .font = REPORT_FONT_FIGURE, .lines = 1};
+        const struct report_type text = {.text = figure->text, .font = font, .lines = 1};
+        report_pen_text(pen, &name, REPORT_LEFT, figures_left, top);
+        report_pen_text(pen, &text, REPORT_RIGHT, figures_right, top);
+        top += figure_line;
+    }
+    return top;
+}
+
+static double x_of(const struct plot *plot, double value)
+{
+    return plot->box.x + (value - plot->x->low) / (plot->x->high - plot->x->low) * plot->box.width;
+}
+
+static double y_of(const struct plot *plot, double value)
+{
+    double share = (value - plot->y->low) / (plot->y->high - plot->y->low);
+    return plot->box.y + (1 - share) * plot->box.height;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const steps[] = {"make the folder", "open", "write", "flush", "rename"};
+enum { WRITE_MAX = 65536 };
+
+static bool make_folder(const char *folder, size_t *made_from, const struct report_fault *fault,
+                        struct sim_error *error);
+static void remove_folders(const char *folder, size_t made_from);
+static char *temporary_path(const char *path);
+static bool write_whole(const char *path, const char *temporary, const struct report_bytes *content,
+                        const struct report_fault *fault, struct sim_error *error);
+static bool rename_all(char *const *paths, char **temporaries, size_t count, const struct report_fault *fault,
+                       struct sim_error *error);
+static int ask(const struct report_fault *fault, enum report_step step);
+static bool fail(struct sim_error *error, enum report_step step, const char *path, int reason);
+
+bool report_output(const char *folder, char *const *paths, const struct report_bytes *contents, size_t count,
+                   const struct report_fault *fault, struct sim_error *error)
+{
+    size_t made_from = 0;
+    if (!make_folder(folder, &made_from, fault, error)) {
+        return false;
+    }
+    char **temporaries = calloc(count > 0 ? count : 1, sizeof *temporaries);
+    bool ok = temporaries != NULL ? true : sim_fail_memory(error);
+    for (size_t i = 0; ok && i < count; i++) {
+        temporaries[i] = temporary_path(paths[i]);
+        ok = temporaries[i] != NULL ? write_whole(paths[i], temporaries[i], &contents[i], fault, error)
+                                    : sim_fail_memory(error);
+    }
+    ok = ok && rename_all(paths, temporaries, count, fault, error);
+    for (size_t i = 0; temporaries != NULL && i < count; i++) {
+        if (!ok && temporaries[i] != NULL) {
+            unlink(temporaries[i]);
+        }
+        free(temporaries[i]);
+    }
+    free(temporaries);
+    if (!ok) {
+        remove_folders(folder, made_from);
+    }
+    return ok;
+}
+
+/* *made_from: how many bytes of the path name the first folder that was made here; 0 for none. */
+static bool make_folder(const char *folder, size_t *made_from, const struct report_fault *fault,
+                        struct sim_error *error)
+{
+    char *path = strdup(folder[0] != 0 ? folder : ".");
+    if (path == NULL) {
+        return sim_fail_memory(error);
+    }
+    *made_from = 0;
+    int reason = ask(fault, REPORT_STEP_FOLDER);
+    const size_t length = strlen(path);
+    for (size_t i = 1; reason == 0 && i <= length; i++) {
+        if (path[i] != '/' && path[i] != 0) {
+            continue;
+        }
+        char kept = path[i];
+        path[i] = 0;
+        if (mkdir(path, 0777) == 0) {
+            *made_from = *made_from == 0 ? i : *made_from;
+        } else if (errno != EEXIST && errno != EISDIR) {
+            /* A parent that cannot be made on a read-only disk may be there all the same. */
+            int why = errno;
+            struct stat status;
+            reason = stat(path, &status) == 0 ? 0 : why;
+        }
+        path[i] = kept;
+    }
+    struct stat status;
+    if (reason == 0 && stat(path, &status) != 0) {
+        reason = errno;
+    } else if (reason == 0 && !S_ISDIR(status.st_mode)) {
+        reason = ENOTDIR;
+    }
+    if (reason != 0) {
+        fail(error, REPORT_STEP_FOLDER, folder, reason);
+        remove_folders(folder, *made_from);
+    }
+    free(path);
+    return reason == 0;
+}
+
+/* From the deepest up to the first that was made; a folder that is not empty stays. */
+static void remove_folders(const char *folder, size_t made_from)
+{
+    char *path = made_from > 0 ? strdup(folder) : NULL;
+    if (path == NULL) {
+        return;
+    }
+    for (size_t i = strlen(path); i >= made_from; i--) {
+        if (path[i] == '/' || path[i] == 0) {
+            path[i] = 0;
+            rmdir(path);
+        }
+    }
+    free(path);
+}
+
+/* In the target's folder, since a rename does not cross file systems; with the process's number, since two
+ * runs may write there at once. */
+static char *temporary_path(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    int folder_length = slash != NULL ? (int)(slash - path + 1) : 0;
+    size_t size = strlen(path) + 48;
+    char *out = malloc(size);
+    if (out != NULL) {
+        snprintf(out, size, "%.*s.%s.%ld.partial", folder_length, path, path + folder_length, (long)getpid());
+    }
+    return out;
+}
+
+static bool write_whole(const char *path, const char *temporary, const struct report_bytes *content,
+                        const struct report_fault *fault, struct sim_error *error)
+{
+    int reason = ask(fault, REPORT_STEP_OPEN);
+    int file = -1;
+    if (reason == 0) {
+        file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+        reason = file < 0 ? errno : 0;
+    }
+    if (reason != 0) {
+        return fail(error, REPORT_STEP_OPEN, path, reason);
+    }
+    enum report_step step = REPORT_STEP_WRITE;
+    for (size_t done = 0; reason == 0 && done < content->size;) {
+        size_t left = content->size - done;
+        reason = ask(fault, REPORT_STEP_WRITE);
+        ssize_t written =
+            reason == 0 ? write(file, content->data + done, left < WRITE_MAX ? left : WRITE_MAX) : 0;
+        if (written < 0) {
+            reason = errno == EINTR ? 0 : errno;
+        } else {
+            done += (size_t)written;
+        }
+    }
+    if (reason == 0) {
+        step = REPORT_STEP_FLUSH;
+        reason = ask(fault, REPORT_STEP_FLUSH);
+        /* Some file systems cannot flush; that is no failure of ours. */
+        if (reason == 0 && fsync(file) != 0 && errno != EINVAL) {
+            reason = errno;
+        }
+    }
+    if (close(file) != 0 && reason == 0) {
+        reason = errno;
+    }
+    return reason == 0 ? true : fail(error, step, path, reason);
+}
+
+static bool rename_all(char *const *paths, char **temporaries, size_t count, const struct report_fault *fault,
+                       struct sim_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        int reason = ask(fault, REPORT_STEP_RENAME);
+        if (reason == 0 && rename(temporaries[i], paths[i]) != 0) {
+            reason = errno;
+        }
+        if (reason != 0) {
+            return fail(error, REPORT_STEP_RENAME, paths[i], reason);
+        }
+    }
+    return true;
+}
+
+static int ask(const struct report_fault *fault, enum report_step step)
+{
+    return fault != NULL ? fault->ask(fault->context, step) : 0;
+}
+
+static bool fail(struct sim_error *error, enum report_step step, const char *path, int reason)
+{
+    const char *cure = reason == ENOSPC || reason == EDQUOT ? "make room on the disk"
+                       : reason == ENOTDIR || reason == EISDIR || reason == EEXIST
+                           ? "move what stands there away"
+                           : "choose another folder with --out";
+    return sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s: cannot %s: %s; %s", path, steps[step],
+                    strerror(reason), cure);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "reports/reports.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart.h"
+#include "output.h"
+#include "render.h"
+#include "scene.h"
+
+/* A file's name holds 255 bytes; the chart's name, the ending and the temporary name need some of them. */
+enum { STEM_SIZE_MAX = 160 };
+
+/* The charts of one call, from the first allocation to the files. */
+struct batch {
+    struct report_bytes contents[REPORT_KIND_COUNT];
+    char *paths[REPORT_KIND_COUNT];
+    size_t count;
+};
+
+static bool make_all(const struct lab_result *result, enum report_format format, const char *folder,
+                     struct batch *batch, struct sim_error *error);
+static bool make_one(const struct lab_result *result, enum report_kind kind, enum report_format format,
+                     const char *folder, struct report_typesetter *typesetter, struct batch *batch,
+                     struct sim_error *error);
+static char *path_of(const char *folder, const char *scenario, const char *chart, const char *extension);
+static bool hand_over(struct batch *batch, struct report_files *out, struct sim_error *error);
+
+bool report_write(const struct lab_result *result, enum report_format format, const char *folder,
+                  struct report_files *out, struct sim_error *error)
+{
+    return report_write_faulty(result, format, folder, NULL, out, error);
+}
+
+bool report_write_faulty(const struct lab_result *result, enum report_format format, const char *folder,
+                         const struct report_fault *fault, struct report_files *out, struct sim_error *error)
+{
+    *out = (struct report_files){0};
+    struct batch batch = {0};
+    bool ok = make_all(result, format, folder, &batch, error);
+    if (ok && batch.count > 0) {
+        ok = hand_over(&batch, out, error) &&
+             report_output(folder, out->paths, batch.contents, out->count, fault, error);
+    }
+    for (size_t i = 0; i < REPORT_KIND_COUNT; i++) {
+        report_bytes_free(&batch.contents[i]);
+        free(batch.paths[i]);
+    }
+    if (!ok) {
+        report_files_free(out);
+    }
+    return ok;
+}
+
+void report_files_free(struct report_files *files)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        free(files->paths[i]);
+    }
+    free(files->paths);
+    *files = (struct report_files){0};
+}
+
+static bool make_all(const struct lab_result *result, enum report_format format, const char *folder,
+                     struct batch *batch, struct sim_error *error)
+{
+    struct report_typesetter *typesetter = report_typesetter_create(error);
+    bool ok = typesetter != NULL;
+    for (int kind = 0; ok && kind < REPORT_KIND_COUNT; kind++) {
+        ok = make_one(result, (enum report_kind)kind, format, folder, typesetter, batch, error);
+    }
+    report_typesetter_destroy(typesetter);
+    return ok;
+}
+
+static bool make_one(const struct lab_result *result, enum report_kind kind, enum report_format format,
+                     const char *folder, struct report_typesetter *typesetter, struct batch *batch,
+                     struct sim_error *error)
+{
+    struct report_arena arena;
+    report_arena_init(&arena);
+    struct report_chart *chart;
+    struct report_scene scene;
+    bool ok = report_chart_make(result, kind, &arena, &chart, error);
+    if (ok && chart != NULL) {
+        ok = report_layout(chart, typesetter, &arena, &scene, error) &&
+             report_render(&scene, typesetter, format, chart->title, chart->start_ns,
+                           &batch->contents[batch->count], error);
+        if (ok) {
+            char *path = path_of(folder, result->scenario_name, chart->name, report_format_extension(format));
+            batch->paths[batch->count] = path;
+            ok = path != NULL ? true : sim_fail_memory(error);
+            batch->count++;
+        }
+    }
+    report_arena_free(&arena);
+    return ok;
+}
+
+/* One '-' for each character that is no letter, digit, '-' or '_' of ASCII. */
+static char *path_of(const char *folder, const char *scenario, const char *chart, const char *extension)
+{
+    char stem[STEM_SIZE_MAX + 1];
+    size_t used = 0;
+    for (const char *at = scenario != NULL ? scenario : ""; *at != 0 && used < STEM_SIZE_MAX; at++) {
+        bool is_plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
+                        (*at >= '0' && *at <= '9') || *at == '-' || *at == '_';
+        bool continues_utf8 = ((unsigned char)*at & 0xC0) == 0x80;
+        if (is_plain) {
+            stem[used++] = *at;
+        } else if (!continues_utf8) {
+            stem[used++] = '-';
+        }
+    }
+    stem[used] = 0;
+    size_t folder_length = strlen(folder);
+    const char *slash = folder_length == 0 || folder[folder_length - 1] == '/' ? "" : "/";
+    size_t size = folder_length + used + strlen(chart) + strlen(extension) + 16;
+    char *path = malloc(size);
+    if (path != NULL) {
+        snprintf(path, size, "%s%s%s-%s.%s", folder, slash, used > 0 ? stem : "scenario", chart, extension);
+    }
+    return path;
+}
+
+static bool hand_over(struct batch *batch, struct report_files *out, struct sim_error *error)
+{
+    out->paths = calloc(batch->count, sizeof *out->paths);
+    if (out->paths == NULL) {
+        return sim_fail_memory(error);
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        out->paths[i] = batch->paths[i];
+        batch->paths[i] = NULL;
+    }
+    out->count = batch->count;
+    return true;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "style.h"
+
+#define RGB(hex)                                                                                             \
+    {                                                                                                        \
+        (((hex) >> 16) & 255) / 255.0, (((hex) >> 8) & 255) / 255.0, ((hex)&255) / 255.0                     \
+    }
+
+static const struct report_font_style fonts[REPORT_FONT_COUNT] = {
+    [REPORT_FONT_TITLE] = {17, true, false, REPORT_INK_TEXT},
+    [REPORT_FONT_SUBTITLE] = {11, false, false, REPORT_INK_QUIET},
+    [REPORT_FONT_LABEL] = {11.5, true, false, REPORT_INK_TEXT},
+    [REPORT_FONT_DETAIL] = {10.5, false, false, REPORT_INK_QUIET},
+    [REPORT_FONT_NOTE] = {10, false, true, REPORT_INK_TEXT},
+    [REPORT_FONT_FIGURE] = {10, false, false, REPORT_INK_TEXT},
+    [REPORT_FONT_ALARM] = {10, true, false, REPORT_INK_ALARM},
+    [REPORT_FONT_TICK] = {9.5, false, false, REPORT_INK_QUIET},
+    [REPORT_FONT_LEGEND] = {10, false, false, REPORT_INK_TEXT},
+    [REPORT_FONT_FOOT] = {9, false, false, REPORT_INK_QUIET},
+};
+
+/* Okabe and Ito's palette for the marks (blue, vermilion, orange), which the colour-blind tell apart; in grey
+ * print the shades stay light, the closed bars dark, the open ones hatched, and the law has a halo. */
+static const struct report_colour inks[REPORT_INK_COUNT] = {
+    [REPORT_INK_CLOSED] = RGB(0x0072B2), [REPORT_INK_OPEN] = RGB(0x0072B2),
+    [REPORT_INK_LAW] = RGB(0x111111),    [REPORT_INK_OVER] = RGB(0xF9DCCB),
+    [REPORT_INK_TINY] = RGB(0xFFF3D1),   [REPORT_INK_COST] = RGB(0x0072B2),
+    [REPORT_INK_SLOW] = RGB(0x111111),   [REPORT_INK_ALARM] = RGB(0xB84A00),
+    [REPORT_INK_WASTE] = RGB(0xE69F00),  [REPORT_INK_TEXT] = RGB(0x1A1A1A),
+    [REPORT_INK_QUIET] = RGB(0x555555),  [REPORT_INK_AXIS] = RGB(0x777777),
+    [REPORT_INK_GRID] = RGB(0xE2E2E2),   [REPORT_INK_HALO] = RGB(0xFFFFFF),
+};
+
+static const struct report_colour hatched = RGB(0xDCEBF5);
+static const struct report_colour flat = RGB(0x5AA3CF);
+
+const struct report_font_style *report_style_font(enum report_font font)
+{
+    return &fonts[font];
+}
+
+struct report_colour report_style_colour(enum report_ink ink)
+{
+    return inks[ink];
+}
+
+struct report_colour report_style_hatched(void)
+{
+    return hatched;
+}
+
+struct report_colour report_style_flat(void)
+{
+    return flat;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "fixture.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/number.h"
+#include "tune/odds.h"
+
+enum { STRATEGIES_MAX = 64, ROW_BYTES = 350 };
+
+static char *copy(const char *text)
+{
+    char *out = malloc(strlen(text) + 1);
+    assert(out != NULL);
+    return strcpy(out, text);
+}
+
+struct lab_result *fixture_result(const char *name, const char *source)
+{
+    struct lab_result *result = calloc(1, sizeof *result);
+    assert(result != NULL);
+    result->scenario_name = copy(name);
+    result->about = copy("");
+    result->source = copy(source);
+    result->seed = 1;
+    result->digest = UINT64_C(0x0123456789abcdef);
+    result->rows = 1555200000;
+    result->keys = 10000;
+    result->start_ns = INT64_C(1767225600000000000);
+    result->end_ns = INT64_C(1775001600000000000);
+    result->limits = (struct lab_limits){100000, 100000000, 24};
+    result->strategies = calloc(STRATEGIES_MAX, sizeof *result->strategies);
+    assert(result->strategies != NULL);
+    return result;
+}
+
+struct lab_strategy_result *fixture_add(struct lab_result *result, const char *label,
+                                        const struct bk_strategy *strategy)
+{
+    assert(result->strategy_count < STRATEGIES_MAX);
+    struct lab_strategy_result *out = &result->strategies[result->strategy_count++];
+    out->strategy = *strategy;
+    out->label = copy(label != NULL ? label : bk_kind_name(strategy->kind));
+    lab_histogram_init(&out->closed_rows);
+    lab_histogram_init(&out->open_rows);
+    lab_histogram_init(&out->closed_bytes);
+    lab_histogram_init(&out->open_bytes);
+    lab_histogram_init(&out->read_partitions);
+    return out;
+}
+
+void fixture_put(struct lab_strategy_result *strategy, bool is_open, uint64_t rows, uint64_t count)
+{
+    lab_histogram_add(is_open ? &strategy->open_rows : &strategy->closed_rows, rows, count, rows);
+    lab_histogram_add(is_open ? &strategy->open_bytes : &strategy->closed_bytes, rows * ROW_BYTES, count,
+                      rows);
+}
+
+void fixture_spread(struct lab_strategy_result *strategy, bool is_open, double least, double most,
+                    uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        double share = ((double)i + 0.5) / (double)count;
+        double size = sim_exp(sim_log(least) + share * (sim_log(most) - sim_log(least)));
+        fixture_put(strategy, is_open, (uint64_t)size, 1);
+    }
+}
+
+void fixture_law(struct lab_strategy_result *strategy, double p, uint64_t threshold, uint64_t count)
+{
+    const struct tune_law law = {.p = p, .threshold = threshold};
+    enum { DISTINCT_MAX = 400 };
+    uint64_t distinct = count < DISTINCT_MAX ? count : DISTINCT_MAX;
+    for (uint64_t i = 0; i < distinct; i++) {
+        uint64_t rows = tune_quantile(&law, ((double)i + 0.5) / (double)distinct);
+        fixture_put(strategy, false, rows, count / distinct);
+    }
+}
+
+static double percentile(const struct lab_histogram *histogram, double share)
+{
+    size_t count;
+    struct lab_bin *bins = lab_histogram_sorted(histogram, &count);
+    assert(bins != NULL);
+    double seen = 0;
+    double size = 0;
+    for (size_t i = 0; i < count && seen < share * (double)histogram->count; i++) {
+        seen += (double)bins[i].count;
+        size = (double)bins[i].size;
+    }
+    free(bins);
+    return size;
+}
+
+static uint64_t count_above(const struct lab_histogram *histogram, uint64_t limit, bool is_below)
+{
+    size_t count;
+    struct lab_bin *bins = lab_histogram_sorted(histogram, &count);
+    uint64_t sum = 0;
+    for (size_t i = 0; bins != NULL && i < count; i++) {
+        sum += (is_below ? bins[i].size < limit : bins[i].size > limit) ? bins[i].count : 0;
+    }
+    free(bins);
+    return sum;
+}
+
+static void add_sizes(struct lab_strategy_result *strategy, const struct lab_histogram *histogram,
+                      const char *of, const char *unit)
+{
+    char name[LAB_METRIC_NAME_SIZE];
+    if (histogram->count == 0) {
+        return;
+    }
+    snprintf(name, sizeof name, "partitions.%s.%s.p50", of, unit);
+    assert(lab_metrics_add(&strategy->metrics, name, percentile(histogram, 0.5)));
+    snprintf(name, sizeof name, "partitions.%s.%s.p99", of, unit);
+    assert(lab_metrics_add(&strategy->metrics, name, percentile(histogram, 0.99)));
+    snprintf(name, sizeof name, "partitions.%s.%s.max", of, unit);
+    assert(lab_metrics_add(&strategy->metrics, name, (double)histogram->most));
+}
+
+void fixture_metrics(const struct lab_result *result, struct lab_strategy_result *strategy, double extra_ops,
+                     double reads_mean, double reads_p99)
+{
+    struct lab_metrics *metrics = &strategy->metrics;
+    const uint64_t closed = strategy->closed_rows.count;
+    const uint64_t total = closed + strategy->open_rows.count;
+    const struct lab_limits *limits = &result->limits;
+    assert(lab_metrics_add(metrics, "partitions.total", (double)total));
+    assert(lab_metrics_add(metrics, "partitions.closed", (double)closed));
+    uint64_t over_rows = count_above(&strategy->closed_rows, limits->partition_rows, false) +
+                         count_above(&strategy->open_rows, limits->partition_rows, false);
+    uint64_t over_bytes = count_above(&strategy->closed_bytes, limits->partition_bytes, false) +
+                          count_above(&strategy->open_bytes, limits->partition_bytes, false);
+    if (limits->partition_rows != 0) {
+        assert(lab_metrics_add(metrics, "partitions.over_limit_rows", (double)over_rows));
+        assert(lab_metrics_add(metrics, "partitions.over_limit",
+                               (double)(over_rows > over_bytes ? over_rows : over_bytes)));
+    }
+    if (limits->partition_bytes != 0) {
+        assert(lab_metrics_add(metrics, "partitions.over_limit_bytes", (double)over_bytes));
+    }
+    assert(lab_metrics_add(metrics, "partitions.tiny",
+                           (double)count_above(&strategy->closed_rows, limits->tiny_rows, true)));
+    add_sizes(strategy, &strategy->closed_rows, "closed", "rows");
+    add_sizes(strategy, &strategy->closed_bytes, "closed", "bytes");
+    struct lab_histogram all;
+    lab_histogram_init(&all);
+    lab_histogram_merge(&all, &strategy->closed_rows);
+    lab_histogram_merge(&all, &strategy->open_rows);
+    add_sizes(strategy, &all, "all", "rows");
+    lab_histogram_clear(&all);
+    lab_histogram_init(&all);
+    lab_histogram_merge(&all, &strategy->closed_bytes);
+    lab_histogram_merge(&all, &strategy->open_bytes);
+    add_sizes(strategy, &all, "all", "bytes");
+    lab_histogram_clear(&all);
+    assert(lab_metrics_add(metrics, "writes.extra_ops_per_1000_rows", extra_ops));
+    if (reads_mean > 0) {
+        assert(lab_metrics_add(metrics, "reads.partitions_per_read.mean", reads_mean));
+        assert(lab_metrics_add(metrics, "reads.partitions_per_read.p99", reads_p99));
+    }
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes the charts of every special case into a folder, for a person to look at: report_gallery FOLDER. */
+#include <stdio.h>
+
+#include "fixture.h"
+#include "reports/reports.h"
+
+int main(int argc, char **argv)
+{
+    const char *folder = argc > 1 ? argv[1] : "gallery";
+    for (size_t i = 0; i < FIXTURE_COUNT; i++) {
+        struct lab_result *result = fixture_case(i);
+        for (int format = 0; format < REPORT_FORMAT_COUNT; format++) {
+            struct report_files files;
+            struct sim_error error;
+            if (!report_write(result, (enum report_format)format, folder, &files, &error)) {
+                fprintf(stderr, "%s\n", error.text);
+                lab_result_destroy(result);
+                return (int)error.class;
+            }
+            for (size_t k = 0; k < files.count; k++) {
+                puts(files.paths[k]);
+            }
+            report_files_free(&files);
+        }
+        lab_result_destroy(result);
+    }
+    return 0;
+}
