@@ -16,7 +16,7 @@ static int init(const struct cli_args *args, struct sim_error *error);
 const struct cli_command cli_init = {
     .name = "init",
     .arguments = "[NAME]",
-    .summary = "write a commented starter scenario, NAME.yaml (default scenario.yaml)",
+    .summary = "write a commented starter scenario (default scenario.yaml)",
     .example = "  bucketlab init chat\n  bucketlab run chat.yaml\n",
     .options = options,
     .least = 0,

@@ -147,12 +147,11 @@ static const char *command_name(const void *context, size_t index)
 
 static void print_help(FILE *stream)
 {
-    fprintf(stream,
-            "bucketlab: how to split a stream of rows into Cassandra partitions, tried before production\n\n"
-            "usage: bucketlab COMMAND [OPTIONS] [ARGS]\n\ncommands:\n");
+    fprintf(stream, "bucketlab: try how to split a stream of rows into Cassandra partitions\n\n"
+                    "usage: bucketlab COMMAND [OPTIONS] [ARGS]\n\ncommands:\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(stream, "  %-10s  %s\n", commands[i]->name, commands[i]->summary);
     fprintf(stream, "\n'bucketlab COMMAND --help' tells a command's options; --version the version.\n\n"
-                    "exit codes: 0 fine, 1 a check failed, 2 bad usage or input, 3 the environment failed\n\n"
+                    "exit codes: 0 fine, 1 check failed, 2 bad usage or input, 3 environment failed\n\n"
                     "example:\n  bucketlab init\n  bucketlab run scenario.yaml\n");
 }

@@ -31,7 +31,7 @@ static int run(const struct cli_args *args, struct sim_error *error);
 const struct cli_command cli_run = {
     .name = "run",
     .arguments = "SCENARIO...",
-    .summary = "run every strategy of a scenario on the same rows, compare, store, draw",
+    .summary = "run all strategies on the same rows; compare, store, draw",
     .example = "  bucketlab run chat.yaml --set arrivals.rate=300/s --format png,pdf\n",
     .options = options,
     .least = 1,

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Aim: `init` writes a scenario that runs as it is, whole or not at all, over nothing.
+Method: the files that it leaves are looked at; the scenario is run."""
+import os
+import resource
+import unittest
+
+from program import SOURCE, ProgramTest
+
+
+class InitTest(ProgramTest):
+    def test_init_writes_the_starter_whole(self):
+        self.assertEqual(self.good("init"), "wrote scenario.yaml; try it: bucketlab run scenario.yaml\n")
+        self.assertEqual(self.files(), ["scenario.yaml"])
+        with open(os.path.join(SOURCE, "sim", "cli", "starter.yaml"), "rb") as file:
+            starter = file.read()
+        with open(os.path.join(self.folder, "scenario.yaml"), "rb") as file:
+            self.assertEqual(file.read(), starter)
+
+    def test_init_of_a_name_adds_the_ending_once(self):
+        self.good("init", "chat")
+        self.good("init", "tweets.yaml")
+        self.assertEqual(self.files(), ["chat.yaml", "tweets.yaml"])
+
+    def test_init_over_a_file_is_refused(self):
+        self.write("chat.yaml", "mine")
+        self.assertIn("chat.yaml: already there", self.bad(2, "init", "chat"))
+        self.assertEqual(self.files(), ["chat.yaml"])
+        with open(os.path.join(self.folder, "chat.yaml")) as file:
+            self.assertEqual(file.read(), "mine")
+
+    def test_init_in_a_missing_folder_is_refused(self):
+        self.assertIn("no/chat.yaml: No such file", self.bad(2, "init", "no/chat"))
+        self.assertIn("no file name", self.bad(2, "init", ""))
+        self.assertEqual(self.files(), [])
+
+    def test_init_without_room_leaves_nothing(self):
+        def limit():
+            import signal
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+        self.assertIn("scenario.yaml: ", self.bad(3, "init", preexec_fn=limit))
+        self.assertEqual(self.files(), [])
+
+    def test_starter_runs_and_its_expectations_hold(self):
+        self.good("init")
+        result = self.good_json("run", "scenario.yaml", "--json", "--quiet", "--no-charts")
+        self.assertEqual([s["label"] for s in result["strategies"]],
+                         ["none", "time", "count", "probabilistic", "hash"])
+        self.assertTrue(result["expect"] and all(expect["ok"] for expect in result["expect"]))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Aim: `odds` prints the published figures, in the promised fields, and refuses what is no setting.
+Method: the figures of docs and design as constants, and the law summed up in exact fractions for a small one."""
+import json
+import unittest
+from fractions import Fraction
+
+from program import ProgramTest
+
+FIELDS = ["bits", "threshold", "increment_probability", "mean_rows", "stddev_rows", "below", "above",
+          "quantiles", "counter_increments_per_1000_rows"]
+
+
+class OddsTest(ProgramTest):
+    def close(self, actual, expected, digits):
+        self.assertLess(abs(actual / expected - 1), 10.0 ** -digits, (actual, expected))
+
+    def test_odds_9_40_gives_published_figures(self):
+        odds = self.good_json("odds", "--bits", "9", "--threshold", "40", "--json", "--below", "12000",
+                              "--below", "4200", "--above", "20000", "--above", "32000", "--above", "58000")
+        self.assertEqual((odds["mean_rows"], odds["increment_probability"]), (20480, 1 / 512))
+        self.close(odds["stddev_rows"], 3235.0085007616, 12)
+        self.assertEqual([tail["rows"] for tail in odds["below"] + odds["above"]],
+                         [12000, 4200, 20000, 32000, 58000])
+        published = [0.0011304044, 1.338744e-15, 0.538460811385, 0.00095968816, 5.8165184e-16]
+        for tail, expected in zip(odds["below"] + odds["above"], published):
+            self.close(tail["probability"], expected, 6)
+        self.assertEqual(odds["counter_increments_per_1000_rows"], 1.953125)
+
+    def test_odds_json_has_the_fields_in_order(self):
+        text = self.good("odds", "--bits", "9", "--threshold", "40", "--json")
+        fields = json.loads(text, object_pairs_hook=lambda pairs: [name for name, _ in pairs])
+        self.assertEqual(fields, FIELDS)
+        self.assertIn('"stddev_rows":3235.008500761', text)
+        self.assertEqual([q["p"] for q in json.loads(text)["quantiles"]], [0.001, 0.01, 0.5, 0.99, 0.999])
+
+    def test_odds_of_a_chance_agree_with_a_sum_of_fractions(self):
+        odds = self.good_json("odds", "--probability", "2/7", "--threshold", "3", "--json", "--below", "6",
+                              "--above", "9", "--quantile", "0.5", "--quantile", "0")
+        p, law, ways = Fraction(2, 7), {}, 1
+        for rows in range(3, 200):
+            law[rows] = ways * p ** 3 * (1 - p) ** (rows - 3)
+            ways = ways * rows // (rows - 2)
+        self.close(odds["below"][0]["probability"], float(sum(law[n] for n in range(3, 6))), 14)
+        self.close(odds["above"][0]["probability"], float(1 - sum(law[n] for n in range(3, 10))), 13)
+        median = next(n for n in law if sum(law[i] for i in range(3, n + 1)) >= Fraction(1, 2))
+        self.assertEqual([q["rows"] for q in odds["quantiles"]][0], median)
+        self.assertIsNone(odds["bits"])
+
+    def test_odds_of_0_bits_is_a_constant(self):
+        odds = self.good_json("odds", "--bits", "0", "--threshold", "40", "--below", "40", "--above", "40",
+                              "--json")
+        self.assertEqual((odds["mean_rows"], odds["stddev_rows"]), (40, 0))
+        self.assertEqual((odds["below"][0]["probability"], odds["above"][0]["probability"]), (0, 0))
+        self.assertEqual({q["rows"] for q in odds["quantiles"]}, {40})
+
+    def test_odds_plain_is_a_table(self):
+        text = self.good("odds", "--bits", "9", "--threshold", "40", "--above", "32000")
+        self.assertRegex(text, r"(?m)^  mean +20480$")
+        self.assertRegex(text, r"(?m)^  P\(rows > 32000\) +0\.00095968815")
+        self.assertRegex(text, r"(?m)^  quantile 0\.5 +20310$")
+
+    def test_odds_of_no_setting_is_refused(self):
+        for arguments in [["--bits", "33", "--threshold", "1"], ["--bits", "-1", "--threshold", "1"],
+                          ["--bits", "9", "--threshold", "0"], ["--bits", "9"], ["--threshold", "4"],
+                          ["--bits", "9", "--probability", "1/2", "--threshold", "4"],
+                          ["--probability", "3/2", "--threshold", "4"],
+                          ["--probability", "0/2", "--threshold", "4"],
+                          ["--probability", "0.5", "--threshold", "4"],
+                          ["--probability", "1/0", "--threshold", "4"],
+                          ["--bits", "9", "--threshold", "4", "--quantile", "1"],
+                          ["--bits", "9", "--threshold", "4", "--quantile", "nan"],
+                          ["--bits", "9", "--threshold", "4", "--below", "x"],
+                          ["--bits", "32", "--threshold", "9223372036854775807"],
+                          ["--bits", "9", "--threshold", "4", "surplus"]]:
+            with self.subTest(arguments):
+                self.assertRegex(self.bad(2, "odds", "--json", *arguments), r"\Abucketlab: .+")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs the program in a fresh folder. A test script is given the program's path as its first argument."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
+SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+
+SMALL = """\
+name: small
+seed: 7
+duration: 2d
+keys: {count: 20, popularity: uniform}
+arrivals: {rate: 0.5/s}
+row: {bytes: 100, cells: 3}
+reads: {latest: {rows: 10, rate: 0.01/s}}
+limits: {partition_rows: 3000, tiny_rows: 24}
+strategies:
+  - none: {}
+  - time: {window: 6h}
+  - count: {rows: 1000, counter: external}
+  - probabilistic: {bits: 4, threshold: 40}
+  - hash: {buckets: 4}
+"""
+
+
+class ProgramTest(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="bucketlab-test-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def start(self, *arguments, **options):
+        environment = dict(os.environ, NO_COLOR="1", **options.pop("environment", {}))
+        return subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, env=environment,
+                                stdin=subprocess.DEVNULL, stdout=options.pop("stdout", subprocess.PIPE),
+                                stderr=options.pop("stderr", subprocess.PIPE), **options)
+
+    def run_program(self, *arguments, **options):
+        """Returns exit code, stdout, stderr."""
+        process = self.start(*arguments, **options)
+        out, err = process.communicate(timeout=120)
+        return process.returncode, (out or b"").decode(), err.decode()
+
+    def good(self, *arguments, **options):
+        """stdout of a command that must succeed without a word on stderr."""
+        code, out, err = self.run_program(*arguments, **options)
+        self.assertEqual((code, err), (0, ""), out)
+        return out
+
+    def good_json(self, *arguments):
+        return json.loads(self.good(*arguments))
+
+    def bad(self, code, *arguments, **options):
+        """The one line of stderr of a command that must fail with this code and an empty stdout."""
+        actual, out, err = self.run_program(*arguments, **options)
+        self.assertEqual((actual, out), (code, ""), err)
+        self.assertRegex(err, r"\A[^\n]+\n\Z")
+        return err[:-1]
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def files(self):
+        """Every file and folder below the test's folder."""
+        found = []
+        for root, folders, files in os.walk(self.folder):
+            found += [os.path.relpath(os.path.join(root, name), self.folder) for name in folders + files]
+        return sorted(found)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Aim: `run` compares, stores and draws, exits with the right code, and leaves nothing half done.
+Method: a scenario of a few ten thousand rows; stdout, stderr, exit code and the files left."""
+import os
+import unittest
+
+from program import SMALL, ProgramTest
+
+LABELS = ["none", "time", "count", "probabilistic", "hash"]
+
+
+class RunTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("small.yaml", SMALL)
+
+    def test_run_prints_a_table_that_fits(self):
+        out = self.good("run", "small.yaml", "--quiet")
+        table = out.split("strategy ")[1].split("\n\n")[0].splitlines()[1:]
+        self.assertEqual([line.split()[0] for line in table], LABELS)
+        for line in out.split("pictures")[0].splitlines():
+            self.assertLessEqual(len(line), 80, line)
+        self.assertNotIn("\033", out)
+        self.assertRegex(out, r"\nrun 1 in bucketlab\.db, seed 7, digest [0-9a-f]{16}, \d+\.\d s\n\Z")
+
+    def test_run_leaves_database_and_named_pictures_only(self):
+        out = self.good("run", "small.yaml", "--quiet", "--db", "a.db", "--out", "x/y", "--format", "svg,pdf",
+                        "--format=png")
+        named = [line.strip() for line in out.split("pictures\n")[1].split("\n\n")[0].splitlines()]
+        self.assertEqual({os.path.splitext(name)[1] for name in named}, {".svg", ".pdf", ".png"})
+        self.assertEqual(self.files(), sorted(["a.db", "small.yaml", "x", "x/y"] + named))
+
+    def test_run_json_is_the_object_of_the_reference(self):
+        result = self.good_json("run", "small.yaml", "--json", "--no-charts")
+        self.assertEqual(list(result), ["run", "scenario", "seed", "digest", "rows", "strategies", "expect"])
+        self.assertEqual((result["run"], result["scenario"], result["seed"], result["expect"]),
+                         (1, "small", 7, []))
+        self.assertRegex(result["digest"], r"\A[0-9a-f]{16}\Z")
+        for strategy, label in zip(result["strategies"], LABELS):
+            self.assertEqual(list(strategy), ["label", "kind", "placement_digest", "metrics"])
+            self.assertEqual((strategy["label"], strategy["kind"]), (label, label))
+            self.assertEqual(strategy["metrics"]["writes.rows"], result["rows"])
+        count = result["strategies"][2]["metrics"]
+        self.assertEqual(count["partitions.closed.rows.max"], 1000)
+        self.assertIsInstance(count["partitions.closed"], int)
+        self.assertEqual(self.files(), ["bucketlab.db", "small.yaml"])
+
+    def test_run_of_the_same_seed_has_the_same_digest(self):
+        digests = [self.good_json("run", "small.yaml", "--json", "--no-charts", "--jobs", jobs)["digest"]
+                   for jobs in ["1", "2", "3"]]
+        self.assertEqual(len(set(digests)), 1)
+        other = self.good_json("run", "small.yaml", "--json", "--no-charts", "--seed", "8")
+        self.assertEqual(other["seed"], 8)
+        self.assertNotEqual(other["digest"], digests[0])
+
+    def test_run_with_overrides_uses_them(self):
+        result = self.good_json("run", "small.yaml", "--json", "--no-charts", "--set",
+                                "strategies[2].count.rows=500", "--set", "name=other")
+        self.assertEqual(result["scenario"], "other")
+        self.assertEqual(result["strategies"][2]["metrics"]["partitions.closed.rows.max"], 500)
+
+    def test_run_with_a_failed_expectation_stores_draws_and_exits_1(self):
+        self.write("bad.yaml", SMALL + "expect:\n  - count.partitions.closed.rows.max == 999\n"
+                                       "  - count.partitions.over_limit == 0\n")
+        code, out, err = self.run_program("run", "bad.yaml", "--quiet", "--out", "o")
+        self.assertEqual((code, err), (1, "small: 1 of 2 expectations failed\n"))
+        self.assertIn("  FAILED count.partitions.closed.rows.max == 999   (actual 1000)\n", out)
+        self.assertIn("  ok     count.partitions.over_limit == 0   (actual 0)\n", out)
+        self.assertIn("o", self.files())
+        self.assertEqual(self.good_json("runs", "--json")[0]["expects_failed"], 1)
+
+    def test_run_of_several_prints_an_object_a_line(self):
+        self.write("other.yaml", SMALL.replace("name: small", "name: other"))
+        out = self.good("run", "small.yaml", "other.yaml", "--json", "--quiet", "--no-charts")
+        self.assertEqual(len(out.splitlines()), 2)
+        self.assertEqual([row["scenario"] for row in self.good_json("runs", "--json")], ["other", "small"])
+
+    def test_run_of_two_with_one_name_is_refused_for_the_pictures(self):
+        self.assertIn("their pictures", self.bad(2, "run", "small.yaml", "./small.yaml"))
+
+    def test_run_of_bad_input_leaves_nothing(self):
+        self.write("typo.yaml", SMALL.replace("threshold", "treshold"))
+        self.write("metric.yaml", SMALL + "expect: [count.partitions.closd > 1]\n")
+        before = self.files()
+        for arguments in [["typo.yaml"], ["small.yaml", "typo.yaml"], ["missing.yaml"], ["metric.yaml"], ["."],
+                          ["small.yaml", "--set", "durration=3d"], ["small.yaml", "--seed", "x"],
+                          ["small.yaml", "--format", "html"], ["small.yaml", "--format", "png,gif"],
+                          ["small.yaml", "--jobs", "0"], ["small.yaml", "--out", "small.yaml/x"],
+                          ["small.yaml", "--db", "no/such.db"], ["small.yaml", "--set", "name=a\nb"],
+                          ["small.yaml", "--out", ""], ["small.yaml", "--db", ""]]:
+            with self.subTest(arguments):
+                self.bad(2, "run", "--json", *arguments)
+                self.assertEqual(self.files(), before)
+        self.assertRegex(self.bad(2, "run", "typo.yaml"), r"\Atypo\.yaml:13:\d+: .*did you mean 'threshold'\?")
+
+    def test_run_into_what_is_no_database_leaves_it_alone(self):
+        self.write("notes.db", "these are my notes, " * 100)
+        before = self.files()
+        self.assertIn("notes.db", self.bad(3, "run", "small.yaml", "--db", "notes.db"))
+        self.assertEqual(self.files(), before)
+        with open(os.path.join(self.folder, "notes.db")) as file:
+            self.assertEqual(file.read(), "these are my notes, " * 100)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Aim: an interrupted run ends soon and leaves nothing; progress keeps to stderr.
+Method: a scenario that would take minutes gets a signal; a terminal is made with a pty."""
+import os
+import pty
+import signal
+import time
+import unittest
+
+from program import SMALL, ProgramTest
+
+LONG = SMALL.replace("rate: 0.5/s", "rate: 2000/s").replace("duration: 2d", "duration: 400d")
+
+
+class StopTest(ProgramTest):
+    def test_run_that_is_interrupted_stores_nothing(self):
+        self.write("long.yaml", LONG)
+        for number in [signal.SIGINT, signal.SIGTERM]:
+            process = self.start("run", "long.yaml", "--quiet")
+            time.sleep(0.7)
+            begin = time.monotonic()
+            process.send_signal(number)
+            out, err = process.communicate(timeout=60)
+            self.assertEqual((process.returncode, out), (128 + number, b""))
+            self.assertEqual(err, b"interrupted; nothing was stored\n")
+            self.assertLess(time.monotonic() - begin, 20)
+            self.assertEqual(self.files(), ["long.yaml"])
+
+    def test_run_whose_parent_ignores_interrupts_goes_on(self):
+        self.write("long.yaml", LONG)
+        process = self.start("run", "long.yaml", "--quiet",
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+        time.sleep(0.7)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.7)
+        self.assertIsNone(process.poll())
+        process.terminate()
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM)
+
+    def test_progress_is_a_bar_on_a_terminal_only(self):
+        self.write("long.yaml", LONG)
+        for options, expects_bar in [([], True), (["--quiet"], False)]:
+            master, slave = pty.openpty()
+            process = self.start("run", "long.yaml", *options, stderr=slave)
+            os.close(slave)
+            time.sleep(1.5)
+            process.terminate()
+            out, _ = process.communicate(timeout=60)
+            text = os.read(master, 65536).decode()
+            os.close(master)
+            self.assertEqual(out, b"")
+            self.assertEqual("rows/s" in text and "small" in text, expects_bar, text)
+
+
+if __name__ == "__main__":
+    unittest.main()

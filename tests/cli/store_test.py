@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Aim: what was stored is shown, drawn and replayed as it was.
+Method: one run is stored; the later commands are held against what `run` itself said. A stored seed or
+digest is then falsified in the database, which replay must notice."""
+import os
+import sqlite3
+import unittest
+
+from program import SMALL, ProgramTest
+
+
+class StoreTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("small.yaml", SMALL)
+
+    def read(self, name):
+        with open(os.path.join(self.folder, name), "rb") as file:
+            return file.read()
+
+    def test_show_json_equals_that_of_run(self):
+        result = self.good("run", "small.yaml", "--json", "--no-charts")
+        self.assertEqual(self.good("show", "1", "--json"), result)
+        self.assertEqual(self.good("show", "last", "--json"), result)
+
+    def test_show_prints_the_table_of_run_and_the_origin(self):
+        run = self.good("run", "small.yaml", "--no-charts", "--quiet", "--set", "strategies[2].count.rows=500")
+        show = self.good("show", "last")
+        self.assertTrue(show.startswith(run.split("\nrun 1 in")[0]), show)
+        self.assertIn("  count          count: rows 500\n", show)
+        self.assertIn("  probabilistic  probabilistic: bits 4, threshold 40\n", show)
+        self.assertIn("--set 'strategies[2].count.rows=500'", show)
+        self.assertIn("again: bucketlab replay 1 --db bucketlab.db\n", show)
+
+    def test_runs_lists_newest_first(self):
+        for seed in ["3", "4"]:
+            self.good("run", "small.yaml", "--no-charts", "--quiet", "--seed", seed)
+        rows = self.good_json("runs", "--json")
+        self.assertEqual([(row["run"], row["seed"], row["strategies"]) for row in rows], [(2, 4, 5), (1, 3, 5)])
+        lines = self.good("runs").splitlines()
+        self.assertEqual([line.split()[:3] for line in lines], [["run", "scenario", "seed"], ["2", "small", "4"],
+                                                                ["1", "small", "3"]])
+
+    def test_report_draws_the_same_bytes_as_run(self):
+        self.good("run", "small.yaml", "--quiet", "--out", "a", "--format", "png,svg,pdf")
+        named = self.good("report", "1", "--out", "b", "--format", "png,svg,pdf").splitlines()
+        self.assertGreaterEqual(len(named), 3)
+        for name in named:
+            self.assertEqual(self.read(name), self.read("a" + name[1:]))
+
+    def test_replay_from_another_folder_has_the_same_digest(self):
+        result = self.good_json("run", "small.yaml", "--json", "--no-charts", "--seed", "11", "--set",
+                                "duration=1d", "--set", "arrivals.rate=1/s")
+        os.mkdir(os.path.join(self.folder, "elsewhere"))
+        os.remove(os.path.join(self.folder, "small.yaml"))
+        before = self.files()
+        self.assertEqual(self.good("replay", "last", "--quiet"), f"run 1: same digest {result['digest']}\n")
+        self.assertEqual(self.good_json("replay", "1", "--json", "--db", "./bucketlab.db"),
+                         {"run": 1, "same": True, "digest": result["digest"]})
+        self.assertEqual(self.files(), before)
+
+    def test_replay_of_a_falsified_run_names_the_strategy(self):
+        self.good("run", "small.yaml", "--quiet", "--no-charts")
+        with sqlite3.connect(os.path.join(self.folder, "bucketlab.db")) as database:
+            table = next(name for name, sql in database.execute("SELECT name, sql FROM sqlite_schema WHERE "
+                                                                "type = 'table' AND sql LIKE '%placement_%'"))
+            database.execute(f"UPDATE {table} SET placement_digest = placement_digest + 1 "
+                             "WHERE label = 'count'")
+        database.close()
+        self.assertIn("run 1: strategy 'count' places rows differently", self.bad(1, "replay", "1", "--quiet"))
+
+    def test_commands_on_a_missing_run_or_database_say_so(self):
+        for command in [["runs"], ["show", "1"], ["report", "last"], ["replay", "1"]]:
+            code, out, err = self.run_program(*command)
+            self.assertIn(code, [2, 3])
+            self.assertEqual(out, "")
+            self.assertRegex(err, r"\Abucketlab\.db: [^\n]+\n\Z")
+        self.assertEqual(self.files(), ["small.yaml"])
+        self.good("run", "small.yaml", "--no-charts", "--quiet")
+        self.bad(2, "show", "99")
+        self.bad(2, "replay", "99", "--json")
+        self.bad(2, "report", "99", "--format", "svg")
+        self.assertEqual(self.files(), ["bucketlab.db", "small.yaml"])
+
+
+if __name__ == "__main__":
+    unittest.main()

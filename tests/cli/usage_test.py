@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Aim: commands, options and exit codes are what the reference says, and each error is one line with a cure.
+Method: the program is called wrongly and rightly, without any scenario."""
+import os
+import subprocess
+import unittest
+
+from program import PROGRAM, ProgramTest
+
+COMMANDS = ["run", "odds", "token", "bucket-of", "runs", "show", "report", "replay", "init"]
+
+
+class UsageTest(ProgramTest):
+    def test_program_without_arguments_prints_help_to_stderr(self):
+        code, out, err = self.run_program()
+        self.assertEqual((code, out), (2, ""))
+        self.assertEqual(err, self.good("--help"))
+
+    def test_help_names_every_command_and_no_other(self):
+        lines = self.good("--help").split("commands:\n")[1].split("\n\n")[0].splitlines()
+        self.assertEqual([line.split()[0] for line in lines], COMMANDS)
+
+    def test_help_of_each_command_fits_and_has_an_example(self):
+        self.assertLessEqual(max(map(len, self.good("--help").splitlines())), 80)
+        for command in COMMANDS:
+            text = self.good(command, "--help")
+            self.assertEqual(text, self.good("help", command))
+            self.assertIn("example:\n  bucketlab " + command, text)
+            for line in text.splitlines():
+                self.assertLessEqual(len(line), 80, line)
+
+    def test_version_is_printed(self):
+        self.assertRegex(self.good("--version"), r"\Abucketlab \d+\.\d+\.\d+\n\Z")
+
+    def test_unknown_command_has_a_suggestion(self):
+        self.assertEqual(self.bad(2, "rnu"), "bucketlab: no command 'rnu'; did you mean 'run'?")
+        self.assertIn("the commands are: run, odds,", self.bad(2, "zzzzzz"))
+        self.assertIn("did you mean 'odds'?", self.bad(2, "help", "ods"))
+
+    def test_command_of_a_later_version_says_so(self):
+        for command in ["tune", "sweep", "merge", "check", "fuzz", "diff", "cql"]:
+            text = self.bad(2, command, "x.yaml")
+            self.assertTrue(text.startswith(f"bucketlab: '{command}' is not in this version; "
+                                            "this version has: run, "), text)
+
+    def test_unknown_option_has_a_suggestion(self):
+        self.assertEqual(self.bad(2, "odds", "--thresold", "4"),
+                         "bucketlab: 'odds' has no option '--thresold'; did you mean '--threshold'?")
+        self.assertIn("did you mean '--seed'?", self.bad(2, "run", "--sed=3", "x.yaml"))
+        self.assertIn("'-x'", self.bad(2, "run", "-x"))
+        self.assertIn("before the command", self.bad(2, "--json", "odds"))
+
+    def test_option_without_its_value_is_refused(self):
+        self.assertIn("--bits needs a value", self.bad(2, "odds", "--bits"))
+        self.assertIn("--json takes no value", self.bad(2, "odds", "--json=yes"))
+
+    def test_number_of_arguments_is_checked(self):
+        self.assertIn("lacks an argument", self.bad(2, "run"))
+        self.assertIn("'b' is one too many", self.bad(2, "show", "a", "b"))
+        self.assertIn("not a run", self.bad(2, "show", "newest"))
+        self.assertIn("not a run", self.bad(2, "show", "-1"))
+
+    def test_options_stand_before_and_after_arguments(self):
+        first = self.good("bucket-of", "--buckets", "9", "a", "b")
+        for environment in [{}, {"POSIXLY_CORRECT": "1"}]:
+            self.assertEqual(first, self.good("bucket-of", "a", "b", "--buckets=9", environment=environment))
+            self.assertEqual(first, self.good("bucket-of", "a", "--buckets", "9", "--", "b",
+                                              environment=environment))
+
+    def test_arguments_after_two_dashes_are_no_options(self):
+        self.assertTrue(self.good("bucket-of", "--buckets", "9", "--", "--json").endswith("  --json\n"))
+
+    def test_stdout_that_cannot_be_written_exits_3(self):
+        if os.path.exists("/dev/full"):
+            with open("/dev/full", "w") as full:
+                code, _, err = self.run_program("--help", stdout=full)
+            self.assertEqual(code, 3)
+            self.assertRegex(err, r"\Astandard output: [^\n]+; [^\n]+\n\Z")
+        code = subprocess.call(["sh", "-c", 'exec "$0" --version >&- 2>&-', PROGRAM])
+        self.assertEqual(code, 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
