@@ -19,7 +19,7 @@ faults=()
 ./setup.sh build test || exit 3
 
 build() { # preset
-    cmake --preset "$1" -DBUCKETLAB_TESTS=ON && cmake --build --preset "$1" -j "$jobs"
+    cmake --preset "$1" && cmake --build --preset "$1" -j "$jobs"
 }
 
 number() { # attribute, JUnit file
