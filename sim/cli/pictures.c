@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 static bool read_formats(const char *list, struct cli_pictures *out, struct sim_error *error);
+static bool folder_takes_files(const char *folder, struct sim_error *error);
 
 bool cli_pictures_read(const struct cli_args *args, struct cli_pictures *out, struct sim_error *error)
 {
@@ -22,7 +23,7 @@ bool cli_pictures_read(const struct cli_args *args, struct cli_pictures *out, st
     }
     if (!cli_has(args, "format"))
         out->wanted[REPORT_PNG] = true;
-    return cli_has(args, "no-charts") || cli_folder_takes_files(out->folder, error);
+    return cli_has(args, "no-charts") || folder_takes_files(out->folder, error);
 }
 
 bool cli_pictures_write(struct cli_pictures *pictures, const struct lab_result *result,
@@ -53,7 +54,8 @@ void cli_pictures_free(struct cli_pictures *pictures)
         report_files_free(&pictures->files[format]);
 }
 
-bool cli_folder_takes_files(const char *folder, struct sim_error *error)
+/* Whether files could be made there: the nearest folder that exists takes new ones. */
+static bool folder_takes_files(const char *folder, struct sim_error *error)
 {
     char *path = strdup(folder);
     if (path == NULL)

@@ -20,7 +20,4 @@ bool cli_pictures_write(struct cli_pictures *pictures, const struct lab_result *
 void cli_pictures_print(const struct cli_pictures *pictures, const char *prefix);
 void cli_pictures_free(struct cli_pictures *pictures);
 
-/* Whether a file could be made, or changed, at `path`: its nearest folder that exists takes new files. */
-bool cli_folder_takes_files(const char *folder, struct sim_error *error);
-
 #endif

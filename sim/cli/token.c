@@ -7,11 +7,12 @@
 #include "cli.h"
 #include "json.h"
 
-static const struct cli_option options[] = {
-    {"type", "T,...", "text, blob, int, bigint, uuid, timeuuid; one a value (default text)"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_QUIET,
-    {NULL, NULL, NULL}};
+static const struct cli_option options[] = {{"type", "T,...",
+                                             "one a value (default text): text, blob,\n"
+                                             "int, bigint, uuid, timeuuid"},
+                                            CLI_OPTION_JSON,
+                                            CLI_OPTION_QUIET,
+                                            {NULL, NULL, NULL}};
 
 static int token(const struct cli_args *args, struct sim_error *error);
 

@@ -37,7 +37,9 @@ class ProgramTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
 
     def start(self, *arguments, **options):
+        leaks = os.path.join(os.path.dirname(os.path.abspath(__file__)), "leaks.supp")
         environment = dict(os.environ, NO_COLOR="1", **options.pop("environment", {}))
+        environment["LSAN_OPTIONS"] = f"suppressions={leaks}:print_suppressions=0"
         return subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, env=environment,
                                 stdin=subprocess.DEVNULL, stdout=options.pop("stdout", subprocess.PIPE),
                                 stderr=options.pop("stderr", subprocess.PIPE), **options)

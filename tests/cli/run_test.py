@@ -86,12 +86,19 @@ class RunTest(ProgramTest):
                           ["small.yaml", "--set", "durration=3d"], ["small.yaml", "--seed", "x"],
                           ["small.yaml", "--format", "html"], ["small.yaml", "--format", "png,gif"],
                           ["small.yaml", "--jobs", "0"], ["small.yaml", "--out", "small.yaml/x"],
-                          ["small.yaml", "--db", "no/such.db"], ["small.yaml", "--set", "name=a\nb"],
+                          ["small.yaml", "--set", "name=a\nb"],
                           ["small.yaml", "--out", ""], ["small.yaml", "--db", ""]]:
             with self.subTest(arguments):
                 self.bad(2, "run", "--json", *arguments)
                 self.assertEqual(self.files(), before)
         self.assertRegex(self.bad(2, "run", "typo.yaml"), r"\Atypo\.yaml:13:\d+: .*did you mean 'threshold'\?")
+
+    def test_run_without_a_place_to_store_leaves_nothing(self):
+        before = self.files()
+        for database in ["no/such.db", ".", "small.yaml/x.db"]:
+            with self.subTest(database):
+                self.assertTrue(self.bad(3, "run", "small.yaml", "--db", database).startswith(database + ": "))
+                self.assertEqual(self.files(), before)
 
     def test_run_into_what_is_no_database_leaves_it_alone(self):
         self.write("notes.db", "these are my notes, " * 100)

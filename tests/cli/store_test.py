@@ -62,12 +62,30 @@ class StoreTest(ProgramTest):
     def test_replay_of_a_falsified_run_names_the_strategy(self):
         self.good("run", "small.yaml", "--quiet", "--no-charts")
         with sqlite3.connect(os.path.join(self.folder, "bucketlab.db")) as database:
-            table = next(name for name, sql in database.execute("SELECT name, sql FROM sqlite_schema WHERE "
-                                                                "type = 'table' AND sql LIKE '%placement_%'"))
-            database.execute(f"UPDATE {table} SET placement_digest = placement_digest + 1 "
-                             "WHERE label = 'count'")
+            database.execute("UPDATE strategy SET placement_digest = '00000000deadbeef' WHERE label = 'count'")
         database.close()
         self.assertIn("run 1: strategy 'count' places rows differently", self.bad(1, "replay", "1", "--quiet"))
+
+    def test_run_into_a_locked_database_exits_3_and_draws_nothing(self):
+        self.good("run", "small.yaml", "--quiet", "--no-charts")
+        other = sqlite3.connect(os.path.join(self.folder, "bucketlab.db"), isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        line = self.bad(3, "run", "small.yaml", "--quiet")
+        other.close()
+        self.assertRegex(line, r"\Abucketlab\.db: .*locked")
+        self.assertNotIn("bucketlab-out", self.files())
+        self.assertEqual(len(self.good_json("runs", "--json")), 1)
+
+    def test_database_of_a_newer_version_is_left_alone(self):
+        self.good("run", "small.yaml", "--quiet", "--no-charts")
+        with sqlite3.connect(os.path.join(self.folder, "bucketlab.db")) as database:
+            database.execute("PRAGMA user_version = 999")
+        database.close()
+        before = self.read("bucketlab.db")
+        for command in [["run", "small.yaml"], ["runs"], ["show", "1"], ["replay", "1"], ["report", "1"]]:
+            self.assertRegex(self.bad(3, *command), r"\Abucketlab\.db: .*newer")
+        self.assertEqual(self.files(), ["bucketlab.db", "small.yaml"])
+        self.assertEqual(self.read("bucketlab.db"), before)
 
     def test_commands_on_a_missing_run_or_database_say_so(self):
         for command in [["runs"], ["show", "1"], ["report", "last"], ["replay", "1"]]:
