@@ -16,7 +16,6 @@ enum bk_status bk_read_latest(const struct bk_strategy *strategy, const struct b
     if (reader == NULL)
         return BK_ERROR_NULL;
     memset(reader, 0, sizeof *reader);
-    reader->next = -1; /* with the floor at 0: no steps, until the read is known to be sound */
     if (strategy == NULL)
         return BK_ERROR_NULL;
     if (rows == 0)
