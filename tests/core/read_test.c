@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: a reader finds the newest rows, never asks beyond the history, always ends, and counts what it asks.
+ * Method: random histories (rows per bucket) beside a naive reader that goes down bucket by bucket; skipping
+ * is held against asking step by step; each misuse that read.h names. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "bucketing/read.h"
+
+#include <string.h>
+
+#include "draw.h"
+
+#define BUCKETS   48
+#define WINDOW_NS 1000
+#define EPOCH_NS  INT64_C(-7000)
+
+/* A key's rows: bucket floor + i holds rows[i]. */
+struct history {
+    struct bk_strategy strategy;
+    struct bk_key_state state;
+    int64_t now_ns, birth_ns;
+    int64_t floor, newest;
+    uint64_t rows[BUCKETS];
+};
+
+static struct history draw_history(struct draw *draw, enum bk_kind kind)
+{
+    struct history history = {.floor = 0, .newest = (int64_t)draw_below(draw, BUCKETS)};
+    enum bk_status status = BK_OK;
+    switch (kind) {
+    case BK_NONE:
+        history.newest = 0;
+        status = bk_strategy_none(&history.strategy);
+        break;
+    case BK_TIME:
+        history.floor = (int64_t)draw_below(draw, 100) - 50;
+        history.newest += history.floor;
+        history.birth_ns = EPOCH_NS + history.floor * WINDOW_NS + (int64_t)draw_below(draw, WINDOW_NS);
+        history.now_ns = EPOCH_NS + history.newest * WINDOW_NS + (int64_t)draw_below(draw, WINDOW_NS);
+        status = bk_strategy_time(WINDOW_NS, EPOCH_NS, &history.strategy);
+        break;
+    case BK_COUNT:
+        status = bk_strategy_count(5, &history.strategy);
+        break;
+    case BK_PROBABILISTIC:
+        status = bk_strategy_probabilistic(3, 4, &history.strategy);
+        break;
+    default:
+        status = bk_strategy_hash((uint32_t)history.newest + 1, &history.strategy);
+    }
+    assert_int_equal(status, BK_OK);
+    history.state.bucket =
+        kind == BK_TIME || kind == BK_HASH ? -1 : history.newest; /* those do not look at it */
+    uint64_t empty_in = 1 + draw_below(draw, 4), most = 1 + draw_below(draw, 12);
+    for (int64_t i = 0; i <= history.newest - history.floor; i++)
+        history.rows[i] = draw_below(draw, empty_in) == 0 ? draw_below(draw, most + 1) : 0;
+    return history;
+}
+
+static struct bk_reader start(const struct history *history, uint64_t wanted, enum bk_plan plan)
+{
+    struct bk_reader reader;
+    memset(&reader, 0xa5, sizeof reader);
+    assert_int_equal(bk_read_latest(&history->strategy, &history->state, history->now_ns, history->birth_ns,
+                                    wanted, plan, &reader),
+                     BK_OK);
+    return reader;
+}
+
+/* Asks the step's buckets with its LIMIT, newest first, and keeps what is still wanted in kept[]. */
+static uint64_t ask(const struct history *history, const struct bk_read_step *step, uint64_t *kept)
+{
+    uint64_t found = 0;
+    assert_true(step->bucket_low >= history->floor && step->bucket_high <= history->newest);
+    assert_true(step->bucket_low <= step->bucket_high);
+    for (int64_t bucket = step->bucket_high; bucket >= step->bucket_low; bucket--) {
+        uint64_t rows = history->rows[bucket - history->floor];
+        rows = rows < step->rows ? rows : step->rows;
+        uint64_t left = step->rows - (found < step->rows ? found : step->rows);
+        kept[bucket - history->floor] = rows < left ? rows : left;
+        found += rows;
+    }
+    return found;
+}
+
+/* Against the whole history: the newest rows and no others were kept, and no more was asked than needed. */
+static void check_read(const struct history *history, uint64_t wanted, enum bk_plan plan, int64_t width)
+{
+    struct bk_reader reader = start(history, wanted, plan);
+    struct bk_read_step step, again;
+    uint64_t kept[BUCKETS] = {0}, asked = 0, steps = 0;
+    while (bk_read_next(&reader, &step)) {
+        assert_true(bk_read_next(&reader, &again));
+        assert_memory_equal(&step, &again, sizeof step);
+        assert_true(step.rows == wanted - reader.rows_found);
+        assert_true(++steps <= BUCKETS);
+        asked += (uint64_t)(step.bucket_high - step.bucket_low) + 1;
+        bk_read_found(&reader, ask(history, &step, kept));
+    }
+    assert_false(bk_read_next(&reader, &step));
+    assert_true(reader.partitions_asked == asked);
+
+    uint64_t left = wanted, total = 0, needed = 0;
+    for (int64_t i = history->newest - history->floor; i >= 0; i--) {
+        uint64_t newest_rows = history->rows[i] < left ? history->rows[i] : left;
+        if (history->strategy.kind != BK_HASH)
+            assert_true(kept[i] == newest_rows);
+        needed += left > 0;
+        left -= newest_rows;
+        total += kept[i];
+    }
+    assert_true(total == wanted - left);
+    assert_true(left == 0 ? reader.rows_found >= wanted : reader.rows_found == wanted - left);
+    uint64_t all = (uint64_t)(history->newest - history->floor) + 1, w = (uint64_t)width;
+    uint64_t in_steps = (needed + w - 1) / w * w;
+    assert_true(asked == (in_steps < all ? in_steps : all));
+}
+
+static void test_read_random_histories_newest_rows_are_found(void **state)
+{
+    (void)state;
+    struct draw draw = {1};
+    for (int i = 0; i < 40000; i++) {
+        enum bk_kind kind = (enum bk_kind)(i % BK_KIND_COUNT);
+        struct history history = draw_history(&draw, kind);
+        uint64_t wanted = i % 10 == 0 ? UINT64_MAX : 1 + draw_below(&draw, 60);
+        if (kind == BK_HASH) {
+            check_read(&history, wanted, i % 2 == 0 ? BK_PLAN_ALL : BK_PLAN_DEFAULT, history.newest + 1);
+            continue;
+        }
+        check_read(&history, wanted, i % 2 == 0 ? BK_PLAN_WALK : BK_PLAN_DEFAULT, 1);
+        check_read(&history, wanted, BK_PLAN_PAIR, 2);
+    }
+}
+
+/* The published loop asks the same bucket for ever when the history is short. */
+static void test_read_short_history_ends_at_its_beginning(void **state)
+{
+    (void)state;
+    struct draw draw = {2};
+    for (int i = 0; i < 1000; i++) {
+        struct history history = draw_history(&draw, (enum bk_kind)(i % BK_KIND_COUNT));
+        memset(history.rows, 0, sizeof history.rows);
+        history.rows[0] = 3;
+        uint64_t kept[BUCKETS] = {0};
+        bool is_hash = history.strategy.kind == BK_HASH;
+        struct bk_reader reader = start(&history, 50, is_hash || i % 2 == 0 ? BK_PLAN_DEFAULT : BK_PLAN_PAIR);
+        struct bk_read_step step = {0, 0, 0};
+        for (int steps = 0; bk_read_next(&reader, &step); steps++) {
+            assert_true(steps < BUCKETS);
+            bk_read_found(&reader, ask(&history, &step, kept));
+        }
+        assert_true(step.bucket_low == history.floor && reader.rows_found == 3);
+        assert_true(reader.partitions_asked == (uint64_t)(history.newest - history.floor) + 1);
+    }
+}
+
+static void assert_same_reader(const struct bk_reader *a, const struct bk_reader *b)
+{
+    assert_true(a->next == b->next && a->floor == b->floor && a->width == b->width);
+    assert_true(a->rows_wanted == b->rows_wanted && a->rows_found == b->rows_found);
+    assert_true(a->partitions_asked == b->partitions_asked && a->step_open == b->step_open);
+}
+
+/* As the header words it: the whole steps above `bucket`, each asked and answered 0. */
+static void skip_by_asking(struct bk_reader *reader, int64_t bucket)
+{
+    for (;;) {
+        struct bk_reader next = *reader;
+        struct bk_read_step step;
+        if (!bk_read_next(&next, &step) || step.bucket_low <= bucket)
+            return;
+        bk_read_found(&next, 0);
+        *reader = next;
+    }
+}
+
+static void test_read_skip_equals_asking_step_by_step(void **state)
+{
+    (void)state;
+    struct draw draw = {3};
+    int skips = 0;
+    for (int i = 0; i < 40000; i++) {
+        struct history history = draw_history(&draw, (enum bk_kind)(i % BK_KIND_COUNT));
+        bool is_hash = history.strategy.kind == BK_HASH;
+        enum bk_plan plan = is_hash || draw_below(&draw, 2) == 0 ? BK_PLAN_DEFAULT : BK_PLAN_PAIR;
+        struct bk_reader reader = start(&history, 1 + draw_below(&draw, 20), plan);
+        for (int turn = 0; turn < 6; turn++) {
+            struct bk_read_step step;
+            uint64_t kept[BUCKETS];
+            /* With and without an open step, and once the read is complete. */
+            if (draw_below(&draw, 3) > 0 && bk_read_next(&reader, &step) && draw_below(&draw, 2) == 0)
+                bk_read_found(&reader, ask(&history, &step, kept));
+            static const int64_t ends[] = {INT64_MIN, INT64_MAX, -1, 0};
+            int64_t bucket = draw_below(&draw, 6) == 0 ? ends[draw_below(&draw, 4)]
+                                                       : reader.next + 2 - (int64_t)draw_below(&draw, 10);
+            struct bk_reader skipped = reader, asked = reader;
+            uint64_t partitions = bk_read_skip_to(&skipped, bucket);
+            skip_by_asking(&asked, bucket);
+            assert_same_reader(&skipped, &asked);
+            assert_true(partitions == skipped.partitions_asked - reader.partitions_asked);
+            skips += partitions > 0;
+            reader = skipped;
+        }
+    }
+    assert_true(skips > 10000);
+}
+
+static void test_read_time_walks_from_now_to_birth(void **state)
+{
+    (void)state;
+    struct bk_strategy day;
+    struct bk_reader reader;
+    struct bk_read_step step;
+    int64_t day_ns = INT64_C(86400000000000);
+    assert_int_equal(bk_strategy_calendar(BK_CALENDAR_DAY, &day), BK_OK);
+    assert_int_equal(bk_read_latest(&day, NULL, 5 * day_ns, -1, 9, BK_PLAN_WALK, &reader), BK_OK);
+    assert_true(reader.next == 5 && reader.floor == -1);
+    /* Born after the reader's now, by a clock that is ahead. */
+    assert_int_equal(bk_read_latest(&day, NULL, 5 * day_ns, 9 * day_ns, 9, BK_PLAN_PAIR, &reader), BK_OK);
+    assert_true(bk_read_next(&reader, &step));
+    assert_true(step.bucket_low == 5 && step.bucket_high == 5);
+    bk_read_found(&reader, 0);
+    assert_false(bk_read_next(&reader, &step));
+    assert_true(reader.partitions_asked == 1);
+}
+
+static void assert_refused(enum bk_status error, const struct bk_strategy *strategy,
+                           const struct bk_key_state *key, int64_t now_ns, int64_t birth_ns, uint64_t rows,
+                           enum bk_plan plan)
+{
+    static const struct bk_reader zero;
+    struct bk_reader reader;
+    struct bk_read_step step;
+    memset(&reader, 0xa5, sizeof reader);
+    assert_int_equal(bk_read_latest(strategy, key, now_ns, birth_ns, rows, plan, &reader), error);
+    assert_memory_equal(&reader, &zero, sizeof zero);
+    assert_false(bk_read_next(&reader, &step));
+    bk_read_found(&reader, 3);
+    assert_int_equal(bk_read_skip_to(&reader, -5), 0);
+    assert_memory_equal(&reader, &zero, sizeof zero);
+}
+
+static void test_read_misuse_is_refused_without_steps(void **state)
+{
+    (void)state;
+    struct bk_strategy count, chance, hash, window, none;
+    struct bk_key_state key = {4, 0, 0}, negative = {-1, 0, 0};
+    assert_int_equal(bk_strategy_count(5, &count), BK_OK);
+    assert_int_equal(bk_strategy_probabilistic(9, 40, &chance), BK_OK);
+    assert_int_equal(bk_strategy_hash(256, &hash), BK_OK);
+    assert_int_equal(bk_strategy_time(WINDOW_NS, 0, &window), BK_OK);
+    assert_int_equal(bk_strategy_none(&none), BK_OK);
+
+    assert_int_equal(bk_read_latest(&none, NULL, 0, 0, 1, BK_PLAN_DEFAULT, NULL), BK_ERROR_NULL);
+    assert_refused(BK_ERROR_NULL, NULL, &key, 0, 0, 1, BK_PLAN_DEFAULT);
+    assert_refused(BK_ERROR_NULL, &count, NULL, 0, 0, 1, BK_PLAN_DEFAULT);
+    assert_refused(BK_ERROR_NULL, &chance, NULL, 0, 0, 1, BK_PLAN_DEFAULT);
+    assert_refused(BK_ERROR_STATE, &count, &negative, 0, 0, 1, BK_PLAN_DEFAULT);
+    assert_refused(BK_ERROR_STATE, &chance, &negative, 0, 0, 1, BK_PLAN_WALK);
+    assert_refused(BK_ERROR_ROWS, &none, NULL, 0, 0, 0, BK_PLAN_DEFAULT);
+    assert_refused(BK_ERROR_PLAN, &hash, NULL, 0, 0, 1, BK_PLAN_WALK);
+    assert_refused(BK_ERROR_PLAN, &hash, NULL, 0, 0, 1, BK_PLAN_PAIR);
+    assert_refused(BK_ERROR_PLAN, &count, &key, 0, 0, 1, BK_PLAN_ALL);
+    assert_refused(BK_ERROR_PLAN, &window, NULL, 0, 0, 1, BK_PLAN_ALL);
+    assert_refused(BK_ERROR_PLAN, &none, NULL, 0, 0, 1, BK_PLAN_ALL);
+    assert_refused(BK_ERROR_PLAN, &none, NULL, 0, 0, 1, (enum bk_plan)(BK_PLAN_ALL + 1));
+    struct bk_strategy unknown = {.kind = BK_KIND_COUNT};
+    assert_refused(BK_ERROR_KIND, &unknown, &key, 0, 0, 1, BK_PLAN_DEFAULT);
+
+    struct bk_reader reader;
+    int64_t longest_ns = BK_WALK_WINDOWS_MAX * (int64_t)WINDOW_NS;
+    assert_int_equal(bk_read_latest(&window, NULL, longest_ns, 0, 1, BK_PLAN_WALK, &reader), BK_OK);
+    assert_refused(BK_ERROR_WALK_TOO_LONG, &window, NULL, longest_ns + WINDOW_NS, 0, 1, BK_PLAN_WALK);
+    assert_refused(BK_ERROR_WALK_TOO_LONG, &window, NULL, INT64_MAX, INT64_MIN, 1, BK_PLAN_PAIR);
+}
+
+static void test_read_reports_out_of_turn_change_nothing(void **state)
+{
+    (void)state;
+    struct bk_strategy count;
+    struct bk_key_state key = {4, 0, 0};
+    struct bk_reader reader, before;
+    struct bk_read_step step;
+    assert_int_equal(bk_strategy_count(5, &count), BK_OK);
+    assert_int_equal(bk_read_latest(&count, &key, 0, 0, 9, BK_PLAN_PAIR, &reader), BK_OK);
+    before = reader;
+    bk_read_found(&reader, 7);
+    assert_same_reader(&reader, &before);
+    assert_true(bk_read_next(&reader, &step));
+    bk_read_found(&reader, 2);
+    before = reader;
+    bk_read_found(&reader, 7);
+    assert_same_reader(&reader, &before);
+    /* More rows than a counter holds are enough rows. */
+    assert_true(bk_read_next(&reader, &step));
+    bk_read_found(&reader, UINT64_MAX);
+    assert_true(reader.rows_found == UINT64_MAX && reader.partitions_asked == 4);
+    assert_false(bk_read_next(&reader, &step));
+    before = reader;
+    assert_int_equal(bk_read_skip_to(&reader, -1), 0);
+    assert_same_reader(&reader, &before);
+    assert_false(bk_read_next(NULL, &step));
+    assert_false(bk_read_next(&reader, NULL));
+    assert_int_equal(bk_read_skip_to(NULL, 0), 0);
+    bk_read_found(NULL, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_read_random_histories_newest_rows_are_found),
+        cmocka_unit_test(test_read_short_history_ends_at_its_beginning),
+        cmocka_unit_test(test_read_skip_equals_asking_step_by_step),
+        cmocka_unit_test(test_read_time_walks_from_now_to_birth),
+        cmocka_unit_test(test_read_misuse_is_refused_without_steps),
+        cmocka_unit_test(test_read_reports_out_of_turn_change_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

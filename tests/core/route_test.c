@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: a route and its validity hold what route.h promises, and bk_advance() alone changes a key state.
+ * Method: properties over random strategies, states and rows (a route asked anywhere within its ranges gives
+ * the same bucket, just outside another one), and naive models: bits looked at one by one, chances in 128
+ * bits, a counter, and a host that asks for every row beside one that jumps as far as the validity reaches.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "bucketing/hash.h"
+#include "bucketing/route.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "draw.h"
+
+__extension__ typedef unsigned __int128 wide;
+
+static struct bk_strategy draw_strategy(struct draw *draw)
+{
+    struct bk_strategy strategy;
+    enum bk_status status;
+    uint64_t threshold = 1 + draw_size(draw) % UINT64_MAX;
+    switch (draw_below(draw, 8)) {
+    case 0:
+        status = bk_strategy_none(&strategy);
+        break;
+    case 1:
+    case 2:
+        status = bk_strategy_time(1000 + (int64_t)(draw_size(draw) >> 2), draw_time(draw), &strategy);
+        break;
+    case 3:
+        status = bk_strategy_calendar((enum bk_calendar)(1 + draw_below(draw, 4)), &strategy);
+        break;
+    case 4:
+        status = bk_strategy_count(1 + draw_size(draw) % UINT64_MAX, &strategy);
+        break;
+    case 5:
+        status = bk_strategy_probabilistic((uint32_t)draw_below(draw, 33), threshold, &strategy);
+        break;
+    case 6: {
+        uint64_t n = 1 + draw_size(draw) % UINT64_MAX, m = 1 + draw_bits(draw) % n;
+        status = bk_strategy_probabilistic_chance(m, n, threshold, &strategy);
+        break;
+    }
+    default:
+        status = bk_strategy_hash(1 + (uint32_t)(draw_size(draw) % BK_BUCKETS_MAX), &strategy);
+    }
+    assert_int_equal(status, BK_OK);
+    return strategy;
+}
+
+/* A state that the strategy can have made. */
+static struct bk_key_state draw_state(struct draw *draw, const struct bk_strategy *strategy)
+{
+    struct bk_key_state state = {(int64_t)(draw_size(draw) >> 1), 0, draw_time(draw)};
+    if (state.bucket == INT64_MAX)
+        state.bucket--;
+    if (strategy->kind == BK_PROBABILISTIC)
+        state.counter = draw_bits(draw) % strategy->of.probabilistic.threshold;
+    return state;
+}
+
+static struct bk_row draw_row(struct draw *draw)
+{
+    uint64_t sequence = draw_size(draw);
+    if (draw_below(draw, 4) == 0)
+        sequence = UINT64_MAX - sequence;
+    return (struct bk_row){draw_time(draw), sequence, draw_bits(draw), draw_size(draw)};
+}
+
+/* As route.h words it, one bit at a time. */
+static bool naive_fires(const struct bk_strategy *strategy, uint64_t id)
+{
+    if (strategy->kind != BK_PROBABILISTIC)
+        return false;
+    uint64_t m = strategy->of.probabilistic.chance_numerator,
+             n = strategy->of.probabilistic.chance_denominator;
+    if (n != 0)
+        return (uint64_t)((wide)id * n >> 64) < m;
+    for (uint32_t bit = 0; bit < strategy->of.probabilistic.bits; bit++) {
+        if ((id >> bit & 1) == 0)
+            return false;
+    }
+    return true;
+}
+
+static int64_t bucket_at(const struct bk_strategy *strategy, const struct bk_key_state *state,
+                         const struct bk_row *row)
+{
+    struct bk_route route;
+    assert_int_equal(bk_route(strategy, state, row, &route), BK_OK);
+    return route.bucket;
+}
+
+static void assert_same_within(struct draw *draw, const struct bk_strategy *strategy,
+                               const struct bk_key_state *state, const struct bk_route *route)
+{
+    for (int i = 0; i < 12; i++) {
+        struct bk_row row = draw_row(draw);
+        uint64_t span = (uint64_t)route->until_ns - (uint64_t)route->from_ns;
+        uint64_t width = route->sequence_high - route->sequence_low;
+        /* A range that begins with the last number of all is empty as a half-open one. */
+        if (span == 0 || width == 0)
+            return;
+        uint64_t into = i == 0 ? 0 : i == 1 ? span - 1 : draw_bits(draw) % span;
+        row.time_ns = (int64_t)((uint64_t)route->from_ns + into);
+        row.sequence = route->sequence_low + (i == 0 ? 0 : i == 1 ? width - 1 : draw_bits(draw) % width);
+        if (bk_fires(strategy, &row))
+            continue;
+        struct bk_route again;
+        assert_int_equal(bk_route(strategy, state, &row, &again), BK_OK);
+        assert_memory_equal(&again, route, sizeof again);
+    }
+}
+
+static void assert_other_beyond(const struct bk_strategy *strategy, const struct bk_key_state *state,
+                                const struct bk_row *row, const struct bk_route *route)
+{
+    struct bk_row beyond = *row;
+    if (route->from_ns != INT64_MIN) {
+        beyond.time_ns = route->from_ns - 1;
+        assert_true(bucket_at(strategy, state, &beyond) == route->bucket - 1);
+    }
+    if (route->until_ns != INT64_MAX) {
+        beyond.time_ns = route->until_ns;
+        assert_true(bucket_at(strategy, state, &beyond) == route->bucket + 1);
+    }
+    beyond = *row;
+    if (route->sequence_low != 0) {
+        beyond.sequence = route->sequence_low - 1;
+        assert_true(bucket_at(strategy, state, &beyond) == route->bucket - 1);
+    }
+    if (route->sequence_high != UINT64_MAX) {
+        beyond.sequence = route->sequence_high;
+        assert_true(bucket_at(strategy, state, &beyond) == route->bucket + 1);
+    }
+}
+
+static void test_route_validity_holds_within_and_ends_beyond(void **state)
+{
+    (void)state;
+    struct draw draw = {1};
+    int ended[2] = {0, 0};
+    for (int i = 0; i < 100000; i++) {
+        struct bk_strategy strategy = draw_strategy(&draw);
+        struct bk_key_state key = draw_state(&draw, &strategy), before = key;
+        struct bk_row row = draw_row(&draw);
+        struct bk_route route;
+        memset(&route, 0xa5, sizeof route);
+        assert_int_equal(bk_route(&strategy, &key, &row, &route), BK_OK);
+        assert_memory_equal(&key, &before, sizeof key);
+        assert_true(route.from_ns <= row.time_ns &&
+                    (row.time_ns < route.until_ns || route.until_ns == INT64_MAX));
+        assert_true(route.sequence_low <= row.sequence &&
+                    (row.sequence < route.sequence_high || route.sequence_high == UINT64_MAX));
+        if (strategy.kind == BK_HASH) {
+            assert_int_equal(route.scope, BK_SCOPE_ROW);
+            continue;
+        }
+        assert_int_equal(route.scope, BK_SCOPE_RANGE);
+        if (strategy.kind != BK_TIME)
+            assert_true(route.from_ns == INT64_MIN && route.until_ns == INT64_MAX);
+        if (strategy.kind != BK_COUNT)
+            assert_true(route.sequence_low == 0 && route.sequence_high == UINT64_MAX);
+        assert_same_within(&draw, &strategy, &key, &route);
+        assert_other_beyond(&strategy, &key, &row, &route);
+        ended[0] += route.until_ns != INT64_MAX;
+        ended[1] += route.sequence_high != UINT64_MAX;
+    }
+    assert_true(ended[0] > 10000 && ended[1] > 5000);
+}
+
+static void test_route_count_is_the_sequence_divided(void **state)
+{
+    (void)state;
+    struct draw draw = {2};
+    for (int i = 0; i < 100000; i++) {
+        uint64_t rows = 1 + draw_size(&draw) % UINT64_MAX;
+        struct bk_row row = draw_row(&draw);
+        struct bk_strategy strategy;
+        struct bk_route route;
+        assert_int_equal(bk_strategy_count(rows, &strategy), BK_OK);
+        assert_int_equal(bk_route(&strategy, NULL, &row, &route), BK_OK);
+        uint64_t bucket = row.sequence / rows;
+        wide high = (wide)(bucket + 1) * rows;
+        if (bucket >= INT64_MAX) {
+            assert_true(rows == 1 || bucket == INT64_MAX);
+            assert_true(route.bucket == INT64_MAX && route.sequence_high == UINT64_MAX);
+            continue;
+        }
+        assert_true(route.bucket == (int64_t)bucket && route.sequence_low == bucket * rows);
+        assert_true(route.sequence_high == (high > UINT64_MAX ? UINT64_MAX : (uint64_t)high));
+    }
+    /* The one setting whose buckets would pass int64: the last bucket takes what is above. */
+    struct bk_strategy single;
+    struct bk_route route;
+    assert_int_equal(bk_strategy_count(1, &single), BK_OK);
+    struct bk_row row = {.sequence = UINT64_MAX};
+    assert_int_equal(bk_route(&single, NULL, &row, &route), BK_OK);
+    assert_true(route.bucket == INT64_MAX && route.sequence_low == INT64_MAX);
+    row.sequence = INT64_MAX - UINT64_C(1);
+    assert_int_equal(bk_route(&single, NULL, &row, &route), BK_OK);
+    assert_true(route.bucket == INT64_MAX - 1 && route.sequence_high == INT64_MAX);
+}
+
+static void test_route_hash_goes_by_the_id_alone(void **state)
+{
+    (void)state;
+    struct draw draw = {3};
+    for (int i = 0; i < 20000; i++) {
+        uint32_t buckets = 1 + (uint32_t)(draw_size(&draw) % BK_BUCKETS_MAX);
+        struct bk_strategy strategy;
+        assert_int_equal(bk_strategy_hash(buckets, &strategy), BK_OK);
+        struct bk_row row = draw_row(&draw), other = draw_row(&draw);
+        other.id = row.id;
+        int64_t bucket = bucket_at(&strategy, NULL, &row);
+        assert_true(bucket >= 0 && bucket < (int64_t)buckets);
+        uint8_t bytes[8];
+        for (int b = 0; b < 8; b++)
+            bytes[b] = (uint8_t)(row.id >> (8 * b));
+        assert_int_equal(bucket, bk_consistent_hash(bk_murmur3_128(bytes, 8, 0).h1, buckets));
+        assert_int_equal(bucket, bk_bucket_of_id(row.id, buckets));
+        assert_int_equal(bucket, bucket_at(&strategy, NULL, &other));
+    }
+}
+
+static void test_route_probabilistic_gives_the_states_bucket(void **state)
+{
+    (void)state;
+    struct draw draw = {4};
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_probabilistic(0, 3, &strategy), BK_OK);
+    for (int i = 0; i < 1000; i++) {
+        struct bk_key_state key = draw_state(&draw, &strategy);
+        struct bk_row row = draw_row(&draw);
+        /* A row that fires still goes to the bucket that it may close. */
+        assert_true(bk_fires(&strategy, &row));
+        assert_true(bucket_at(&strategy, &key, &row) == key.bucket);
+    }
+}
+
+static void test_fires_random_ids_agree_with_the_naive_rule(void **state)
+{
+    (void)state;
+    struct draw draw = {5};
+    for (int i = 0; i < 200000; i++) {
+        struct bk_strategy strategy = draw_strategy(&draw);
+        struct bk_row row = draw_row(&draw);
+        /* Else no id would fire at many bits, and none would miss by one. */
+        if (i % 2 == 0)
+            row.id |= (UINT64_C(1) << draw_below(&draw, 34)) - 1;
+        if (i % 8 == 0)
+            row.id ^= UINT64_C(1) << draw_below(&draw, 34);
+        assert_int_equal(bk_fires(&strategy, &row), naive_fires(&strategy, row.id));
+    }
+    struct bk_strategy strategy;
+    struct bk_row row = {0};
+    assert_int_equal(bk_strategy_probabilistic(0, 1, &strategy), BK_OK);
+    assert_true(bk_fires(&strategy, &row));
+    assert_false(bk_fires(NULL, &row));
+    assert_false(bk_fires(&strategy, NULL));
+}
+
+/* Ids below ceil(m 2^64 / n) fire and no others: the chance is m/n rounded up to a multiple of 2^-64. */
+static void test_fires_chance_is_exact_to_the_last_id(void **state)
+{
+    (void)state;
+    struct draw draw = {6};
+    for (int i = 0; i < 50000; i++) {
+        uint64_t n = 1 + draw_size(&draw) % UINT64_MAX, m = 1 + draw_bits(&draw) % n;
+        if (i % 4 == 0)
+            m = n;
+        wide firing = (((wide)m << 64) + n - 1) / n;
+        struct bk_strategy strategy;
+        assert_int_equal(bk_strategy_probabilistic_chance(m, n, 1, &strategy), BK_OK);
+        struct bk_row row = {.id = (uint64_t)(firing - 1)};
+        assert_true(bk_fires(&strategy, &row));
+        if (firing <= UINT64_MAX) {
+            row.id = (uint64_t)firing;
+            assert_false(bk_fires(&strategy, &row));
+        }
+    }
+}
+
+#define IDS 44
+
+static void check_first_firing(const struct bk_strategy *strategy, const uint64_t *ids)
+{
+    for (size_t begin = 0; begin <= IDS; begin++) {
+        for (size_t end = begin; end <= IDS; end++) {
+            size_t wanted = begin;
+            while (wanted < end && !bk_fires(strategy, &(struct bk_row){.id = ids[wanted]}))
+                wanted++;
+            assert_int_equal(bk_first_firing(strategy, ids, begin, end), wanted);
+        }
+    }
+}
+
+static void test_first_firing_equals_asking_row_by_row(void **state)
+{
+    (void)state;
+    struct draw draw = {7};
+    for (int i = 0; i < 330; i++) {
+        struct bk_strategy strategy;
+        uint64_t ids[IDS], n = 1 + draw_below(&draw, 40);
+        uint32_t bits = (uint32_t)i % 33;
+        assert_int_equal(i % 5 == 4
+                             ? bk_strategy_probabilistic_chance(1 + draw_below(&draw, n), n, 1, &strategy)
+                             : bk_strategy_probabilistic(bits, 1, &strategy),
+                         BK_OK);
+        /* None, one, or some of them fire, one that misses by its highest or lowest bit among them. */
+        for (size_t j = 0; j < IDS; j++) {
+            uint64_t mask = (UINT64_C(1) << bits) - 1,
+                     miss = draw_below(&draw, 2) == 0 ? 1 : mask ^ (mask >> 1);
+            ids[j] = draw_bits(&draw) & ~(bits == 0 ? 0 : miss);
+            if (i % 3 == 1 ? j == (size_t)i / 3 % IDS : i % 3 == 2 && draw_below(&draw, 16) == 0)
+                ids[j] |= mask;
+        }
+        check_first_firing(&strategy, ids);
+    }
+}
+
+static void test_first_firing_without_sense_is_the_end(void **state)
+{
+    (void)state;
+    struct bk_strategy strategy;
+    uint64_t ids[9] = {UINT64_MAX};
+    assert_int_equal(bk_strategy_probabilistic(0, 1, &strategy), BK_OK);
+    assert_int_equal(bk_first_firing(&strategy, NULL, 0, 9), 9);
+    assert_int_equal(bk_first_firing(NULL, ids, 0, 9), 9);
+    assert_int_equal(bk_first_firing(&strategy, ids, 4, 4), 4);
+    assert_int_equal(bk_strategy_count(1, &strategy), BK_OK);
+    assert_int_equal(bk_first_firing(&strategy, ids, 0, 9), 9);
+}
+
+/* 19 checks at 8 sigma, each with a mean of 900 at the least: the chance of a false alarm is below 1e-11. */
+static void test_fires_fraction_is_the_chance(void **state)
+{
+    (void)state;
+    enum { DRAWS = 1000000, AT_ONCE = 1000 };
+    static const uint64_t chances[][2] = {{1, 1000},
+                                          {1, 300},
+                                          {2, 3},
+                                          {999, 1000},
+                                          {1, 1},
+                                          {77, 1024},
+                                          {UINT64_MAX / 7, UINT64_MAX},
+                                          {UINT64_C(1) << 62, UINT64_C(1) << 63}};
+    struct draw draw = {8};
+    for (size_t i = 0; i < 11 + sizeof chances / sizeof *chances; i++) {
+        struct bk_strategy strategy;
+        bool by_bits = i < 11;
+        const uint64_t *chance = by_bits ? NULL : chances[i - 11];
+        double p = by_bits ? 1.0 / (double)(1 << i) : (double)chance[0] / (double)chance[1];
+        assert_int_equal(by_bits ? bk_strategy_probabilistic((uint32_t)i, 1, &strategy)
+                                 : bk_strategy_probabilistic_chance(chance[0], chance[1], 1, &strategy),
+                         BK_OK);
+        double fired = 0;
+        for (int done = 0; done < DRAWS; done += AT_ONCE) {
+            uint64_t ids[AT_ONCE];
+            for (size_t j = 0; j < AT_ONCE; j++)
+                ids[j] = draw_bits(&draw);
+            for (size_t j = 0; (j = bk_first_firing(&strategy, ids, j, AT_ONCE)) < AT_ONCE; j++)
+                fired++;
+        }
+        double off = fired - DRAWS * p;
+        assert_true(off * off <= 64 * DRAWS * p * (1 - p));
+    }
+}
+
+static void test_advance_follows_a_naive_counter(void **state)
+{
+    (void)state;
+    struct draw draw = {9};
+    for (int run = 0; run < 60; run++) {
+        struct bk_strategy strategy;
+        uint64_t threshold = 1 + draw_below(&draw, 5), n = 2 + draw_below(&draw, 9);
+        assert_int_equal(run % 2 == 0
+                             ? bk_strategy_probabilistic((uint32_t)draw_below(&draw, 4), threshold, &strategy)
+                             : bk_strategy_probabilistic_chance(1, n, threshold, &strategy),
+                         BK_OK);
+        struct bk_key_state key = {0, 0, 0};
+        int64_t bucket = 0, last_change_ns = 0;
+        uint64_t fired = 0;
+        for (int i = 0; i < 1000; i++) {
+            struct bk_row row = draw_row(&draw);
+            assert_true(bucket_at(&strategy, &key, &row) == bucket);
+            bool fires = naive_fires(&strategy, row.id), rolls = fires && (fired + 1) % threshold == 0;
+            fired += fires;
+            if (rolls) {
+                bucket++;
+                last_change_ns = row.time_ns;
+            }
+            struct bk_effect effect = {7, 7, !rolls};
+            assert_int_equal(bk_advance(&strategy, &key, &row, i % 7 == 0 ? NULL : &effect), BK_OK);
+            assert_true(key.bucket == bucket && key.counter == fired % threshold);
+            assert_true(key.last_change_ns == last_change_ns);
+            if (i % 7 != 0) {
+                assert_int_equal(effect.counter_increments, fires);
+                assert_int_equal(effect.state_writes, rolls);
+                assert_int_equal(effect.rolled, rolls);
+            }
+        }
+        assert_true(bucket == (int64_t)(fired / threshold) && fired > 0);
+    }
+}
+
+static void test_advance_count_keeps_the_newest_bucket(void **state)
+{
+    (void)state;
+    struct draw draw = {10};
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_count(10, &strategy), BK_OK);
+    struct bk_key_state key = {0, 0, 0};
+    int64_t newest = 0, changed_ns = 0;
+    for (int i = 0; i < 1000; i++) {
+        struct bk_row row = {.time_ns = i + 1, .sequence = draw_below(&draw, 10u * (unsigned)(i + 1))};
+        struct bk_effect effect = {7, 7, true};
+        if ((int64_t)(row.sequence / 10) > newest) {
+            newest = (int64_t)(row.sequence / 10);
+            changed_ns = row.time_ns;
+        }
+        assert_int_equal(bk_advance(&strategy, &key, &row, &effect), BK_OK);
+        assert_true(key.bucket == newest && key.counter == 0 && key.last_change_ns == changed_ns);
+        /* The number comes from outside: nothing is written for it. */
+        assert_true(effect.counter_increments == 0 && effect.state_writes == 0 && !effect.rolled);
+    }
+}
+
+static void test_advance_stateless_kinds_change_nothing(void **state)
+{
+    (void)state;
+    struct draw draw = {11};
+    for (int i = 0; i < 20000; i++) {
+        struct bk_strategy strategy = draw_strategy(&draw);
+        if (strategy.kind == BK_PROBABILISTIC || strategy.kind == BK_COUNT)
+            continue;
+        struct bk_key_state key = draw_state(&draw, &strategy), before = key;
+        struct bk_row row = draw_row(&draw);
+        struct bk_effect effect = {7, 7, true};
+        assert_int_equal(bk_advance(&strategy, &key, &row, &effect), BK_OK);
+        assert_memory_equal(&key, &before, sizeof key);
+        assert_true(effect.counter_increments == 0 && effect.state_writes == 0 && !effect.rolled);
+    }
+}
+
+#define ROWS 400
+
+/* Counts rows in steps, as far as the validity reaches, and advances for the rows that fire alone. */
+static void place_by_jumps(const struct bk_strategy *strategy, const int64_t *times_ns, const uint64_t *ids,
+                           int64_t *buckets)
+{
+    struct bk_key_state key = {0, 0, 0};
+    size_t i = 0;
+    while (i < ROWS) {
+        struct bk_row row = {times_ns[i], i, ids[i], 1};
+        struct bk_route route;
+        assert_int_equal(bk_route(strategy, &key, &row, &route), BK_OK);
+        size_t end = bk_first_firing(strategy, ids, i, ROWS);
+        for (; i < end && times_ns[i] < route.until_ns && i < route.sequence_high; i++)
+            buckets[i] = route.bucket;
+        if (i == end && i < ROWS && times_ns[i] < route.until_ns) {
+            row = (struct bk_row){times_ns[i], i, ids[i], 1};
+            buckets[i++] = route.bucket;
+            assert_int_equal(bk_advance(strategy, &key, &row, NULL), BK_OK);
+        }
+    }
+}
+
+static void test_route_host_that_jumps_places_as_one_that_asks(void **state)
+{
+    (void)state;
+    struct draw draw = {12};
+    for (int run = 0; run < 2000; run++) {
+        struct bk_strategy strategy;
+        uint64_t threshold = 1 + draw_below(&draw, 4);
+        enum bk_status made =
+            run % 3 == 0   ? bk_strategy_time(1000 + (int64_t)draw_below(&draw, 9000), 77, &strategy)
+            : run % 3 == 1 ? bk_strategy_count(1 + draw_below(&draw, 50), &strategy)
+                           : bk_strategy_probabilistic((uint32_t)draw_below(&draw, 6), threshold, &strategy);
+        assert_int_equal(made, BK_OK);
+        int64_t times_ns[ROWS], asked[ROWS], jumped[ROWS], now_ns = -50000;
+        uint64_t ids[ROWS];
+        struct bk_key_state key = {0, 0, 0};
+        for (size_t i = 0; i < ROWS; i++) {
+            times_ns[i] = now_ns += (int64_t)draw_below(&draw, 600);
+            ids[i] = draw_bits(&draw);
+            struct bk_row row = {times_ns[i], i, ids[i], 1};
+            asked[i] = bucket_at(&strategy, &key, &row);
+            assert_int_equal(bk_advance(&strategy, &key, &row, NULL), BK_OK);
+        }
+        place_by_jumps(&strategy, times_ns, ids, jumped);
+        assert_memory_equal(asked, jumped, sizeof asked);
+    }
+}
+
+static void assert_refused(const struct bk_strategy *strategy, const struct bk_key_state *state,
+                           const struct bk_row *row, enum bk_status error)
+{
+    static const struct bk_route no_route;
+    struct bk_route route;
+    struct bk_effect effect = {7, 7, true};
+    memset(&route, 0xa5, sizeof route);
+    assert_int_equal(bk_route(strategy, state, row, &route), error);
+    assert_memory_equal(&route, &no_route, sizeof route);
+    struct bk_key_state kept = {0, 0, 0};
+    if (state != NULL)
+        kept = *state;
+    struct bk_key_state changed = kept;
+    assert_int_equal(bk_advance(strategy, state == NULL ? NULL : &changed, row, &effect), error);
+    assert_memory_equal(&changed, &kept, sizeof kept);
+    assert_true(effect.counter_increments == 0 && effect.state_writes == 0 && !effect.rolled);
+}
+
+static void test_route_misuse_is_refused_and_changes_nothing(void **state)
+{
+    (void)state;
+    struct bk_strategy strategy;
+    struct bk_key_state key = {3, 4, 5};
+    struct bk_row row = {1, 2, UINT64_MAX, 4};
+    assert_int_equal(bk_strategy_probabilistic(9, 40, &strategy), BK_OK);
+    assert_refused(NULL, &key, &row, BK_ERROR_NULL);
+    assert_refused(&strategy, NULL, &row, BK_ERROR_NULL);
+    assert_refused(&strategy, &key, NULL, BK_ERROR_NULL);
+    assert_int_equal(bk_route(&strategy, &key, &row, NULL), BK_ERROR_NULL);
+
+    static const struct bk_key_state impossible[] = {
+        {-1, 0, 0}, {INT64_MIN, 0, 0}, {INT64_MAX, 0, 0}, {0, 40, 0}, {0, UINT64_MAX, 0}};
+    for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++)
+        assert_refused(&strategy, &impossible[i], &row, BK_ERROR_STATE);
+    struct bk_key_state last = {INT64_MAX - 1, 39, 0};
+    struct bk_route route;
+    assert_int_equal(bk_route(&strategy, &last, &row, &route), BK_OK);
+
+    strategy.kind = BK_KIND_COUNT;
+    assert_refused(&strategy, &key, &row, BK_ERROR_KIND);
+    strategy.kind = (enum bk_kind)INT32_MAX;
+    assert_refused(&strategy, &key, &row, BK_ERROR_KIND);
+    assert_false(bk_fires(&strategy, &row));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_route_validity_holds_within_and_ends_beyond),
+        cmocka_unit_test(test_route_count_is_the_sequence_divided),
+        cmocka_unit_test(test_route_hash_goes_by_the_id_alone),
+        cmocka_unit_test(test_route_probabilistic_gives_the_states_bucket),
+        cmocka_unit_test(test_fires_random_ids_agree_with_the_naive_rule),
+        cmocka_unit_test(test_fires_chance_is_exact_to_the_last_id),
+        cmocka_unit_test(test_first_firing_equals_asking_row_by_row),
+        cmocka_unit_test(test_first_firing_without_sense_is_the_end),
+        cmocka_unit_test(test_fires_fraction_is_the_chance),
+        cmocka_unit_test(test_advance_follows_a_naive_counter),
+        cmocka_unit_test(test_advance_count_keeps_the_newest_bucket),
+        cmocka_unit_test(test_advance_stateless_kinds_change_nothing),
+        cmocka_unit_test(test_route_host_that_jumps_places_as_one_that_asks),
+        cmocka_unit_test(test_route_misuse_is_refused_and_changes_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
