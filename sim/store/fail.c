@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Every failure of SQLite as one line: the database's name, what is the matter, and a cure. */
+#include <errno.h>
+#include <string.h>
+
+#include "private.h"
+
+static bool fail_full(const struct store *store, struct sim_error *error);
+static int system_error(const struct store *store);
+
+bool store_fail(const struct store *store, int code, struct sim_error *error)
+{
+    int number = system_error(store);
+    switch (code & 0xff) {
+    case SQLITE_NOMEM:
+        return sim_fail_memory(error);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                        "%s: locked by another program; wait until that is done, or name another with --db",
+                        store->path);
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                        "%s: read-only; allow writing to the file and its folder, or name another with --db",
+                        store->path);
+    case SQLITE_FULL:
+        return fail_full(store, error);
+    case SQLITE_NOTADB:
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                        "%s: not a database; name one of bucketlab's, or a new file, with --db", store->path);
+    case SQLITE_CORRUPT:
+        return store_fail_damaged(store, sqlite3_errstr(code), error);
+    case SQLITE_CANTOPEN:
+    case SQLITE_IOERR:
+        if ((code & 0xffff) == SQLITE_IOERR_NOMEM)
+            return sim_fail_memory(error);
+        return store_fail_system(store, number, error);
+    default:
+        return store_fail_damaged(store, sqlite3_errmsg(store->db), error);
+    }
+}
+
+bool store_fail_system(const struct store *store, int number, struct sim_error *error)
+{
+    switch (number) {
+    case ENOSPC:
+    case EDQUOT:
+        return fail_full(store, error);
+    case ENOENT:
+    case ENOTDIR:
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                        "%s: its folder does not exist; make it, or name another file with --db",
+                        store->path);
+    case 0:
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                        "%s: cannot be opened, read or written; check the file, its folder and the disk, or "
+                        "name another with --db",
+                        store->path);
+    default:
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                        "%s: %s; check the file, its folder and the disk, or name another with --db",
+                        store->path, strerror(number));
+    }
+}
+
+bool store_fail_damaged(const struct store *store, const char *what, struct sim_error *error)
+{
+    return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                    "%s: damaged (%s); name another with --db, or try sqlite3's .recover on a copy",
+                    store->path, what);
+}
+
+static bool fail_full(const struct store *store, struct sim_error *error)
+{
+    return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                    "%s: the disk is full; free some space, or name a database on another disk with --db",
+                    store->path);
+}
+
+static int system_error(const struct store *store)
+{
+    return store->db == NULL ? 0 : sqlite3_system_errno(store->db);
+}

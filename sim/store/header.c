@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The first page of a database file: https://www.sqlite.org/fileformat2.html, sections 1.3 and 1.6. */
+#define _POSIX_C_SOURCE 200809L
+#include <string.h>
+#include <sys/stat.h>
+
+#include "private.h"
+
+#define MAGIC                 "SQLite format 3" /* with the NUL at its end */
+#define USER_VERSION_OFFSET   60
+#define APPLICATION_ID_OFFSET 68
+#define TREE_OFFSET           100 /* of the table of tables: page kind, then its number of cells at + 3 */
+#define TREE_LEAF             0x0d
+#define HEADER_SIZE           108
+#define PAGE_SIZE_MIN         512
+
+static bool read_header(struct store *store, unsigned char *bytes, int64_t *size, struct sim_error *error);
+static bool has_log_beside(const struct store *store);
+static bool fail_foreign(const struct store *store, struct sim_error *error);
+static uint32_t big_endian(const unsigned char *bytes);
+
+bool store_header_check(struct store *store, bool *has_log, struct sim_error *error)
+{
+    unsigned char bytes[HEADER_SIZE];
+    int64_t size = 0;
+    *has_log = has_log_beside(store);
+    if (!read_header(store, bytes, &size, error))
+        return false;
+    if (size == 0 && *has_log)
+        return store_fail_damaged(store, "a write-ahead log stands beside an empty file", error);
+    if (size == 0)
+        return true;
+    if (size < PAGE_SIZE_MIN || memcmp(bytes, MAGIC, sizeof MAGIC) != 0)
+        return store_fail(store, SQLITE_NOTADB, error);
+    uint32_t id = big_endian(bytes + APPLICATION_ID_OFFSET);
+    if (id == STORE_APPLICATION_ID)
+        return store_version_check(store, (int32_t)big_endian(bytes + USER_VERSION_OFFSET), error);
+    /* Nobody's, and without a table: as good as new. What a log adds to it cannot be seen from here. */
+    bool has_tables = bytes[TREE_OFFSET] != TREE_LEAF || bytes[TREE_OFFSET + 3] != 0 ||
+                      bytes[TREE_OFFSET + 4] != 0 || *has_log;
+    if (id != 0 || has_tables || big_endian(bytes + USER_VERSION_OFFSET) != 0)
+        return fail_foreign(store, error);
+    return true;
+}
+
+bool store_version_check(const struct store *store, int64_t version, struct sim_error *error)
+{
+    if (version > store->options.version)
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                        "%s: made by a newer bucketlab (database version %lld, this program knows %d); "
+                        "update the program, or name another with --db",
+                        store->path, (long long)version, store->options.version);
+    return version >= 0 || store_fail_damaged(store, "its version is below 0", error);
+}
+
+/* Through SQLite's own handle: to open and close the file beside it would drop the locks of every other
+ * connection of this process (POSIX). Nothing has been read or locked so far. */
+static bool read_header(struct store *store, unsigned char *bytes, int64_t *size, struct sim_error *error)
+{
+    sqlite3_file *file = NULL;
+    int code = sqlite3_file_control(store->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (code == SQLITE_OK) {
+        sqlite3_int64 file_size = 0;
+        code = file->pMethods->xFileSize(file, &file_size);
+        *size = file_size;
+    }
+    if (code == SQLITE_OK && *size >= PAGE_SIZE_MIN)
+        code = file->pMethods->xRead(file, bytes, HEADER_SIZE, 0);
+    return code == SQLITE_OK || store_fail(store, code, error);
+}
+
+static bool has_log_beside(const struct store *store)
+{
+    struct stat status;
+    const char *log = sqlite3_filename_wal(sqlite3_db_filename(store->db, "main"));
+    return stat(log, &status) == 0 && status.st_size > 0;
+}
+
+static bool fail_foreign(const struct store *store, struct sim_error *error)
+{
+    return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                    "%s: a database of another program; name one of bucketlab's, or a new file, with --db",
+                    store->path);
+}
+
+static uint32_t big_endian(const unsigned char *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+
+#include "private.h"
+
+static bool take_row(struct store *store, struct store_row *row, struct store_run_row *out,
+                     struct sim_error *error);
+static bool grow(struct store_run_row **rows, size_t count, size_t *capacity);
+
+bool store_list_runs(struct store *store, struct store_run_row **out, size_t *count, struct sim_error *error)
+{
+    static const char sql[] =
+        "SELECT run, scenario, seed, digest, rows, created_unix_s, elapsed_ms, (SELECT count(*) FROM "
+        "strategy "
+        "WHERE strategy.run = run.run), (SELECT count(*) FROM expectation WHERE expectation.run = run.run), "
+        "(SELECT count(*) FROM expectation WHERE expectation.run = run.run AND NOT ok), version FROM run "
+        "ORDER BY run DESC";
+    *out = NULL;
+    *count = 0;
+    if (store->db == NULL)
+        return true;
+    sqlite3_stmt *statement;
+    struct store_row row;
+    struct store_run_row *rows = NULL;
+    size_t used = 0, capacity = 0;
+    bool more = true, fine = store_prepare(store, sql, &statement, error);
+    while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
+        if (!grow(&rows, used, &capacity))
+            fine = sim_fail_memory(error);
+        else
+            fine = take_row(store, &row, &rows[used++], error);
+    }
+    sqlite3_finalize(statement);
+    if (!fine) {
+        store_runs_free(rows, used);
+        return false;
+    }
+    *out = rows;
+    *count = used;
+    return true;
+}
+
+void store_runs_free(struct store_run_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(rows[i].scenario_name);
+        free(rows[i].version);
+    }
+    free(rows);
+}
+
+static bool take_row(struct store *store, struct store_row *row, struct store_run_row *out,
+                     struct sim_error *error)
+{
+    out->run = store_take_integer(row);
+    out->scenario_name = store_take_text(row);
+    out->seed = (uint64_t)store_take_whole(row, UINT64_MAX);
+    out->digest = store_take_digest(row);
+    out->rows = (uint64_t)store_take_whole(row, UINT64_MAX);
+    out->created_unix_s = store_take_integer(row);
+    out->elapsed_ms = store_take_integer(row);
+    out->strategy_count = store_take_integer(row);
+    out->expects = store_take_integer(row);
+    out->expects_failed = store_take_integer(row);
+    out->version = store_take_text(row);
+    return store_row_check(store, row, error);
+}
+
+static bool grow(struct store_run_row **rows, size_t count, size_t *capacity)
+{
+    if (count < *capacity)
+        return true;
+    size_t larger = *capacity == 0 ? 16 : *capacity * 2;
+    struct store_run_row *grown = realloc(*rows, larger * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    *rows = grown;
+    *capacity = larger;
+    return true;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "private.h"
+
+static bool open_existing(struct store *store, struct sim_error *error);
+static bool open_file(struct store *store, int create, struct sim_error *error);
+static bool check_kind(const struct store *store, bool *is_there, struct sim_error *error);
+static bool check_folder(const struct store *store, struct sim_error *error);
+static bool configure(struct store *store, struct sim_error *error);
+static void use_log(struct store *store);
+static void disconnect(struct store *store, bool keep_log);
+static void remove_empty(const struct store *store);
+
+bool store_open(const char *path, enum store_mode mode, struct store **out, struct sim_error *error)
+{
+    return store_open_with(path, mode, &store_options_default, out, error);
+}
+
+bool store_open_with(const char *path, enum store_mode mode, const struct store_options *options,
+                     struct store **out, struct sim_error *error)
+{
+    *out = NULL;
+    if (*path == '\0')
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "the database has no name; name a file with --db");
+    struct store *store = calloc(1, sizeof *store);
+    size_t size = strlen(path) + 1;
+    if (store != NULL) {
+        store->path = malloc(size);
+        store->file = malloc(size + 2);
+    }
+    if (store == NULL || store->path == NULL || store->file == NULL) {
+        store_close(store);
+        return sim_fail_memory(error);
+    }
+    memcpy(store->path, path, size);
+    /* SQLite has names with a meaning of their own, ":memory:" for one; with a folder in front none has. */
+    size_t prefix = *path == '/' ? 0 : 2;
+    memcpy(store->file, "./", prefix);
+    memcpy(store->file + prefix, path, size);
+    store->mode = mode;
+    store->options = *options;
+    if (!open_existing(store, error)) {
+        store_close(store);
+        return false;
+    }
+    *out = store;
+    return true;
+}
+
+void store_close(struct store *store)
+{
+    if (store == NULL)
+        return;
+    disconnect(store, false);
+    for (size_t i = 0; i < STORE_INFO_TEXTS; i++)
+        free(store->texts[i]);
+    free(store->path);
+    free(store->file);
+    free(store);
+}
+
+bool store_make(struct store *store, struct sim_error *error)
+{
+    bool is_there;
+    if (!check_kind(store, &is_there, error))
+        return false;
+    if (open_file(store, SQLITE_OPEN_CREATE, error))
+        return true;
+    if (!is_there)
+        remove_empty(store);
+    return false;
+}
+
+/* A database that is to be written and is not there is made with its first run, so that a run that fails
+ * leaves no file behind. What would hinder it is told now, before the run. */
+static bool open_existing(struct store *store, struct sim_error *error)
+{
+    bool is_there;
+    if (!check_kind(store, &is_there, error))
+        return false;
+    if (is_there)
+        return open_file(store, 0, error);
+    if (store->mode == STORE_WRITE)
+        return check_folder(store, error);
+    return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                    "%s: no such database; run a scenario first, or name another with --db", store->path);
+}
+
+static bool open_file(struct store *store, int create, struct sim_error *error)
+{
+    /* A reader's connection could write too: SQLite then mends what a killed writer left, and the last one
+     * to close takes the log away. query_only keeps our hands off the contents. */
+    int code = sqlite3_open_v2(store->file, &store->db, SQLITE_OPEN_READWRITE | create, NULL);
+    bool has_log = false;
+    bool fine = code == SQLITE_OK ? store_header_check(store, &has_log, error) && configure(store, error)
+                                  : store_fail(store, code, error);
+    if (fine && store->mode == STORE_READ)
+        fine = store_schema_check(store, error);
+    else if (fine)
+        fine = store_migrate(store, error);
+    if (!fine) {
+        disconnect(store, has_log);
+        return false;
+    }
+    if (store->mode == STORE_WRITE)
+        use_log(store);
+    return true;
+}
+
+static bool check_kind(const struct store *store, bool *is_there, struct sim_error *error)
+{
+    struct stat status;
+    *is_there = stat(store->file, &status) == 0;
+    if (!*is_there)
+        return errno == ENOENT || store_fail_system(store, errno, error);
+    if (S_ISDIR(status.st_mode))
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s: a directory; name a database file with --db",
+                        store->path);
+    if (!S_ISREG(status.st_mode))
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                        "%s: not a regular file; name a database file with --db", store->path);
+    return true;
+}
+
+static bool check_folder(const struct store *store, struct sim_error *error)
+{
+    /* SQLite would follow a link that leads nowhere; where to, only it can tell. */
+    struct stat status;
+    if (lstat(store->file, &status) == 0)
+        return true;
+    char *slash = strrchr(store->file, '/');
+    char *end = slash == store->file ? slash + 1 : slash;
+    if (slash[1] == '\0')
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s: no such directory; name a database file with --db",
+                        store->path);
+    char kept = *end;
+    *end = '\0';
+    int number = access(store->file, W_OK | X_OK) == 0 ? 0 : errno;
+    *end = kept;
+    return number == 0 || store_fail_system(store, number, error);
+}
+
+static bool configure(struct store *store, struct sim_error *error)
+{
+    sqlite3_busy_timeout(store->db, store->options.busy_timeout_ms);
+    sqlite3_extended_result_codes(store->db, 1);
+    return store_execute(store, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF", error) &&
+           (store->mode == STORE_WRITE || store_execute(store, "PRAGMA query_only = ON", error));
+}
+
+/* The mode stays with the file. When it cannot be had now (another program has the database open, or the file
+ * system has no shared memory) the rollback journal serves as well. The schema is written before, so that the
+ * header of a database of ours always says so. */
+static void use_log(struct store *store)
+{
+    sqlite3_exec(store->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+}
+
+/* keep_log: of a refused database not even the write-ahead log is worked off. */
+static void disconnect(struct store *store, bool keep_log)
+{
+    if (store->db != NULL && keep_log)
+        sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    sqlite3_close(store->db);
+    store->db = NULL;
+}
+
+static void remove_empty(const struct store *store)
+{
+    struct stat status;
+    if (stat(store->file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0)
+        unlink(store->file);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of the store share: the connection, the schema's versions, values in and out of SQLite.
+ *
+ * A whole number that fits SQLite's 63 bits is an INTEGER, a larger one the same digits as TEXT; a digest is
+ * 16 hex digits. So a person can read both, and nothing is lost. */
+#ifndef STORE_PRIVATE_H
+#define STORE_PRIVATE_H
+
+#include <sqlite3.h>
+
+#include "store/store.h"
+
+/* "bklb": tells file(1), and us, whose database it is. */
+#define STORE_APPLICATION_ID 0x626b6c62
+
+/* Brings a database from the version that is its index in the table to the next. */
+struct store_migration {
+    const char *sql;
+};
+
+struct store_options {
+    int busy_timeout_ms;
+    const struct store_migration *migrations;
+    int version; /* the one we write: the number of migrations */
+};
+
+extern const struct store_options store_options_default;
+
+#define STORE_INFO_TEXTS 4
+
+struct store {
+    sqlite3 *db; /* NULL until the first run of a database that is not there yet */
+    char *path;  /* as the user named it, for messages */
+    char *file;  /* as SQLite gets it: never ":memory:" or "file:..." */
+    enum store_mode mode;
+    struct store_options options;
+    char *texts[STORE_INFO_TEXTS]; /* those of the last store_load_run() */
+};
+
+/* --- open.c */
+
+/* store_open() with a table of migrations and a patience of one's own. */
+bool store_open_with(const char *path, enum store_mode mode, const struct store_options *options,
+                     struct store **out, struct sim_error *error);
+/* Makes the database of a store that was opened for writing before there was one. */
+bool store_make(struct store *store, struct sim_error *error);
+
+/* --- header.c */
+
+/* Looks at the file's first bytes before SQLite does, so that a file that is not ours is refused without a
+ * lock taken or a file made beside it. *has_log: a write-ahead log stands beside the database. */
+bool store_header_check(struct store *store, bool *has_log, struct sim_error *error);
+/* The refusals by version that header and schema share. */
+bool store_version_check(const struct store *store, int64_t version, struct sim_error *error);
+
+/* --- schema.c */
+
+/* Applies the migrations that are missing, in one transaction. */
+bool store_migrate(struct store *store, struct sim_error *error);
+/* The same checks for a reader, who may not migrate. */
+bool store_schema_check(struct store *store, struct sim_error *error);
+
+/* --- fail.c */
+
+/* Fills the error for a result code of SQLite; returns false. */
+bool store_fail(const struct store *store, int code, struct sim_error *error);
+/* The same where a system call failed. */
+bool store_fail_system(const struct store *store, int number, struct sim_error *error);
+/* For contents that cannot be ours: `what` is a few words. */
+bool store_fail_damaged(const struct store *store, const char *what, struct sim_error *error);
+
+/* --- value.c */
+
+bool store_execute(struct store *store, const char *sql, struct sim_error *error);
+bool store_prepare(struct store *store, const char *sql, sqlite3_stmt **out, struct sim_error *error);
+/* Ends a transaction that is still open; what it did is undone. */
+void store_rollback(struct store *store);
+
+/* Values for a statement's parameters, in order; the first failure is kept for store_bind_run(). */
+struct store_binder {
+    sqlite3_stmt *statement;
+    int index, code;
+};
+void store_bind_text(struct store_binder *binder, const char *text); /* kept by reference; NULL is NULL */
+void store_bind_integer(struct store_binder *binder, int64_t value);
+void store_bind_whole(struct store_binder *binder, lab_wide value);
+void store_bind_real(struct store_binder *binder, double value); /* NaN is NULL */
+void store_bind_digest(struct store_binder *binder, uint64_t digest);
+/* Runs a statement that gives no rows and makes it ready for the next values. */
+bool store_bind_run(struct store *store, struct store_binder *binder, struct sim_error *error);
+
+/* A row's columns, in order; the first failure is kept for store_row_check(). */
+struct store_row {
+    sqlite3_stmt *statement;
+    int column;
+    bool is_damaged, is_out_of_memory;
+};
+char *store_take_text(struct store_row *row); /* malloc'ed; NULL for NULL */
+int64_t store_take_integer(struct store_row *row);
+lab_wide store_take_whole(struct store_row *row, lab_wide most);
+double store_take_real(struct store_row *row);
+uint64_t store_take_digest(struct store_row *row);
+bool store_row_check(const struct store *store, const struct store_row *row, struct sim_error *error);
+/* Steps: *more tells whether there is a row, which *row then begins. */
+bool store_next(struct store *store, sqlite3_stmt *statement, struct store_row *row, bool *more,
+                struct sim_error *error);
+
+/* --- settings.c: a strategy's settings as (name, value) */
+
+bool store_settings_save(struct store *store, sqlite3_stmt *insert, int64_t id,
+                         const struct bk_strategy *strategy, struct sim_error *error);
+/* kind: its name, as stored. */
+bool store_settings_load(struct store *store, int64_t id, const char *kind, struct bk_strategy *out,
+                         struct sim_error *error);
+
+/* --- histograms.c: the five histograms of a strategy */
+
+bool store_histograms_save(struct store *store, sqlite3_stmt *insert, sqlite3_stmt *insert_bin, int64_t id,
+                           const struct lab_strategy_result *result, struct sim_error *error);
+bool store_histograms_load(struct store *store, int64_t id, struct lab_strategy_result *result,
+                           struct sim_error *error);
+
+#endif

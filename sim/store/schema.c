@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The tables and views, and how older databases come to have them (docs/database.md). */
+#include <stdio.h>
+
+#include "private.h"
+
+static bool apply(struct store *store, int64_t from, struct sim_error *error);
+static bool read_version(struct store *store, int64_t *version, struct sim_error *error);
+static bool pragma(struct store *store, const char *sql, int64_t *value, struct sim_error *error);
+
+/* ANY: an INTEGER, or digits as TEXT where 63 bits are too few. */
+static const char version_1_tables[] =
+    "CREATE TABLE run ("
+    "  run INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  scenario TEXT NOT NULL, about TEXT, source TEXT,"
+    "  seed ANY NOT NULL, digest TEXT NOT NULL, rows ANY NOT NULL, keys ANY NOT NULL,"
+    "  start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,"
+    "  limit_partition_rows ANY NOT NULL, limit_partition_bytes ANY NOT NULL, limit_tiny_rows ANY NOT NULL,"
+    "  created_unix_s INTEGER NOT NULL, elapsed_ms INTEGER NOT NULL, version TEXT,"
+    "  scenario_path TEXT, scenario_text TEXT, overrides TEXT"
+    ") STRICT;\n"
+    "CREATE TABLE strategy ("
+    "  strategy INTEGER PRIMARY KEY,"
+    "  run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE, position INTEGER NOT NULL,"
+    "  label TEXT NOT NULL, kind TEXT NOT NULL, placement_digest TEXT NOT NULL,"
+    "  UNIQUE (run, position), UNIQUE (run, label)"
+    ") STRICT;\n"
+    "CREATE TABLE setting ("
+    "  strategy INTEGER NOT NULL REFERENCES strategy ON DELETE CASCADE,"
+    "  name TEXT NOT NULL, value ANY NOT NULL,"
+    "  PRIMARY KEY (strategy, name)"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE TABLE metric ("
+    "  strategy INTEGER NOT NULL REFERENCES strategy ON DELETE CASCADE, position INTEGER NOT NULL,"
+    "  name TEXT NOT NULL, value REAL,"
+    "  PRIMARY KEY (strategy, position)"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE TABLE histogram ("
+    "  histogram INTEGER PRIMARY KEY,"
+    "  strategy INTEGER NOT NULL REFERENCES strategy ON DELETE CASCADE,"
+    "  state TEXT NOT NULL, unit TEXT NOT NULL, is_rounded INTEGER NOT NULL CHECK (is_rounded IN (0, 1)),"
+    "  count ANY NOT NULL, weight ANY NOT NULL, least ANY NOT NULL, most ANY NOT NULL,"
+    "  sum ANY NOT NULL, sum_of_squares ANY NOT NULL,"
+    "  weighted_sum ANY NOT NULL, weighted_sum_of_squares ANY NOT NULL,"
+    "  UNIQUE (strategy, state, unit)"
+    ") STRICT;\n"
+    "CREATE TABLE bin ("
+    "  histogram INTEGER NOT NULL REFERENCES histogram ON DELETE CASCADE,"
+    "  size ANY NOT NULL, count ANY NOT NULL, weight ANY NOT NULL,"
+    "  PRIMARY KEY (histogram, size)"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE TABLE expectation ("
+    "  run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE, position INTEGER NOT NULL,"
+    "  text TEXT NOT NULL, actual REAL, ok INTEGER NOT NULL CHECK (ok IN (0, 1)),"
+    "  PRIMARY KEY (run, position)"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE VIEW runs AS SELECT run, scenario, seed, digest, rows, keys,"
+    "  strftime('%Y-%m-%dT%H:%M:%SZ', created_unix_s, 'unixepoch') AS created, elapsed_ms, version,"
+    "  (SELECT count(*) FROM strategy WHERE strategy.run = run.run) AS strategies,"
+    "  (SELECT count(*) FROM expectation WHERE expectation.run = run.run) AS expects,"
+    "  (SELECT count(*) FROM expectation WHERE expectation.run = run.run AND NOT ok) AS failed,"
+    "  source,"
+    "  strftime('%Y-%m-%dT%H:%M:%SZ', start_ns / 1000000000, 'unixepoch') AS starts,"
+    "  strftime('%Y-%m-%dT%H:%M:%SZ', end_ns / 1000000000, 'unixepoch') AS ends,"
+    "  scenario_path, overrides FROM run;\n"
+    "CREATE VIEW strategies AS SELECT run, label, kind,"
+    "  (SELECT json_group_object(name, value) FROM setting WHERE setting.strategy = strategy.strategy)"
+    "    AS settings, placement_digest FROM strategy;\n"
+    "CREATE VIEW strategy_metrics AS SELECT run, label, name AS metric, value"
+    "  FROM metric JOIN strategy USING (strategy);\n"
+    "CREATE VIEW partition_histogram AS SELECT run, label, state, unit, size, bin.count AS partitions,"
+    "  bin.weight AS rows FROM bin JOIN histogram USING (histogram) JOIN strategy USING (strategy)"
+    "  WHERE state IN ('closed', 'open');\n"
+    "CREATE VIEW read_histogram AS SELECT run, label, size AS partitions, bin.count AS reads"
+    "  FROM bin JOIN histogram USING (histogram) JOIN strategy USING (strategy) WHERE state = 'read';\n";
+
+static const struct store_migration migrations[] = {{version_1_tables}};
+
+const struct store_options store_options_default = {
+    .busy_timeout_ms = 3000,
+    .migrations = migrations,
+    .version = sizeof migrations / sizeof *migrations,
+};
+
+bool store_migrate(struct store *store, struct sim_error *error)
+{
+    /* The write lock is taken even when nothing is missing: whoever cannot write learns it now, and not at
+     * the end of a long run. */
+    int64_t version;
+    bool fine = store_execute(store, "BEGIN IMMEDIATE", error) && read_version(store, &version, error) &&
+                (version == store->options.version ||
+                 (apply(store, version, error) && store_execute(store, "COMMIT", error)));
+    store_rollback(store);
+    return fine;
+}
+
+bool store_schema_check(struct store *store, struct sim_error *error)
+{
+    int64_t version;
+    if (!read_version(store, &version, error))
+        return false;
+    if (version == 0)
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                        "%s: an empty database; run a scenario first, or name another with --db",
+                        store->path);
+    if (version < store->options.version)
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                        "%s: made by an older bucketlab (database version %lld, this program reads %d); run "
+                        "a scenario into it, which brings it up to date",
+                        store->path, (long long)version, store->options.version);
+    return true;
+}
+
+static bool apply(struct store *store, int64_t from, struct sim_error *error)
+{
+    for (int64_t i = from; i < store->options.version; i++) {
+        if (!store_execute(store, store->options.migrations[i].sql, error))
+            return false;
+    }
+    char sql[96];
+    snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d", STORE_APPLICATION_ID,
+             store->options.version);
+    return store_execute(store, sql, error);
+}
+
+/* The header was checked already; but the newest version may stand in the log, and since then another program
+ * may have been at work. */
+static bool read_version(struct store *store, int64_t *version, struct sim_error *error)
+{
+    int64_t id, tables;
+    if (!pragma(store, "PRAGMA user_version", version, error) ||
+        !pragma(store, "PRAGMA application_id", &id, error) ||
+        !pragma(store, "SELECT count(*) FROM sqlite_schema", &tables, error))
+        return false;
+    if (id != STORE_APPLICATION_ID && (id != 0 || *version != 0 || tables != 0))
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                        "%s: another program has just made it its own; name another with --db", store->path);
+    return store_version_check(store, *version, error);
+}
+
+static bool pragma(struct store *store, const char *sql, int64_t *value, struct sim_error *error)
+{
+    sqlite3_stmt *statement;
+    struct store_row row;
+    bool more = false;
+    *value = 0;
+    bool fine =
+        store_prepare(store, sql, &statement, error) && store_next(store, statement, &row, &more, error);
+    if (fine && more)
+        *value = store_take_integer(&row);
+    sqlite3_finalize(statement);
+    return fine;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "private.h"
+
+#define WIDE_DIGITS_MAX 39 /* of 2^128 - 1 */
+#define DIGEST_DIGITS   16
+
+static bool parse_whole(const unsigned char *text, lab_wide *out);
+static bool parse_digest(const unsigned char *text, uint64_t *out);
+
+bool store_execute(struct store *store, const char *sql, struct sim_error *error)
+{
+    int code = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
+    return code == SQLITE_OK || store_fail(store, code, error);
+}
+
+bool store_prepare(struct store *store, const char *sql, sqlite3_stmt **out, struct sim_error *error)
+{
+    int code = sqlite3_prepare_v2(store->db, sql, -1, out, NULL);
+    return code == SQLITE_OK || store_fail(store, code, error);
+}
+
+void store_rollback(struct store *store)
+{
+    if (!sqlite3_get_autocommit(store->db))
+        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+static void note(struct store_binder *binder, int code)
+{
+    if (binder->code == SQLITE_OK)
+        binder->code = code;
+}
+
+void store_bind_text(struct store_binder *binder, const char *text)
+{
+    note(binder, sqlite3_bind_text(binder->statement, ++binder->index, text, -1, SQLITE_STATIC));
+}
+
+void store_bind_integer(struct store_binder *binder, int64_t value)
+{
+    note(binder, sqlite3_bind_int64(binder->statement, ++binder->index, value));
+}
+
+void store_bind_whole(struct store_binder *binder, lab_wide value)
+{
+    if (value <= INT64_MAX) {
+        store_bind_integer(binder, (int64_t)value);
+        return;
+    }
+    char text[WIDE_DIGITS_MAX], *begin = text + sizeof text;
+    for (; value > 0; value /= 10)
+        *--begin = (char)('0' + (int)(value % 10));
+    note(binder, sqlite3_bind_text(binder->statement, ++binder->index, begin,
+                                   (int)(text + sizeof text - begin), SQLITE_TRANSIENT));
+}
+
+void store_bind_real(struct store_binder *binder, double value)
+{
+    note(binder, sqlite3_bind_double(binder->statement, ++binder->index, value));
+}
+
+void store_bind_digest(struct store_binder *binder, uint64_t digest)
+{
+    char text[DIGEST_DIGITS + 1];
+    snprintf(text, sizeof text, "%016" PRIx64, digest);
+    note(binder, sqlite3_bind_text(binder->statement, ++binder->index, text, -1, SQLITE_TRANSIENT));
+}
+
+bool store_bind_run(struct store *store, struct store_binder *binder, struct sim_error *error)
+{
+    int code = binder->code;
+    if (code == SQLITE_OK) {
+        code = sqlite3_step(binder->statement);
+        code = code == SQLITE_DONE ? SQLITE_OK : code;
+    }
+    bool fine = code == SQLITE_OK || store_fail(store, code, error);
+    sqlite3_reset(binder->statement);
+    *binder = (struct store_binder){.statement = binder->statement};
+    return fine;
+}
+
+char *store_take_text(struct store_row *row)
+{
+    int column = row->column++;
+    if (sqlite3_column_type(row->statement, column) == SQLITE_NULL)
+        return NULL;
+    const unsigned char *text = sqlite3_column_text(row->statement, column);
+    size_t size = (size_t)sqlite3_column_bytes(row->statement, column) + 1;
+    char *copy = text == NULL ? NULL : malloc(size);
+    if (copy == NULL)
+        row->is_out_of_memory = true;
+    else
+        memcpy(copy, text, size);
+    return copy;
+}
+
+int64_t store_take_integer(struct store_row *row)
+{
+    int column = row->column++;
+    if (sqlite3_column_type(row->statement, column) != SQLITE_INTEGER)
+        row->is_damaged = true;
+    return sqlite3_column_int64(row->statement, column);
+}
+
+lab_wide store_take_whole(struct store_row *row, lab_wide most)
+{
+    int column = row->column++, type = sqlite3_column_type(row->statement, column);
+    lab_wide value = 0;
+    if (type == SQLITE_INTEGER) {
+        int64_t integer = sqlite3_column_int64(row->statement, column);
+        row->is_damaged = row->is_damaged || integer < 0;
+        value = (lab_wide)integer;
+    } else {
+        const unsigned char *text = sqlite3_column_text(row->statement, column);
+        if (type != SQLITE_TEXT || (text != NULL && !parse_whole(text, &value)))
+            row->is_damaged = true;
+        else if (text == NULL)
+            row->is_out_of_memory = true;
+    }
+    row->is_damaged = row->is_damaged || value > most;
+    return value;
+}
+
+double store_take_real(struct store_row *row)
+{
+    int column = row->column++, type = sqlite3_column_type(row->statement, column);
+    if (type == SQLITE_NULL)
+        return (double)NAN;
+    if (type != SQLITE_FLOAT)
+        row->is_damaged = true;
+    return sqlite3_column_double(row->statement, column);
+}
+
+uint64_t store_take_digest(struct store_row *row)
+{
+    const unsigned char *text = sqlite3_column_text(row->statement, row->column);
+    uint64_t digest = 0;
+    if (text == NULL && sqlite3_column_type(row->statement, row->column) == SQLITE_TEXT)
+        row->is_out_of_memory = true;
+    else if (text == NULL || !parse_digest(text, &digest))
+        row->is_damaged = true;
+    row->column++;
+    return digest;
+}
+
+bool store_row_check(const struct store *store, const struct store_row *row, struct sim_error *error)
+{
+    if (row->is_out_of_memory)
+        return sim_fail_memory(error);
+    return !row->is_damaged || store_fail_damaged(store, "a value that no run has", error);
+}
+
+bool store_next(struct store *store, sqlite3_stmt *statement, struct store_row *row, bool *more,
+                struct sim_error *error)
+{
+    int code = sqlite3_step(statement);
+    *row = (struct store_row){.statement = statement};
+    *more = code == SQLITE_ROW;
+    return code == SQLITE_ROW || code == SQLITE_DONE || store_fail(store, code, error);
+}
+
+static bool parse_whole(const unsigned char *text, lab_wide *out)
+{
+    size_t length = strlen((const char *)text);
+    *out = 0;
+    for (size_t i = 0; i < length; i++) {
+        unsigned digit = (unsigned)text[i] - '0';
+        if (digit > 9 || *out > (~(lab_wide)0 - digit) / 10)
+            return false;
+        *out = *out * 10 + digit;
+    }
+    return length > 0;
+}
+
+static bool parse_digest(const unsigned char *text, uint64_t *out)
+{
+    *out = 0;
+    for (int i = 0; i < DIGEST_DIGITS; i++) {
+        static const char digits[] = "0123456789abcdef";
+        const char *digit = text[i] == '\0' ? NULL : strchr(digits, text[i]);
+        if (digit == NULL)
+            return false;
+        *out = *out << 4 | (uint64_t)(digit - digits);
+    }
+    return text[DIGEST_DIGITS] == '\0';
+}

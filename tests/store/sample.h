@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the tests of the store share: a fresh folder, a made-up result, and whether two results are equal. */
+#ifndef TESTS_STORE_SAMPLE_H
+#define TESTS_STORE_SAMPLE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#include "private.h"
+
+#define PATH_SIZE 256
+
+struct folder {
+    char path[PATH_SIZE / 2];
+    char db[PATH_SIZE]; /* "FOLDER/runs.db", not made */
+};
+
+static inline struct folder folder_make(void)
+{
+    struct folder folder = {"/tmp/bucketlab-store-XXXXXX", ""};
+    assert_non_null(mkdtemp(folder.path));
+    snprintf(folder.db, sizeof folder.db, "%s/runs.db", folder.path);
+    return folder;
+}
+
+/* The files in the folder; *name, which may be NULL, is the last one's. */
+static inline int folder_count(const struct folder *folder, char *name)
+{
+    DIR *entries = opendir(folder->path);
+    assert_non_null(entries);
+    int count = 0;
+    for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        count++;
+        if (name != NULL)
+            snprintf(name, PATH_SIZE, "%s", entry->d_name);
+    }
+    closedir(entries);
+    return count;
+}
+
+static inline void folder_empty(const struct folder *folder)
+{
+    char name[PATH_SIZE], path[2 * PATH_SIZE];
+    while (folder_count(folder, name) > 0) {
+        snprintf(path, sizeof path, "%s/%s", folder->path, name);
+        assert_int_equal(remove(path), 0);
+    }
+}
+
+static inline void folder_remove(const struct folder *folder)
+{
+    folder_empty(folder);
+    assert_int_equal(rmdir(folder->path), 0);
+}
+
+static inline char *file_read(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    *size = (size_t)ftell(file);
+    rewind(file);
+    char *bytes = malloc(*size + 1);
+    assert_non_null(bytes);
+    assert_int_equal(fread(bytes, 1, *size, file), *size);
+    bytes[*size] = '\0';
+    fclose(file);
+    return bytes;
+}
+
+static inline void file_write(const char *path, const void *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static inline void execute(const char *path, const char *sql)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    char *message = NULL;
+    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
+        fail_msg("%s: %s", sql, message);
+    sqlite3_close(db);
+}
+
+/* All rows as a person would see them: columns split by '|', rows ended by a line break. */
+static inline void query(const char *path, const char *sql, char *out, size_t size)
+{
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
+        fail_msg("%s: %s", sql, sqlite3_errmsg(db));
+    size_t used = 0;
+    int code;
+    *out = '\0';
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        int columns = sqlite3_column_count(statement);
+        for (int i = 0; i < columns; i++) {
+            const char *text = (const char *)sqlite3_column_text(statement, i);
+            used += (size_t)snprintf(out + used, size - used, "%s%c", text == NULL ? "NULL" : text,
+                                     i + 1 < columns ? '|' : '\n');
+            assert_true(used < size);
+        }
+    }
+    assert_int_equal(code, SQLITE_DONE);
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+}
+
+static inline void assert_query(const char *path, const char *sql, const char *expected)
+{
+    char out[4096];
+    query(path, sql, out, sizeof out);
+    assert_string_equal(out, expected);
+}
+
+static inline char *text_copy(const char *text)
+{
+    char *copy = malloc(strlen(text) + 1);
+    assert_non_null(copy);
+    memcpy(copy, text, strlen(text) + 1);
+    return copy;
+}
+
+static inline void sample_fill(struct lab_strategy_result *strategy, uint64_t bins)
+{
+    for (uint64_t i = 1; i <= bins; i++) {
+        lab_histogram_add(&strategy->closed_rows, i * 7, i % 5 + 1, i * 7);
+        lab_histogram_add(&strategy->open_rows, i * 3, 1, i * 3);
+        lab_histogram_add(&strategy->closed_bytes, i * 7000 + i % 11, i % 5 + 1, i * 7);
+        lab_histogram_add(&strategy->open_bytes, i * 3001, 1, i * 3);
+    }
+    lab_histogram_add(&strategy->read_partitions, 2, 40, 1);
+    assert_true(lab_metrics_add(&strategy->metrics, "partitions.closed", (double)bins));
+    assert_true(lab_metrics_add(&strategy->metrics, "partitions.closed.rows.mean", 0.1 + (double)bins));
+    assert_true(lab_metrics_add(&strategy->metrics, "partitions.closed.rows.p99", (double)bins * 7));
+    assert_true(lab_metrics_add(&strategy->metrics, "partitions.over_limit", 1));
+    assert_true(lab_metrics_add(&strategy->metrics, "writes.extra_ops_per_1000_rows", 1.0 / 3.0));
+}
+
+#define SAMPLE_STRATEGIES 8
+
+static inline struct lab_result *sample_make(uint64_t bins)
+{
+    static const char *const labels[SAMPLE_STRATEGIES] = {"none",          "time",      "monthly", "count",
+                                                          "probabilistic", "every row", "dice",    "hash"};
+    struct lab_result *result = calloc(1, sizeof *result);
+    assert_non_null(result);
+    result->scenario_name = text_copy("chat-channels");
+    result->about = text_copy("Kanäle, 'quoted'\nand two lines");
+    result->source = text_copy("made");
+    result->seed = 1;
+    result->digest = UINT64_C(0x00c0ffee00000001);
+    result->rows = 1555200000;
+    result->keys = 10000;
+    result->start_ns = INT64_C(1767225600000000000);
+    result->end_ns = INT64_C(1775001600000000000);
+    result->limits = (struct lab_limits){100000, 100000000, 24};
+    result->strategy_count = SAMPLE_STRATEGIES;
+    result->strategies = calloc(SAMPLE_STRATEGIES, sizeof *result->strategies);
+    assert_non_null(result->strategies);
+    struct lab_strategy_result *s = result->strategies;
+    for (size_t i = 0; i < SAMPLE_STRATEGIES; i++) {
+        s[i].label = text_copy(labels[i]);
+        s[i].placement_digest = sim_mix64(i);
+        sample_fill(&s[i], bins);
+    }
+    bk_strategy_none(&s[0].strategy);
+    bk_strategy_time(INT64_C(864000000000000), INT64_C(-1000000000), &s[1].strategy);
+    bk_strategy_calendar(BK_CALENDAR_MONTH, &s[2].strategy);
+    bk_strategy_count(20480, &s[3].strategy);
+    bk_strategy_probabilistic(9, 40, &s[4].strategy);
+    bk_strategy_probabilistic(0, UINT64_MAX, &s[5].strategy);
+    bk_strategy_probabilistic_chance(1, 300, 40, &s[6].strategy);
+    bk_strategy_hash(256, &s[7].strategy);
+    result->expect_count = 2;
+    result->expects = calloc(2, sizeof *result->expects);
+    assert_non_null(result->expects);
+    result->expects[0] = (struct lab_expect_result){text_copy("none.partitions.over_limit == 1"), 1, true};
+    result->expects[1] = (struct lab_expect_result){text_copy("hash.partitions.closed < 1"), 3.5, false};
+    return result;
+}
+
+static inline struct store_run_info sample_info(void)
+{
+    return (struct store_run_info){.scenario_path = "scenarios/chat-channels.yaml",
+                                   .scenario_text = "name: chat-channels\nseed: 1\n",
+                                   .overrides = "arrivals.rate=300/s\n",
+                                   .version = "0.1.0",
+                                   .created_unix_s = 1767225600,
+                                   .elapsed_ms = 1234};
+}
+
+static inline void assert_texts_equal(const char *a, const char *b)
+{
+    assert_int_equal(a == NULL, b == NULL);
+    if (a != NULL)
+        assert_string_equal(a, b);
+}
+
+static inline bool wide_equal(lab_wide a, lab_wide b)
+{
+    return a == b;
+}
+
+static inline void assert_histograms_equal(const struct lab_histogram *a, const struct lab_histogram *b)
+{
+    assert_int_equal(a->used, b->used);
+    assert_int_equal(a->is_rounded, b->is_rounded);
+    assert_int_equal(a->out_of_memory, b->out_of_memory);
+    assert_true(a->count == b->count && a->weight == b->weight);
+    assert_true(a->least == b->least && a->most == b->most);
+    assert_true(wide_equal(a->sum, b->sum) && wide_equal(a->sum_of_squares, b->sum_of_squares));
+    assert_true(wide_equal(a->weighted_sum, b->weighted_sum));
+    assert_true(wide_equal(a->weighted_sum_of_squares, b->weighted_sum_of_squares));
+    size_t count_a, count_b;
+    struct lab_bin *bins_a = lab_histogram_sorted(a, &count_a), *bins_b = lab_histogram_sorted(b, &count_b);
+    assert_int_equal(count_a, count_b);
+    if (count_a > 0)
+        assert_memory_equal(bins_a, bins_b, count_a * sizeof *bins_a);
+    free(bins_a);
+    free(bins_b);
+}
+
+/* Field by field: a union's unused bytes are nobody's business. */
+static inline void assert_strategies_equal(const struct bk_strategy *a, const struct bk_strategy *b)
+{
+    assert_int_equal(a->kind, b->kind);
+    switch (a->kind) {
+    case BK_TIME:
+        assert_int_equal(a->of.time.calendar, b->of.time.calendar);
+        assert_true(a->of.time.window_ns == b->of.time.window_ns);
+        assert_true(a->of.time.epoch_ns == b->of.time.epoch_ns);
+        break;
+    case BK_COUNT:
+        assert_true(a->of.count.rows == b->of.count.rows);
+        break;
+    case BK_PROBABILISTIC:
+        assert_int_equal(a->of.probabilistic.bits, b->of.probabilistic.bits);
+        assert_true(a->of.probabilistic.chance_numerator == b->of.probabilistic.chance_numerator);
+        assert_true(a->of.probabilistic.chance_denominator == b->of.probabilistic.chance_denominator);
+        assert_true(a->of.probabilistic.threshold == b->of.probabilistic.threshold);
+        break;
+    case BK_HASH:
+        assert_int_equal(a->of.hash.buckets, b->of.hash.buckets);
+        break;
+    default:
+        break;
+    }
+}
+
+static inline bool real_equal(double a, double b)
+{
+    return a == b || (a != a && b != b);
+}
+
+static inline void assert_results_equal(const struct lab_result *a, const struct lab_result *b)
+{
+    assert_texts_equal(a->scenario_name, b->scenario_name);
+    assert_texts_equal(a->about, b->about);
+    assert_texts_equal(a->source, b->source);
+    assert_true(a->seed == b->seed && a->digest == b->digest && a->rows == b->rows && a->keys == b->keys);
+    assert_true(a->start_ns == b->start_ns && a->end_ns == b->end_ns);
+    assert_memory_equal(&a->limits, &b->limits, sizeof a->limits);
+    assert_int_equal(a->strategy_count, b->strategy_count);
+    for (size_t i = 0; i < a->strategy_count; i++) {
+        const struct lab_strategy_result *x = &a->strategies[i], *y = &b->strategies[i];
+        assert_texts_equal(x->label, y->label);
+        assert_strategies_equal(&x->strategy, &y->strategy);
+        assert_true(x->placement_digest == y->placement_digest);
+        assert_histograms_equal(&x->closed_rows, &y->closed_rows);
+        assert_histograms_equal(&x->open_rows, &y->open_rows);
+        assert_histograms_equal(&x->closed_bytes, &y->closed_bytes);
+        assert_histograms_equal(&x->open_bytes, &y->open_bytes);
+        assert_histograms_equal(&x->read_partitions, &y->read_partitions);
+        assert_int_equal(x->metrics.count, y->metrics.count);
+        for (size_t j = 0; j < x->metrics.count; j++) {
+            assert_string_equal(x->metrics.items[j].name, y->metrics.items[j].name);
+            assert_true(real_equal(x->metrics.items[j].value, y->metrics.items[j].value));
+        }
+    }
+    assert_int_equal(a->expect_count, b->expect_count);
+    for (size_t i = 0; i < a->expect_count; i++) {
+        assert_texts_equal(a->expects[i].text, b->expects[i].text);
+        assert_true(real_equal(a->expects[i].actual, b->expects[i].actual));
+        assert_int_equal(a->expects[i].ok, b->expects[i].ok);
+    }
+    assert_int_equal(a->expects_hold, b->expects_hold);
+}
+
+static inline struct store *store_must_open(const char *path, enum store_mode mode)
+{
+    struct store *store;
+    struct sim_error error = {0};
+    if (!store_open(path, mode, &store, &error))
+        fail_msg("%s", error.text);
+    return store;
+}
+
+static inline int64_t store_must_save(const char *path, const struct lab_result *result)
+{
+    struct store *store = store_must_open(path, STORE_WRITE);
+    struct store_run_info info = sample_info();
+    struct sim_error error = {0};
+    if (!store_save_run(store, &info, result, &error))
+        fail_msg("%s", error.text);
+    store_close(store);
+    return info.run;
+}
+
+static inline int64_t store_must_save_sample(const char *path, uint64_t bins)
+{
+    struct lab_result *result = sample_make(bins);
+    int64_t run = store_must_save(path, result);
+    lab_result_destroy(result);
+    return run;
+}
+
+#endif

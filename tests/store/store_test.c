@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: what was saved is loaded, field for field; views say the same to a person; older databases are brought
+ * up to date, newer ones refused. Method: made-up results with extreme values, through files in a fresh
+ * folder; the views are asked through a connection of the test's own. */
+#define _DEFAULT_SOURCE
+#include "sample.h"
+
+#include <math.h>
+#include <time.h>
+
+static void test_run_saved_and_loaded_is_equal(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct lab_result *saved = sample_make(50), *loaded;
+    assert_int_equal(store_must_save(folder.db, saved), 1);
+    assert_int_equal(folder_count(&folder, NULL), 1);
+    struct store *store = store_must_open(folder.db, STORE_READ);
+    struct store_run_info info;
+    struct sim_error error = {0};
+    assert_true(store_load_run(store, 1, &info, &loaded, &error));
+    assert_results_equal(saved, loaded);
+    assert_int_equal(info.run, 1);
+    assert_string_equal(info.scenario_path, "scenarios/chat-channels.yaml");
+    assert_string_equal(info.scenario_text, "name: chat-channels\nseed: 1\n");
+    assert_string_equal(info.overrides, "arrivals.rate=300/s\n");
+    assert_string_equal(info.version, "0.1.0");
+    assert_int_equal(info.created_unix_s, 1767225600);
+    assert_int_equal(info.elapsed_ms, 1234);
+    store_close(store);
+    lab_result_destroy(saved);
+    lab_result_destroy(loaded);
+    folder_remove(&folder);
+}
+
+static void test_run_of_extreme_values_is_equal(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct lab_result *saved = sample_make(0), *loaded;
+    saved->seed = saved->digest = saved->rows = saved->keys = UINT64_MAX;
+    saved->start_ns = INT64_MIN;
+    saved->end_ns = INT64_MAX;
+    saved->limits = (struct lab_limits){(uint64_t)INT64_MAX + 1, UINT64_MAX, INT64_MAX};
+    free(saved->about);
+    saved->about = NULL;
+    struct lab_strategy_result *strategy = &saved->strategies[0];
+    lab_histogram_add(&strategy->closed_bytes, UINT64_MAX, 1, UINT64_MAX);
+    lab_histogram_add(&strategy->closed_bytes, 0, 3, 0);
+    lab_histogram_add(&strategy->closed_bytes, (uint64_t)INT64_MAX + 1, 1, 1);
+    lab_histogram_add(&strategy->closed_bytes, INT64_MAX, UINT64_MAX - 5, 1);
+    const double values[] = {INFINITY, -INFINITY, NAN, 5e-324, 1.7976931348623157e308, 0.1, -3.0, 0x1p53 + 2};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        assert_true(lab_metrics_add(&strategy->metrics, "m", values[i]));
+    saved->expects[1].ok = saved->expects_hold = true;
+    saved->expects[1].actual = NAN;
+    store_must_save(folder.db, saved);
+    struct store *store = store_must_open(folder.db, STORE_WRITE);
+    struct sim_error error = {0};
+    if (!store_load_run(store, 0, NULL, &loaded, &error))
+        fail_msg("%s", error.text);
+    assert_results_equal(saved, loaded);
+    store_close(store);
+    assert_query(folder.db, "SELECT seed, typeof(seed), digest, limit_partition_bytes FROM run",
+                 "18446744073709551615|text|ffffffffffffffff|18446744073709551615\n");
+    lab_result_destroy(saved);
+    lab_result_destroy(loaded);
+    folder_remove(&folder);
+}
+
+static void test_run_without_strategies_is_equal(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct lab_result saved = {.scenario_name = text_copy("bare"), .expects_hold = true}, *loaded;
+    store_must_save(folder.db, &saved);
+    struct store *store = store_must_open(folder.db, STORE_READ);
+    struct sim_error error = {0};
+    assert_true(store_load_run(store, 1, NULL, &loaded, &error));
+    assert_results_equal(&saved, loaded);
+    store_close(store);
+    free(saved.scenario_name);
+    lab_result_destroy(loaded);
+    folder_remove(&folder);
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Half a million bins: too slow a store would show as a timeout; the figures are printed for a reader. */
+static void test_run_of_half_a_million_bins_is_equal(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct lab_result *saved = sample_make(16000), *loaded;
+    struct lab_histogram *rounded = &saved->strategies[0].closed_bytes;
+    for (uint64_t i = 0; i < 70000; i++)
+        lab_histogram_add(rounded, i * i * 5 + 1, 1, 3);
+    assert_true(rounded->is_rounded);
+    double start = seconds();
+    store_must_save(folder.db, saved);
+    double middle = seconds();
+    struct store *store = store_must_open(folder.db, STORE_READ);
+    struct sim_error error = {0};
+    assert_true(store_load_run(store, 1, NULL, &loaded, &error));
+    print_message("512000 bins: saved in %.2f s, loaded in %.2f s\n", middle - start, seconds() - middle);
+    store_close(store);
+    assert_results_equal(saved, loaded);
+    lab_result_destroy(saved);
+    lab_result_destroy(loaded);
+    folder_remove(&folder);
+}
+
+static void test_views_of_a_run_read_as_documented(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    store_must_save_sample(folder.db, 3);
+    assert_query(folder.db, "SELECT * FROM runs",
+                 "1|chat-channels|1|00c0ffee00000001|1555200000|10000|2026-01-01T00:00:00Z|1234|0.1.0|8|2|1|"
+                 "made|2026-01-01T00:00:00Z|2026-04-01T00:00:00Z|scenarios/chat-channels.yaml|"
+                 "arrivals.rate=300/s\n\n");
+    assert_query(folder.db, "SELECT run, label, kind, settings FROM strategies",
+                 "1|none|none|{}\n"
+                 "1|time|time|{\"epoch_ns\":-1000000000,\"window_ns\":864000000000000}\n"
+                 "1|monthly|time|{\"calendar\":\"month\"}\n"
+                 "1|count|count|{\"rows\":20480}\n"
+                 "1|probabilistic|probabilistic|{\"bits\":9,\"threshold\":40}\n"
+                 "1|every row|probabilistic|{\"bits\":0,\"threshold\":\"18446744073709551615\"}\n"
+                 "1|dice|probabilistic|{\"chance_denominator\":300,\"chance_numerator\":1,\"threshold\":40}\n"
+                 "1|hash|hash|{\"buckets\":256}\n");
+    assert_query(folder.db, "SELECT * FROM strategy_metrics WHERE label = 'hash'",
+                 "1|hash|partitions.closed|3.0\n1|hash|partitions.closed.rows.mean|3.1\n"
+                 "1|hash|partitions.closed.rows.p99|21.0\n1|hash|partitions.over_limit|1.0\n"
+                 "1|hash|writes.extra_ops_per_1000_rows|0.333333333333333\n");
+    assert_query(folder.db, "SELECT * FROM partition_histogram WHERE label = 'time' AND unit = 'rows'",
+                 "1|time|closed|rows|7|2|14\n1|time|closed|rows|14|3|42\n1|time|closed|rows|21|4|84\n"
+                 "1|time|open|rows|3|1|3\n1|time|open|rows|6|1|6\n1|time|open|rows|9|1|9\n");
+    assert_query(folder.db, "SELECT * FROM read_histogram WHERE label = 'none'", "1|none|2|40\n");
+    assert_query(folder.db, "PRAGMA journal_mode", "wal\n");
+    assert_query(folder.db, "PRAGMA user_version", "1\n");
+    assert_query(folder.db, "PRAGMA foreign_key_check", "");
+    assert_query(folder.db,
+                 "SELECT name FROM pragma_table_list WHERE type = 'table' AND NOT strict AND name "
+                 "NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+                 "");
+    execute(folder.db, "PRAGMA foreign_keys = ON; DELETE FROM run");
+    assert_query(folder.db,
+                 "SELECT (SELECT count(*) FROM bin) + (SELECT count(*) FROM metric) + (SELECT "
+                 "count(*) FROM setting) + (SELECT count(*) FROM expectation)",
+                 "0\n");
+    folder_remove(&folder);
+}
+
+static void test_list_of_runs_is_newest_first(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct store_run_row *rows;
+    size_t count;
+    struct sim_error error = {0};
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(store_must_save_sample(folder.db, 1), i + 1);
+    struct store *store = store_must_open(folder.db, STORE_READ);
+    assert_true(store_list_runs(store, &rows, &count, &error));
+    assert_int_equal(count, 20);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(rows[i].run, 20 - (int)i);
+    assert_string_equal(rows[3].scenario_name, "chat-channels");
+    assert_string_equal(rows[3].version, "0.1.0");
+    assert_int_equal(rows[3].seed, 1);
+    assert_true(rows[3].digest == UINT64_C(0x00c0ffee00000001));
+    assert_int_equal(rows[3].rows, 1555200000);
+    assert_int_equal(rows[3].created_unix_s, 1767225600);
+    assert_int_equal(rows[3].elapsed_ms, 1234);
+    assert_int_equal(rows[3].strategy_count, SAMPLE_STRATEGIES);
+    assert_int_equal(rows[3].expects, 2);
+    assert_int_equal(rows[3].expects_failed, 1);
+    store_runs_free(rows, count);
+    store_close(store);
+    folder_remove(&folder);
+}
+
+static void test_missing_run_names_the_runs_there_are(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct lab_result *result;
+    struct sim_error error = {0};
+    for (int i = 0; i < 9; i++)
+        store_must_save_sample(folder.db, 1);
+    execute(folder.db, "PRAGMA foreign_keys = ON; DELETE FROM run WHERE run IN (4, 6, 7)");
+    struct store *store = store_must_open(folder.db, STORE_READ);
+    assert_false(store_load_run(store, 6, NULL, &result, &error));
+    assert_null(result);
+    assert_int_equal(error.class, SIM_ERROR_INPUT);
+    assert_non_null(strstr(error.text, "runs.db: no run 6; it holds 1 to 3, 5, 8 to 9"));
+    store_close(store);
+    execute(folder.db, "PRAGMA foreign_keys = ON; DELETE FROM run");
+    store = store_must_open(folder.db, STORE_READ);
+    assert_false(store_load_run(store, 0, NULL, &result, &error));
+    assert_int_equal(error.class, SIM_ERROR_INPUT);
+    assert_non_null(strstr(error.text, "holds no run yet; run a scenario first"));
+    store_close(store);
+    /* A number once given is never given again, so that "run 9" in a report stays what it was. */
+    assert_int_equal(store_must_save_sample(folder.db, 1), 10);
+    folder_remove(&folder);
+}
+
+static void test_many_runs_with_gaps_fit_into_the_message(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct lab_result *result;
+    struct sim_error error = {0};
+    store_must_save_sample(folder.db, 1);
+    execute(folder.db,
+            "WITH RECURSIVE n(i) AS (SELECT 3 UNION ALL SELECT i + 2 FROM n LIMIT 500) INSERT INTO "
+            "run SELECT i, scenario, about, source, seed, digest, rows, keys, start_ns, end_ns, "
+            "0, 0, 0, created_unix_s, elapsed_ms, version, '', '', '' FROM n, run WHERE run = 1");
+    struct store *store = store_must_open(folder.db, STORE_READ);
+    assert_false(store_load_run(store, 2, NULL, &result, &error));
+    assert_non_null(strstr(error.text, "it holds 1, 3, 5, 7"));
+    assert_string_equal(error.text + strlen(error.text) - 5, ", ...");
+    store_close(store);
+    folder_remove(&folder);
+}
+
+static void test_store_for_writing_makes_nothing_before_the_first_run(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct store *store = store_must_open(folder.db, STORE_WRITE);
+    struct store_run_row *rows;
+    struct lab_result *result;
+    size_t count;
+    struct sim_error error = {0};
+    assert_true(store_list_runs(store, &rows, &count, &error));
+    assert_int_equal(count, 0);
+    assert_false(store_load_run(store, 0, NULL, &result, &error));
+    assert_int_equal(error.class, SIM_ERROR_INPUT);
+    assert_int_equal(folder_count(&folder, NULL), 0);
+    store_close(store);
+    assert_int_equal(folder_count(&folder, NULL), 0);
+    folder_remove(&folder);
+}
+
+static void test_reader_changes_no_byte(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    store_must_save_sample(folder.db, 100);
+    size_t size, size_after;
+    char *before = file_read(folder.db, &size);
+    struct store *store = store_must_open(folder.db, STORE_READ);
+    struct lab_result *result;
+    struct sim_error error = {0};
+    assert_true(store_load_run(store, 0, NULL, &result, &error));
+    assert_false(store_execute(store, "DELETE FROM run", &error));
+    store_close(store);
+    char *after = file_read(folder.db, &size_after);
+    assert_int_equal(size, size_after);
+    assert_memory_equal(before, after, size);
+    assert_int_equal(folder_count(&folder, NULL), 1);
+    lab_result_destroy(result);
+    free(before);
+    free(after);
+    folder_remove(&folder);
+}
+
+static void test_two_stores_on_one_database_see_each_others_runs(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct store *a = store_must_open(folder.db, STORE_WRITE), *b = store_must_open(folder.db, STORE_WRITE);
+    struct lab_result *saved = sample_make(20), *loaded;
+    struct store_run_info info = sample_info();
+    struct sim_error error = {0};
+    assert_true(store_save_run(a, &info, saved, &error));
+    assert_true(store_save_run(b, &info, saved, &error));
+    assert_int_equal(info.run, 2);
+    assert_true(store_save_run(a, &info, saved, &error));
+    assert_int_equal(info.run, 3);
+    assert_true(store_load_run(b, 3, &info, &loaded, &error));
+    assert_results_equal(saved, loaded);
+    lab_result_destroy(loaded);
+    lab_result_destroy(saved);
+    store_close(a);
+    store_close(b);
+    folder_remove(&folder);
+}
+
+static void test_names_with_a_meaning_in_sqlite_are_files(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    char before[PATH_SIZE];
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(folder.path), 0);
+    static const char *const names[] = {":memory:", "file:runs.db?mode=memory", "-runs.db", "läuft ?#%20.db"};
+    for (size_t i = 0; i < 4; i++) {
+        store_must_save_sample(names[i], 1);
+        assert_int_equal(access(names[i], F_OK), 0);
+        store_close(store_must_open(names[i], STORE_READ));
+    }
+    assert_int_equal(folder_count(&folder, NULL), 4);
+    assert_int_equal(chdir(before), 0);
+    folder_remove(&folder);
+}
+
+static struct store_migration two_versions[] = {
+    {NULL}, {"ALTER TABLE run ADD COLUMN mood TEXT; CREATE TABLE note (text TEXT) STRICT"}};
+
+static struct store_options options_of_version_2(void)
+{
+    two_versions[0] = store_options_default.migrations[0];
+    return (struct store_options){3000, two_versions, 2};
+}
+
+static void test_older_database_is_migrated_with_its_runs(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct lab_result *saved = sample_make(20), *loaded;
+    store_must_save(folder.db, saved);
+    struct store_options options = options_of_version_2();
+    struct store *store;
+    struct sim_error error = {0};
+    assert_false(store_open_with(folder.db, STORE_READ, &options, &store, &error));
+    assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
+    assert_non_null(
+        strstr(error.text, "made by an older bucketlab (database version 1, this program reads 2)"));
+    assert_query(folder.db, "PRAGMA user_version", "1\n");
+    assert_true(store_open_with(folder.db, STORE_WRITE, &options, &store, &error));
+    assert_true(store_load_run(store, 1, NULL, &loaded, &error));
+    assert_results_equal(saved, loaded);
+    store_close(store);
+    assert_query(folder.db, "PRAGMA user_version", "2\n");
+    assert_query(folder.db, "SELECT mood, (SELECT count(*) FROM note) FROM run", "NULL|0\n");
+    assert_false(store_open(folder.db, STORE_WRITE, &store, &error));
+    assert_null(store);
+    assert_non_null(
+        strstr(error.text, "made by a newer bucketlab (database version 2, this program knows 1)"));
+    lab_result_destroy(saved);
+    lab_result_destroy(loaded);
+    folder_remove(&folder);
+}
+
+static void test_migration_that_fails_changes_nothing(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    store_must_save_sample(folder.db, 20);
+    const struct store_migration broken[] = {{"SELECT 1"},
+                                             {"CREATE TABLE half (x) ; INSERT INTO nowhere VALUES (1)"}};
+    const struct store_options options = {3000, broken, 2};
+    size_t size, size_after;
+    char *before = file_read(folder.db, &size);
+    struct store *store;
+    struct sim_error error = {0};
+    assert_false(store_open_with(folder.db, STORE_WRITE, &options, &store, &error));
+    assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
+    char *after = file_read(folder.db, &size_after);
+    assert_int_equal(size, size_after);
+    assert_memory_equal(before, after, size);
+    assert_int_equal(folder_count(&folder, NULL), 1);
+    free(before);
+    free(after);
+    folder_remove(&folder);
+}
+
+static void test_databases_without_anything_in_them_are_new(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    file_write(folder.db, "", 0);
+    assert_int_equal(store_must_save_sample(folder.db, 5), 1);
+    folder_empty(&folder);
+    execute(folder.db, "CREATE TABLE t (x); DROP TABLE t; VACUUM");
+    assert_int_equal(store_must_save_sample(folder.db, 5), 1);
+    folder_empty(&folder);
+    /* Version 2 from nothing goes through both migrations. */
+    struct store_options options = options_of_version_2();
+    struct store *store;
+    struct sim_error error = {0};
+    file_write(folder.db, "", 0);
+    assert_true(store_open_with(folder.db, STORE_WRITE, &options, &store, &error));
+    store_close(store);
+    assert_query(folder.db, "SELECT count(*) FROM note", "0\n");
+    folder_remove(&folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_run_saved_and_loaded_is_equal),
+        cmocka_unit_test(test_run_of_extreme_values_is_equal),
+        cmocka_unit_test(test_run_without_strategies_is_equal),
+        cmocka_unit_test(test_run_of_half_a_million_bins_is_equal),
+        cmocka_unit_test(test_views_of_a_run_read_as_documented),
+        cmocka_unit_test(test_list_of_runs_is_newest_first),
+        cmocka_unit_test(test_missing_run_names_the_runs_there_are),
+        cmocka_unit_test(test_many_runs_with_gaps_fit_into_the_message),
+        cmocka_unit_test(test_store_for_writing_makes_nothing_before_the_first_run),
+        cmocka_unit_test(test_reader_changes_no_byte),
+        cmocka_unit_test(test_two_stores_on_one_database_see_each_others_runs),
+        cmocka_unit_test(test_names_with_a_meaning_in_sqlite_are_files),
+        cmocka_unit_test(test_older_database_is_migrated_with_its_runs),
+        cmocka_unit_test(test_migration_that_fails_changes_nothing),
+        cmocka_unit_test(test_databases_without_anything_in_them_are_new),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+function(bucketlab_store_test name)
+  bucketlab_test(store/${name} LINK sim_store PkgConfig::SQLITE)
+  target_include_directories(store_${name} PRIVATE ${PROJECT_SOURCE_DIR}/sim/store)
+endfunction()
+
+bucketlab_store_test(store_test)
