@@ -85,10 +85,10 @@ const char *report_clean(struct report_arena *arena, const char *text)
             text++;
         } else if (g_unichar_iscntrl(character) || character == 0x2028 || character == 0x2029) {
             *at++ = ' ';
-            text = g_utf8_next_char(text);
+            text += g_utf8_skip[(unsigned char)*text];
         } else {
             at += g_unichar_to_utf8(character, at);
-            text = g_utf8_next_char(text);
+            text += g_utf8_skip[(unsigned char)*text];
         }
     }
     return out;

@@ -82,7 +82,7 @@ static void print_name(const char *name)
 {
     char cut[4 * NAME_CELLS + 1];
     size_t used = 0, cells = 0;
-    for (; name[used] != '\0' && used < sizeof cut - 1; used++) {
+    for (; used < sizeof cut - 1 && name[used] != '\0'; used++) {
         cells += ((unsigned char)name[used] & 0xc0) != 0x80;
         if (cells > NAME_CELLS)
             break;

@@ -114,8 +114,7 @@ static void assert_law(const struct lab_strategy_result *strategy, const char *p
     assert_near(metric(strategy, name), (double)mean, 1e-9 * (double)mean);
     snprintf(name, sizeof name, "%s.stddev", prefix);
     double stddev = metric(strategy, name);
-    assert_near(stddev * stddev, (double)(squares / (long double)count),
-                        1e-9 * (double)(mean * mean));
+    assert_near(stddev * stddev, (double)(squares / (long double)count), 1e-9 * (double)(mean * mean));
     snprintf(name, sizeof name, "%s.min", prefix);
     assert_metric(strategy, name, (double)sizes[0]);
     snprintf(name, sizeof name, "%s.max", prefix);
