@@ -86,10 +86,11 @@ static void fill_heading(const struct lab_result *result, struct report_arena *a
     chart->start_ns = result->start_ns;
     chart->title = report_text(arena, "%s: %s", chart->title, report_clean(arena, result->scenario_name));
     chart->subtitle =
-        report_text(arena, "%zu strateg%s over the same %s rows of %s key%s · %s · seed %" PRIu64,
-                    result->strategy_count, result->strategy_count == 1 ? "y" : "ies",
-                    report_number(arena, (double)result->rows), report_number(arena, (double)result->keys),
-                    result->keys == 1 ? "" : "s", source_of(arena, result->source), result->seed);
+        report_text(arena, "%zu strateg%s %s row%s of %s key%s · %s · seed %" PRIu64, result->strategy_count,
+                    result->strategy_count == 1 ? "y over" : "ies over the same",
+                    report_number(arena, (double)result->rows), result->rows == 1 ? "" : "s",
+                    report_number(arena, (double)result->keys), result->keys == 1 ? "" : "s",
+                    source_of(arena, result->source), result->seed);
     char start[SIM_TIME_TEXT_SIZE];
     char end[SIM_TIME_TEXT_SIZE];
     sim_time_format(result->start_ns, start);

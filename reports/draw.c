@@ -5,6 +5,7 @@
 
 static void set_colour(cairo_t *cairo, struct report_colour colour);
 static void draw_hatched(const struct report_mark *mark, cairo_t *cairo);
+static void outline(const struct report_box *box, cairo_t *cairo);
 static void draw_line(const struct report_mark *mark, cairo_t *cairo);
 static void draw_curve(const struct report_mark *mark, cairo_t *cairo);
 static void draw_text(const struct report_mark *mark, struct report_typesetter *typesetter, cairo_t *cairo);
@@ -70,13 +71,22 @@ static void draw_hatched(const struct report_mark *mark, cairo_t *cairo)
     cairo_set_line_cap(cairo, CAIRO_LINE_CAP_BUTT);
     cairo_set_line_width(cairo, REPORT_HATCH_STROKE);
     cairo_stroke(cairo);
+    outline(box, cairo);
+}
+
+/* Narrow bars have their tops drawn alone: with their sides they would look solid. */
+static void outline(const struct report_box *box, cairo_t *cairo)
+{
     const double inset = REPORT_HATCH_STROKE / 2;
-    if (box->width > REPORT_HATCH_STROKE && box->height > REPORT_HATCH_STROKE) {
+    if (box->width < 3 * REPORT_HATCH_PITCH) {
+        cairo_move_to(cairo, box->x, box->y + inset);
+        cairo_line_to(cairo, box->x + box->width, box->y + inset);
+    } else {
         cairo_rectangle(cairo, box->x + inset, box->y + inset, box->width - REPORT_HATCH_STROKE,
                         box->height - REPORT_HATCH_STROKE);
-        cairo_set_line_join(cairo, CAIRO_LINE_JOIN_MITER);
-        cairo_stroke(cairo);
     }
+    cairo_set_line_join(cairo, CAIRO_LINE_JOIN_MITER);
+    cairo_stroke(cairo);
 }
 
 static void draw_line(const struct report_mark *mark, cairo_t *cairo)

@@ -110,7 +110,8 @@ static cairo_surface_t *make_surface(const struct report_scene *scene, enum repo
     }
     case REPORT_PDF: {
         cairo_surface_t *pdf = cairo_pdf_surface_create_for_stream(keep, out, scene->width, scene->height);
-        cairo_pdf_surface_restrict_to_version(pdf, CAIRO_PDF_VERSION_1_5);
+        /* The oldest that Cairo writes: newer ones hide the metadata in compressed objects. */
+        cairo_pdf_surface_restrict_to_version(pdf, CAIRO_PDF_VERSION_1_4);
         return pdf;
     }
     case REPORT_PNG:
@@ -136,28 +137,24 @@ static void set_metadata(cairo_surface_t *pdf, const char *title, int64_t start_
     cairo_pdf_surface_set_metadata(pdf, CAIRO_PDF_METADATA_MOD_DATE, date);
 }
 
-/* Cairo numbers surfaces through the life of the process and writes the number of ours as an id, which
+/* Cairo 1.16 numbers surfaces through the life of the process and writes the number of ours as an id, which
  * nothing refers to; it becomes 0 here. Users' text cannot be hit: Cairo writes text as outlines. */
 static void renumber(struct report_bytes *svg)
 {
-    static const char *const prefixes[] = {"id=\"surface", "id=\"source-"};
+    static const char prefix[] = "id=\"surface";
+    const size_t length = sizeof prefix - 1;
     size_t used = 0;
     for (size_t at = 0; at < svg->size;) {
-        size_t prefix = 0;
-        for (size_t i = 0; i < 2; i++) {
-            size_t length = strlen(prefixes[i]);
-            if (svg->size - at > length && memcmp(svg->data + at, prefixes[i], length) == 0) {
-                prefix = length;
-            }
-        }
-        if (prefix == 0) {
+        if (svg->size - at <= length || memcmp(svg->data + at, prefix, length) != 0) {
             svg->data[used++] = svg->data[at++];
             continue;
         }
-        memmove(svg->data + used, svg->data + at, prefix);
-        used += prefix;
-        at += prefix;
-        svg->data[used++] = '0';
+        memmove(svg->data + used, svg->data + at, length);
+        used += length;
+        at += length;
+        if (svg->data[at] >= '0' && svg->data[at] <= '9') {
+            svg->data[used++] = '0';
+        }
         while (at < svg->size && svg->data[at] >= '0' && svg->data[at] <= '9') {
             at++;
         }

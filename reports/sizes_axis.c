@@ -37,7 +37,7 @@ void report_sizes_x_axis(struct report_arena *arena, const struct report_bins *b
 
 void report_sizes_y_axis(struct report_arena *arena, double top, struct report_axis *out)
 {
-    enum { TICKS_MAX = 5 };
+    enum { TICKS_MAX = 6 };
     static const double headroom = 1.06;
     out->low = 0;
     out->high = top > 0 ? top * headroom : 1;
@@ -46,9 +46,9 @@ void report_sizes_y_axis(struct report_arena *arena, double top, struct report_a
     if (out->ticks == NULL) {
         return;
     }
-    /* The steps 1, 2, 5, 10, 20 ... : the first one that fits at most three times below the top. */
+    /* The steps 1, 2, 5, 10, 20 ... : the first one that fits at most four times below the top. */
     double step = 1;
-    for (unsigned i = 0; top > 3.999 * step; i++) {
+    for (unsigned i = 0; top > 4.999 * step; i++) {
         step *= i % 3 == 1 ? 2.5 : 2;
     }
     for (double at = 0; at <= top && out->tick_count < TICKS_MAX; at += step) {

@@ -7,3 +7,8 @@ target_link_libraries(report_fixture PUBLIC reports sim_tune PkgConfig::PANGOCAI
 
 add_executable(report_gallery EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/gallery.c)
 target_link_libraries(report_gallery PRIVATE bucketlab_flags report_fixture)
+
+bucketlab_test(reports/model_test LINK report_fixture)
+bucketlab_test(reports/layout_test LINK report_fixture)
+bucketlab_test(reports/files_test LINK report_fixture)
+bucketlab_test(reports/no_font_test LINK report_fixture)

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: nothing on a chart overlaps or is clipped. Method: the boxes of every chart of every special case of
+ * the gallery, measured by Pango, against each other, the page and the plots. A warning of Pango or Cairo
+ * ends the program. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <glib.h>
+
+#include "fixture.h"
+#include "scene.h"
+
+static const double slack = 0.01;
+
+static bool overlap(const struct report_box *a, const struct report_box *b)
+{
+    return a->x + a->width > b->x + slack && b->x + b->width > a->x + slack &&
+           a->y + a->height > b->y + slack && b->y + b->height > a->y + slack;
+}
+
+static bool is_inside(const struct report_box *box, double left, double top, double right, double bottom)
+{
+    return box->x >= left - slack && box->y >= top - slack && box->x + box->width <= right + slack &&
+           box->y + box->height <= bottom + slack;
+}
+
+static void name_mark(const char *what, const struct report_mark *mark)
+{
+    print_error("%s: '%s' at %.2f,%.2f %.2fx%.2f\n", what,
+                mark->shape == REPORT_SHAPE_TEXT ? mark->type.text : "(a shape)", mark->box.x, mark->box.y,
+                mark->box.width, mark->box.height);
+}
+
+static void check_scene(const struct report_scene *scene)
+{
+    assert_true(scene->count > 5);
+    /* Cairo's images end at 32767 pixels. */
+    assert_true(scene->height * REPORT_PIXEL_SCALE < 32767);
+    for (size_t i = 0; i < scene->count; i++) {
+        const struct report_mark *mark = &scene->marks[i];
+        const double margin = mark->shape == REPORT_SHAPE_TEXT ? 10 : 0;
+        if (!is_inside(&mark->box, margin, margin, scene->width - margin, scene->height - margin)) {
+            name_mark("off the page", mark);
+            fail();
+        }
+        for (size_t k = 0; mark->shape == REPORT_SHAPE_CURVE && k < mark->point_count; k++) {
+            const struct report_box point = {mark->points[k].x, mark->points[k].y, 0, 0};
+            assert_true(is_inside(&point, mark->box.x, mark->box.y, mark->box.x + mark->box.width,
+                                  mark->box.y + mark->box.height));
+        }
+        for (size_t k = 0; mark->shape == REPORT_SHAPE_TEXT && k < scene->count; k++) {
+            const struct report_mark *other = &scene->marks[k];
+            bool is_solid = other->shape == REPORT_SHAPE_RECTANGLE || other->shape == REPORT_SHAPE_HATCHED ||
+                            other->shape == REPORT_SHAPE_CURVE || other->shape == REPORT_SHAPE_TEXT;
+            if (k != i && is_solid && overlap(&mark->box, &other->box)) {
+                name_mark("overlap", mark);
+                name_mark("with", other);
+                fail();
+            }
+        }
+    }
+}
+
+static void test_chart_of_each_case_has_no_overlap_and_no_clipping(void **state)
+{
+    struct report_typesetter *typesetter = *state;
+    size_t charts = 0;
+    for (size_t i = 0; i < FIXTURE_COUNT; i++) {
+        struct lab_result *result = fixture_case(i);
+        for (int kind = 0; kind < REPORT_KIND_COUNT; kind++) {
+            struct report_arena arena;
+            report_arena_init(&arena);
+            struct report_chart *chart;
+            struct report_scene scene;
+            struct sim_error error;
+            assert_true(report_chart_make(result, (enum report_kind)kind, &arena, &chart, &error));
+            if (chart != NULL) {
+                assert_true(report_layout(chart, typesetter, &arena, &scene, &error));
+                check_scene(&scene);
+                charts++;
+            }
+            report_arena_free(&arena);
+        }
+        lab_result_destroy(result);
+    }
+    assert_true(charts > 40);
+}
+
+static void test_label_with_markup_stays_text(void **state)
+{
+    struct report_typesetter *typesetter = *state;
+    const struct report_type marked = {.text = "<b>x</b> & y", .font = REPORT_FONT_LABEL, .lines = 1};
+    const struct report_type plain = {.text = "x & y", .font = REPORT_FONT_LABEL, .lines = 1};
+    assert_true(report_typeset_measure(typesetter, &marked).width >
+                report_typeset_measure(typesetter, &plain).width + 20);
+}
+
+static void test_text_beyond_its_width_is_broken_then_cut(void **state)
+{
+    struct report_typesetter *typesetter = *state;
+    struct report_type type = {.text = "WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW", .font = REPORT_FONT_LABEL};
+    type.lines = 1;
+    const struct report_extent free_extent = report_typeset_measure(typesetter, &type);
+    type.width = 100;
+    const struct report_extent one = report_typeset_measure(typesetter, &type);
+    assert_true(free_extent.width > 300 && one.width <= 100.01);
+    assert_true(fabs(one.height - free_extent.height) < slack);
+    type.lines = 3;
+    const struct report_extent three = report_typeset_measure(typesetter, &type);
+    assert_true(three.width <= 100.01);
+    assert_true(fabs(three.height - 3 * one.height) < 1);
+}
+
+static void test_layout_without_memory_fails_and_says_so(void **state)
+{
+    struct report_typesetter *typesetter = *state;
+    struct lab_result *result = fixture_five();
+    for (int kind = 0; kind < REPORT_KIND_COUNT; kind++) {
+        struct report_arena arena;
+        report_arena_init(&arena);
+        struct report_chart *chart;
+        struct sim_error error = {0};
+        assert_true(report_chart_make(result, (enum report_kind)kind, &arena, &chart, &error));
+        bool ok = false;
+        for (size_t allowed = 0; !ok; allowed++) {
+            struct report_arena page;
+            report_arena_init(&page);
+            page.allowance = allowed;
+            struct report_scene scene;
+            error = (struct sim_error){0};
+            ok = report_layout(chart, typesetter, &page, &scene, &error);
+            assert_int_equal(error.class, ok ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
+            assert_true(ok || allowed < 100);
+            report_arena_free(&page);
+        }
+        report_arena_free(&arena);
+    }
+    lab_result_destroy(result);
+}
+
+static int set_up(void **state)
+{
+    g_log_set_always_fatal(G_LOG_LEVEL_WARNING | G_LOG_LEVEL_CRITICAL | G_LOG_FATAL_MASK);
+    *state = report_typesetter_create(NULL);
+    return *state != NULL ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    report_typesetter_destroy(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_chart_of_each_case_has_no_overlap_and_no_clipping),
+        cmocka_unit_test(test_label_with_markup_stays_text),
+        cmocka_unit_test(test_text_beyond_its_width_is_broken_then_cut),
+        cmocka_unit_test(test_layout_without_memory_fails_and_says_so),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: a chart says what the result holds, and nothing else. Method: charts of hand-made results, as text
+ * (the dump) or field by field; the law against the bins' own odds; every allocation made to fail in turn. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bins.h"
+#include "chart.h"
+#include "fixture.h"
+#include "format.h"
+#include "kernel/time.h"
+#include "sizes.h"
+#include "tune/odds.h"
+
+static char *dump(const struct lab_result *result, enum report_kind kind)
+{
+    struct report_arena arena;
+    report_arena_init(&arena);
+    struct report_chart *chart;
+    struct sim_error error;
+    assert_true(report_chart_make(result, kind, &arena, &chart, &error));
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    if (chart != NULL) {
+        report_chart_dump(chart, file);
+    }
+    report_arena_free(&arena);
+    long size = ftell(file);
+    char *text = calloc(1, (size_t)size + 1);
+    assert_non_null(text);
+    rewind(file);
+    assert_int_equal(fread(text, 1, (size_t)size, file), size);
+    fclose(file);
+    return text;
+}
+
+static void assert_says(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL) {
+        print_error("no '%s' in:\n%s\n", part, text);
+        fail();
+    }
+}
+
+static void assert_silent(const char *text, const char *part)
+{
+    if (strstr(text, part) != NULL) {
+        print_error("'%s' in:\n%s\n", part, text);
+        fail();
+    }
+}
+
+static void test_number_of_any_size_has_three_digits_and_a_suffix(void **state)
+{
+    (void)state;
+    struct report_arena arena;
+    report_arena_init(&arena);
+    assert_string_equal(report_number(&arena, 0), "0");
+    assert_string_equal(report_number(&arena, 1), "1");
+    assert_string_equal(report_number(&arena, 2.345), "2.35");
+    assert_string_equal(report_number(&arena, 0.012), "0.012");
+    assert_string_equal(report_number(&arena, 0.00001), "1.0e-05");
+    assert_string_equal(report_number(&arena, 999), "999");
+    assert_string_equal(report_number(&arena, 999.6), "1K");
+    assert_string_equal(report_number(&arena, 1234), "1.23K");
+    assert_string_equal(report_number(&arena, 20480), "20.5K");
+    assert_string_equal(report_number(&arena, 999600), "1M");
+    assert_string_equal(report_number(&arena, 1e12), "1T");
+    assert_string_equal(report_size(&arena, 1e8, REPORT_BYTES), "100\u202FMB");
+    assert_string_equal(report_exact(&arena, 100000, REPORT_ROWS), "100K");
+    assert_string_equal(report_exact(&arena, 20480, REPORT_ROWS), "20\u202F480");
+    assert_string_equal(report_exact(&arena, 1250, REPORT_ROWS), "1.25K");
+    assert_string_equal(report_exact(&arena, 1234567, REPORT_BYTES), "1\u202F234\u202F567\u202FB");
+    assert_string_equal(report_exact(&arena, UINT64_MAX, REPORT_ROWS),
+                        "18\u202F446\u202F744\u202F073\u202F709\u202F551\u202F615");
+    assert_string_equal(report_percent(&arena, 0), "0%");
+    assert_string_equal(report_percent(&arena, 0.0123), "1.23%");
+    assert_string_equal(report_percent(&arena, 0.99999), ">99.9%");
+    assert_string_equal(report_percent(&arena, 1), "100%");
+    assert_string_equal(report_duration(&arena, 10 * SIM_DAY), "10 d");
+    assert_string_equal(report_duration(&arena, 90 * SIM_MINUTE), "90 min");
+    assert_string_equal(report_duration(&arena, 1001), "1001 ns");
+    report_arena_free(&arena);
+}
+
+static void test_bins_of_any_range_cover_it_and_find_their_sizes(void **state)
+{
+    (void)state;
+    const uint64_t most[] = {1, 2, 9, 10, 11, 999, 100000, UINT64_C(1000000000000), UINT64_MAX};
+    const uint64_t least[] = {1, 2, 10, 350};
+    for (size_t i = 0; i < sizeof most / sizeof most[0]; i++) {
+        for (size_t k = 0; k < sizeof least / sizeof least[0]; k++) {
+            if (least[k] > most[i]) {
+                continue;
+            }
+            struct report_bins bins;
+            report_bins_make(least[k], most[i], &bins);
+            assert_true(bins.count >= 1);
+            assert_true(bins.edges[0] < least[k]);
+            assert_true(bins.edges[bins.count] >= most[i]);
+            for (size_t b = 0; b < bins.count; b++) {
+                assert_true(bins.edges[b] < bins.edges[b + 1]);
+                assert_int_equal(report_bins_find(&bins, bins.edges[b] + 1), b);
+                assert_int_equal(report_bins_find(&bins, bins.edges[b + 1]), b);
+            }
+        }
+    }
+}
+
+static void test_partition_of_exactly_the_limit_stands_left_of_it(void **state)
+{
+    (void)state;
+    const uint64_t limits[] = {10, 1000, 20000, 40000, 50000, 80000, 100000};
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        struct report_bins bins;
+        report_bins_make(1, 1000000, &bins);
+        assert_int_equal(bins.edges[report_bins_find(&bins, limits[i]) + 1], limits[i]);
+    }
+}
+
+static void test_chart_of_two_strategies_says_all_of_them(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("two", "/somewhere/trace.csv");
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_count(5, &strategy), BK_OK);
+    struct lab_strategy_result *count = fixture_add(result, NULL, &strategy);
+    fixture_put(count, false, 5, 7);
+    fixture_put(count, true, 2, 1);
+    fixture_metrics(result, count, 1000, 1.5, 3);
+    assert_int_equal(bk_strategy_none(&strategy), BK_OK);
+    struct lab_strategy_result *none = fixture_add(result, "base", &strategy);
+    fixture_put(none, true, 12, 2);
+    fixture_metrics(result, none, 0, 1, 1);
+    result->limits = (struct lab_limits){10, 0, 3};
+    char *text = dump(result, REPORT_PARTITIONS_ROWS);
+    assert_string_equal(
+        text, "chart partitions-rows\n"
+              "title Rows per partition: two\n"
+              "subtitle 2 strategies over the same 1.56G rows of 10K keys · trace trace.csv · seed 1\n"
+              "foot digest 0123456789abcdef · virtual time 2026-01-01T00:00:00Z to 2026-04-01T00:00:00Z\n"
+              "start 1767225600000000000\n"
+              "legend closed closed partitions\n"
+              "legend open open partitions\n"
+              "legend tiny tiny: below 3 rows\n"
+              "legend over over the limit of 10 rows\n"
+              "x -0.15..1.176 'rows in a partition (log scale)' 0='1' 0.301='2' 0.699='5' 1='10'\n"
+              "panel 'count' '5 rows' ''\n"
+              "  y 0..7.42 'partitions' 0='0' 2='2' 4='4' 6='6'\n"
+              "  band tiny -0.15..0.301\n"
+              "  band over 1..1.176\n"
+              "  bar open 0.0000..0.3010 0..1\n"
+              "  bar closed 0.6021..0.6990 0..7\n"
+              "  figure 'partitions' 8\n"
+              "  figure 'closed' 7\n"
+              "  figure 'p50 of closed' 5\n"
+              "  figure 'p99 of closed' 5\n"
+              "  figure 'largest' 5\n"
+              "  figure 'over the limit' 0\n"
+              "panel 'base' 'none: one partition a key, for ever' ''\n"
+              "  y 0..2.12 'partitions' 0='0' 1='1' 2='2'\n"
+              "  band tiny -0.15..0.301\n"
+              "  band over 1..1.176\n"
+              "  bar open 1.0000..1.0792 0..2\n"
+              "  figure 'partitions' 2\n"
+              "  figure 'closed' 0\n"
+              "  figure 'p50 of all' 12\n"
+              "  figure 'p99 of all' 12\n"
+              "  figure 'largest' 12\n"
+              "  figure 'over the limit' 0\n");
+    free(text);
+    lab_result_destroy(result);
+}
+
+static void test_costs_of_two_strategies_stand_in_columns(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_five();
+    char *text = dump(result, REPORT_COSTS);
+    assert_says(text, "title What each strategy costs: chat-channels\n");
+    assert_says(text, "row 'probabilistic' '9 bits, threshold 40'\n");
+    assert_says(text, "column cost 'extra operations per 1000 rows (log\u00A0scale)' log ");
+    assert_says(text, "  0 '0'\n  0 '0'\n  1000 '1K'\n  1.953 '1.95'\n  0 '0'\n");
+    assert_says(text, "column cost 'partitions per read (log\u00A0scale)' log ");
+    assert_says(text, "  2.3 mark 9 '2.3, p99 9'\n");
+    assert_says(text, "column alarm 'partitions over a limit' linear 0..0.3568\n  0.3568 '35.7%'\n");
+    assert_says(text, "column waste 'closed partitions below 24 rows' linear ");
+    assert_says(text, "  - '–'\n");
+    free(text);
+    lab_result_destroy(result);
+}
+
+static void test_metric_that_is_absent_leaves_its_mark_out(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("bare", "made");
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_time(SIM_DAY, 0, &strategy), BK_OK);
+    struct lab_strategy_result *bare = fixture_add(result, NULL, &strategy);
+    fixture_put(bare, false, 5, 7);
+    char *text = dump(result, REPORT_PARTITIONS_ROWS);
+    assert_says(text, "bar closed");
+    assert_silent(text, "figure");
+    free(text);
+    text = dump(result, REPORT_COSTS);
+    assert_string_equal(text, "");
+    free(text);
+    assert_true(lab_metrics_add(&bare->metrics, "writes.extra_ops_per_1000_rows", 0));
+    text = dump(result, REPORT_COSTS);
+    assert_says(text, "column cost 'extra operations per 1000 rows' linear 0..1\n  0 '0'\n");
+    assert_silent(text, "read");
+    assert_silent(text, "limit");
+    free(text);
+    lab_result_destroy(result);
+}
+
+static void test_result_without_partitions_makes_no_chart(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("nothing", "made");
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_none(&strategy), BK_OK);
+    fixture_add(result, NULL, &strategy);
+    for (int kind = 0; kind < REPORT_KIND_COUNT; kind++) {
+        char *text = dump(result, (enum report_kind)kind);
+        assert_string_equal(text, "");
+        free(text);
+    }
+    lab_result_destroy(result);
+}
+
+static void test_limit_far_beyond_the_sizes_stays_off_the_axis(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_case(12);
+    char *text = dump(result, REPORT_PARTITIONS_ROWS);
+    assert_says(text, "legend over over the limit of 2G rows, which lies beyond the axis\n");
+    assert_silent(text, "band over");
+    free(text);
+    lab_result_destroy(result);
+}
+
+static void test_probabilistic_with_few_closed_says_so_and_has_no_law(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_case(10);
+    char *text = dump(result, REPORT_PARTITIONS_ROWS);
+    assert_says(text,
+                "panel 'some' 'probabilistic: 9 bits, threshold 40' '12 closed: too few to compare with "
+                "the law; what closes before the end is small'\n");
+    assert_says(text, "'none closed: nothing to compare with the law'\n");
+    assert_says(text,
+                "'390 still open beside 400 closed: the end cuts large ones off, so the closed lie left "
+                "of the law'\n");
+    assert_says(text, "panel 'empty' 'probabilistic: 9 bits, threshold 40' 'no partitions'\n");
+    const char *law = strstr(text, "curve law");
+    assert_non_null(law);
+    assert_null(strstr(law + 1, "curve law"));
+    assert_true(strstr(text, "panel 'cut'") < law);
+    free(text);
+    text = dump(result, REPORT_PARTITIONS_BYTES);
+    assert_silent(text, "curve law");
+    free(text);
+    lab_result_destroy(result);
+}
+
+/* The law's curve at the middle of a bin against the odds of that bin. */
+static void check_law(const struct bk_strategy *strategy, double p, uint64_t threshold, uint64_t most)
+{
+    struct report_arena arena;
+    report_arena_init(&arena);
+    struct report_bins bins;
+    report_bins_make(1, most, &bins);
+    struct report_panel panel = {0};
+    report_sizes_law(&arena, strategy, &bins, 1000, &panel);
+    assert_true(panel.curve_count >= 4);
+    const struct tune_law law = {.p = p, .threshold = threshold};
+    double sum = 0;
+    size_t met = 0;
+    for (size_t b = 0; b < bins.count; b++) {
+        double middle =
+            (report_bins_edge_log10(bins.edges[b]) + report_bins_edge_log10(bins.edges[b + 1])) / 2;
+        double expected =
+            1000 * (tune_below(&law, bins.edges[b + 1] + 1) - tune_below(&law, bins.edges[b] + 1));
+        for (size_t i = 0; i + 1 < panel.curve_count; i++) {
+            const struct report_point *point = &panel.curve[i];
+            bool is_step =
+                point->x < middle && panel.curve[i + 1].x > middle && point->y == panel.curve[i + 1].y;
+            bool is_point = point->x > middle - 1e-9 && point->x < middle + 1e-9;
+            if (is_step || is_point) {
+                assert_true(fabs(point->y - expected) < 1e-6);
+                sum += point->y;
+                met++;
+                break;
+            }
+        }
+    }
+    assert_true(met >= 1);
+    assert_true(fabs(sum - 1000) < 20);
+    report_arena_free(&arena);
+}
+
+static void test_law_at_the_middle_of_a_bin_is_the_bins_expectation(void **state)
+{
+    (void)state;
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_probabilistic(9, 40, &strategy), BK_OK);
+    check_law(&strategy, 1.0 / 512, 40, 100000);
+    assert_int_equal(bk_strategy_probabilistic_chance(1, 300, 40, &strategy), BK_OK);
+    check_law(&strategy, 1.0 / 300, 40, 100000);
+    assert_int_equal(bk_strategy_probabilistic(1, 4, &strategy), BK_OK);
+    check_law(&strategy, 0.5, 4, 1000);
+    assert_int_equal(bk_strategy_probabilistic(0, 20480, &strategy), BK_OK);
+    check_law(&strategy, 1, 20480, 100000);
+}
+
+static void test_user_text_becomes_one_line_of_utf8(void **state)
+{
+    (void)state;
+    struct report_arena arena;
+    report_arena_init(&arena);
+    assert_string_equal(report_clean(&arena, "порог <b>&"), "порог <b>&");
+    assert_string_equal(report_clean(&arena, "a\nb\tc\x7f"), "a b c ");
+    assert_string_equal(report_clean(&arena, "a\xff\xfe\xc3"), "a\uFFFD\uFFFD\uFFFD");
+    assert_string_equal(report_clean(&arena, NULL), "");
+    report_arena_free(&arena);
+}
+
+static void test_chart_without_memory_fails_and_says_so(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_case(10);
+    for (int kind = 0; kind < REPORT_KIND_COUNT; kind++) {
+        bool ok = false;
+        size_t allowed = 0;
+        for (; !ok; allowed++) {
+            struct report_arena arena;
+            report_arena_init(&arena);
+            arena.allowance = allowed;
+            struct report_chart *chart;
+            struct sim_error error = {0};
+            ok = report_chart_make(result, (enum report_kind)kind, &arena, &chart, &error);
+            assert_int_equal(error.class, ok ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
+            assert_int_equal(chart != NULL, ok);
+            report_arena_free(&arena);
+        }
+        assert_true(allowed > 10);
+    }
+    lab_result_destroy(result);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_number_of_any_size_has_three_digits_and_a_suffix),
+        cmocka_unit_test(test_bins_of_any_range_cover_it_and_find_their_sizes),
+        cmocka_unit_test(test_partition_of_exactly_the_limit_stands_left_of_it),
+        cmocka_unit_test(test_chart_of_two_strategies_says_all_of_them),
+        cmocka_unit_test(test_costs_of_two_strategies_stand_in_columns),
+        cmocka_unit_test(test_metric_that_is_absent_leaves_its_mark_out),
+        cmocka_unit_test(test_result_without_partitions_makes_no_chart),
+        cmocka_unit_test(test_limit_far_beyond_the_sizes_stays_off_the_axis),
+        cmocka_unit_test(test_probabilistic_with_few_closed_says_so_and_has_no_law),
+        cmocka_unit_test(test_law_at_the_middle_of_a_bin_is_the_bins_expectation),
+        cmocka_unit_test(test_user_text_becomes_one_line_of_utf8),
+        cmocka_unit_test(test_chart_without_memory_fails_and_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
