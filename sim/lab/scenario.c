@@ -38,7 +38,7 @@ static bool check_expects(struct lab_reader *reader, const struct lab_node *root
 static lab_field_reader read_expects;
 
 #define SCENARIO(member) offsetof(struct lab_scenario, member)
-#define RATE_RANGE       "more than 0/s and at most 1000000000/s"
+#define RATE_RANGE       "a rate above 0/s and at most 1000000000/s"
 #define NEEDS_AGENTS     "needs agents, which are not in this version yet"
 
 static const struct lab_choice engines[] = {{"auto", LAB_ENGINE_AUTO},
@@ -72,7 +72,7 @@ static const struct lab_table limits_table = {
         {"partition_rows", lab_read_whole, SCENARIO(limits.partition_rows), LAB_OPTIONAL, 1, 1e18,
          "a whole number of at least 1, or leave it out for no limit", NULL},
         {"partition_bytes", lab_read_bytes, SCENARIO(limits.partition_bytes), LAB_OPTIONAL, 1, 1e18,
-         "at least 1B, or leave it out for no limit", NULL},
+         "a size of at least 1B, or leave it out for no limit", NULL},
         {"tiny_rows", lab_read_whole, SCENARIO(limits.tiny_rows), LAB_OPTIONAL, 1, 1e18,
          "a whole number of at least 1, or leave it out", NULL},
         {.name = NULL},
@@ -104,7 +104,7 @@ static const struct lab_table scenario_table = {
         {"start", lab_read_time, SCENARIO(workload.start_ns), LAB_OPTIONAL, 0, 0x1p63,
          "a time from 1970 to 2261", NULL},
         {"duration", lab_read_duration, SCENARIO(workload.duration_ns), LAB_OPTIONAL, 1, 0x1p63,
-         "more than 0s", NULL},
+         "a duration above 0s", NULL},
         {"engine", lab_read_choice, SCENARIO(engine), LAB_OPTIONAL, 0, 0,
          "exact, since this version runs engine: exact only", engines},
         {"keys", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_keys_table},
@@ -140,7 +140,7 @@ bool lab_scenario_parse(const char *path, const char *text, size_t size, const s
                         size_t override_count, const uint64_t *seed, struct lab_scenario **out,
                         struct sim_error *error)
 {
-    struct sim_error unseen;
+    struct sim_error unseen = {0};
     *out = NULL;
     struct lab_reader reader = {.tree = {.path = path, .error = error != NULL ? error : &unseen},
                                 .scenario = calloc(1, sizeof *reader.scenario)};

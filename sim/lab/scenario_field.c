@@ -90,6 +90,7 @@ static bool fail_unknown(struct lab_reader *reader, const struct lab_table *tabl
                          const struct lab_node *mapping, const struct lab_node *node)
 {
     const char *names[FIELDS_MAX];
+    char shown[LAB_SHOWN_SIZE];
     char listing[LISTING_SIZE] = "", under[NAME_SIZE + 16] = "";
     size_t count = 0, used = 0;
     for (const struct lab_field *field = table->fields; field->name != NULL; field++) {
@@ -105,10 +106,11 @@ static bool fail_unknown(struct lab_reader *reader, const struct lab_table *tabl
         snprintf(under, sizeof under, " under '%s'", mapping->name);
     const char *nearest = lab_nearest(node->name, names, count);
     if (nearest != NULL)
-        return lab_fail_at(&reader->tree, &node->name_place, "unknown field '%.64s'%s; did you mean '%s'?",
-                           node->name, under, nearest);
-    return lab_fail_at(&reader->tree, &node->name_place, "unknown field '%.64s'%s; the fields are %s",
-                       node->name, under, listing);
+        return lab_fail_at(&reader->tree, &node->name_place, "unknown field '%s'%s; did you mean '%s'?",
+                           lab_show(node->name, shown), under, nearest);
+    return lab_fail_at(&reader->tree, &node->name_place, "unknown field '%s'%s; the %s %s",
+                       lab_show(node->name, shown), under, count == 1 ? "one field is" : "fields are",
+                       listing);
 }
 
 static bool read_field(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,

@@ -47,6 +47,8 @@ bool lab_override_apply(struct lab_tree *tree, struct lab_node *root, const char
         if (node == NULL)
             return false;
     }
+    if (equals[1 + strspn(equals + 1, " ")] == '\0')
+        return lab_fail_at(tree, &path.place, "no value; give one, or null to take the field out");
     struct lab_node *value;
     if (!lab_tree_read(tree, argument, equals + 1, strlen(equals + 1), node->name, &value))
         return false;

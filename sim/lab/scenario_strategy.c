@@ -189,7 +189,7 @@ static bool check_label(struct lab_reader *reader, const struct lab_node *list, 
         char where[LAB_PLACE_SIZE];
         if (strcmp(scenario->strategies[i].label, label) == 0)
             return lab_fail_at(&reader->tree, &item->place,
-                               "label '%s' is taken by the strategy in %s; give this one another 'label'",
+                               "label '%s' is taken by the strategy at %s; give this one another 'label'",
                                label, lab_place_text(&earlier->place, where));
     }
     return true;

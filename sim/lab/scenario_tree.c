@@ -25,7 +25,7 @@ struct yaml {
     struct fy_parser *parser;
     struct fy_diag *diag;
     struct fy_event *event;
-    const char *argument;
+    const char *argument, *text;
 };
 
 static bool check_bytes(struct lab_tree *tree, const char *argument, const char *text, size_t size);
@@ -43,6 +43,7 @@ static bool read_scalar(struct yaml *yaml, const struct lab_place *place, const 
 static bool refuse_extras(struct yaml *yaml, const struct lab_place *place);
 static bool fail_syntax(struct yaml *yaml);
 static struct lab_place place_of(const struct yaml *yaml);
+static struct lab_place place_at(const struct yaml *yaml, const struct fy_mark *mark, const char *sign);
 static void *take(struct lab_tree *tree, size_t size, size_t align);
 
 bool lab_tree_read(struct lab_tree *tree, const char *argument, const char *text, size_t size,
@@ -51,7 +52,7 @@ bool lab_tree_read(struct lab_tree *tree, const char *argument, const char *text
     *out = NULL;
     if (!check_bytes(tree, argument, text, size))
         return false;
-    struct yaml yaml = {.tree = tree, .argument = argument};
+    struct yaml yaml = {.tree = tree, .argument = argument, .text = text};
     bool ok = open_yaml(&yaml, text, size) && read_document(&yaml, name, out);
     close_yaml(&yaml);
     return ok;
@@ -131,6 +132,29 @@ const char *lab_place_text(const struct lab_place *place, char *buffer)
     return buffer;
 }
 
+const char *lab_show(const char *text, char *buffer)
+{
+    size_t size = strlen(text), shown = 0;
+    while (shown < size) {
+        unsigned code;
+        size_t length = lab_utf8(text + shown, size - shown, &code);
+        if (length == 0 || shown + length > LAB_SHOWN_SIZE - 4)
+            break;
+        if (lab_is_control(code))
+            memset(buffer + shown, '?', length);
+        else
+            memcpy(buffer + shown, text + shown, length);
+        shown += length;
+    }
+    memcpy(buffer + shown, shown < size ? "..." : "", shown < size ? 4 : 1);
+    return buffer;
+}
+
+bool lab_is_control(unsigned code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029;
+}
+
 size_t lab_utf8(const char *text, size_t size, unsigned *code)
 {
     const unsigned char *c = (const unsigned char *)text;
@@ -167,7 +191,7 @@ static bool check_bytes(struct lab_tree *tree, const char *argument, const char 
         if (length == 0)
             return lab_fail_at(tree, &place, "byte 0x%02x is not UTF-8; save the scenario as UTF-8",
                                (unsigned char)text[i]);
-        if ((code < 0x20 && code != '\t' && code != '\n' && code != '\r') || (code >= 0x7f && code < 0xa0))
+        if (lab_is_control(code) && code != '\t' && code != '\n' && code != '\r')
             return lab_fail_at(tree, &place, "control character 0x%02x; a scenario is plain text, remove it",
                                code);
         bool is_break = code == '\n' || (code == '\r' && (i + 1 == size || text[i + 1] != '\n'));
@@ -325,10 +349,10 @@ static bool read_name(struct yaml *yaml, const struct lab_node *mapping, const c
     if (is_plain && strcmp(*name, "<<") == 0)
         return lab_fail_at(yaml->tree, place, "merge keys '<<' are not read here; write the fields out");
     for (const struct lab_node *node = mapping->first; node != NULL; node = node->next) {
-        char where[LAB_PLACE_SIZE];
+        char where[LAB_PLACE_SIZE], shown[LAB_SHOWN_SIZE];
         if (strcmp(node->name, *name) == 0)
-            return lab_fail_at(yaml->tree, place, "field '%.64s' stands twice, first in %s; remove one",
-                               *name, lab_place_text(&node->name_place, where));
+            return lab_fail_at(yaml->tree, place, "field '%s' stands twice, first at %s; remove one",
+                               lab_show(*name, shown), lab_place_text(&node->name_place, where));
     }
     return true;
 }
@@ -358,10 +382,13 @@ static bool refuse_extras(struct yaml *yaml, const struct lab_place *place)
     struct fy_event *event = yaml->event;
     if (event->type == FYET_ALIAS)
         return lab_fail_at(yaml->tree, place, "aliases (*name) are not read here; write the value out");
-    if (fy_event_get_anchor_token(event) != NULL)
-        return lab_fail_at(yaml->tree, place, "anchors (&name) are not read here; remove it");
-    if (fy_event_get_tag_token(event) != NULL)
-        return lab_fail_at(yaml->tree, place, "tags (!name) are not read here; remove it");
+    struct fy_token *anchor = fy_event_get_anchor_token(event), *tag = fy_event_get_tag_token(event);
+    struct lab_place here =
+        place_at(yaml, fy_token_start_mark(anchor != NULL ? anchor : tag), anchor != NULL ? "&" : "");
+    if (anchor != NULL)
+        return lab_fail_at(yaml->tree, &here, "anchors (&name) are not read here; remove it");
+    if (tag != NULL)
+        return lab_fail_at(yaml->tree, &here, "tags (!name) are not read here; remove it");
     return true;
 }
 
@@ -380,12 +407,25 @@ static bool fail_syntax(struct yaml *yaml)
 
 static struct lab_place place_of(const struct yaml *yaml)
 {
-    const struct fy_mark *mark = fy_event_start_mark(yaml->event);
+    struct fy_event *event = yaml->event;
+    struct fy_token *value = event->type == FYET_SCALAR ? event->scalar.value : NULL;
+    const char *sign = event->type == FYET_ALIAS ? "*" : "";
+    if (value != NULL && fy_token_scalar_style(value) == FYSS_SINGLE_QUOTED)
+        sign = "'";
+    if (value != NULL && fy_token_scalar_style(value) == FYSS_DOUBLE_QUOTED)
+        sign = "\"";
+    return place_at(yaml, fy_event_start_mark(event), sign);
+}
+
+/* The library marks what follows a quote, * or &; a reader looks for the sign itself. */
+static struct lab_place place_at(const struct yaml *yaml, const struct fy_mark *mark, const char *sign)
+{
     struct lab_place place = {yaml->argument, 0, 0};
-    if (mark != NULL) {
-        place.line = mark->line + 1;
-        place.column = mark->column + 1;
-    }
+    if (mark == NULL)
+        return place;
+    bool is_after = mark->column > 0 && sign[0] != '\0' && yaml->text[mark->input_pos - 1] == sign[0];
+    place.line = mark->line + 1;
+    place.column = mark->column + 1 - is_after;
     return place;
 }
 

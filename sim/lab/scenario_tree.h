@@ -59,6 +59,12 @@ bool lab_fail_at(const struct lab_tree *tree, const struct lab_place *place, con
 #define LAB_PLACE_SIZE 64
 const char *lab_place_text(const struct lab_place *place, char *buffer);
 
+/* The beginning of a text for a message, cut between characters, control characters as '?'; returns buffer,
+ * which holds LAB_SHOWN_SIZE. */
+#define LAB_SHOWN_SIZE 44
+const char *lab_show(const char *text, char *buffer);
+/* What may move a terminal's cursor: C0, DEL, C1, and the two separators of Unicode. */
+bool lab_is_control(unsigned code);
 /* Bytes of the well-formed UTF-8 character at text (1 to 4), or 0; its code point to *code. */
 size_t lab_utf8(const char *text, size_t size, unsigned *code);
 

@@ -8,30 +8,28 @@
 #include "lab/quantity.h"
 #include "scenario_field.h"
 
-#define SHOWN_BYTES  40
-#define SHOWN_SIZE   (SHOWN_BYTES + 4)
 #define LISTING_SIZE 256
 
 static bool check(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                   const char *problem, double value);
 static bool read_string(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                         bool has_breaks, char **out);
-static void show(const char *text, char *out);
 
 const char *lab_scalar(struct lab_reader *reader, const struct lab_node *node)
 {
     if (node->kind == LAB_NODE_SCALAR)
         return node->text;
-    lab_fail_at(&reader->tree, &node->place, "'%s' takes a single value, not a %s; write 'name: value'",
-                node->name, node->kind == LAB_NODE_LIST ? "list" : "mapping");
+    lab_fail_at(&reader->tree, &node->place,
+                "'%s' takes a single value, not a %s; give one, in quotes where it must be", node->name,
+                node->kind == LAB_NODE_LIST ? "list" : "mapping");
     return NULL;
 }
 
 bool lab_fail_value(struct lab_reader *reader, const struct lab_node *node, const char *text)
 {
-    char shown[SHOWN_SIZE];
-    show(node->text, shown);
-    return lab_fail_at(&reader->tree, &node->place, "'%s: %s': %s", node->name, shown, text);
+    char name[LAB_SHOWN_SIZE], value[LAB_SHOWN_SIZE];
+    return lab_fail_at(&reader->tree, &node->place, "'%s: %s': %s", lab_show(node->name, name),
+                       lab_show(node->text, value), text);
 }
 
 bool lab_read_text(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
@@ -192,13 +190,19 @@ bool lab_read_choice(struct lab_reader *reader, const struct lab_field *field, c
         *(int *)out = choice->value;
         return true;
     }
-    problem[0] = '\0';
-    for (const struct lab_choice *choice = field->detail; choice->name != NULL; choice++) {
+    /* What a later version knows is not offered. */
+    const struct lab_choice *last = NULL, *choice;
+    for (choice = field->detail; choice->name != NULL; choice++)
+        last = choice->value != LAB_CHOICE_LATER ? choice : last;
+    used = (size_t)snprintf(problem, sizeof problem, "no such choice; use");
+    const char *before = " ";
+    for (choice = field->detail; choice->name != NULL; choice++) {
         if (choice->value == LAB_CHOICE_LATER)
             continue;
-        int written = snprintf(problem + used, sizeof problem - used, "%s%s",
-                               used == 0 ? "no such choice; use " : " or ", choice->name);
-        used += (size_t)written;
+        if (choice == last && before[0] == ',')
+            before = " or ";
+        used += (size_t)snprintf(problem + used, sizeof problem - used, "%s%s", before, choice->name);
+        before = ", ";
     }
     return lab_fail_value(reader, node, problem);
 }
@@ -234,8 +238,7 @@ static bool read_string(struct lab_reader *reader, const struct lab_field *field
         unsigned code = 0;
         length = lab_utf8(text + i, size - i, &code);
         bool is_break = code == '\n' || code == '\t';
-        if (length == 0 || ((code < 0x20 || (code >= 0x7f && code < 0xa0)) && !(is_break && has_breaks)) ||
-            code == 0x2028 || code == 0x2029)
+        if (length == 0 || (lab_is_control(code) && !(is_break && has_breaks)))
             return lab_fail_value(reader, node,
                                   has_breaks ? "a control character in it; remove it"
                                              : "a control character or a line break in it; "
@@ -253,19 +256,4 @@ static bool read_string(struct lab_reader *reader, const struct lab_field *field
     memcpy(copy, text, size + 1);
     *out = copy;
     return true;
-}
-
-/* The beginning of a text, cut between characters. */
-static void show(const char *text, char *out)
-{
-    size_t size = strlen(text), shown = 0;
-    while (shown < size) {
-        unsigned code;
-        size_t length = lab_utf8(text + shown, size - shown, &code);
-        if (length == 0 || shown + length > SHOWN_BYTES)
-            break;
-        shown += length;
-    }
-    memcpy(out, text, shown);
-    memcpy(out + shown, shown < size ? "..." : "", shown < size ? 4 : 1);
 }

@@ -17,9 +17,9 @@
 #define BYTES_MAX  0x1p40
 #define ROWS_MAX   1e18
 
-#define RATE_RANGE   "more than 0/s and at most 1000000000/s"
+#define RATE_RANGE   "a rate above 0/s and at most 1000000000/s"
 #define FACTOR_RANGE "a number from 0.000001 to 1000000"
-#define BYTES_RANGE  "from 1B to 1TiB"
+#define BYTES_RANGE  "a size from 1B to 1TiB"
 #define MEAN_RANGE   "from 1ms to 292y"
 
 static lab_field_reader read_popularity, read_spikes, read_row_bytes, read_uniform;
@@ -72,11 +72,11 @@ static const struct lab_table spike_table = {
     .fields = (const struct lab_field[]){
         {"at", lab_read_duration, offsetof(struct wl_spike, at_ns), LAB_REQUIRED, 0, 0, NULL, NULL},
         {"lasts", lab_read_duration, offsetof(struct wl_spike, lasts_ns), LAB_REQUIRED, 1, 0x1p63,
-         "more than 0s", NULL},
+         "a duration above 0s", NULL},
         {"factor", lab_read_number, offsetof(struct wl_spike, factor), LAB_REQUIRED, FACTOR_MIN, FACTOR_MAX,
          FACTOR_RANGE, NULL},
         {"keys", lab_read_share, offsetof(struct wl_spike, keys_share), LAB_REQUIRED, 1e-12, 1,
-         "more than 0% and at most 100%", NULL},
+         "a share above 0% and at most 100%", NULL},
         {.name = NULL},
     }};
 
@@ -235,7 +235,7 @@ static bool check_source(struct lab_reader *reader, const struct lab_node *root)
         char where[LAB_PLACE_SIZE];
         if (trace != NULL && node != NULL && i < 2)
             return lab_fail_at(&reader->tree, &node->name_place,
-                               "'%s' cannot stand beside 'trace' (%s); remove one of them", made[i],
+                               "'%s' cannot stand beside 'trace' at %s; remove one of them", made[i],
                                lab_place_text(&trace->name_place, where));
     }
     return true;
