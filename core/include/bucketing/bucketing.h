@@ -3,6 +3,7 @@
 #ifndef BUCKETING_BUCKETING_H
 #define BUCKETING_BUCKETING_H
 
+#include "bucketing/agent.h"
 #include "bucketing/hash.h"
 #include "bucketing/read.h"
 #include "bucketing/route.h"

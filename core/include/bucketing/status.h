@@ -20,6 +20,15 @@ extern "C" {
     X(BK_ERROR_BUCKETS, "the number of buckets must be from 1 to 2147483647")                                \
     X(BK_ERROR_STATE, "the key state cannot be one of this strategy")                                        \
     X(BK_ERROR_PLAN, "this strategy cannot be read with that plan")                                          \
+    X(BK_ERROR_COORDINATION, "only the probabilistic strategy can be coordinated")                           \
+    X(BK_ERROR_LEAD, "the lead must not be negative")                                                        \
+    X(BK_ERROR_CACHE, "a cache needs at least one entry and a time to live that is not negative")            \
+    X(BK_ERROR_OPERATIONS, "the number of operations must be from 1 to 65535")                               \
+    X(BK_ERROR_LOCK, "a lock needs an owner that is not 0, and times above 0")                               \
+    X(BK_ERROR_BACKOFF, "the back-off must not be negative")                                                 \
+    X(BK_ERROR_MEMORY, "the memory is too small or not aligned")                                             \
+    X(BK_ERROR_BUSY, "all operations of the agent are under way")                                            \
+    X(BK_ERROR_OPERATION, "the operation waits for no outcome")                                              \
     X(BK_ERROR_WALK_TOO_LONG, "the walk from now back to the key's birth passes too many windows")
 
 enum bk_status {

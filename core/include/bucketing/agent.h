@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* An agent: one process of the application, as a state machine without I/O, clock or randomness.
+ *
+ * The host tells it what happens (a row to write, a read to answer, an action's outcome, a deadline that has
+ * come) with the time by the agent's own clock, and then takes its actions until there are none. Each
+ * operation has at most one action under way; its outcome is definite (applied, not applied with the current
+ * value, refused) or unknown (timed out: perhaps applied, perhaps later). The agent keeps a bounded cache of
+ * key states with a time to live, retries a row into the bucket that it first gave it, and counts, rolls and
+ * resets as its coordination says.
+ *
+ * Memory is the caller's and fixed: bk_agent_size() bytes, aligned as for max_align_t, without pointers
+ * inside, so it may be copied, moved and stored. Nothing is allocated. One agent is used by one thread at a
+ * time. */
+#ifndef BUCKETING_AGENT_H
+#define BUCKETING_AGENT_H
+
+#include "bucketing/read.h"
+#include "bucketing/route.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How the roll of a key is agreed on. */
+enum bk_coordination {
+    BK_SINGLE,     /* whoever reaches the threshold writes bucket + 1 and counter 0, as if alone */
+    BK_LOCKED,     /* the same under a lock row: acquire, read again, roll if still due, release */
+    BK_THREE_STATE /* steady, pre-change, post-change, by a change time that is stored `lead` ahead */
+};
+
+/* How the counter is kept. */
+enum bk_counter {
+    BK_COUNTER_RMW,   /* an int column, read and written back */
+    BK_COUNTER_LWT,   /* an int column, compare-and-set; rolls and resets are conditional too */
+    BK_COUNTER_COLUMN /* Cassandra's counter minus a base that is stored in the state row */
+};
+
+struct bk_agent_config {
+    struct bk_strategy strategy;
+    enum bk_coordination coordination; /* BK_PROBABILISTIC only; else BK_SINGLE */
+    enum bk_counter counter;
+    int64_t lead_ns;          /* BK_THREE_STATE: >= 0 */
+    int64_t cache_ttl_ns;     /* >= 0; 0: every row reads the state */
+    uint32_t cache_entries;   /* >= 1 */
+    uint32_t operations;      /* under way at once: 1 to 65535 */
+    uint32_t retries;         /* of each action that may be repeated, after the first try */
+    uint32_t counter_retries; /* of BK_ACT_ADD_COUNTER, which counts twice when the first try took effect
+                                 after all */
+    int64_t retry_backoff_ns; /* before try n + 1 of an action that was refused: n times this; >= 0 */
+    int64_t lock_lasts_ns;    /* BK_LOCKED: a lock older than this is taken over; > 0 */
+    int64_t lock_backoff_ns;  /* BK_LOCKED: mean wait before the next try; > 0 */
+    uint64_t agent_id;        /* not 0; differs between agents: the lock's owner */
+};
+
+/* What the agent asks of its host. */
+enum bk_action_kind {
+    BK_ACT_PUT_ROW,     /* store row in (key, bucket) */
+    BK_ACT_READ_STATE,  /* the state row of key; serial: at a SERIAL level */
+    BK_ACT_WRITE_STATE, /* plain write of the state row's columns in `mask` */
+    BK_ACT_CAS_STATE,   /* conditional: IF the columns in if_mask equal `expected` THEN set those in `mask`;
+                           if_mask 0: IF NOT EXISTS */
+    BK_ACT_ADD_COUNTER, /* add 1 to the key's counter column */
+    BK_ACT_READ_COUNTER,
+    BK_ACT_CAS_LOCK,  /* as CAS_STATE, on the key's lock row: columns BK_LOCK_OWNER and BK_LOCK_UNTIL */
+    BK_ACT_READ_ROWS, /* ask buckets low..high of key, each for up to `rows` rows */
+    BK_ACT_ACK, /* no outcome wanted: the row is stored; the client may be told. What follows is counting */
+    BK_ACT_DONE /* no outcome wanted: the operation has ended, see status; its number is free again */
+};
+
+/* Positions of the columns of a state row, and of a lock row; bit n of a mask stands for column n. A row that
+ * exists has all of its columns: the first write sets them all. */
+enum bk_column { BK_BUCKET, BK_COUNTER, BK_LAST_CHANGE, BK_NEXT_CHANGE, BK_COLUMN_COUNT };
+enum bk_lock_column { BK_LOCK_OWNER, BK_LOCK_UNTIL };
+
+enum bk_operation_status { BK_OPERATION_OK, BK_OPERATION_REFUSED, BK_OPERATION_UNKNOWN };
+
+struct bk_action {
+    enum bk_action_kind kind;
+    uint32_t operation;
+    uint64_t key;
+    int64_t bucket; /* PUT_ROW, ACK, DONE of a write: where the row went */
+    struct bk_row row;
+    bool is_retry;
+    bool serial;
+    uint32_t mask, if_mask;
+    int64_t columns[BK_COLUMN_COUNT], expected[BK_COLUMN_COUNT];
+    struct bk_read_step step;        /* READ_ROWS */
+    enum bk_operation_status status; /* DONE */
+    bool fired, counted;             /* DONE of a write: the row fired; its increment is surely stored */
+    uint64_t rows_found, partitions_asked; /* DONE of a read */
+};
+
+enum bk_outcome_kind {
+    BK_OUTCOME_APPLIED,     /* definite: done, or read */
+    BK_OUTCOME_NOT_APPLIED, /* definite: the condition failed; columns hold the current values */
+    BK_OUTCOME_REFUSED,     /* definite: surely not applied */
+    BK_OUTCOME_UNKNOWN      /* timed out: perhaps applied, perhaps later */
+};
+
+struct bk_outcome {
+    enum bk_outcome_kind kind;
+    uint32_t mask; /* columns that have a value; 0: no such row */
+    int64_t columns[BK_COLUMN_COUNT];
+    int64_t counter; /* READ_COUNTER */
+    uint64_t rows;   /* READ_ROWS: found in the step */
+};
+
+struct bk_agent;
+
+/* Bytes for an agent of this config; 0 when the config is wrong (bk_agent_check() says how). */
+size_t bk_agent_size(const struct bk_agent_config *config);
+enum bk_status bk_agent_check(const struct bk_agent_config *config);
+/* memory: bk_agent_size() bytes; errors leave it untouched and *out NULL. */
+enum bk_status bk_agent_init(void *memory, size_t size, const struct bk_agent_config *config,
+                             struct bk_agent **out);
+
+/* Begins to write a row (its time is fixed now, and kept through retries). Errors: BK_ERROR_NULL,
+ * BK_ERROR_BUSY (all operations under way); then nothing has changed. *operation is its number. */
+enum bk_status bk_agent_write(struct bk_agent *agent, int64_t now_ns, uint64_t key, const struct bk_row *row,
+                              uint32_t *operation);
+/* Begins to read the newest rows; birth_ns as for bk_read_latest(); newest_sequence: of the key, for
+ * BK_COUNT. */
+enum bk_status bk_agent_read_latest(struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t birth_ns,
+                                    uint64_t newest_sequence, uint64_t rows, enum bk_plan plan,
+                                    uint32_t *operation);
+/* What became of the operation's action. Errors: BK_ERROR_OPERATION when none is under way for it. */
+enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint32_t operation,
+                                const struct bk_outcome *outcome);
+/* The next action, or false. */
+bool bk_agent_next(struct bk_agent *agent, struct bk_action *out);
+/* When bk_agent_tick() is due, by the agent's clock; INT64_MAX: not. */
+int64_t bk_agent_deadline(const struct bk_agent *agent);
+enum bk_status bk_agent_tick(struct bk_agent *agent, int64_t now_ns);
+/* The bucket that a row of the key would get now, from the cache alone; false when the cache does not know.
+ * For pictures and oracles: it changes nothing. */
+bool bk_agent_view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,
+                   bool *is_changing);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* The agent's outside: memory, the ring of actions, deadlines. What an operation does next is in
+ * agent_steps.c. */
+#include "agent.h"
+
+#include <stdalign.h>
+#include <string.h>
+
+#define OPERATIONS_MAX 65535u
+
+static size_t align_up(size_t size);
+static void lay_out(const struct bk_agent_config *config, struct bk_agent *agent, size_t *size);
+static uint32_t *ring(struct bk_agent *agent, size_t at);
+static enum bk_status begin(struct bk_agent *agent, uint64_t key, uint32_t *number);
+static void make_ready(struct bk_agent *agent, uint32_t number);
+static void after(struct bk_agent *agent, uint32_t number);
+
+enum bk_status bk_agent_check(const struct bk_agent_config *config)
+{
+    if (config == NULL)
+        return BK_ERROR_NULL;
+    enum bk_status status = bk_strategy_check(&config->strategy);
+    if (status != BK_OK)
+        return status;
+    bool is_counted = config->strategy.kind == BK_PROBABILISTIC;
+    if ((unsigned)config->coordination > BK_THREE_STATE || (unsigned)config->counter > BK_COUNTER_COLUMN ||
+        (!is_counted && config->coordination != BK_SINGLE))
+        return BK_ERROR_COORDINATION;
+    if (config->coordination == BK_THREE_STATE && config->lead_ns < 0)
+        return BK_ERROR_LEAD;
+    if (config->cache_entries < 1 || config->cache_ttl_ns < 0)
+        return BK_ERROR_CACHE;
+    if (config->operations < 1 || config->operations > OPERATIONS_MAX)
+        return BK_ERROR_OPERATIONS;
+    if (config->coordination == BK_LOCKED &&
+        (config->agent_id == 0 || config->lock_lasts_ns <= 0 || config->lock_backoff_ns <= 0))
+        return BK_ERROR_LOCK;
+    return config->retry_backoff_ns >= 0 ? BK_OK : BK_ERROR_BACKOFF;
+}
+
+size_t bk_agent_size(const struct bk_agent_config *config)
+{
+    if (bk_agent_check(config) != BK_OK)
+        return 0;
+    struct bk_agent agent;
+    size_t size;
+    lay_out(config, &agent, &size);
+    return size;
+}
+
+enum bk_status bk_agent_init(void *memory, size_t size, const struct bk_agent_config *config,
+                             struct bk_agent **out)
+{
+    if (out == NULL)
+        return BK_ERROR_NULL;
+    *out = NULL;
+    if (memory == NULL)
+        return BK_ERROR_NULL;
+    enum bk_status status = bk_agent_check(config);
+    if (status != BK_OK)
+        return status;
+    if (size < bk_agent_size(config) || (uintptr_t)memory % alignof(max_align_t) != 0)
+        return BK_ERROR_MEMORY;
+    size_t needed;
+    struct bk_agent *agent = memory;
+    memset(memory, 0, bk_agent_size(config));
+    lay_out(config, agent, &needed);
+    agent->wake_ns = INT64_MAX;
+    agent->free_count = config->operations;
+    for (uint32_t i = 0; i < config->operations; i++)
+        ring(agent, agent->free_at)[i] = config->operations - 1 - i;
+    *out = agent;
+    return BK_OK;
+}
+
+enum bk_status bk_agent_write(struct bk_agent *agent, int64_t now_ns, uint64_t key, const struct bk_row *row,
+                              uint32_t *operation)
+{
+    if (agent == NULL || row == NULL || operation == NULL)
+        return BK_ERROR_NULL;
+    enum bk_status status = begin(agent, key, operation);
+    if (status != BK_OK)
+        return status;
+    struct operation *begun = &bk_agent_operations(agent)[*operation];
+    begun->row = *row;
+    bk_agent_begin_write(agent, begun, now_ns);
+    after(agent, *operation);
+    return BK_OK;
+}
+
+enum bk_status bk_agent_read_latest(struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t birth_ns,
+                                    uint64_t newest_sequence, uint64_t rows, enum bk_plan plan,
+                                    uint32_t *operation)
+{
+    if (agent == NULL || operation == NULL)
+        return BK_ERROR_NULL;
+    /* Tried on a new key's state, so that a wrong plan or number is told before anything begins. */
+    struct bk_key_state new_key;
+    struct bk_reader trial;
+    memset(&new_key, 0, sizeof new_key);
+    enum bk_status status =
+        bk_read_latest(&agent->config.strategy, &new_key, now_ns, birth_ns, rows, plan, &trial);
+    if (status == BK_OK)
+        status = begin(agent, key, operation);
+    if (status != BK_OK)
+        return status;
+    struct operation *begun = &bk_agent_operations(agent)[*operation];
+    begun->is_read = true;
+    begun->plan = plan;
+    begun->birth_ns = birth_ns;
+    begun->row = (struct bk_row){now_ns, newest_sequence, 0, rows};
+    bk_agent_begin_read(agent, begun, now_ns);
+    after(agent, *operation);
+    return BK_OK;
+}
+
+enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint32_t operation,
+                                const struct bk_outcome *outcome)
+{
+    if (agent == NULL || outcome == NULL)
+        return BK_ERROR_NULL;
+    if (operation >= agent->config.operations || !bk_agent_operations(agent)[operation].waits_for_outcome)
+        return BK_ERROR_OPERATION;
+    struct operation *waiting = &bk_agent_operations(agent)[operation];
+    waiting->waits_for_outcome = false;
+    bk_agent_take_outcome(agent, waiting, now_ns, outcome);
+    after(agent, operation);
+    return BK_OK;
+}
+
+bool bk_agent_next(struct bk_agent *agent, struct bk_action *out)
+{
+    if (agent == NULL || out == NULL || agent->ready_count == 0)
+        return false;
+    uint32_t number = ring(agent, agent->ready_at)[agent->ready_begin];
+    struct operation *operation = &bk_agent_operations(agent)[number];
+    memset(out, 0, sizeof *out);
+    out->operation = number;
+    out->key = operation->key;
+    out->bucket = operation->bucket;
+    out->row = operation->row;
+    if (operation->ack_due) {
+        operation->ack_due = false;
+        out->kind = BK_ACT_ACK;
+        if (operation->wake_ns == INT64_MAX)
+            return true; /* the step comes with the next call */
+    } else {
+        bk_agent_fill_action(agent, operation, out);
+        operation->waits_for_outcome = operation->step != STEP_DONE;
+    }
+    agent->ready_begin = (agent->ready_begin + 1) % agent->config.operations;
+    agent->ready_count--;
+    operation->is_ready = false;
+    if (operation->step == STEP_DONE) {
+        operation->step = STEP_FREE;
+        ring(agent, agent->free_at)[agent->free_count++] = number;
+    }
+    return true;
+}
+
+int64_t bk_agent_deadline(const struct bk_agent *agent)
+{
+    return agent == NULL ? INT64_MAX : agent->wake_ns;
+}
+
+enum bk_status bk_agent_tick(struct bk_agent *agent, int64_t now_ns)
+{
+    if (agent == NULL)
+        return BK_ERROR_NULL;
+    if (now_ns < agent->wake_ns)
+        return BK_OK;
+    agent->wake_ns = INT64_MAX;
+    for (uint32_t i = 0; i < agent->config.operations; i++) {
+        struct operation *operation = &bk_agent_operations(agent)[i];
+        if (operation->step == STEP_FREE || operation->wake_ns == INT64_MAX)
+            continue;
+        if (operation->wake_ns <= now_ns)
+            operation->wake_ns = INT64_MAX;
+        after(agent, i);
+    }
+    return BK_OK;
+}
+
+bool bk_agent_view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,
+                   bool *is_changing)
+{
+    if (agent == NULL || bucket == NULL || is_changing == NULL ||
+        agent->config.strategy.kind != BK_PROBABILISTIC)
+        return false;
+    const struct known *known = bk_agent_cache_find(agent, now_ns, key);
+    if (known == NULL)
+        return false;
+    *bucket = bk_agent_bucket_at(&agent->config, known, now_ns);
+    *is_changing = bk_agent_is_changing(known, now_ns);
+    return true;
+}
+
+struct operation *bk_agent_operations(struct bk_agent *agent)
+{
+    return (struct operation *)(void *)((char *)agent + agent->operations_at);
+}
+
+static size_t align_up(size_t size)
+{
+    size_t unit = alignof(max_align_t);
+    return (size + unit - 1) / unit * unit;
+}
+
+static void lay_out(const struct bk_agent_config *config, struct bk_agent *agent, size_t *size)
+{
+    memset(agent, 0, sizeof *agent);
+    agent->config = *config;
+    agent->cache_sets = config->cache_entries / CACHE_WAYS + (config->cache_entries % CACHE_WAYS != 0);
+    agent->operations_at = align_up(sizeof *agent);
+    agent->cache_at = align_up(agent->operations_at + config->operations * sizeof(struct operation));
+    agent->ready_at =
+        align_up(agent->cache_at + (size_t)agent->cache_sets * CACHE_WAYS * sizeof(struct cache_entry));
+    agent->free_at = align_up(agent->ready_at + config->operations * sizeof(uint32_t));
+    *size = align_up(agent->free_at + config->operations * sizeof(uint32_t));
+}
+
+static uint32_t *ring(struct bk_agent *agent, size_t at)
+{
+    return (uint32_t *)(void *)((char *)agent + at);
+}
+
+static enum bk_status begin(struct bk_agent *agent, uint64_t key, uint32_t *number)
+{
+    if (agent->free_count == 0)
+        return BK_ERROR_BUSY;
+    *number = ring(agent, agent->free_at)[--agent->free_count];
+    struct operation *operation = &bk_agent_operations(agent)[*number];
+    memset(operation, 0, sizeof *operation);
+    operation->key = key;
+    operation->wake_ns = INT64_MAX;
+    return BK_OK;
+}
+
+static void make_ready(struct bk_agent *agent, uint32_t number)
+{
+    struct operation *operation = &bk_agent_operations(agent)[number];
+    if (operation->is_ready)
+        return;
+    operation->is_ready = true;
+    ring(agent, agent->ready_at)[(agent->ready_begin + agent->ready_count++) % agent->config.operations] =
+        number;
+}
+
+/* An operation has moved: it asks at once, or sleeps first. */
+static void after(struct bk_agent *agent, uint32_t number)
+{
+    struct operation *operation = &bk_agent_operations(agent)[number];
+    if (operation->wake_ns < agent->wake_ns)
+        agent->wake_ns = operation->wake_ns;
+    if (operation->ack_due || (operation->wake_ns == INT64_MAX && !operation->waits_for_outcome))
+        make_ready(agent, number);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* The inside of an agent: one block of memory that holds the header, the cache, the operations and two rings
+ * of operation numbers. Everything is found by offset, so the block may be moved. */
+#ifndef BUCKETING_AGENT_PRIVATE_H
+#define BUCKETING_AGENT_PRIVATE_H
+
+#include "bucketing/agent.h"
+
+#define COLUMNS_ALL ((1u << BK_COLUMN_COUNT) - 1)
+#define CACHE_WAYS  4u
+
+/* What an operation waits for, or is about to ask. */
+enum step {
+    STEP_FREE,
+    STEP_ROUTE_READ, /* the state, to find the bucket */
+    STEP_PUT,
+    STEP_RESET,      /* post-change: the counter back to 0 */
+    STEP_FRESH_READ, /* the state again, to count on it */
+    STEP_ADD,
+    STEP_TOTAL,
+    STEP_COUNT, /* write the counter, and the roll where it is due */
+    STEP_LOCK,
+    STEP_LOCK_STALE, /* take over a lock that has run out */
+    STEP_LOCKED_READ,
+    STEP_ROLL,
+    STEP_UNLOCK,
+    STEP_ROWS,
+    STEP_DONE
+};
+
+struct known {
+    uint32_t mask; /* 0: the key has no state row; else all columns */
+    int64_t columns[BK_COLUMN_COUNT];
+};
+
+struct operation {
+    enum step step;
+    bool is_read, is_ready, ack_due, waits_for_outcome, is_retry, fired, counted, was_unknown;
+    enum bk_plan plan;
+    uint32_t tries;
+    uint64_t key;
+    int64_t bucket;
+    struct bk_row row; /* of a read: time_ns is its now, sequence the newest, bytes the rows wanted */
+    int64_t birth_ns;
+    int64_t wake_ns; /* INT64_MAX: not asleep */
+    int64_t total;   /* of the counter column */
+    struct known known;
+    struct known next; /* what STEP_COUNT, STEP_RESET and STEP_ROLL write; mask: the columns written */
+    uint32_t if_mask;  /* columns of `known` that must still hold */
+    int64_t lock[2];   /* owner and end as last seen; both 0 in a row that was released */
+    bool lock_exists;
+    struct bk_reader reader;
+    enum bk_operation_status status;
+};
+
+struct cache_entry {
+    bool is_used;
+    uint64_t key;
+    int64_t fetched_ns;
+    struct known known;
+};
+
+struct bk_agent {
+    struct bk_agent_config config;
+    uint32_t cache_sets;
+    uint32_t ready_begin, ready_count; /* ring of operations with something to ask */
+    uint32_t free_count;
+    int64_t wake_ns; /* the earliest of the operations asleep, or sooner */
+    size_t operations_at, cache_at, ready_at, free_at;
+};
+
+struct operation *bk_agent_operations(struct bk_agent *agent);
+/* Finds a key that was fetched within the time to live; NULL when there is none. */
+const struct known *bk_agent_cache_find(const struct bk_agent *agent, int64_t now_ns, uint64_t key);
+void bk_agent_cache_store(struct bk_agent *agent, int64_t now_ns, uint64_t key, const struct known *known);
+void bk_agent_cache_forget(struct bk_agent *agent, uint64_t key);
+
+/* The bucket that a row of this time goes to. */
+int64_t bk_agent_bucket_at(const struct bk_agent_config *config, const struct known *known, int64_t time_ns);
+bool bk_agent_is_changing(const struct known *known, int64_t time_ns);
+
+/* Goes on with an operation: sets its next step from what is known. */
+void bk_agent_begin_write(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
+void bk_agent_begin_read(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
+void bk_agent_take_outcome(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
+                           const struct bk_outcome *outcome);
+/* Fills the action of the operation's step. */
+void bk_agent_fill_action(const struct bk_agent *agent, const struct operation *operation,
+                          struct bk_action *out);
+
+#endif

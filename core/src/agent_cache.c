@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* The cache of key states: sets of four, the oldest entry of a set makes room. */
+#include "agent.h"
+
+static struct cache_entry *set_of(const struct bk_agent *agent, uint64_t key);
+static struct cache_entry *entry_of(const struct bk_agent *agent, uint64_t key);
+
+const struct known *bk_agent_cache_find(const struct bk_agent *agent, int64_t now_ns, uint64_t key)
+{
+    const struct cache_entry *entry = entry_of(agent, key);
+    /* A clock that was set back makes an entry look younger, never valid for longer than its time to live
+     * from now. */
+    if (entry == NULL || now_ns < entry->fetched_ns ||
+        now_ns - entry->fetched_ns >= agent->config.cache_ttl_ns)
+        return NULL;
+    return &entry->known;
+}
+
+void bk_agent_cache_store(struct bk_agent *agent, int64_t now_ns, uint64_t key, const struct known *known)
+{
+    struct cache_entry *entry = entry_of(agent, key);
+    if (entry == NULL) {
+        struct cache_entry *set = set_of(agent, key);
+        entry = set;
+        for (uint32_t i = 0; i < CACHE_WAYS; i++) {
+            if (!set[i].is_used) {
+                entry = &set[i];
+                break;
+            }
+            if (set[i].fetched_ns < entry->fetched_ns)
+                entry = &set[i];
+        }
+    }
+    *entry = (struct cache_entry){true, key, now_ns, *known};
+}
+
+void bk_agent_cache_forget(struct bk_agent *agent, uint64_t key)
+{
+    struct cache_entry *entry = entry_of(agent, key);
+    if (entry != NULL)
+        entry->is_used = false;
+}
+
+static struct cache_entry *set_of(const struct bk_agent *agent, uint64_t key)
+{
+    /* Fibonacci hashing: the high half of the product picks the set. */
+    uint64_t high = key * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    size_t set = (size_t)(high * agent->cache_sets >> 32);
+    char *cache = (char *)(uintptr_t)(const void *)agent + agent->cache_at;
+    return (struct cache_entry *)(void *)cache + set * CACHE_WAYS;
+}
+
+static struct cache_entry *entry_of(const struct bk_agent *agent, uint64_t key)
+{
+    struct cache_entry *set = set_of(agent, key);
+    for (uint32_t i = 0; i < CACHE_WAYS; i++) {
+        if (set[i].is_used && set[i].key == key)
+            return &set[i];
+    }
+    return NULL;
+}
