@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: a scenario that gets no memory fails as the environment's error, makes nothing and leaks nothing.
+ * Method: the linker puts the functions below in the place of malloc and calloc; allocation 1, 2, 3 ... fails
+ * until reading succeeds by itself. The YAML library's own allocations are its own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lab/scenario.h"
+
+#define ALLOCATIONS_MIN 15 /* a scenario takes at least so many, or the linker's switch is missing */
+#define ALLOCATIONS_MAX 1000
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+
+static long allocations_left = -1; /* negative: without end */
+
+static bool is_refused(void)
+{
+    if (allocations_left < 0)
+        return false;
+    return allocations_left-- == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return is_refused() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return is_refused() ? NULL : __real_calloc(count, size);
+}
+
+static void fail_each_allocation(bool (*load)(struct lab_scenario **out, struct sim_error *error))
+{
+    int count = 0;
+    for (; count < ALLOCATIONS_MAX; count++) {
+        struct sim_error error = {SIM_ERROR_NONE, ""};
+        struct lab_scenario *scenario = (struct lab_scenario *)&error;
+        allocations_left = count;
+        bool ok = load(&scenario, &error);
+        allocations_left = -1;
+        if (ok) {
+            lab_scenario_destroy(scenario);
+            break;
+        }
+        assert_null(scenario);
+        assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
+        assert_non_null(strstr(error.text, "out of memory; "));
+    }
+    assert_in_range(count, ALLOCATIONS_MIN, ALLOCATIONS_MAX - 1);
+}
+
+static bool load_example(struct lab_scenario **out, struct sim_error *error)
+{
+    static const struct lab_override overrides[] = {
+        {"arrivals.spikes[0].factor=3"}, {"strategies.hash.label=h"}, {"expect=[h.partitions.total > 1]"}};
+    return lab_scenario_load(BUCKETLAB_SOURCE_DIR "/scenarios/chat-channels.yaml", overrides, 3, NULL, out,
+                             error);
+}
+
+static bool parse_trace(struct lab_scenario **out, struct sim_error *error)
+{
+    static const char text[] =
+        "trace: {file: a.csv}\nstrategies:\n  - none: {label: a}\n  - time: {window: 1d}\n"
+        "  - hash: {buckets: 2}\nexpect: [a.x < 1, time.x < 2, hash.x < 3]\n";
+    return lab_scenario_parse("folder/x.yaml", text, sizeof text - 1, NULL, 0, NULL, out, error);
+}
+
+static void test_scenario_without_memory_fails_and_leaks_nothing(void **state)
+{
+    (void)state;
+    fail_each_allocation(load_example);
+}
+
+static void test_trace_scenario_without_memory_fails_and_leaks_nothing(void **state)
+{
+    (void)state;
+    fail_each_allocation(parse_trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scenario_without_memory_fails_and_leaks_nothing),
+        cmocka_unit_test(test_trace_scenario_without_memory_fails_and_leaks_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
