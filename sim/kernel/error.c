@@ -30,21 +30,12 @@ bool sim_fail_memory(struct sim_error *error)
 
 static void make_one_line(char *text, bool is_cut)
 {
-    size_t length = strlen(text);
     if (is_cut) {
-        /* A character of UTF-8 that was cut in two goes whole. */
-        size_t begin = length;
-        while (begin > 0 && ((unsigned char)text[begin - 1] & 0xc0) == 0x80)
-            begin--;
-        if (begin > 0 && (unsigned char)text[begin - 1] >= 0xc0)
-            length = begin - 1;
-        if (length > 3)
-            memcpy(text + length - 3, "...", 3);
-        text[length] = '\0';
-        while (length > 3 && ((unsigned char)text[length - 4] & 0x80) != 0) {
-            memmove(text + length - 4, text + length - 3, 4);
-            length--;
-        }
+        /* The dots take the place of whole characters of UTF-8; what is no UTF-8 is cut anywhere. */
+        size_t end = strlen(text) - 3;
+        for (int i = 0; i < 3 && ((unsigned char)text[end] & 0xc0) == 0x80; i++)
+            end--;
+        memcpy(text + end, "...", sizeof "...");
     }
     for (char *c = text; *c != '\0'; c++) {
         if ((unsigned char)*c < 0x20 || *c == 0x7f)
