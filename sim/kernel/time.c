@@ -14,9 +14,7 @@ static bool digits(const char **text, int count, int *out);
 void sim_time_format(int64_t time_ns, char *buffer)
 {
     int64_t days = time_ns / SIM_DAY - (time_ns % SIM_DAY < 0);
-    int64_t rest = time_ns - days * SIM_DAY, year;
-    if (days < INT64_MIN / SIM_DAY)
-        rest = (time_ns + SIM_DAY) - (days + 1) * SIM_DAY;
+    int64_t rest = time_ns % SIM_DAY + (time_ns % SIM_DAY < 0 ? SIM_DAY : 0), year;
     int month, day;
     civil_from_days(days, &year, &month, &day);
     int length =

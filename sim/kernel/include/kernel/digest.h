@@ -23,7 +23,7 @@ static inline void sim_placement_init(struct sim_placement *placement)
     *placement = (struct sim_placement){.fold = UINT64_C(0x243f6a8885a308d3)};
 }
 
-/* The next `rows` rows of the key go to `bucket`. */
+/* The next `rows` rows of the key, at least 1, go to `bucket`. */
 static inline void sim_placement_add(struct sim_placement *placement, int64_t bucket, uint64_t rows)
 {
     if (placement->rows == 0 || bucket != placement->bucket) {
