@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The tests hold the kernel against libm; the kernel itself does not link it.
+bucketlab_test(kernel/number_test LINK sim_kernel m)
+bucketlab_test(kernel/random_test LINK sim_kernel m)
+bucketlab_test(kernel/sampler_test LINK sim_kernel m)
+bucketlab_test(kernel/zipf_test LINK sim_kernel m)
+bucketlab_test(kernel/digest_test LINK sim_kernel)
+bucketlab_test(kernel/error_test LINK sim_kernel)
+bucketlab_test(kernel/time_test LINK sim_kernel)
