@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One seed, one digest: every line of digests.txt is run and must give the digest that stands there.
+
+The same file is held against gcc and clang, -O0, -O1 and -O3, one thread and two, so equal digests are equal
+everywhere. Usage: digest_test.py BUCKETLAB SOURCE_FOLDER [--write]; --write puts down what this build gives: only for a
+change that means to move digests, and says so in CHANGELOG.md.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+bucketlab, source = os.path.abspath(sys.argv[1]), sys.argv[2]
+golden = os.path.join(source, "tests/golden/digests.txt")
+
+
+def digest_of(words, jobs):
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([bucketlab, "run", *words, "--json", "--no-charts", "--quiet", "--jobs", str(jobs),
+                               "--db", os.path.join(folder, "golden.db")],
+                              cwd=source, capture_output=True, text=True, check=False)
+        if not done.stdout:
+            sys.exit(f"{' '.join(words)}: {done.stderr.strip()}")
+        return json.loads(done.stdout)["digest"]
+
+
+failures, out = 0, []
+with open(golden, encoding="utf-8") as file:
+    lines = file.read().splitlines()
+for line in lines:
+    if not line or line.startswith("#"):
+        out.append(line)
+        continue
+    expected, *words = line.split()
+    digests = {digest_of(words, jobs) for jobs in (1, 2)}
+    out.append(f"{sorted(digests)[0]} {' '.join(words)}")
+    if digests != {expected}:
+        failures += 1
+        print(f"FAILED {' '.join(words)}: {' and '.join(sorted(digests))}, not {expected}")
+if "--write" in sys.argv:
+    with open(golden, "w", encoding="utf-8") as file:
+        file.write("\n".join(out) + "\n")
+    sys.exit(0)
+sys.exit(1 if failures else 0)
