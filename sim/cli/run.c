@@ -106,7 +106,7 @@ static bool load_scenarios(const struct cli_args *args, struct batch *batch, str
 {
     size_t override_count = 0;
     uint64_t seed = 0;
-    if (!cli_whole(args, "seed", 0, INT64_MAX, &seed, error))
+    if (!cli_whole(args, "seed", 0, UINT64_MAX, &seed, error))
         return false;
     while (cli_value_at(args, "set", override_count) != NULL)
         override_count++;

@@ -40,9 +40,11 @@ class ProgramTest(unittest.TestCase):
         leaks = os.path.join(os.path.dirname(os.path.abspath(__file__)), "leaks.supp")
         environment = dict(os.environ, NO_COLOR="1", **options.pop("environment", {}))
         environment["LSAN_OPTIONS"] = f"suppressions={leaks}:print_suppressions=0"
-        return subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, env=environment,
-                                stdin=subprocess.DEVNULL, stdout=options.pop("stdout", subprocess.PIPE),
-                                stderr=options.pop("stderr", subprocess.PIPE), **options)
+        settings = {"cwd": self.folder, "env": environment, "stdin": subprocess.DEVNULL,
+                    "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+        process = subprocess.Popen([PROGRAM, *arguments], **settings)
+        self.addCleanup(process.kill)
+        return process
 
     def run_program(self, *arguments, **options):
         """Returns exit code, stdout, stderr."""

@@ -53,6 +53,13 @@ class RunTest(ProgramTest):
         self.assertEqual(other["seed"], 8)
         self.assertNotEqual(other["digest"], digests[0])
 
+    def test_run_of_the_highest_seed_prints_it_exactly(self):
+        seed = str(2 ** 64 - 1)
+        out = self.good("run", "small.yaml", "--json", "--no-charts", "--seed", seed)
+        self.assertIn(f'"seed":"{seed}"', out)
+        self.assertEqual(self.good("show", "last", "--json"), out)
+        self.bad(2, "run", "small.yaml", "--seed", str(2 ** 64))
+
     def test_run_with_overrides_uses_them(self):
         result = self.good_json("run", "small.yaml", "--json", "--no-charts", "--set",
                                 "strategies[2].count.rows=500", "--set", "name=other")

@@ -59,6 +59,18 @@ class StoreTest(ProgramTest):
                          {"run": 1, "same": True, "digest": result["digest"]})
         self.assertEqual(self.files(), before)
 
+    def test_replay_of_a_trace_from_another_folder_finds_the_trace(self):
+        self.write("rows.csv", "timestamp_ms,key,bytes\n" + "".join(f"{1000 * i},k{i % 3},100\n" for i in range(90)))
+        self.write("trace.yaml", "name: traced\nseed: 1\ntrace: {file: rows.csv}\nrow: {cells: 3}\n"
+                                 "strategies:\n  - count: {rows: 7, counter: external}\n")
+        self.good("run", "trace.yaml", "--quiet", "--no-charts")
+        os.mkdir(os.path.join(self.folder, "elsewhere"))
+        arguments = ["replay", "last", "--quiet", "--db", "../bucketlab.db"]
+        elsewhere = {"cwd": os.path.join(self.folder, "elsewhere")}
+        self.assertIn("same digest", self.good(*arguments, **elsewhere))
+        self.write("rows.csv", "timestamp_ms,key,bytes\n1000,k,100\n")
+        self.assertIn("a trace that changed", self.bad(1, *arguments, **elsewhere))
+
     def test_replay_of_a_falsified_run_names_the_strategy(self):
         self.good("run", "small.yaml", "--quiet", "--no-charts")
         with sqlite3.connect(os.path.join(self.folder, "bucketlab.db")) as database:
