@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The cluster engine's part of a scenario: the ring and its nodes, the agents, and what goes wrong.
+ *
+ * Times of faults count from the start of the run. All places are checked against the cluster before anything
+ * runs. */
+#ifndef LAB_CLUSTER_H
+#define LAB_CLUSTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cassandra/cluster.h"
+
+#define LAB_AGENTS_MAX 4096u
+
+/* Consistency levels by what they are for. */
+struct lab_consistency {
+    enum cass_consistency write, read, state, serial;
+};
+
+struct lab_agents {
+    bool present;
+    uint32_t count;           /* 1 to LAB_AGENTS_MAX */
+    int64_t cache_ttl_ns;     /* default 5s */
+    uint32_t cache_entries;   /* default 100000 */
+    int64_t clock_offset_ns;  /* each agent's clock starts uniformly within plus or minus this; default 0 */
+    double clock_drift;       /* and drifts uniformly within plus or minus this; 20ppm = 20e-6; default 0 */
+    int64_t clock_bound_ns;   /* the discipline keeps it within this, except after a clock_jump; default: the
+                                 offset */
+    uint32_t retries;         /* of what may be repeated; default 3 */
+    uint32_t counter_retries; /* of counter updates; default 0, as drivers do */
+    int64_t timeout_ns;       /* the client's own; default 12s (cluster.timeouts.client) */
+    int64_t restart_ns;       /* a crashed agent is back after this; default 5s */
+};
+
+enum lab_fault_kind {
+    LAB_FAULT_NODE_DOWN,
+    LAB_FAULT_SLOW_NODE,         /* factor */
+    LAB_FAULT_GC_STORM,          /* the node pauses for the whole time */
+    LAB_FAULT_CUT,               /* between two groups of places */
+    LAB_FAULT_LOST_MESSAGE,      /* chance */
+    LAB_FAULT_DUPLICATE_MESSAGE, /* chance */
+    LAB_FAULT_DELAY,             /* factor */
+    LAB_FAULT_HINT_LOSS,         /* the node's stored hints vanish */
+    LAB_FAULT_AGENT_CRASH,
+    LAB_FAULT_CLOCK_JUMP, /* by_ns */
+    LAB_FAULT_KIND_COUNT
+};
+/* "node_down", "slow_node", "gc_storm", "cut", "lost_message", "duplicate_message", "delay", "hint_loss",
+ * "agent_crash", "clock_jump". */
+const char *lab_fault_kind_name(enum lab_fault_kind kind);
+
+/* One side of a cut: all agents, one agent, a datacenter, a node. */
+enum lab_group_kind { LAB_GROUP_AGENTS, LAB_GROUP_AGENT, LAB_GROUP_DATACENTER, LAB_GROUP_NODE };
+struct lab_group {
+    enum lab_group_kind kind;
+    uint32_t index;
+};
+
+/* A fault on the timetable (rate_per_s 0), or one that comes at random, as a Poisson process, until until_ns.
+ */
+struct lab_fault {
+    uint32_t kinds; /* bit k: LAB_FAULT k; one bit for all but `random` */
+    int64_t at_ns;
+    int64_t lasts_ns; /* INT64_MAX: never ends; of `random`: the mean, default 30s */
+    double rate_per_s;
+    int64_t until_ns; /* of those at random; INT64_MAX: the whole run */
+    uint32_t target;  /* node or agent; UINT32_MAX: drawn each time */
+    struct lab_group between[2];
+    double factor; /* slow_node and delay, default 10; chance of lost_message and duplicate_message, default 5
+                      % */
+    int64_t by_ns; /* clock_jump; of `random`: drawn within plus or minus this, default 2s */
+    int line, column;
+};
+
+#endif
