@@ -185,10 +185,11 @@ static double burst_share_on(const struct wl_workload *workload)
     return on / (on + off);
 }
 
-/* At least 1 ns, so that time goes on; INT64_MAX is never reached. */
+/* At least 1 ns, so that time goes on; what passes the end of the time line never comes. */
 static int64_t add_gap(int64_t time_ns, double gap_ns)
 {
-    if (gap_ns >= 0x1p62 || time_ns > INT64_MAX - (INT64_C(1) << 62))
+    if (gap_ns >= 0x1p62)
         return INT64_MAX;
-    return time_ns + (gap_ns < 1 ? 1 : (int64_t)gap_ns);
+    int64_t gap = gap_ns < 1 ? 1 : (int64_t)gap_ns;
+    return time_ns > INT64_MAX - gap ? INT64_MAX : time_ns + gap;
 }
