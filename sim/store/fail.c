@@ -21,9 +21,11 @@ bool store_fail(const struct store *store, int code, struct sim_error *error)
                         store->path);
     case SQLITE_READONLY:
     case SQLITE_PERM:
-        return sim_fail(error, SIM_ERROR_ENVIRONMENT,
-                        "%s: read-only; allow writing to the file and its folder, or name another with --db",
-                        store->path);
+        return sim_fail(
+            error, SIM_ERROR_ENVIRONMENT,
+            "%s: read-only; allow writing to the file and its folder, or name another, or a copy in "
+            "a folder of yours, with --db",
+            store->path);
     case SQLITE_FULL:
         return fail_full(store, error);
     case SQLITE_NOTADB:

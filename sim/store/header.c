@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The first page of a database file: https://www.sqlite.org/fileformat2.html, sections 1.3 and 1.6. */
 #define _POSIX_C_SOURCE 200809L
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -59,11 +60,11 @@ static bool read_header(struct store *store, unsigned char *bytes, int64_t *size
 {
     sqlite3_file *file = NULL;
     int code = sqlite3_file_control(store->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-    if (code == SQLITE_OK) {
-        sqlite3_int64 file_size = 0;
-        code = file->pMethods->xFileSize(file, &file_size);
-        *size = file_size;
-    }
+    /* SQLite calls a file of one byte empty, and would write over it. */
+    struct stat status;
+    if (stat(sqlite3_db_filename(store->db, "main"), &status) != 0)
+        return store_fail_system(store, errno, error);
+    *size = status.st_size;
     if (code == SQLITE_OK && *size >= PAGE_SIZE_MIN)
         code = file->pMethods->xRead(file, bytes, HEADER_SIZE, 0);
     return code == SQLITE_OK || store_fail(store, code, error);

@@ -96,7 +96,8 @@ static bool open_file(struct store *store, int create, struct sim_error *error)
 {
     /* A reader's connection could write too: SQLite then mends what a killed writer left, and the last one
      * to close takes the log away. query_only keeps our hands off the contents. */
-    int code = sqlite3_open_v2(store->file, &store->db, SQLITE_OPEN_READWRITE | create, NULL);
+    int code =
+        sqlite3_open_v2(store->file, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | create, NULL);
     bool has_log = false;
     bool fine = code == SQLITE_OK ? store_header_check(store, &has_log, error) && configure(store, error)
                                   : store_fail(store, code, error);
@@ -150,6 +151,10 @@ static bool configure(struct store *store, struct sim_error *error)
 {
     sqlite3_busy_timeout(store->db, store->options.busy_timeout_ms);
     sqlite3_extended_result_codes(store->db, 1);
+    /* SQLite would go on, and a writer fail only at the first row; a reader would leave a log behind that
+     * nobody else can write, since it may not work it off. */
+    if (sqlite3_db_readonly(store->db, "main") == 1)
+        return store_fail(store, SQLITE_READONLY, error);
     return store_execute(store, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF", error) &&
            (store->mode == STORE_WRITE || store_execute(store, "PRAGMA query_only = ON", error));
 }

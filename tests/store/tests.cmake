@@ -5,3 +5,9 @@ function(bucketlab_store_test name)
 endfunction()
 
 bucketlab_store_test(store_test)
+bucketlab_store_test(refusal_test)
+bucketlab_store_test(fault_test)
+
+# Allocation is made to fail under the store's feet; it has a program of its own so that cmocka's is left alone.
+bucketlab_store_test(memory_test)
+target_link_options(store_memory_test PRIVATE -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)

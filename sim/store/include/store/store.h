@@ -5,7 +5,7 @@
  * `runs`, `strategy_metrics` (run, label, metric, value), `partition_histogram` (run, label, state, unit,
  * size, partitions). Errors are SIM_ERROR_ENVIRONMENT with the database's name and a cure: locked, read-only,
  * not a database, made by a newer version, disk full, corrupt. A database that is refused is left untouched,
- * byte for byte. */
+ * byte for byte. A store is one thread's at a time. */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: whatever the disk does, and whenever the program dies, the database holds a run whole or not at all.
+ * Method: a file system whose write, or sync, 1, 2, 3 ... fails, once or from then on, until saving succeeds
+ * by itself; a child that saves without end and is killed. After each the database is checked by SQLite and
+ * every run in it is compared with what was saved. */
+#define _DEFAULT_SOURCE
+#include "sample.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "fault_vfs.h"
+
+/* The runs that are there, each checked. */
+static size_t count_runs(const struct folder *folder, const struct lab_result *saved)
+{
+    struct stat status;
+    if (stat(folder->db, &status) != 0)
+        return 0;
+    struct sim_error error = {0};
+    struct store *store = store_must_open(folder->db, STORE_WRITE);
+    struct store_run_row *rows;
+    size_t count;
+    assert_true(store_list_runs(store, &rows, &count, &error));
+    for (size_t i = 0; i < count; i++) {
+        struct lab_result *loaded;
+        if (!store_load_run(store, rows[i].run, NULL, &loaded, &error))
+            fail_msg("run %d: %s", (int)rows[i].run, error.text);
+        assert_results_equal(saved, loaded);
+        lab_result_destroy(loaded);
+    }
+    store_runs_free(rows, count);
+    store_close(store);
+    assert_query(folder->db, "PRAGMA integrity_check", "ok\n");
+    assert_query(folder->db, "PRAGMA foreign_key_check", "");
+    return count;
+}
+
+/* One attempt under the fault that was set; whether the store said that the run is stored. */
+static bool save_once(const struct folder *folder, const struct lab_result *saved)
+{
+    struct store *store;
+    struct store_run_info info = sample_info();
+    struct sim_error error = {0};
+    bool fine =
+        store_open(folder->db, STORE_WRITE, &store, &error) && store_save_run(store, &info, saved, &error);
+    store_close(store);
+    if (!fine) {
+        assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
+        assert_int_equal(strncmp(error.text, folder->db, strlen(folder->db)), 0);
+        assert_non_null(strstr(error.text, fault.code == SQLITE_FULL ? "the disk is full; " : "; "));
+    }
+    return fine;
+}
+
+/* old_runs: in the database before. Ends when the fault no longer strikes, or at `most`. */
+static void fail_in_turn(enum fault_kind kind, int code, bool is_lasting, size_t old_runs, uint64_t bins,
+                         long step, long most)
+{
+    struct folder folder = folder_make();
+    struct lab_result *saved = sample_make(bins);
+    int failed = 0;
+    long n = 0;
+    for (bool has_struck = true; has_struck && n < most; n += step) {
+        for (size_t i = 0; i < old_runs; i++)
+            store_must_save(folder.db, saved);
+        fault_set(kind, is_lasting, code, n);
+        bool fine = save_once(&folder, saved);
+        has_struck = fault.has_struck;
+        fault_set(FAULT_NONE, false, 0, 0);
+        failed += fine ? 0 : 1;
+        size_t runs = count_runs(&folder, saved);
+        if (fine || kind == FAULT_WRITE)
+            assert_int_equal(runs, old_runs + (fine ? 1 : 0));
+        else
+            assert_true(runs == old_runs || runs == old_runs + 1); /* a sync may fail after the fact */
+        if (!fine && old_runs == 0 && kind == FAULT_WRITE && n == 0)
+            assert_int_equal(access(folder.db, F_OK), -1);
+        folder_empty(&folder);
+    }
+    print_message("%d of %ld attempts failed\n", failed, n / step);
+    assert_true(failed > 1);
+    lab_result_destroy(saved);
+    folder_remove(&folder);
+}
+
+static void test_disk_full_in_a_new_database_leaves_all_or_nothing(void **state)
+{
+    (void)state;
+    fail_in_turn(FAULT_WRITE, SQLITE_FULL, true, 0, 3, 1, 100000);
+}
+
+static void test_disk_full_in_an_old_database_leaves_all_or_nothing(void **state)
+{
+    (void)state;
+    fail_in_turn(FAULT_WRITE, SQLITE_FULL, true, 1, 3, 1, 100000);
+}
+
+static void test_one_failed_write_leaves_all_or_nothing(void **state)
+{
+    (void)state;
+    fail_in_turn(FAULT_WRITE, SQLITE_IOERR_WRITE, false, 1, 3, 1, 100000);
+    fail_in_turn(FAULT_WRITE, SQLITE_FULL, false, 0, 3, 1, 100000);
+}
+
+/* More than SQLite's cache holds, so that the log grows before the end of the transaction. */
+static void test_disk_full_in_a_large_run_leaves_all_or_nothing(void **state)
+{
+    (void)state;
+    fail_in_turn(FAULT_WRITE, SQLITE_FULL, true, 0, 4000, 331, 4000);
+}
+
+static void test_failed_sync_leaves_all_or_nothing(void **state)
+{
+    (void)state;
+    fail_in_turn(FAULT_SYNC, SQLITE_IOERR_FSYNC, true, 0, 3, 1, 100000);
+    fail_in_turn(FAULT_SYNC, SQLITE_IOERR_FSYNC, false, 1, 3, 1, 100000);
+}
+
+static void test_database_that_may_not_grow_is_full(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct lab_result *saved = sample_make(2000);
+    store_must_save_sample(folder.db, 3);
+    struct store *store = store_must_open(folder.db, STORE_WRITE);
+    struct store_run_info info = sample_info();
+    struct sim_error error = {0};
+    assert_true(store_execute(store, "PRAGMA max_page_count = 60", &error));
+    assert_false(store_save_run(store, &info, saved, &error));
+    assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
+    assert_non_null(strstr(error.text, "runs.db: the disk is full; free some space"));
+    store_close(store);
+    assert_query(folder.db, "SELECT count(*) FROM run", "1\n");
+    lab_result_destroy(saved);
+    folder_remove(&folder);
+}
+
+static void test_killed_writer_leaves_whole_runs(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct lab_result *saved = sample_make(40);
+    size_t runs = 0;
+    for (unsigned i = 0; i < 12; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            for (;;)
+                store_must_save(folder.db, saved);
+        }
+        usleep(5000 + i * 7919);
+        assert_int_equal(kill(child, SIGKILL), 0);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        size_t found = count_runs(&folder, saved);
+        assert_true(found >= runs);
+        runs = found;
+    }
+    print_message("%zu runs of killed writers\n", runs);
+    assert_true(runs > 0);
+    lab_result_destroy(saved);
+    folder_remove(&folder);
+}
+
+int main(void)
+{
+    fault_vfs_register();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_disk_full_in_a_new_database_leaves_all_or_nothing),
+        cmocka_unit_test(test_disk_full_in_an_old_database_leaves_all_or_nothing),
+        cmocka_unit_test(test_one_failed_write_leaves_all_or_nothing),
+        cmocka_unit_test(test_disk_full_in_a_large_run_leaves_all_or_nothing),
+        cmocka_unit_test(test_failed_sync_leaves_all_or_nothing),
+        cmocka_unit_test(test_database_that_may_not_grow_is_full),
+        cmocka_unit_test(test_killed_writer_leaves_whole_runs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: a store that gets no memory fails as the environment's error, leaks nothing, and stores a run whole or
+ * not at all. Method: the linker puts the functions below in the place of malloc and its kin, SQLite is given
+ * the same counter; allocation 1, 2, 3 ... fails until saving, loading and listing succeed by themselves. */
+#define _DEFAULT_SOURCE
+#include "sample.h"
+
+#include "fault_vfs.h" /* for its speed */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
+static long allocations_left = -1; /* negative: without end */
+static sqlite3_mem_methods sqlite_memory;
+
+static bool is_refused(void)
+{
+    return allocations_left >= 0 && allocations_left-- == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return is_refused() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return is_refused() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+    return is_refused() ? NULL : __real_realloc(memory, size);
+}
+
+static void *sqlite_malloc(int size)
+{
+    return is_refused() ? NULL : sqlite_memory.xMalloc(size);
+}
+
+static void *sqlite_realloc(void *memory, int size)
+{
+    return is_refused() ? NULL : sqlite_memory.xRealloc(memory, size);
+}
+
+static bool save_step(const char *path, const struct lab_result *saved, struct sim_error *error)
+{
+    struct store *store;
+    struct store_run_info info = sample_info();
+    bool fine = store_open(path, STORE_WRITE, &store, error) && store_save_run(store, &info, saved, error);
+    store_close(store);
+    return fine;
+}
+
+static bool load_step(const char *path, const struct lab_result *saved, struct sim_error *error)
+{
+    struct store *store;
+    struct store_run_info info;
+    struct lab_result *loaded = NULL;
+    bool fine =
+        store_open(path, STORE_READ, &store, error) && store_load_run(store, 0, &info, &loaded, error);
+    long left = allocations_left;
+    allocations_left = -1;
+    if (fine)
+        assert_results_equal(saved, loaded);
+    allocations_left = left;
+    lab_result_destroy(loaded);
+    store_close(store);
+    return fine;
+}
+
+static bool list_step(const char *path, const struct lab_result *saved, struct sim_error *error)
+{
+    struct store *store;
+    struct store_run_row *rows = NULL;
+    struct lab_result *loaded;
+    size_t count = 0;
+    struct sim_error missing = {0};
+    bool fine = store_open(path, STORE_READ, &store, error) && store_list_runs(store, &rows, &count, error);
+    if (fine) {
+        assert_int_equal(count, 1);
+        assert_string_equal(rows[0].scenario_name, saved->scenario_name);
+        assert_false(store_load_run(store, 9, NULL, &loaded, &missing));
+        if (missing.class != SIM_ERROR_INPUT) {
+            *error = missing;
+            fine = false;
+        }
+    }
+    store_runs_free(rows, count);
+    store_close(store);
+    return fine;
+}
+
+/* Two strategies are enough to see a second one fail; the second has digits as text. */
+static struct lab_result *small_sample(void)
+{
+    struct lab_result *sample = sample_make(2), *rest = calloc(1, sizeof *rest);
+    assert_non_null(rest);
+    struct lab_strategy_result kept = sample->strategies[5];
+    sample->strategies[5] = sample->strategies[1];
+    sample->strategies[1] = kept;
+    sample->strategy_count = 2;
+    rest->strategy_count = SAMPLE_STRATEGIES - 2;
+    rest->strategies = calloc(rest->strategy_count, sizeof *rest->strategies);
+    assert_non_null(rest->strategies);
+    memcpy(rest->strategies, sample->strategies + 2, rest->strategy_count * sizeof *rest->strategies);
+    lab_result_destroy(rest);
+    return sample;
+}
+
+static void refuse_in_turn(bool (*step)(const char *, const struct lab_result *, struct sim_error *),
+                           bool has_run)
+{
+    struct folder folder = folder_make();
+    struct lab_result *saved = small_sample();
+    char *bytes = NULL;
+    size_t size = 0;
+    if (has_run) {
+        store_must_save(folder.db, saved);
+        bytes = file_read(folder.db, &size);
+    }
+    long refused = 0, failed = 0;
+    for (bool is_spent = true; is_spent; refused++) {
+        folder_empty(&folder);
+        if (has_run)
+            file_write(folder.db, bytes, size);
+        struct sim_error error = {0};
+        allocations_left = refused;
+        bool fine = step(folder.db, saved, &error);
+        is_spent = allocations_left < 0;
+        allocations_left = -1;
+        /* SQLite does without some of its memory. */
+        failed += fine ? 0 : 1;
+        assert_int_equal(error.class, fine ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
+        if (!fine && strstr(error.text, "out of memory") == NULL)
+            fail_msg("allocation %ld: %s", refused, error.text);
+        if (access(folder.db, F_OK) == 0) {
+            struct store *store = store_must_open(folder.db, STORE_WRITE);
+            struct store_run_row *rows;
+            size_t count;
+            assert_true(store_list_runs(store, &rows, &count, &error));
+            assert_int_equal(count, (has_run ? 1 : 0) + (fine && step == save_step ? 1 : 0));
+            store_runs_free(rows, count);
+            store_close(store);
+        }
+    }
+    print_message("%ld allocations refused, %ld failures\n", refused - 1, failed);
+    assert_true(failed > 10);
+    free(bytes);
+    lab_result_destroy(saved);
+    folder_remove(&folder);
+}
+
+static void test_saving_without_memory_stores_all_or_nothing(void **state)
+{
+    (void)state;
+    refuse_in_turn(save_step, false);
+}
+
+static void test_loading_without_memory_fails_clean(void **state)
+{
+    (void)state;
+    refuse_in_turn(load_step, true);
+}
+
+static void test_listing_without_memory_fails_clean(void **state)
+{
+    (void)state;
+    refuse_in_turn(list_step, true);
+}
+
+int main(void)
+{
+    sqlite3_config(SQLITE_CONFIG_GETMALLOC, &sqlite_memory);
+    sqlite3_mem_methods counted = sqlite_memory;
+    counted.xMalloc = sqlite_malloc;
+    counted.xRealloc = sqlite_realloc;
+    sqlite3_config(SQLITE_CONFIG_MALLOC, &counted);
+    fault_vfs_register();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_saving_without_memory_stores_all_or_nothing),
+        cmocka_unit_test(test_loading_without_memory_fails_clean),
+        cmocka_unit_test(test_listing_without_memory_fails_clean),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
