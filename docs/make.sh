@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Makes again what the documents show: the pictures in docs/images and the output between the markers in README.md.
+# Usage: docs/make.sh [BUCKETLAB]        (build/release/bucketlab when left out)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bucketlab=$(realpath "${1:-build/release/bucketlab}")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+"$bucketlab" run scenarios/chat-channels.yaml --quiet --db "$folder/make.db" --out "$folder" >"$folder/run.txt"
+cp "$folder/chat-channels-partitions-rows.png" "$folder/chat-channels-costs.png" docs/images/
+
+python3 - "$folder/run.txt" <<'PYTHON'
+import re
+import sys
+
+text = open(sys.argv[1], encoding="utf-8").read()
+# The time it took and the folder it wrote to are not the same twice.
+table = text.split("\npictures")[0].rstrip()
+readme = open("README.md", encoding="utf-8").read()
+block = f"<!-- run -->\n```\n$ bucketlab run scenarios/chat-channels.yaml\n{table}\n```\n<!-- /run -->"
+readme = re.sub(r"<!-- run -->.*<!-- /run -->", lambda _: block, readme, flags=re.S)
+open("README.md", "w", encoding="utf-8").write(readme)
+PYTHON
