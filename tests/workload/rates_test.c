@@ -131,6 +131,30 @@ static void test_daily_curve_has_its_peak_depth_and_mean(void **state)
     check_daily(-4000 * SIM_DAY - 12345, 20 * SIM_HOUR, 0.8);
 }
 
+static void test_daily_curve_is_a_cosine_in_steps_of_a_quarter_hour(void **state)
+{
+    (void)state;
+    struct wl_workload workload = made_plain(1, 1e-9, SIM_DAY); /* no row comes */
+    workload.has_daily = true;
+    workload.daily_amplitude = 0.75;
+    workload.daily_peak_ns = 20 * SIM_HOUR;
+    struct wl_key key;
+    wl_key_init(&key, &workload, 0);
+    int64_t at_ns = workload.start_ns, step_ns = 15 * SIM_MINUTE, times_ns[1];
+    uint64_t ids[1];
+    for (int step = 0; step <= 96; step++) {
+        /* The first and the last are halves: midnight lies in the middle of a step. */
+        int64_t until_ns =
+            step == 96 ? workload.start_ns + SIM_DAY : workload.start_ns + step * step_ns + step_ns / 2;
+        assert_true(key.segment_begin_ns == at_ns && key.segment_end_ns == until_ns);
+        double wanted = 1e-18 * (1 + 0.75 * cos(2 * PI * (step - 80) / 96));
+        assert_true(fabs(key.rate_per_ns / wanted - 1) <= 1e-14);
+        at_ns = until_ns;
+        if (step < 96)
+            assert_int_equal(wl_key_rows(&key, until_ns + 1, 1, times_ns, ids, NULL), 0);
+    }
+}
+
 static struct wl_workload made_bursty(uint64_t key_count, double rate_per_s, int64_t duration_ns)
 {
     struct wl_workload made = made_plain(key_count, rate_per_s, duration_ns);
@@ -314,6 +338,7 @@ int main(void)
         cmocka_unit_test(test_row_ids_have_64_even_bits),
         cmocka_unit_test(test_popularity_sets_the_keys_rates),
         cmocka_unit_test(test_daily_curve_has_its_peak_depth_and_mean),
+        cmocka_unit_test(test_daily_curve_is_a_cosine_in_steps_of_a_quarter_hour),
         cmocka_unit_test(test_bursts_keep_the_mean_rate),
         cmocka_unit_test(test_bursts_come_and_go_as_a_stationary_chain),
         cmocka_unit_test(test_bursts_raise_the_rate_by_their_factor),
