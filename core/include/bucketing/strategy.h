@@ -2,8 +2,8 @@
 /* A strategy: the checked, constant settings by which a key's rows are put into buckets.
  *
  * (key, bucket) names one Cassandra partition. The struct is plain, owned by the caller, without pointers,
- * and may be copied; make it with one of the functions below, which check the settings and write nothing on
- * an error. Times are nanoseconds since 1970-01-01T00:00:00Z. */
+ * and may be copied; make it with one of the functions below, which check the settings and zero it on an
+ * error. Times are nanoseconds since 1970-01-01T00:00:00Z. */
 #ifndef BUCKETING_STRATEGY_H
 #define BUCKETING_STRATEGY_H
 
