@@ -18,10 +18,13 @@ enum bk_status bk_read_latest(const struct bk_strategy *strategy, const struct b
     memset(reader, 0, sizeof *reader);
     if (strategy == NULL)
         return BK_ERROR_NULL;
+    enum bk_status status = bk_strategy_check(strategy);
+    if (status != BK_OK)
+        return status;
     if (rows == 0)
         return BK_ERROR_ROWS;
     struct bk_reader made = {.rows_wanted = rows, .width = 1};
-    enum bk_status status = history_of(strategy, state, now_ns, birth_ns, &made);
+    status = history_of(strategy, state, now_ns, birth_ns, &made);
     if (status != BK_OK)
         return status;
     bool is_hash = strategy->kind == BK_HASH;
@@ -110,9 +113,10 @@ static enum bk_status history_of(const struct bk_strategy *strategy, const struc
     case BK_HASH:
         out->next = (int64_t)strategy->of.hash.buckets - 1;
         return BK_OK;
-    default:
-        return BK_ERROR_KIND;
+    case BK_KIND_COUNT:
+        break;
     }
+    return BK_ERROR_KIND;
 }
 
 static int64_t step_low(const struct bk_reader *reader)

@@ -27,6 +27,9 @@ enum bk_status bk_route(const struct bk_strategy *strategy, const struct bk_key_
     memset(out, 0, sizeof *out);
     if (strategy == NULL || row == NULL)
         return BK_ERROR_NULL;
+    enum bk_status status = bk_strategy_check(strategy);
+    if (status != BK_OK)
+        return status;
     struct bk_route route = everywhere;
     switch (strategy->kind) {
     case BK_NONE:
@@ -52,8 +55,8 @@ enum bk_status bk_route(const struct bk_strategy *strategy, const struct bk_key_
         route.bucket = bk_bucket_of_id(row->id, strategy->of.hash.buckets);
         route.scope = BK_SCOPE_ROW;
         break;
-    default:
-        return BK_ERROR_KIND;
+    case BK_KIND_COUNT:
+        break;
     }
     *out = route;
     return BK_OK;
@@ -61,13 +64,13 @@ enum bk_status bk_route(const struct bk_strategy *strategy, const struct bk_key_
 
 bool bk_fires(const struct bk_strategy *strategy, const struct bk_row *row)
 {
-    return strategy != NULL && row != NULL && strategy->kind == BK_PROBABILISTIC &&
+    return row != NULL && bk_strategy_check(strategy) == BK_OK && strategy->kind == BK_PROBABILISTIC &&
            id_fires(strategy, row->id);
 }
 
 size_t bk_first_firing(const struct bk_strategy *strategy, const uint64_t *ids, size_t begin, size_t end)
 {
-    if (strategy == NULL || ids == NULL || strategy->kind != BK_PROBABILISTIC)
+    if (ids == NULL || bk_strategy_check(strategy) != BK_OK || strategy->kind != BK_PROBABILISTIC)
         return end;
     size_t i = begin;
     if (strategy->of.probabilistic.chance_denominator != 0) {
@@ -98,8 +101,9 @@ enum bk_status bk_advance(const struct bk_strategy *strategy, struct bk_key_stat
         *effect = done;
     if (strategy == NULL || state == NULL || row == NULL)
         return BK_ERROR_NULL;
-    if ((unsigned)strategy->kind >= BK_KIND_COUNT)
-        return BK_ERROR_KIND;
+    enum bk_status status = bk_strategy_check(strategy);
+    if (status != BK_OK)
+        return status;
     if (strategy->kind == BK_COUNT) {
         struct bk_route route = everywhere;
         route_count(strategy, row->sequence, &route);

@@ -45,8 +45,8 @@ struct bk_read_step {
 
 /* Starts a read of the newest `rows` rows. state: as for bk_route(), also needed by BK_COUNT; now_ns: the
  * reader's time, birth_ns: of the key's first row (BK_TIME only; a birth after now reads the window of now
- * alone). Errors: BK_ERROR_NULL, BK_ERROR_KIND, BK_ERROR_ROWS (0 rows), BK_ERROR_PLAN, BK_ERROR_STATE,
- * BK_ERROR_WALK_TOO_LONG; *reader is then zeroed and has no steps. */
+ * alone). Errors: BK_ERROR_NULL, those of bk_strategy_check(), BK_ERROR_ROWS (0 rows), BK_ERROR_PLAN,
+ * BK_ERROR_STATE, BK_ERROR_WALK_TOO_LONG; *reader is then zeroed and has no steps. */
 enum bk_status bk_read_latest(const struct bk_strategy *strategy, const struct bk_key_state *state,
                               int64_t now_ns, int64_t birth_ns, uint64_t rows, enum bk_plan plan,
                               struct bk_reader *reader);

@@ -59,8 +59,9 @@ struct bk_effect {
     bool rolled;
 };
 
-/* Errors: BK_ERROR_NULL, BK_ERROR_KIND, BK_ERROR_STATE (a state that this strategy cannot have made). *out is
- * zeroed on an error. state may be NULL for BK_NONE, BK_TIME, BK_COUNT and BK_HASH, which do not look at it.
+/* Errors: BK_ERROR_NULL, those of bk_strategy_check(), BK_ERROR_STATE (a state that this strategy cannot have
+ * made). *out is zeroed on an error. state may be NULL for BK_NONE, BK_TIME, BK_COUNT and BK_HASH, which do
+ * not look at it.
  */
 enum bk_status bk_route(const struct bk_strategy *strategy, const struct bk_key_state *state,
                         const struct bk_row *row, struct bk_route *out);
