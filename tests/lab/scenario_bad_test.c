@@ -187,6 +187,7 @@ static void expect_refused(const char *before, const char *piece, size_t count, 
 static void test_text_beyond_all_bounds_is_refused(void **state)
 {
     (void)state;
+    expect_refused("", "[", 40, "", "nested more than 32 deep; ");
     expect_refused("", "[", 100000, "", "nested more than 32 deep; ");
     expect_refused("", "{a: ", 100000, "", "nested more than 32 deep; ");
     expect_refused("", "- ", 100000, "", "nested more than 32 deep; ");

@@ -383,7 +383,7 @@ static void test_override_of_a_label_reaches_where_it_stands(void **state)
                                        "strategies.v1.2.bits=5", "strategies.v1.bits=6", "expect=[c.x == 1]"};
     struct lab_scenario *s =
         parse_with("x.yaml",
-                   HEAD "strategies:\n  - none: {}\n    label: b\n  - hash: {buckets: 2}\n"
+                   HEAD "strategies:\n  - none: {}\n    label: b\n  - hash: {buckets: 2, label: h}\n"
                         "  - probabilistic: {bits: 1, threshold: 1, label: v1}\n"
                         "  - probabilistic: {bits: 1, threshold: 1, label: v1.2}\n",
                    sets, 5);
