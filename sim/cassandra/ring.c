@@ -5,21 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ring_draw.h"
+#include "ring_private.h"
 
 #define NUM_TOKENS_MAX 4096u
 
-struct cass_ring {
-    size_t token_count;
-    uint32_t node_count;
-    uint32_t replication_factor;
-    int64_t *tokens;    /* ascending */
-    uint32_t *replicas; /* replication_factor nodes for each token */
-};
-
-static bool check_figures(uint32_t nodes, size_t token_count, uint32_t replication_factor,
-                          struct sim_error *error);
-static bool draw_entries(uint64_t seed, uint32_t nodes, uint32_t num_tokens, struct cass_ring_entry *entries);
 static bool ring_build(const struct cass_ring_entry *entries, size_t count, uint32_t nodes,
                        uint32_t replication_factor, struct cass_ring **out, struct sim_error *error);
 static bool place_replicas(struct cass_ring *ring, const struct cass_ring_entry *entries,
@@ -32,17 +21,15 @@ bool cass_ring_create(uint64_t seed, uint32_t nodes, uint32_t num_tokens, uint32
                       struct cass_ring **out, struct sim_error *error)
 {
     *out = NULL;
-    if (num_tokens < 1 || num_tokens > NUM_TOKENS_MAX) {
-        return sim_fail(error, SIM_ERROR_INPUT, "a node cannot have %" PRIu32 " tokens; give 1 to %u",
-                        num_tokens, NUM_TOKENS_MAX);
-    }
-    if (!check_figures(nodes, (size_t)nodes * num_tokens, replication_factor, error))
+    if (!cass_ring_check_tokens(num_tokens, error))
+        return false;
+    if (!cass_ring_check(nodes, (size_t)nodes * num_tokens, replication_factor, error))
         return false;
     size_t count = (size_t)nodes * num_tokens;
     struct cass_ring_entry *entries = malloc(count * sizeof(*entries));
     if (entries == NULL)
         return sim_fail_memory(error);
-    bool ok = draw_entries(seed, nodes, num_tokens, entries)
+    bool ok = cass_ring_draw_all(seed, nodes, num_tokens, entries)
                   ? ring_build(entries, count, nodes, replication_factor, out, error)
                   : sim_fail_memory(error);
     free(entries);
@@ -54,30 +41,12 @@ bool cass_ring_create_from(const int64_t *tokens, const uint32_t *token_nodes, s
                            struct sim_error *error)
 {
     *out = NULL;
-    if (!check_figures(nodes, token_count, replication_factor, error))
+    if (!cass_ring_check(nodes, token_count, replication_factor, error))
         return false;
     struct cass_ring_entry *entries = malloc(token_count * sizeof(*entries));
     if (entries == NULL)
         return sim_fail_memory(error);
-    bool ok = true;
-    for (size_t i = 0; ok && i < token_count; i++) {
-        entries[i] = (struct cass_ring_entry){.token = tokens[i], .node = token_nodes[i]};
-        if (token_nodes[i] >= nodes) {
-            ok = sim_fail(error, SIM_ERROR_INPUT,
-                          "token %" PRId64 " belongs to node %" PRIu32 ", but the ring has %" PRIu32
-                          "; number the nodes from 0",
-                          tokens[i], token_nodes[i], nodes);
-        }
-    }
-    if (ok) {
-        cass_ring_sort(entries, token_count);
-        size_t duplicate = cass_ring_duplicate(entries, token_count);
-        if (duplicate < token_count) {
-            ok = sim_fail(error, SIM_ERROR_INPUT,
-                          "token %" PRId64 " stands twice in the ring; give it to one node",
-                          entries[duplicate].token);
-        }
-    }
+    bool ok = cass_ring_take_all(tokens, token_nodes, token_count, nodes, entries, error);
     ok = ok && ring_build(entries, token_count, nodes, replication_factor, out, error);
     free(entries);
     return ok;
@@ -126,8 +95,7 @@ const uint32_t *cass_ring_replicas(const struct cass_ring *ring, int64_t token)
     return ring->replicas + cass_ring_position(ring, token) * ring->replication_factor;
 }
 
-static bool check_figures(uint32_t nodes, size_t token_count, uint32_t replication_factor,
-                          struct sim_error *error)
+bool cass_ring_check(uint32_t nodes, size_t token_count, uint32_t replication_factor, struct sim_error *error)
 {
     if (nodes < 1 || nodes > CASS_NODES_MAX) {
         return sim_fail(error, SIM_ERROR_INPUT, "a ring cannot have %" PRIu32 " nodes; give 1 to %u", nodes,
@@ -150,7 +118,7 @@ static bool check_figures(uint32_t nodes, size_t token_count, uint32_t replicati
 
 /* Each node has a stream of its own, so that one node more leaves the tokens of the others where they are.
  * False without memory. */
-static bool draw_entries(uint64_t seed, uint32_t nodes, uint32_t num_tokens, struct cass_ring_entry *entries)
+bool cass_ring_draw_all(uint64_t seed, uint32_t nodes, uint32_t num_tokens, struct cass_ring_entry *entries)
 {
     struct sim_random *streams = malloc(nodes * sizeof(*streams));
     if (streams == NULL)
@@ -167,22 +135,66 @@ static bool draw_entries(uint64_t seed, uint32_t nodes, uint32_t num_tokens, str
     return true;
 }
 
+bool cass_ring_take_all(const int64_t *tokens, const uint32_t *token_nodes, size_t token_count,
+                        uint32_t nodes, struct cass_ring_entry *entries, struct sim_error *error)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < token_count; i++) {
+        entries[i] = (struct cass_ring_entry){.token = tokens[i], .node = token_nodes[i]};
+        if (token_nodes[i] >= nodes) {
+            ok = sim_fail(error, SIM_ERROR_INPUT,
+                          "token %" PRId64 " belongs to node %" PRIu32 ", but the ring has %" PRIu32
+                          "; number the nodes from 0",
+                          tokens[i], token_nodes[i], nodes);
+        }
+    }
+    if (ok) {
+        cass_ring_sort(entries, token_count);
+        size_t duplicate = cass_ring_duplicate(entries, token_count);
+        if (duplicate < token_count) {
+            ok = sim_fail(error, SIM_ERROR_INPUT,
+                          "token %" PRId64 " stands twice in the ring; give it to one node",
+                          entries[duplicate].token);
+        }
+    }
+    return ok;
+}
+
+bool cass_ring_check_tokens(uint32_t num_tokens, struct sim_error *error)
+{
+    if (num_tokens >= 1 && num_tokens <= NUM_TOKENS_MAX)
+        return true;
+    return sim_fail(error, SIM_ERROR_INPUT, "a node cannot have %" PRIu32 " tokens; give 1 to %u", num_tokens,
+                    NUM_TOKENS_MAX);
+}
+
+struct cass_ring *cass_ring_allocate(size_t token_count, uint32_t nodes, uint32_t replication_factor)
+{
+    struct cass_ring *ring = malloc(sizeof(*ring));
+    if (ring == NULL)
+        return NULL;
+    *ring = (struct cass_ring){
+        .token_count = token_count,
+        .node_count = nodes,
+        .replication_factor = replication_factor,
+        .tokens = malloc(token_count * sizeof(*ring->tokens)),
+        .replicas = malloc(token_count * replication_factor * sizeof(*ring->replicas)),
+    };
+    if (ring->tokens == NULL || ring->replicas == NULL) {
+        cass_ring_destroy(ring);
+        return NULL;
+    }
+    return ring;
+}
+
 /* From sorted entries with different tokens. */
 static bool ring_build(const struct cass_ring_entry *entries, size_t count, uint32_t nodes,
                        uint32_t replication_factor, struct cass_ring **out, struct sim_error *error)
 {
-    struct cass_ring *ring = malloc(sizeof(*ring));
+    struct cass_ring *ring = cass_ring_allocate(count, nodes, replication_factor);
     if (ring == NULL)
         return sim_fail_memory(error);
-    *ring = (struct cass_ring){
-        .token_count = count,
-        .node_count = nodes,
-        .replication_factor = replication_factor,
-        .tokens = malloc(count * sizeof(*ring->tokens)),
-        .replicas = malloc(count * replication_factor * sizeof(*ring->replicas)),
-    };
-    bool ok = ring->tokens != NULL && ring->replicas != NULL ? place_replicas(ring, entries, error)
-                                                             : sim_fail_memory(error);
+    bool ok = place_replicas(ring, entries, error);
     if (!ok) {
         cass_ring_destroy(ring);
         return false;

@@ -29,6 +29,24 @@ bool cass_ring_create(uint64_t seed, uint32_t nodes, uint32_t num_tokens, uint32
 bool cass_ring_create_from(const int64_t *tokens, const uint32_t *token_nodes, size_t token_count,
                            uint32_t nodes, uint32_t replication_factor, struct cass_ring **out,
                            struct sim_error *error);
+
+/* Where a node stands, and how often each datacenter holds a row. */
+struct cass_topology {
+    uint32_t node_count;
+    const uint32_t *node_datacenters; /* of each node, from 0 */
+    const uint32_t *node_racks;       /* of each node, from 0 within its datacenter */
+    uint32_t datacenter_count;
+    const uint32_t *replication_factors; /* of each datacenter; 0: none there */
+};
+/* NetworkTopologyStrategy: per datacenter, walking clockwise, rfLeft = min(RF, nodes) nodes; a node of a new
+ * rack, or of a rack met before while acceptableRackRepeats = RF - racks lasts. The replicas of all
+ * datacenters stand in the order of the walk; the ring's replication factor is the sum of the rfLeft. Source:
+ * apache/cassandra locator/NetworkTopologyStrategy.java. Errors as for SimpleStrategy. */
+bool cass_ring_create_network(uint64_t seed, const struct cass_topology *topology, uint32_t num_tokens,
+                              struct cass_ring **out, struct sim_error *error);
+bool cass_ring_create_network_from(const int64_t *tokens, const uint32_t *token_nodes, size_t token_count,
+                                   const struct cass_topology *topology, struct cass_ring **out,
+                                   struct sim_error *error);
 void cass_ring_destroy(struct cass_ring *ring);
 uint32_t cass_ring_node_count(const struct cass_ring *ring);
 uint32_t cass_ring_replication_factor(const struct cass_ring *ring);
