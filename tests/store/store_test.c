@@ -49,11 +49,13 @@ static void test_run_of_extreme_values_is_equal(void **state)
     lab_histogram_add(&strategy->closed_bytes, 0, 3, 0);
     lab_histogram_add(&strategy->closed_bytes, (uint64_t)INT64_MAX + 1, 1, 1);
     lab_histogram_add(&strategy->closed_bytes, INT64_MAX, UINT64_MAX - 5, 1);
-    const double values[] = {INFINITY, -INFINITY, NAN, 5e-324, 1.7976931348623157e308, 0.1, -3.0, 0x1p53 + 2};
+    const double values[] = {
+        (double)INFINITY, -(double)INFINITY, (double)NAN, 5e-324, 1.7976931348623157e308, 0.1, -3.0,
+        0x1p53 + 2};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         assert_true(lab_metrics_add(&strategy->metrics, "m", values[i]));
     saved->expects[1].ok = saved->expects_hold = true;
-    saved->expects[1].actual = NAN;
+    saved->expects[1].actual = (double)NAN;
     store_must_save(folder.db, saved);
     struct store *store = store_must_open(folder.db, STORE_WRITE);
     struct sim_error error = {0};
@@ -168,6 +170,11 @@ static void test_list_of_runs_is_newest_first(void **state)
     struct store *store = store_must_open(folder.db, STORE_READ);
     assert_true(store_list_runs(store, &rows, &count, &error));
     assert_int_equal(count, 20);
+    struct store_run_info info;
+    struct lab_result *newest;
+    assert_true(store_load_run(store, 0, &info, &newest, &error));
+    assert_int_equal(info.run, 20);
+    lab_result_destroy(newest);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(rows[i].run, 20 - (int)i);
     assert_string_equal(rows[3].scenario_name, "chat-channels");

@@ -7,6 +7,7 @@ endfunction()
 bucketlab_store_test(store_test)
 bucketlab_store_test(refusal_test)
 bucketlab_store_test(fault_test)
+bucketlab_store_test(document_test)
 
 # Allocation is made to fail under the store's feet; it has a program of its own so that cmocka's is left alone.
 bucketlab_store_test(memory_test)
