@@ -16,7 +16,7 @@
 #define PAGE_SIZE_MIN         512
 
 static bool read_header(struct store *store, unsigned char *bytes, int64_t *size, struct sim_error *error);
-static bool has_log_beside(const struct store *store);
+static bool is_filled(const char *path);
 static bool fail_foreign(const struct store *store, struct sim_error *error);
 static uint32_t big_endian(const unsigned char *bytes);
 
@@ -24,12 +24,19 @@ bool store_header_check(struct store *store, bool *has_log, struct sim_error *er
 {
     unsigned char bytes[HEADER_SIZE];
     int64_t size = 0;
-    *has_log = has_log_beside(store);
+    const char *name = sqlite3_db_filename(store->db, "main");
+    *has_log = is_filled(sqlite3_filename_wal(name));
     if (!read_header(store, bytes, &size, error))
         return false;
     if (size == 0 && *has_log)
         return store_fail_damaged(store, "a write-ahead log stands beside an empty file", error);
     if (size == 0)
+        return true;
+    /* A large first run puts its other pages in place before the first. Where it was killed doing so, its
+     * journal stands beside, and SQLite will make the file empty again. */
+    static const unsigned char blank[sizeof MAGIC];
+    if (size >= PAGE_SIZE_MIN && memcmp(bytes, blank, sizeof blank) == 0 &&
+        is_filled(sqlite3_filename_journal(name)))
         return true;
     if (size < PAGE_SIZE_MIN || memcmp(bytes, MAGIC, sizeof MAGIC) != 0)
         return store_fail(store, SQLITE_NOTADB, error);
@@ -70,11 +77,10 @@ static bool read_header(struct store *store, unsigned char *bytes, int64_t *size
     return code == SQLITE_OK || store_fail(store, code, error);
 }
 
-static bool has_log_beside(const struct store *store)
+static bool is_filled(const char *path)
 {
     struct stat status;
-    const char *log = sqlite3_filename_wal(sqlite3_db_filename(store->db, "main"));
-    return stat(log, &status) == 0 && status.st_size > 0;
+    return stat(path, &status) == 0 && status.st_size > 0;
 }
 
 static bool fail_foreign(const struct store *store, struct sim_error *error)

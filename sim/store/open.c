@@ -65,16 +65,28 @@ void store_close(struct store *store)
     free(store);
 }
 
-bool store_make(struct store *store, struct sim_error *error)
+bool store_begin(struct store *store, bool *is_new, struct sim_error *error)
 {
+    *is_new = false;
+    if (store->db != NULL)
+        return store_execute(store, "BEGIN IMMEDIATE", error);
     bool is_there;
     if (!check_kind(store, &is_there, error))
         return false;
-    if (open_file(store, SQLITE_OPEN_CREATE, error))
-        return true;
-    if (!is_there)
+    *is_new = !is_there;
+    return open_file(store, SQLITE_OPEN_CREATE, error);
+}
+
+void store_end(struct store *store, bool is_new, bool fine)
+{
+    if (store->db != NULL)
+        store_rollback(store);
+    if (is_new && fine) {
+        use_log(store);
+    } else if (is_new) {
+        disconnect(store, false);
         remove_empty(store);
-    return false;
+    }
 }
 
 /* A database that is to be written and is not there is made with its first run, so that a run that fails
@@ -104,12 +116,12 @@ static bool open_file(struct store *store, int create, struct sim_error *error)
     if (fine && store->mode == STORE_READ)
         fine = store_schema_check(store, error);
     else if (fine)
-        fine = store_migrate(store, error);
+        fine = store_migrate(store, create != 0, error);
     if (!fine) {
         disconnect(store, has_log);
         return false;
     }
-    if (store->mode == STORE_WRITE)
+    if (store->mode == STORE_WRITE && create == 0)
         use_log(store);
     return true;
 }

@@ -42,8 +42,11 @@ struct store {
 /* store_open() with a table of migrations and a patience of one's own. */
 bool store_open_with(const char *path, enum store_mode mode, const struct store_options *options,
                      struct store **out, struct sim_error *error);
-/* Makes the database of a store that was opened for writing before there was one. */
-bool store_make(struct store *store, struct sim_error *error);
+/* Begins the transaction of a run. A store that was opened for writing before there was a database makes it
+ * now (*is_new), tables and run in one transaction, so that it comes into being with its first run. */
+bool store_begin(struct store *store, bool *is_new, struct sim_error *error);
+/* Undoes what was not committed; a new database goes again when its run is not `fine`. */
+void store_end(struct store *store, bool is_new, bool fine);
 
 /* --- header.c */
 
@@ -55,8 +58,9 @@ bool store_version_check(const struct store *store, int64_t version, struct sim_
 
 /* --- schema.c */
 
-/* Applies the migrations that are missing, in one transaction. */
-bool store_migrate(struct store *store, struct sim_error *error);
+/* Applies the migrations that are missing, in one transaction, which is left open when the caller
+ * `continues` it. */
+bool store_migrate(struct store *store, bool continues, struct sim_error *error);
 /* The same checks for a reader, who may not migrate. */
 bool store_schema_check(struct store *store, struct sim_error *error);
 

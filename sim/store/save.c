@@ -43,18 +43,16 @@ bool store_save_run(struct store *store, struct store_run_info *info, const stru
                     struct sim_error *error)
 {
     assert(store->mode == STORE_WRITE);
-    if (store->db == NULL && !store_make(store, error))
-        return false;
     sqlite3_stmt *statements[INSERT_COUNT] = {NULL};
     int64_t run = 0;
-    bool fine = store_execute(store, "BEGIN IMMEDIATE", error);
+    bool is_new, fine = store_begin(store, &is_new, error);
     for (int i = 0; fine && i < INSERT_COUNT; i++)
         fine = store_prepare(store, inserts[i], &statements[i], error);
     fine = fine && save_all(store, statements, info, result, &run, error);
     for (int i = 0; i < INSERT_COUNT; i++)
         sqlite3_finalize(statements[i]);
     fine = fine && store_execute(store, "COMMIT", error);
-    store_rollback(store);
+    store_end(store, is_new, fine);
     if (fine)
         info->run = run;
     return fine;

@@ -82,14 +82,16 @@ const struct store_options store_options_default = {
     .version = sizeof migrations / sizeof *migrations,
 };
 
-bool store_migrate(struct store *store, struct sim_error *error)
+bool store_migrate(struct store *store, bool continues, struct sim_error *error)
 {
     /* The write lock is taken even when nothing is missing: whoever cannot write learns it now, and not at
      * the end of a long run. */
     int64_t version;
     bool fine = store_execute(store, "BEGIN IMMEDIATE", error) && read_version(store, &version, error) &&
-                (version == store->options.version ||
-                 (apply(store, version, error) && store_execute(store, "COMMIT", error)));
+                (version == store->options.version || apply(store, version, error));
+    if (fine && continues)
+        return true;
+    fine = fine && (version == store->options.version || store_execute(store, "COMMIT", error));
     store_rollback(store);
     return fine;
 }

@@ -69,7 +69,7 @@ static void fail_in_turn(enum fault_kind kind, int code, bool is_lasting, size_t
         has_struck = fault.has_struck;
         fault_set(FAULT_NONE, false, 0, 0);
         failed += fine ? 0 : 1;
-        /* No run, no file; and a file is at least a database. */
+        /* A new database comes with its first run or not at all. */
         struct stat status;
         bool is_there = stat(folder.db, &status) == 0;
         assert_true(!is_there || status.st_size > 0);
@@ -78,7 +78,7 @@ static void fail_in_turn(enum fault_kind kind, int code, bool is_lasting, size_t
             assert_int_equal(runs, old_runs + (fine ? 1 : 0));
         else
             assert_true(runs == old_runs || runs == old_runs + 1); /* a sync may fail after the fact */
-        assert_true(is_there || (runs == 0 && !fine));
+        assert_int_equal(is_there, runs > 0);
         none += is_there ? 0 : 1;
         folder_empty(&folder);
     }
@@ -166,6 +166,47 @@ static void test_killed_writer_leaves_whole_runs(void **state)
     folder_remove(&folder);
 }
 
+/* At every write in turn; the large run has written most of its pages before the first one, which says what
+ * the file is. */
+static void kill_in_turn(size_t old_runs, uint64_t bins, long step)
+{
+    struct folder folder = folder_make();
+    struct lab_result *saved = sample_make(bins);
+    int killed = 0;
+    for (bool was_killed = true; was_killed; killed += was_killed ? 1 : 0) {
+        for (size_t i = 0; i < old_runs; i++)
+            store_must_save(folder.db, saved);
+        pid_t child = fork();
+        if (child == 0) {
+            fault_set(FAULT_WRITE, true, FAULT_KILL, killed * step);
+            _exit(save_once(&folder, saved) ? 0 : 1);
+        }
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        was_killed = WIFSIGNALED(status);
+        assert_true(was_killed || status == 0);
+        size_t runs = count_runs(&folder, saved);
+        assert_true(runs == old_runs || runs == old_runs + 1);
+        assert_true(was_killed || runs == old_runs + 1);
+        /* The next one finds a database that it can use. */
+        store_must_save(folder.db, saved);
+        assert_int_equal(count_runs(&folder, saved), runs + 1);
+        folder_empty(&folder);
+    }
+    print_message("killed at %d writes\n", killed);
+    assert_true(killed > 5);
+    lab_result_destroy(saved);
+    folder_remove(&folder);
+}
+
+static void test_writer_killed_in_a_write_leaves_whole_runs(void **state)
+{
+    (void)state;
+    kill_in_turn(0, 3, 1);
+    kill_in_turn(1, 3, 3);
+    kill_in_turn(0, 4000, 97);
+}
+
 int main(void)
 {
     fault_vfs_register();
@@ -177,6 +218,7 @@ int main(void)
         cmocka_unit_test(test_failed_sync_leaves_all_or_nothing),
         cmocka_unit_test(test_database_that_may_not_grow_is_full),
         cmocka_unit_test(test_killed_writer_leaves_whole_runs),
+        cmocka_unit_test(test_writer_killed_in_a_write_leaves_whole_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,12 +4,17 @@
 #ifndef TESTS_STORE_FAULT_VFS_H
 #define TESTS_STORE_FAULT_VFS_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <sqlite3.h>
 
 enum fault_kind { FAULT_NONE, FAULT_WRITE, FAULT_SYNC };
+
+/* In the place of a code: the process dies in the middle of the write. */
+#define FAULT_KILL (-1)
 
 static struct {
     enum fault_kind kind;
@@ -56,6 +61,8 @@ static int fault_write(sqlite3_file *file, const void *bytes, int size, sqlite3_
         return real->pMethods->xWrite(real, bytes, size, offset);
     if (size > 1)
         real->pMethods->xWrite(real, bytes, size / 2, offset);
+    if (fault.code == FAULT_KILL)
+        kill(getpid(), SIGKILL);
     return fault.code;
 }
 

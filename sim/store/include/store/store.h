@@ -20,7 +20,7 @@ struct store;
 
 enum store_mode {
     STORE_READ,  /* must exist; never written */
-    STORE_WRITE, /* made when missing, migrated when older */
+    STORE_WRITE, /* when missing made with its first run, when older migrated */
 };
 
 bool store_open(const char *path, enum store_mode mode, struct store **out, struct sim_error *error);
