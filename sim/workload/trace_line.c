@@ -67,7 +67,7 @@ bool trace_line_parse(char *line, size_t size, const struct trace_place *place, 
                       struct sim_error *error)
 {
     *out = (struct trace_row){0};
-    struct fields fields;
+    struct fields fields = {0};
     if (memchr(line, '\0', size) != NULL) {
         return fail(place, error, "NUL byte; save the trace as UTF-8 text");
     }
