@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The cluster as a whole: its events, its clients' requests and their answers. */
+#include <assert.h>
+
+#include "cluster_private.h"
+
+static uint32_t choose_coordinator(struct cass_cluster *cluster, uint32_t client, uint32_t position);
+static uint32_t find_entity(struct cass_cluster *cluster, const struct cass_statement *statement,
+                            uint32_t *position);
+static void travel(struct cass_cluster *cluster, uint32_t operation, uint32_t client, uint32_t coordinator);
+
+uint64_t cass_schedule(struct cass_cluster *cluster, int64_t at_ns, uint32_t kind, uint32_t target,
+                       uint64_t a, uint64_t b)
+{
+    struct sim_event event = {.kind = kind, .target = target, .a = a, .b = b};
+    sim_handle handle = sim_queue_push(cluster->queue, at_least(at_ns, now_ns(cluster)), &event);
+    cluster->is_broken = cluster->is_broken || handle == 0;
+    return handle;
+}
+
+void cass_unschedule(struct cass_cluster *cluster, uint64_t handle)
+{
+    sim_queue_cancel(cluster->queue, handle);
+}
+
+void cass_handle(struct cass_cluster *cluster, const struct sim_event *event)
+{
+    if (!cass_cluster_is_sound(cluster))
+        return;
+    cluster->events_handled++;
+    switch (event->kind) {
+    case EVENT_ARRIVE:
+        cass_node_arrive(cluster, (uint32_t)event->a);
+        break;
+    case EVENT_SERVED:
+        cass_node_served(cluster, (uint32_t)event->a);
+        break;
+    case EVENT_TIMER:
+        /* A timer is cancelled when its operation ends. */
+        assert(operation_at(cluster, (uint32_t)event->a)->generation == event->b);
+        cass_operation_timer_fired(cluster, (uint32_t)event->a);
+        break;
+    case EVENT_PAUSE:
+        cass_node_pause_event(cluster, event->target);
+        break;
+    case EVENT_HINTS:
+        cass_hints_event(cluster, event->target, (uint32_t)event->a);
+        break;
+    default:
+        assert(event->kind == EVENT_ARRIVE);
+    }
+}
+
+void cass_request(struct cass_cluster *cluster, uint32_t client, uint32_t coordinator, uint64_t tag,
+                  const struct cass_statement *statement)
+{
+    assert(client < cluster->config.client_count);
+    assert(coordinator < cluster->node_count || coordinator == CASS_ANY_NODE);
+    if (!cass_cluster_is_sound(cluster))
+        return;
+    uint32_t position;
+    uint32_t entity = find_entity(cluster, statement, &position);
+    if (coordinator == CASS_ANY_NODE)
+        coordinator = choose_coordinator(cluster, client, position);
+    bool is_double, is_row = statement->kind == CASS_WRITE_ROW || statement->kind == CASS_DELETE_ROW;
+    if (!cass_network_passes(cluster, cluster->node_count + client, coordinator, &is_double))
+        return;
+    for (int copy = 0; copy < (is_double ? 2 : 1); copy++) {
+        uint32_t row = is_row ? cass_row_need(cluster, statement) : CASS_NONE;
+        uint32_t index = cass_operation_new(cluster);
+        struct operation *operation = operation_at(cluster, index);
+        operation->stage = STAGE_TRAVELLING;
+        operation->client = client;
+        operation->tag = tag;
+        operation->entity = is_row ? row_at(cluster, row)->partition : entity;
+        operation->position = position;
+        operation->body = row;
+        operation->is_carrying_row = is_row;
+        operation->statement = *statement;
+        travel(cluster, index, client, coordinator);
+    }
+}
+
+void cass_reply_take(struct cass_cluster *cluster, uint64_t slot, struct cass_reply *out)
+{
+    const struct reply_slot *reply = reply_at(cluster, (uint32_t)slot);
+    *out = reply->reply;
+    if (reply->row != CASS_NONE)
+        cass_row_confirm(cluster, reply->row);
+    cass_reply_discard(cluster, slot);
+}
+
+void cass_reply_discard(struct cass_cluster *cluster, uint64_t slot)
+{
+    const struct reply_slot *reply = reply_at(cluster, (uint32_t)slot);
+    cass_row_release(cluster, reply->row);
+    cass_pool_give(&cluster->replies, (uint32_t)slot);
+}
+
+static void travel(struct cass_cluster *cluster, uint32_t operation, uint32_t client, uint32_t coordinator)
+{
+    uint32_t place = cluster->node_count + client;
+    uint32_t index = cass_message_new(cluster, MESSAGE_REQUEST, place, coordinator);
+    message_at(cluster, index)->operation = operation;
+    int64_t at = now_ns(cluster) + cass_network_latency(cluster, place, coordinator);
+    cass_schedule(cluster, at, EVENT_ARRIVE, coordinator, index, 0);
+}
+
+/* Registers and counters come to be when they are first asked for; a data partition when it is written. */
+static uint32_t find_entity(struct cass_cluster *cluster, const struct cass_statement *statement,
+                            uint32_t *position)
+{
+    uint32_t entity;
+    switch (statement->kind) {
+    case CASS_WRITE_ROW:
+    case CASS_DELETE_ROW:
+        entity = cass_partition_need(cluster, statement->key, statement->bucket);
+        *position = partition_at(cluster, entity)->position;
+        return entity;
+    case CASS_READ_ROWS:
+        entity = cass_partition_find(cluster, statement->key, statement->bucket);
+        *position = entity != CASS_NONE ? partition_at(cluster, entity)->position
+                                        : cass_partition_position(cluster, statement->key, statement->bucket);
+        return entity;
+    case CASS_ADD_COUNTER:
+    case CASS_READ_COUNTER:
+        entity = cass_counter_need(cluster, statement->key);
+        *position = counter_at(cluster, entity)->position;
+        return entity;
+    default:
+        entity = cass_register_need(cluster, statement->key);
+        *position = register_at(cluster, entity)->position;
+        return entity;
+    }
+}
+
+/* As a token-aware driver does. */
+static uint32_t choose_coordinator(struct cass_cluster *cluster, uint32_t client, uint32_t position)
+{
+    uint32_t place = cluster->node_count + client;
+    uint32_t datacenter = cass_place_datacenter(cluster, place);
+    struct sim_random *choice = &cluster->places[place].choice;
+    uint32_t set =
+        cass_replicas_alive(cluster, place, position) & cass_datacenter_set(cluster, position, datacenter);
+    if (set != 0) {
+        for (uint64_t skip = sim_random_below(choice, bit_count(set)); skip > 0; skip--)
+            set &= set - 1;
+        return replicas_at(cluster, position)[first_bit(set)];
+    }
+    uint32_t first = cluster->datacenter_first[datacenter];
+    uint32_t nodes = cluster->config.datacenters[datacenter].nodes;
+    uint32_t start = (uint32_t)sim_random_below(choice, nodes);
+    for (uint32_t i = 0; i < nodes; i++) {
+        uint32_t node = first + (start + i) % nodes;
+        if (cass_believes_up(cluster, place, node))
+            return node;
+    }
+    return first + start;
+}

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The inside of the mock: its state, all of it in pools and arrays by index, and what its files offer each
+ * other. An index into a pool stays good when the pool grows; a pointer does not, so whoever takes an item
+ * looks his own up again. */
+#ifndef CASSANDRA_CLUSTER_PRIVATE_H
+#define CASSANDRA_CLUSTER_PRIVATE_H
+
+#include "cassandra/cluster.h"
+#include "kernel/random.h"
+#include "kernel/time.h"
+#include "pool.h"
+#include "ring_private.h"
+
+#define NO_TIME INT64_MIN
+#define NEVER   INT64_MAX
+
+enum event_kind {
+    EVENT_ARRIVE = CASS_EVENT_FIRST, /* target: place, a: message */
+    EVENT_SERVED,                    /* target: node, a: message */
+    EVENT_TIMER,                     /* target: node, a: operation, b: generation and timer */
+    EVENT_PAUSE,                     /* target: node, a: generation of the node's collections */
+    EVENT_HINTS,                     /* target: node that stores, a: node that is to have them */
+};
+
+enum message_kind {
+    MESSAGE_REQUEST,   /* client -> coordinator: an operation */
+    MESSAGE_WRITE_ROW, /* to a replica: a row; answered by ACK */
+    MESSAGE_WRITE_CELLS,
+    MESSAGE_WRITE_SHARD,
+    MESSAGE_REPAIR_ROWS, /* limit: the replicas that it is repaired from */
+    MESSAGE_REPAIR_SHARDS,
+    MESSAGE_READ_ROWS, /* to a replica; answered by ANSWER */
+    MESSAGE_READ_CELLS,
+    MESSAGE_READ_SHARDS,
+    MESSAGE_COUNT,       /* coordinator -> leader; answered by ANSWER */
+    MESSAGE_PREPARE,     /* answered by ANSWER */
+    MESSAGE_PROPOSE,     /* answered by ANSWER */
+    MESSAGE_COMMIT,      /* answered by ACK */
+    MESSAGE_COUNT_SHARD, /* inside a leader: its own shard, read and written; no message of the network */
+    MESSAGE_ACK,
+    MESSAGE_ANSWER,
+    MESSAGE_HINT_ACK,
+};
+
+enum { MESSAGE_FAILED = 1, MESSAGE_REFUSED = 2, MESSAGE_HINT = 4 };
+
+struct message {
+    uint32_t next; /* list of free ones */
+    uint8_t kind, flags;
+    uint16_t replica; /* position of the replica among the key's */
+    uint32_t from, to;
+    uint32_t operation, generation; /* whom an answer is for; of a hint: the hint */
+    uint32_t round;
+    uint32_t entity; /* partition, register or counter */
+    uint32_t body;   /* row of WRITE_ROW, else a body; a message holds a reference to it */
+    uint32_t limit;
+    uint32_t epoch; /* of the node that serves it */
+    int64_t sent_ns;
+    int64_t frozen_ns; /* of the node when its service was planned */
+};
+
+struct cell {
+    int64_t value;
+    int64_t timestamp_us; /* NO_TIME: no cell */
+    int64_t deletion_s;   /* NEVER: plain; >= 0: when an expiring one dies; < 0: ~(time of deletion) */
+};
+
+struct ballot {
+    int64_t micros; /* NO_TIME: none */
+    uint32_t node;
+};
+
+struct image {
+    struct cell cells[CASS_COLUMNS];
+};
+
+struct proposal {
+    struct ballot ballot;
+    bool is_empty;
+    struct image image; /* the cells that it sets; the others have no timestamp */
+};
+
+struct shard {
+    int64_t clock, count;
+};
+
+/* What a message carries beyond its head. */
+struct body {
+    uint32_t next, references;
+    struct ballot ballot, promised;
+    bool has_accepted, has_committed;
+    struct proposal accepted, committed; /* accepted also: what is proposed; committed: what is committed */
+    struct image image;
+    uint64_t limit;
+    int64_t delta;
+    uint32_t leader; /* position among the replicas */
+    struct shard shard;
+    struct shard shards[CASS_CLUSTER_REPLICAS_MAX];
+    uint32_t answers[CASS_CLUSTER_REPLICAS_MAX]; /* of a read: the body that each replica sent */
+};
+
+struct paxos_state {
+    struct ballot promised;
+    struct proposal accepted, committed;
+};
+
+struct register_entry {
+    uint64_t key;
+    uint32_t position; /* in the ring */
+    uint32_t paxos;    /* its states; CASS_NONE: none yet */
+};
+
+struct counter_entry {
+    uint64_t key;
+    uint32_t position;
+};
+
+struct partition {
+    uint64_t key;
+    int64_t bucket;
+    uint64_t rows, bytes;
+    int64_t first_row_ns, last_row_ns;
+    uint32_t position;
+    uint32_t tombstones;
+    uint32_t unresolved; /* first of its rows that some replica misses */
+    uint32_t expiry_head, expiry_tail;
+};
+
+enum { ROW_DELETE = 1, ROW_CONFIRMED = 2 };
+
+/* A row that a replica misses, or that something in flight still carries, or whose writer has no OK. */
+struct row {
+    uint32_t next, previous; /* of its partition */
+    uint32_t partition;
+    uint32_t references;
+    uint32_t held; /* replicas that have it */
+    uint32_t flags;
+    uint64_t row_id;
+    uint64_t bytes;
+    int64_t time_ns;
+    int64_t expires_s; /* NEVER: does not */
+};
+
+/* Rows of a partition that expire in the same second. */
+struct expiry {
+    uint32_t next;
+    uint32_t rows;
+    int64_t second;
+    uint64_t bytes;
+};
+
+enum stage {
+    STAGE_TRAVELLING, /* on its way to the coordinator */
+    STAGE_WRITE,
+    STAGE_READ,
+    STAGE_READ_AGAIN, /* full reads after a mismatch */
+    STAGE_REPAIR,
+    STAGE_LOCK_WAIT, /* for the counter's stripe, or for the key's lock of Paxos v2 */
+    STAGE_COUNT,     /* own shard read and written */
+    STAGE_LEADER,    /* coordinator, waiting for the leader */
+    STAGE_PREPARE,
+    STAGE_PROPOSE,
+    STAGE_PROPOSE_REPAIR, /* another's unfinished proposal */
+    STAGE_COMMIT_REPAIR,  /* a commit that some replicas miss, or the other's proposal just accepted */
+    STAGE_COMMIT,
+    STAGE_SLEEP,
+};
+
+struct operation {
+    uint32_t next;       /* free list; waiting list of a lock */
+    uint32_t generation; /* kept for ever; odd while in use */
+    uint8_t stage;
+    bool is_answered, is_leader, is_condition_failed, has_mismatch, has_lock;
+    bool is_carrying_row; /* body is a row */
+    uint32_t round;       /* answers of earlier rounds are late and ignored */
+    uint32_t place;       /* the node that runs it */
+    uint32_t client;
+    uint64_t tag;
+    uint32_t entity, body, position;
+    uint32_t gathered;                              /* body in which a read gathers */
+    uint32_t asked, acked, failed, hinted, counted; /* replica sets; counted: those that the level counts */
+    uint32_t required;
+    uint32_t participants, repairing;
+    enum cass_consistency level;
+    int64_t started_ns;
+    uint64_t timer;
+    bool has_timer;
+    /* of a leader's: where the answer goes */
+    uint32_t parent, parent_generation, parent_round, parent_place, leader;
+    /* LWT */
+    uint32_t contentions, accepted;
+    int64_t ballot_least;
+    struct ballot ballot;
+    struct cass_reply reply;
+    struct cass_statement statement;
+};
+
+struct hint {
+    uint32_t next;
+    uint8_t kind; /* of message */
+    uint16_t replica;
+    uint32_t body, entity;
+};
+
+struct hint_list {
+    uint32_t head, tail, in_flight;
+    uint32_t page; /* acknowledgements of an earlier page are late: their hints are sent again */
+    uint64_t event;
+    bool has_event;
+};
+
+struct node {
+    uint32_t datacenter, rack;
+    bool is_down, is_failing;
+    uint32_t epoch;
+    int64_t paused_until_ns, frozen_ns;
+    double slow;
+    int64_t clock_offset_ns, last_timestamp_us;
+    int64_t paxos_mean_ns; /* of its LWTs, for the waits of Paxos v2 */
+    struct sim_random pause, backoff;
+    struct cass_node_stats stats;
+};
+
+struct place {
+    struct sim_random latency, loss, choice;
+};
+
+/* Who holds the lock of a key on a node, and who waits. */
+struct lock {
+    uint32_t next;
+    uint32_t node;
+    uint32_t entity;
+    uint32_t is_counter;
+    uint32_t holder;
+    uint32_t head, tail;
+};
+
+struct cass_cluster {
+    struct cass_cluster_config config;
+    struct sim_queue *queue;
+    struct cass_ring *ring;
+    uint32_t node_count, place_count, factor; /* factor: replicas of a key */
+    uint32_t datacenter_first[CASS_DATACENTERS_MAX];
+    double loss, duplicate, delay;
+    struct node *nodes;
+    struct place *places;
+    int64_t *free_at; /* heap of each node: when its servers are free */
+    uint64_t *cuts;   /* bit set of pairs of places */
+    size_t cut_count;
+    int64_t *gone_since;         /* (place, node): NEVER: can be reached */
+    struct hint_list *hints_for; /* (node that stores, node that is to have them) */
+    union {
+        struct cass_pool pools[14];
+        struct {
+            struct cass_pool messages, bodies, operations, rows, expiries, hints, replies, locks;
+            struct cass_pool partitions, registers, counters; /* never given back: in order of first use */
+            struct cass_pool images, shards,
+                paxos; /* one a replica for each register, counter, LWT'd register */
+        };
+    };
+    union {
+        struct cass_table tables[5];
+        struct {
+            struct cass_table partition_table, register_table, counter_table, row_table, lock_table;
+        };
+    };
+    bool is_broken;
+    uint64_t events_handled;
+};
+
+struct reply_slot {
+    uint32_t next;
+    uint32_t row; /* that an OK confirms */
+    struct cass_reply reply;
+};
+
+#define AT(name, type, pool)                                                                                 \
+    static inline struct type *name(const struct cass_cluster *cluster, uint32_t index)                      \
+    {                                                                                                        \
+        return (struct type *)(void *)cluster->pool.items + index;                                           \
+    }
+AT(message_at, message, messages)
+AT(body_at, body, bodies)
+AT(operation_at, operation, operations)
+AT(row_at, row, rows)
+AT(expiry_at, expiry, expiries)
+AT(hint_at, hint, hints)
+AT(reply_at, reply_slot, replies)
+AT(lock_at, lock, locks)
+AT(partition_at, partition, partitions)
+AT(register_at, register_entry, registers)
+AT(counter_at, counter_entry, counters)
+#undef AT
+
+static inline int64_t now_ns(const struct cass_cluster *cluster)
+{
+    return sim_queue_now(cluster->queue);
+}
+
+static inline const uint32_t *replicas_at(const struct cass_cluster *cluster, uint32_t position)
+{
+    return cluster->ring->replicas + (size_t)position * cluster->factor;
+}
+
+static inline struct image *image_at(const struct cass_cluster *cluster, uint32_t entry, uint32_t replica)
+{
+    return (struct image *)(void *)(cluster->images.items + entry * cluster->images.item_size) + replica;
+}
+
+/* The shard of a leader as a replica knows it. */
+static inline struct shard *shard_at(const struct cass_cluster *cluster, uint32_t entry, uint32_t replica,
+                                     uint32_t leader)
+{
+    return (struct shard *)(void *)(cluster->shards.items + entry * cluster->shards.item_size) +
+           replica * cluster->factor + leader;
+}
+
+static inline uint32_t bit_count(uint32_t set)
+{
+    return (uint32_t)__builtin_popcount(set);
+}
+
+static inline uint32_t first_bit(uint32_t set)
+{
+    return (uint32_t)__builtin_ctz(set);
+}
+
+static inline int64_t at_least(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* cluster.c: events */
+uint64_t cass_schedule(struct cass_cluster *cluster, int64_t at_ns, uint32_t kind, uint32_t target,
+                       uint64_t a, uint64_t b);
+void cass_unschedule(struct cass_cluster *cluster, uint64_t handle);
+
+/* network.c: messages, and who can reach whom */
+uint32_t cass_message_new(struct cass_cluster *cluster, enum message_kind kind, uint32_t from, uint32_t to);
+void cass_message_send(struct cass_cluster *cluster, uint32_t message);
+/* Sends a request back to where it came from as its answer; what it carried is let go, and it
+ * takes the caller's reference to `body`. */
+void cass_message_answer(struct cass_cluster *cluster, uint32_t message, enum message_kind kind,
+                         uint32_t body);
+void cass_message_drop(struct cass_cluster *cluster, uint32_t message);
+/* Whether a message gets through at all now, and how long it takes. */
+bool cass_network_passes(struct cass_cluster *cluster, uint32_t from, uint32_t to, bool *is_double);
+int64_t cass_network_latency(struct cass_cluster *cluster, uint32_t from, uint32_t to);
+uint32_t cass_place_datacenter(const struct cass_cluster *cluster, uint32_t place);
+bool cass_believes_up(const struct cass_cluster *cluster, uint32_t place, uint32_t node);
+/* Looks again at who can reach the node, from when on. */
+void cass_network_refresh(struct cass_cluster *cluster, uint32_t node);
+
+/* node.c: time on a node, and its queue */
+void cass_node_arrive(struct cass_cluster *cluster, uint32_t message);
+void cass_node_served(struct cass_cluster *cluster, uint32_t message);
+void cass_node_enqueue(struct cass_cluster *cluster, uint32_t message, int64_t service_ns,
+                       int64_t timeout_ns);
+int64_t cass_node_clock_us(const struct cass_cluster *cluster, uint32_t node);
+int64_t cass_node_timestamp_us(struct cass_cluster *cluster, uint32_t node, int64_t least_us);
+void cass_node_pause_event(struct cass_cluster *cluster, uint32_t node);
+void cass_node_plan_pause(struct cass_cluster *cluster, uint32_t node);
+
+/* replica.c: what a replica does with a request */
+void cass_replica_receive(struct cass_cluster *cluster, uint32_t message);
+void cass_replica_execute(struct cass_cluster *cluster, uint32_t message);
+
+/* storage.c: registers, counters, bodies */
+uint32_t cass_position(const struct cass_cluster *cluster, uint64_t key);
+uint32_t cass_register_find(const struct cass_cluster *cluster, uint64_t key);
+uint32_t cass_register_need(struct cass_cluster *cluster, uint64_t key);
+uint32_t cass_counter_find(const struct cass_cluster *cluster, uint64_t key);
+uint32_t cass_counter_need(struct cass_cluster *cluster, uint64_t key);
+uint32_t cass_body_new(struct cass_cluster *cluster); /* with one reference */
+void cass_body_release(struct cass_cluster *cluster, uint32_t body);
+void cass_image_clear(struct image *image);
+void cass_image_set(struct image *image, const struct cass_statement *statement, int64_t timestamp_us,
+                    int64_t now);                                       /* what a statement writes */
+bool cass_cell_wins(const struct cell *left, const struct cell *right); /* left replaces right */
+bool cass_image_merge(struct image *into, const struct image *from);    /* whether it changed */
+bool cass_image_equal(const struct image *left, const struct image *right);
+uint32_t cass_image_live(const struct image *image, int64_t now, int64_t *columns);
+
+/* storage_rows.c: data partitions */
+uint32_t cass_partition_find(const struct cass_cluster *cluster, uint64_t key, int64_t bucket);
+uint32_t cass_partition_need(struct cass_cluster *cluster, uint64_t key, int64_t bucket);
+uint32_t cass_partition_position(const struct cass_cluster *cluster, uint64_t key, int64_t bucket);
+void cass_partition_expire(struct cass_cluster *cluster, uint32_t partition);
+/* The row of a statement, with a reference for the caller. */
+uint32_t cass_row_need(struct cass_cluster *cluster, const struct cass_statement *statement);
+void cass_row_release(struct cass_cluster *cluster, uint32_t row);
+void cass_row_confirm(struct cass_cluster *cluster, uint32_t row);
+void cass_row_apply(struct cass_cluster *cluster, uint32_t row, uint32_t replica);
+/* Rows that none of the replicas has, and whether any two of them differ. */
+uint64_t cass_rows_missed(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
+                          bool *is_mismatch);
+/* Those of the replicas that lack a row which another of them has. */
+uint32_t cass_rows_laggards(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas);
+/* Gives a replica the rows that any of the others has. */
+void cass_rows_repair(struct cass_cluster *cluster, uint32_t partition, uint32_t replica, uint32_t others);
+
+/* consistency.c */
+struct level_plan {
+    uint32_t counted;  /* replicas whose answers count */
+    uint32_t required; /* that many of them; EACH_QUORUM: of each datacenter its quorum, see met */
+    uint32_t alive;
+};
+void cass_level_plan(const struct cass_cluster *cluster, uint32_t place, uint32_t position,
+                     enum cass_consistency level, struct level_plan *out);
+bool cass_level_met(const struct cass_cluster *cluster, uint32_t position, enum cass_consistency level,
+                    uint32_t counted, uint32_t required, uint32_t set);
+/* The replicas that stand in a datacenter. */
+uint32_t cass_datacenter_set(const struct cass_cluster *cluster, uint32_t position, uint32_t datacenter);
+uint32_t cass_replicas_alive(const struct cass_cluster *cluster, uint32_t place, uint32_t position);
+bool cass_statement_is_valid(const struct cass_statement *statement);
+
+/* coordinator.c: an operation from arrival to answer */
+void cass_operation_begin(struct cass_cluster *cluster, uint32_t operation, uint32_t node);
+uint32_t cass_operation_new(struct cass_cluster *cluster);
+void cass_operation_end(struct cass_cluster *cluster, uint32_t operation);
+void cass_operation_answer(struct cass_cluster *cluster, uint32_t operation, enum cass_result result);
+void cass_operation_timer(struct cass_cluster *cluster, uint32_t operation, int64_t at_ns);
+void cass_operation_timer_fired(struct cass_cluster *cluster, uint32_t operation);
+void cass_operation_no_timer(struct cass_cluster *cluster, uint32_t operation);
+/* An answer to one of its messages; the message is the callee's to drop. */
+void cass_operation_message(struct cass_cluster *cluster, uint32_t message);
+/* A request to each of its replicas in `set`, in the operation's new round. */
+void cass_operation_send(struct cass_cluster *cluster, uint32_t operation, enum message_kind kind,
+                         uint32_t set, uint32_t body);
+
+/* coordinator_write.c */
+void cass_write_begin(struct cass_cluster *cluster, uint32_t operation);
+/* Sends the operation's body to all replicas but those in `except`, with hints for those that are gone. Ends
+ * the operation when nobody is left to answer. */
+void cass_write_spread(struct cass_cluster *cluster, uint32_t operation, uint32_t except);
+/* The message that carries the operation's body. */
+enum message_kind cass_write_kind(const struct operation *operation);
+void cass_write_ack(struct cass_cluster *cluster, uint32_t operation, const struct message *message);
+void cass_write_timeout(struct cass_cluster *cluster, uint32_t operation);
+
+/* coordinator_read.c */
+void cass_read_begin(struct cass_cluster *cluster, uint32_t operation, enum cass_consistency level);
+void cass_read_answer(struct cass_cluster *cluster, uint32_t operation, const struct message *message);
+/* Forgets what a read has gathered. */
+void cass_read_let_go(struct cass_cluster *cluster, uint32_t operation);
+void cass_read_timeout(struct cass_cluster *cluster, uint32_t operation);
+
+/* hints.c; false when the replica is gone for longer than hints are kept */
+bool cass_hint_store(struct cass_cluster *cluster, uint32_t node, uint32_t replica, uint32_t position,
+                     enum message_kind kind, uint32_t entity, uint32_t body);
+void cass_hints_event(struct cass_cluster *cluster, uint32_t node, uint32_t target);
+void cass_hint_ack(struct cass_cluster *cluster, const struct message *message);
+void cass_hints_event_now(struct cass_cluster *cluster, uint32_t node, uint32_t target);
+
+/* paxos.c: what a replica promises; paxos_coordinator.c: what a coordinator does with it */
+bool cass_ballot_after(const struct ballot *left, const struct ballot *right);
+void cass_paxos_prepare(struct cass_cluster *cluster, uint32_t message);
+void cass_paxos_propose(struct cass_cluster *cluster, uint32_t message);
+void cass_paxos_commit(struct cass_cluster *cluster, const struct message *message);
+void cass_cas_begin(struct cass_cluster *cluster, uint32_t operation);
+void cass_cas_answer(struct cass_cluster *cluster, uint32_t operation, const struct message *message);
+void cass_cas_read_done(struct cass_cluster *cluster, uint32_t operation);
+void cass_cas_timer(struct cass_cluster *cluster, uint32_t operation);
+void cass_cas_locked(struct cass_cluster *cluster, uint32_t operation);
+
+/* counter.c */
+void cass_count_begin(struct cass_cluster *cluster, uint32_t operation);
+void cass_count_lead(struct cass_cluster *cluster, uint32_t message);
+void cass_count_locked(struct cass_cluster *cluster, uint32_t operation);
+void cass_count_shard(struct cass_cluster *cluster, uint32_t message);
+void cass_count_timeout(struct cass_cluster *cluster, uint32_t operation);
+void cass_count_answer(struct cass_cluster *cluster, uint32_t operation, const struct message *message);
+
+/* lock.c: locks of a key on a node, first come, first served */
+bool cass_lock_take(struct cass_cluster *cluster, uint32_t operation, bool is_counter); /* else it waits */
+void cass_lock_release(struct cass_cluster *cluster, uint32_t operation, bool is_counter);
+void cass_lock_forget(struct cass_cluster *cluster, uint32_t operation, bool is_counter);
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* An operation at its coordinator, from arrival to answer and beyond: a write goes on after its answer until
+ * all replicas have acknowledged it or its time is over. */
+#include "cluster_private.h"
+
+static void begin_read(struct cass_cluster *cluster, uint32_t operation);
+
+uint32_t cass_operation_new(struct cass_cluster *cluster)
+{
+    uint32_t index = cass_pool_take(&cluster->operations);
+    struct operation *operation = operation_at(cluster, index);
+    uint32_t generation = operation->generation + 1;
+    *operation = (struct operation){.generation = generation | 1};
+    return index;
+}
+
+void cass_operation_begin(struct cass_cluster *cluster, uint32_t index, uint32_t node)
+{
+    struct operation *operation = operation_at(cluster, index);
+    const struct cass_statement *statement = &operation->statement;
+    operation->place = node;
+    operation->started_ns = now_ns(cluster);
+    operation->level = statement->consistency;
+    cluster->nodes[node].stats.coordinated++;
+    if (!cass_statement_is_valid(statement)) {
+        operation->stage = STAGE_WRITE;
+        cass_operation_answer(cluster, index, CASS_INVALID);
+        cass_operation_end(cluster, index);
+        return;
+    }
+    switch (statement->kind) {
+    case CASS_READ_ROWS:
+    case CASS_READ_COLUMNS:
+    case CASS_READ_COUNTER:
+        begin_read(cluster, index);
+        break;
+    case CASS_CAS_COLUMNS:
+        cass_cas_begin(cluster, index);
+        break;
+    case CASS_ADD_COUNTER:
+        cass_count_begin(cluster, index);
+        break;
+    default:
+        cass_write_begin(cluster, index);
+    }
+}
+
+static void begin_read(struct cass_cluster *cluster, uint32_t index)
+{
+    enum cass_consistency level = operation_at(cluster, index)->level;
+    if (level == CASS_SERIAL || level == CASS_LOCAL_SERIAL)
+        cass_cas_begin(cluster, index);
+    else
+        cass_read_begin(cluster, index, level);
+}
+
+void cass_operation_end(struct cass_cluster *cluster, uint32_t index)
+{
+    struct operation *operation = operation_at(cluster, index);
+    if (index == CASS_NONE || operation->generation % 2 == 0)
+        return;
+    cass_operation_no_timer(cluster, index);
+    if (operation->stage == STAGE_LOCK_WAIT)
+        cass_lock_forget(cluster, index, operation->is_leader);
+    else if (operation->has_lock)
+        cass_lock_release(cluster, index, operation->is_leader);
+    operation = operation_at(cluster, index);
+    if (operation->is_carrying_row)
+        cass_row_release(cluster, operation->body);
+    else
+        cass_body_release(cluster, operation->body);
+    cass_read_let_go(cluster, index);
+    operation->generation++;
+    cass_pool_give(&cluster->operations, index);
+}
+
+void cass_operation_answer(struct cass_cluster *cluster, uint32_t index, enum cass_result result)
+{
+    struct operation *operation = operation_at(cluster, index);
+    if (operation->is_answered)
+        return;
+    operation->is_answered = true;
+    operation->reply.result = result;
+    operation->reply.contentions = operation->contentions;
+    operation->reply.received = bit_count(operation->acked & operation->counted);
+    operation->reply.required = operation->required;
+    if (operation->is_leader) {
+        uint32_t answer =
+            cass_message_new(cluster, MESSAGE_ANSWER, operation->place, operation->parent_place);
+        operation = operation_at(cluster, index);
+        struct message *message = message_at(cluster, answer);
+        message->operation = operation->parent;
+        message->generation = operation->parent_generation;
+        message->round = operation->parent_round;
+        message->limit = (uint32_t)result;
+        cass_message_send(cluster, answer);
+        return;
+    }
+    uint32_t place = cluster->node_count + operation->client;
+    bool is_double;
+    if (!cass_network_passes(cluster, operation->place, place, &is_double))
+        return;
+    /* A driver tells answers apart by their stream id, so it sees a doubled one once. */
+    uint32_t slot = cass_pool_take(&cluster->replies);
+    struct reply_slot *reply = reply_at(cluster, slot);
+    reply->row = result == CASS_OK && operation->is_carrying_row ? operation->body : CASS_NONE;
+    reply->reply = operation->reply;
+    if (reply->row != CASS_NONE)
+        row_at(cluster, reply->row)->references++;
+    int64_t at = now_ns(cluster) + cass_network_latency(cluster, operation->place, place);
+    cass_schedule(cluster, at, CASS_EVENT_REPLY, operation->client, operation->tag, slot);
+}
+
+void cass_operation_timer(struct cass_cluster *cluster, uint32_t index, int64_t at_ns)
+{
+    cass_operation_no_timer(cluster, index);
+    struct operation *operation = operation_at(cluster, index);
+    operation->timer =
+        cass_schedule(cluster, at_ns, EVENT_TIMER, operation->place, index, operation->generation);
+    operation->has_timer = true;
+}
+
+void cass_operation_no_timer(struct cass_cluster *cluster, uint32_t index)
+{
+    struct operation *operation = operation_at(cluster, index);
+    if (operation->has_timer)
+        cass_unschedule(cluster, operation->timer);
+    operation->has_timer = false;
+}
+
+void cass_operation_timer_fired(struct cass_cluster *cluster, uint32_t index)
+{
+    struct operation *operation = operation_at(cluster, index);
+    operation->has_timer = false;
+    const struct node *node = &cluster->nodes[operation->place];
+    if (now_ns(cluster) < node->paused_until_ns) {
+        cass_operation_timer(cluster, index, node->paused_until_ns);
+        return;
+    }
+    switch ((enum stage)operation->stage) {
+    case STAGE_WRITE:
+    case STAGE_COMMIT:
+        cass_write_timeout(cluster, index);
+        break;
+    case STAGE_READ:
+    case STAGE_READ_AGAIN:
+    case STAGE_REPAIR:
+        cass_read_timeout(cluster, index);
+        break;
+    case STAGE_COUNT:
+    case STAGE_LEADER:
+        cass_count_timeout(cluster, index);
+        break;
+    case STAGE_LOCK_WAIT:
+        if (operation->is_leader)
+            cass_count_timeout(cluster, index);
+        else
+            cass_cas_timer(cluster, index);
+        break;
+    default:
+        cass_cas_timer(cluster, index);
+    }
+}
+
+void cass_operation_message(struct cass_cluster *cluster, uint32_t index)
+{
+    const struct message *message = message_at(cluster, index);
+    uint32_t target = message->operation;
+    const struct operation *operation = operation_at(cluster, target);
+    bool is_late = operation->generation != message->generation || operation->round != message->round ||
+                   operation->place != message->to;
+    if (!is_late) {
+        switch ((enum stage)operation->stage) {
+        case STAGE_WRITE:
+        case STAGE_COMMIT:
+            cass_write_ack(cluster, target, message);
+            break;
+        case STAGE_READ:
+        case STAGE_READ_AGAIN:
+        case STAGE_REPAIR:
+            cass_read_answer(cluster, target, message);
+            break;
+        case STAGE_LEADER:
+            cass_count_answer(cluster, target, message);
+            break;
+        case STAGE_PREPARE:
+        case STAGE_PROPOSE:
+        case STAGE_PROPOSE_REPAIR:
+        case STAGE_COMMIT_REPAIR:
+            cass_cas_answer(cluster, target, message);
+            break;
+        default:
+            break;
+        }
+    }
+    cass_message_drop(cluster, index);
+}
+
+void cass_operation_send(struct cass_cluster *cluster, uint32_t index, enum message_kind kind, uint32_t set,
+                         uint32_t body)
+{
+    const struct operation *operation = operation_at(cluster, index);
+    const uint32_t *replicas = replicas_at(cluster, operation->position);
+    uint32_t place = operation->place, generation = operation->generation, round = operation->round;
+    uint32_t entity = operation->entity, asked = operation->asked;
+    uint64_t limit = operation->statement.limit;
+    for (; set != 0; set &= set - 1) {
+        uint32_t replica = first_bit(set);
+        uint32_t fresh = cass_message_new(cluster, kind, place, replicas[replica]);
+        struct message *message = message_at(cluster, fresh);
+        message->replica = (uint16_t)replica;
+        message->operation = index;
+        message->generation = generation;
+        message->round = round;
+        message->entity = entity;
+        message->limit = limit < UINT32_MAX ? (uint32_t)limit : 0;
+        message->body = body;
+        if (kind == MESSAGE_REPAIR_ROWS)
+            message->limit = asked;
+        if (kind == MESSAGE_WRITE_ROW)
+            row_at(cluster, body)->references++;
+        else if (body != CASS_NONE)
+            body_at(cluster, body)->references++;
+        cass_message_send(cluster, fresh);
+    }
+}

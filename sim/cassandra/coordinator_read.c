@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads: as many replicas as the level asks for; when their copies differ, full reads of all of them, a
+ * merge, and the repair of those that lag, which is waited for before the answer. */
+#include "cluster_private.h"
+
+static uint32_t choose(struct cass_cluster *cluster, uint32_t operation, const struct level_plan *plan);
+static enum message_kind read_kind(const struct operation *operation);
+static void ask(struct cass_cluster *cluster, uint32_t operation, enum stage stage);
+static bool gather(struct cass_cluster *cluster, uint32_t operation);
+static uint32_t laggards(const struct cass_cluster *cluster, uint32_t operation);
+static void repair(struct cass_cluster *cluster, uint32_t operation, uint32_t set);
+static void finish(struct cass_cluster *cluster, uint32_t operation);
+static void finish_rows(struct cass_cluster *cluster, uint32_t operation);
+static void finish_cells(struct cass_cluster *cluster, uint32_t operation);
+static void finish_counter(struct cass_cluster *cluster, uint32_t operation);
+
+void cass_read_begin(struct cass_cluster *cluster, uint32_t index, enum cass_consistency level)
+{
+    struct operation *operation = operation_at(cluster, index);
+    struct level_plan plan;
+    operation->stage = STAGE_READ;
+    operation->level = level;
+    cass_read_let_go(cluster, index);
+    cass_level_plan(cluster, operation->place, operation->position, level, &plan);
+    operation->counted = plan.counted;
+    operation->required = plan.required;
+    if (!cass_level_met(cluster, operation->position, level, plan.counted, plan.required, plan.alive)) {
+        operation->acked = plan.alive;
+        cass_operation_answer(cluster, index, CASS_UNAVAILABLE);
+        cass_operation_end(cluster, index);
+        return;
+    }
+    operation->asked = choose(cluster, index, &plan);
+    uint32_t gathered = cass_body_new(cluster);
+    struct body *body = body_at(cluster, gathered);
+    for (uint32_t i = 0; i < cluster->factor; i++)
+        body->answers[i] = CASS_NONE;
+    operation_at(cluster, index)->gathered = gathered;
+    cass_operation_timer(cluster, index, operation->started_ns + cluster->config.timeout_read_ns);
+    ask(cluster, index, STAGE_READ);
+}
+
+void cass_read_answer(struct cass_cluster *cluster, uint32_t index, const struct message *message)
+{
+    struct operation *operation = operation_at(cluster, index);
+    uint32_t bit = UINT32_C(1) << message->replica;
+    if (message->flags & MESSAGE_FAILED) {
+        operation->failed |= bit;
+        if (operation->stage == STAGE_REPAIR)
+            return; /* the answer then has to wait for its timeout */
+        cass_operation_answer(cluster, index, CASS_READ_FAILURE);
+        cass_operation_end(cluster, index);
+        return;
+    }
+    if (operation->acked & bit)
+        return;
+    operation->acked |= bit;
+    if (operation->stage != STAGE_REPAIR && message->body != CASS_NONE) {
+        body_at(cluster, operation->gathered)->answers[message->replica] = message->body;
+        body_at(cluster, message->body)->references++;
+    }
+    uint32_t wanted = operation->stage == STAGE_REPAIR ? operation->repairing : operation->asked;
+    if (operation->acked != wanted)
+        return;
+    if (operation->stage == STAGE_REPAIR) {
+        finish(cluster, index);
+        return;
+    }
+    bool is_mismatch = gather(cluster, index);
+    uint32_t behind = operation->stage == STAGE_READ_AGAIN ? laggards(cluster, index) : 0;
+    if (behind != 0)
+        repair(cluster, index, behind);
+    else if (is_mismatch && operation->stage == STAGE_READ)
+        ask(cluster, index, STAGE_READ_AGAIN);
+    else
+        finish(cluster, index);
+}
+
+void cass_read_timeout(struct cass_cluster *cluster, uint32_t index)
+{
+    cass_operation_answer(cluster, index, CASS_READ_TIMEOUT);
+    cass_operation_end(cluster, index);
+}
+
+void cass_read_let_go(struct cass_cluster *cluster, uint32_t index)
+{
+    struct operation *operation = operation_at(cluster, index);
+    if (operation->gathered == CASS_NONE)
+        return;
+    struct body *body = body_at(cluster, operation->gathered);
+    for (uint32_t i = 0; i < cluster->factor; i++) {
+        cass_body_release(cluster, body->answers[i]);
+        body->answers[i] = CASS_NONE;
+    }
+    cass_body_release(cluster, operation->gathered);
+    operation->gathered = CASS_NONE;
+}
+
+/* Itself first, then its datacenter, then the others, from a random one on. Quorums of EACH_QUORUM are taken
+ * one datacenter after the other. */
+static uint32_t choose(struct cass_cluster *cluster, uint32_t index, const struct level_plan *plan)
+{
+    const struct operation *operation = operation_at(cluster, index);
+    const uint32_t *replicas = replicas_at(cluster, operation->position);
+    uint32_t own = cass_place_datacenter(cluster, operation->place), factor = cluster->factor, set = 0;
+    uint32_t start = (uint32_t)sim_random_below(&cluster->places[operation->place].choice, factor);
+    for (uint32_t pass = 0; pass < 3; pass++) {
+        for (uint32_t i = 0; i < factor; i++) {
+            uint32_t replica = start + i < factor ? start + i : start + i - factor;
+            uint32_t bit = UINT32_C(1) << replica, node = replicas[replica];
+            uint32_t datacenter = cluster->nodes[node].datacenter;
+            uint32_t distance = node == operation->place ? 0 : datacenter == own ? 1 : 2;
+            if (distance != pass || !(plan->alive & plan->counted & bit))
+                continue;
+            bool is_wanted = bit_count(set) < plan->required;
+            if (operation->level == CASS_EACH_QUORUM) {
+                uint32_t there =
+                    bit_count(set & cass_datacenter_set(cluster, operation->position, datacenter));
+                is_wanted = there < cluster->config.datacenters[datacenter].replication_factor / 2 + 1;
+            }
+            set |= is_wanted ? bit : 0;
+        }
+    }
+    return set;
+}
+
+static enum message_kind read_kind(const struct operation *operation)
+{
+    switch (operation->statement.kind) {
+    case CASS_READ_ROWS:
+        return MESSAGE_READ_ROWS;
+    case CASS_READ_COUNTER:
+        return MESSAGE_READ_SHARDS;
+    default:
+        return MESSAGE_READ_CELLS;
+    }
+}
+
+static void ask(struct cass_cluster *cluster, uint32_t index, enum stage stage)
+{
+    struct operation *operation = operation_at(cluster, index);
+    operation->stage = (uint8_t)stage;
+    operation->round++;
+    operation->acked = 0;
+    struct body *body = body_at(cluster, operation->gathered);
+    for (uint32_t i = 0; i < cluster->factor; i++) {
+        cass_body_release(cluster, body->answers[i]);
+        body->answers[i] = CASS_NONE;
+    }
+    cass_operation_send(cluster, index, read_kind(operation), operation->asked, CASS_NONE);
+}
+
+/* Merges the answers; whether they differ. */
+static bool gather(struct cass_cluster *cluster, uint32_t index)
+{
+    const struct operation *operation = operation_at(cluster, index);
+    struct body *body = body_at(cluster, operation->gathered);
+    bool is_mismatch = false;
+    if (operation->statement.kind == CASS_READ_ROWS) {
+        if (operation->entity != CASS_NONE)
+            cass_rows_missed(cluster, operation->entity, operation->asked, &is_mismatch);
+        return is_mismatch;
+    }
+    cass_image_clear(&body->image);
+    for (uint32_t leader = 0; leader < cluster->factor; leader++)
+        body->shards[leader] = (struct shard){0};
+    for (uint32_t set = operation->asked; set != 0; set &= set - 1) {
+        const struct body *answer = body_at(cluster, body->answers[first_bit(set)]);
+        if (operation->statement.kind != CASS_READ_COUNTER) {
+            cass_image_merge(&body->image, &answer->image);
+            continue;
+        }
+        for (uint32_t leader = 0; leader < cluster->factor; leader++) {
+            if (answer->shards[leader].clock > body->shards[leader].clock)
+                body->shards[leader] = answer->shards[leader];
+        }
+    }
+    return laggards(cluster, index) != 0;
+}
+
+/* Those of the asked that lack something of the merge. */
+static uint32_t laggards(const struct cass_cluster *cluster, uint32_t index)
+{
+    const struct operation *operation = operation_at(cluster, index);
+    const struct body *body = body_at(cluster, operation->gathered);
+    uint32_t behind = 0;
+    if (operation->statement.kind == CASS_READ_ROWS)
+        return operation->entity == CASS_NONE
+                   ? 0
+                   : cass_rows_laggards(cluster, operation->entity, operation->asked);
+    for (uint32_t set = operation->asked; set != 0; set &= set - 1) {
+        uint32_t replica = first_bit(set);
+        const struct body *answer = body_at(cluster, body->answers[replica]);
+        bool is_behind;
+        if (operation->statement.kind == CASS_READ_COUNTER) {
+            is_behind = false;
+            for (uint32_t leader = 0; leader < cluster->factor; leader++)
+                is_behind = is_behind || answer->shards[leader].clock != body->shards[leader].clock;
+        } else {
+            is_behind = !cass_image_equal(&answer->image, &body->image);
+        }
+        behind |= (is_behind ? UINT32_C(1) : 0) << replica;
+    }
+    return behind;
+}
+
+static void repair(struct cass_cluster *cluster, uint32_t index, uint32_t set)
+{
+    struct operation *operation = operation_at(cluster, index);
+    enum message_kind kind = MESSAGE_WRITE_CELLS;
+    operation->stage = STAGE_REPAIR;
+    operation->round++;
+    operation->acked = 0;
+    operation->repairing = set;
+    cluster->nodes[operation->place].stats.read_repairs++;
+    uint32_t body = operation->gathered;
+    if (operation->statement.kind == CASS_READ_COUNTER)
+        kind = MESSAGE_REPAIR_SHARDS;
+    if (operation->statement.kind == CASS_READ_ROWS) {
+        kind = MESSAGE_REPAIR_ROWS;
+        body = CASS_NONE;
+    }
+    cass_operation_send(cluster, index, kind, set, body);
+}
+
+static void finish(struct cass_cluster *cluster, uint32_t index)
+{
+    struct operation *operation = operation_at(cluster, index);
+    cass_operation_no_timer(cluster, index);
+    switch (operation->statement.kind) {
+    case CASS_READ_ROWS:
+        finish_rows(cluster, index);
+        break;
+    case CASS_READ_COUNTER:
+        finish_counter(cluster, index);
+        break;
+    default:
+        finish_cells(cluster, index);
+        if (operation->ballot.micros != 0) { /* of an LWT or a SERIAL read */
+            cass_cas_read_done(cluster, index);
+            return;
+        }
+    }
+    operation->acked = operation->asked;
+    cass_operation_answer(cluster, index, CASS_OK);
+    cass_operation_end(cluster, index);
+}
+
+static void finish_rows(struct cass_cluster *cluster, uint32_t index)
+{
+    struct operation *operation = operation_at(cluster, index);
+    struct cass_reply *reply = &operation->reply;
+    if (operation->entity == CASS_NONE)
+        return;
+    bool is_mismatch;
+    cass_partition_expire(cluster, operation->entity);
+    uint64_t missed = cass_rows_missed(cluster, operation->entity, operation->asked, &is_mismatch);
+    const struct partition *partition = partition_at(cluster, operation->entity);
+    uint64_t limit = operation->statement.limit > 0 ? operation->statement.limit : UINT64_MAX;
+    uint64_t seen = partition->rows - (missed < partition->rows ? missed : partition->rows);
+    reply->tombstones = partition->tombstones;
+    if (limit < seen) {
+        reply->tombstones =
+            (uint64_t)((double)partition->tombstones * (double)limit / (double)partition->rows);
+        seen = limit;
+    }
+    reply->rows = seen;
+    reply->scanned = seen + reply->tombstones;
+    reply->found = seen > 0;
+}
+
+static void finish_cells(struct cass_cluster *cluster, uint32_t index)
+{
+    struct operation *operation = operation_at(cluster, index);
+    struct cass_reply *reply = &operation->reply;
+    const struct image *image = &body_at(cluster, operation->gathered)->image;
+    reply->columns_mask = cass_image_live(image, now_ns(cluster), reply->columns);
+    reply->found = reply->columns_mask != 0;
+}
+
+static void finish_counter(struct cass_cluster *cluster, uint32_t index)
+{
+    struct operation *operation = operation_at(cluster, index);
+    const struct body *body = body_at(cluster, operation->gathered);
+    for (uint32_t leader = 0; leader < cluster->factor; leader++) {
+        operation->reply.counter += body->shards[leader].count;
+        operation->reply.found = operation->reply.found || body->shards[leader].clock != 0;
+    }
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes: to all replicas, whatever the level; the level says how many acknowledgements are waited for. A
+ * replica that is gone, or that has not answered when the time is over, gets a hint. */
+#include "cluster_private.h"
+
+static uint32_t cells_of(struct cass_cluster *cluster, uint32_t operation);
+static void hint(struct cass_cluster *cluster, uint32_t operation, uint32_t set);
+static void check_end(struct cass_cluster *cluster, uint32_t operation);
+
+void cass_write_begin(struct cass_cluster *cluster, uint32_t index)
+{
+    struct operation *operation = operation_at(cluster, index);
+    operation->stage = STAGE_WRITE;
+    struct level_plan plan;
+    cass_level_plan(cluster, operation->place, operation->position, operation->level, &plan);
+    operation->counted = plan.counted;
+    operation->required = plan.required;
+    if (operation->level != CASS_ANY && !cass_level_met(cluster, operation->position, operation->level,
+                                                        plan.counted, plan.required, plan.alive)) {
+        operation->acked = plan.alive;
+        cass_operation_answer(cluster, index, CASS_UNAVAILABLE);
+        cass_operation_end(cluster, index);
+        return;
+    }
+    if (!operation->is_carrying_row) {
+        uint32_t body = cells_of(cluster, index);
+        operation_at(cluster, index)->body = body;
+    }
+    cass_operation_timer(cluster, index, now_ns(cluster) + cluster->config.timeout_write_ns);
+    cass_write_spread(cluster, index, 0);
+}
+
+enum message_kind cass_write_kind(const struct operation *operation)
+{
+    if (operation->is_carrying_row)
+        return MESSAGE_WRITE_ROW;
+    if (operation->is_leader)
+        return MESSAGE_WRITE_SHARD;
+    return operation->stage == STAGE_COMMIT ? MESSAGE_COMMIT : MESSAGE_WRITE_CELLS;
+}
+
+void cass_write_spread(struct cass_cluster *cluster, uint32_t index, uint32_t except)
+{
+    struct operation *operation = operation_at(cluster, index);
+    uint32_t all = (uint32_t)((UINT64_C(1) << cluster->factor) - 1) & ~except;
+    uint32_t alive = cass_replicas_alive(cluster, operation->place, operation->position) & all;
+    operation->asked = alive | except;
+    operation->acked = except;
+    operation->failed = 0;
+    operation->round++;
+    cass_operation_send(cluster, index, cass_write_kind(operation), alive, operation->body);
+    hint(cluster, index, all & ~alive);
+    check_end(cluster, index);
+}
+
+void cass_write_ack(struct cass_cluster *cluster, uint32_t index, const struct message *message)
+{
+    struct operation *operation = operation_at(cluster, index);
+    uint32_t bit = UINT32_C(1) << message->replica;
+    if (message->flags & MESSAGE_FAILED) {
+        operation->failed |= bit & ~operation->acked;
+        hint(cluster, index, bit & ~operation->acked);
+    } else {
+        operation->acked |= bit;
+    }
+    check_end(cluster, index);
+}
+
+/* The time is over: hints for those that are silent, and an answer if there was none. */
+void cass_write_timeout(struct cass_cluster *cluster, uint32_t index)
+{
+    const struct operation *operation = operation_at(cluster, index);
+    hint(cluster, index, operation->asked & ~operation->acked & ~operation->failed);
+    cass_operation_answer(cluster, index, CASS_WRITE_TIMEOUT);
+    cass_operation_end(cluster, index);
+}
+
+static void check_end(struct cass_cluster *cluster, uint32_t index)
+{
+    struct operation *operation = operation_at(cluster, index);
+    enum cass_consistency level = operation->level;
+    bool is_met = level == CASS_ANY
+                      ? (operation->acked | operation->hinted) != 0 || operation->stage == STAGE_COMMIT
+                      : cass_level_met(cluster, operation->position, level, operation->counted,
+                                       operation->required, operation->acked);
+    uint32_t candidates = bit_count(operation->asked & operation->counted);
+    uint32_t failures = bit_count(operation->failed & operation->counted);
+    if (is_met) {
+        operation->reply.applied = operation->stage == STAGE_COMMIT;
+        cass_operation_answer(cluster, index, CASS_OK);
+    } else if (failures > 0 && operation->required + failures > candidates) {
+        cass_operation_answer(cluster, index, CASS_WRITE_FAILURE);
+    }
+    if (operation->is_answered && operation->has_lock)
+        cass_lock_release(cluster, index, operation->is_leader);
+    operation = operation_at(cluster, index);
+    if ((operation->acked | operation->failed) != operation->asked)
+        return;
+    /* ANY, every replica gone for longer than hints are kept: nobody will ever answer. */
+    if (!operation->is_answered)
+        cass_operation_answer(cluster, index, CASS_WRITE_TIMEOUT);
+    cass_operation_end(cluster, index);
+}
+
+static void hint(struct cass_cluster *cluster, uint32_t index, uint32_t set)
+{
+    struct operation *operation = operation_at(cluster, index);
+    enum message_kind kind = cass_write_kind(operation);
+    if (kind == MESSAGE_COMMIT)
+        kind = MESSAGE_WRITE_CELLS; /* what it decides is stored as a plain mutation, as in Cassandra */
+    for (; set != 0; set &= set - 1) {
+        uint32_t replica = first_bit(set);
+        uint32_t bit = UINT32_C(1) << replica;
+        if (cass_hint_store(cluster, operation->place, replica, operation->position, kind, operation->entity,
+                            operation->body))
+            operation->hinted |= bit;
+    }
+}
+
+static uint32_t cells_of(struct cass_cluster *cluster, uint32_t index)
+{
+    uint32_t body_index = cass_body_new(cluster);
+    const struct operation *operation = operation_at(cluster, index);
+    const struct cass_statement *statement = &operation->statement;
+    int64_t timestamp = statement->timestamp_us;
+    if (timestamp == NO_TIME)
+        timestamp = cass_node_timestamp_us(cluster, operation->place, NO_TIME);
+    cass_image_set(&body_at(cluster, body_index)->image, statement, timestamp, now_ns(cluster));
+    return body_index;
+}

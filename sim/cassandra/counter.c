@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Counters: a leader adds to its own shard under a lock and sends the shard that results to the others. What
+ * goes to the leader is not idempotent and never hinted; the shard is. Source: apache/cassandra
+ * db/CounterMutation.java, StorageProxy.mutateCounter. */
+#include "cluster_private.h"
+
+static uint32_t choose_leader(struct cass_cluster *cluster, uint32_t operation, uint32_t alive);
+static void refuse(struct cass_cluster *cluster, uint32_t operation, enum cass_result result);
+static bool plan_level(struct cass_cluster *cluster, uint32_t operation, struct level_plan *plan);
+
+void cass_count_begin(struct cass_cluster *cluster, uint32_t index)
+{
+    struct operation *operation = operation_at(cluster, index);
+    struct level_plan plan;
+    operation->stage = STAGE_LEADER;
+    if (!plan_level(cluster, index, &plan) || plan.alive == 0) {
+        operation->acked = plan.alive;
+        refuse(cluster, index, CASS_UNAVAILABLE);
+        return;
+    }
+    uint32_t body_index = cass_body_new(cluster);
+    struct body *body = body_at(cluster, body_index);
+    body->leader = choose_leader(cluster, index, plan.alive);
+    body->delta = operation->statement.delta;
+    body->limit = (uint64_t)operation->level;
+    operation->body = body_index;
+    uint32_t leader = UINT32_C(1) << body->leader;
+    cass_operation_timer(cluster, index, operation->started_ns + cluster->config.timeout_counter_ns);
+    cass_operation_send(cluster, index, MESSAGE_COUNT, leader, body_index);
+}
+
+void cass_count_lead(struct cass_cluster *cluster, uint32_t message_index)
+{
+    uint32_t index = cass_operation_new(cluster);
+    struct operation *operation = operation_at(cluster, index);
+    const struct message *message = message_at(cluster, message_index);
+    const struct body *body = body_at(cluster, message->body);
+    operation->stage = STAGE_COUNT;
+    operation->is_leader = true;
+    operation->place = message->to;
+    operation->parent = message->operation;
+    operation->parent_generation = message->generation;
+    operation->parent_round = message->round;
+    operation->parent_place = message->from;
+    operation->entity = message->entity;
+    operation->position = counter_at(cluster, message->entity)->position;
+    operation->started_ns = now_ns(cluster);
+    operation->level = (enum cass_consistency)body->limit;
+    operation->statement.delta = body->delta;
+    operation->leader = body->leader;
+    cass_message_drop(cluster, message_index);
+    struct level_plan plan;
+    if (!plan_level(cluster, index, &plan)) {
+        refuse(cluster, index, CASS_UNAVAILABLE);
+        return;
+    }
+    cass_operation_timer(cluster, index, operation->started_ns + cluster->config.timeout_counter_ns);
+    if (cass_lock_take(cluster, index, true))
+        cass_count_locked(cluster, index);
+    else
+        operation_at(cluster, index)->stage = STAGE_LOCK_WAIT;
+}
+
+void cass_count_locked(struct cass_cluster *cluster, uint32_t index)
+{
+    struct operation *operation = operation_at(cluster, index);
+    operation->stage = STAGE_COUNT;
+    cass_operation_send(cluster, index, MESSAGE_COUNT_SHARD, UINT32_C(1) << operation->leader, CASS_NONE);
+}
+
+/* The leader has read and written its own shard. */
+void cass_count_shard(struct cass_cluster *cluster, uint32_t message_index)
+{
+    const struct message *message = message_at(cluster, message_index);
+    uint32_t index = message->operation, node = message->to;
+    struct operation *operation = operation_at(cluster, index);
+    bool is_late = operation->generation != message->generation || operation->stage != STAGE_COUNT;
+    cass_message_drop(cluster, message_index);
+    if (is_late)
+        return;
+    if (cluster->nodes[node].is_failing) {
+        refuse(cluster, index, CASS_WRITE_FAILURE);
+        return;
+    }
+    uint32_t leader = operation->leader;
+    struct shard *own = shard_at(cluster, operation->entity, leader, leader);
+    own->clock = at_least(own->clock + 1, cass_node_clock_us(cluster, node));
+    own->count += operation->statement.delta;
+    uint32_t body_index = cass_body_new(cluster);
+    struct body *body = body_at(cluster, body_index);
+    body->leader = leader;
+    body->shard = *own;
+    operation->body = body_index;
+    operation->stage = STAGE_WRITE;
+    cass_lock_release(cluster, index, true);
+    cass_write_spread(cluster, index, UINT32_C(1) << leader);
+}
+
+void cass_count_answer(struct cass_cluster *cluster, uint32_t index, const struct message *message)
+{
+    refuse(cluster, index, (enum cass_result)message->limit);
+}
+
+void cass_count_timeout(struct cass_cluster *cluster, uint32_t index)
+{
+    refuse(cluster, index, CASS_WRITE_TIMEOUT);
+}
+
+static void refuse(struct cass_cluster *cluster, uint32_t index, enum cass_result result)
+{
+    cass_operation_answer(cluster, index, result);
+    cass_operation_end(cluster, index);
+}
+
+static bool plan_level(struct cass_cluster *cluster, uint32_t index, struct level_plan *plan)
+{
+    struct operation *operation = operation_at(cluster, index);
+    cass_level_plan(cluster, operation->place, operation->position, operation->level, plan);
+    operation->counted = plan->counted;
+    operation->required = plan->required;
+    return cass_level_met(cluster, operation->position, operation->level, plan->counted, plan->required,
+                          plan->alive);
+}
+
+/* A random live replica of the coordinator's datacenter, else of any. */
+static uint32_t choose_leader(struct cass_cluster *cluster, uint32_t index, uint32_t alive)
+{
+    const struct operation *operation = operation_at(cluster, index);
+    uint32_t datacenter = cass_place_datacenter(cluster, operation->place);
+    uint32_t near = alive & cass_datacenter_set(cluster, operation->position, datacenter);
+    uint32_t set = near != 0 ? near : alive;
+    uint64_t skip = sim_random_below(&cluster->places[operation->place].choice, bit_count(set));
+    for (; skip > 0; skip--)
+        set &= set - 1;
+    return first_bit(set);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* An in-process mock Cassandra: nodes, replicas, coordinators and the network between them, as discrete
+ * events.
+ *
+ * It knows tables, not buckets. Three kinds of storage, each held per replica, so that copies differ as they
+ * do in life:
+ *  - registers: a row of up to CASS_COLUMNS int64 columns under a 64-bit key, last write wins, LWT by Paxos;
+ *  - counters: one counter column under a 64-bit key, one shard a leader, added to and never set;
+ *  - data: partitions (key, bucket) that count rows, bytes and tombstones; row ids are kept only while a
+ *    replica misses the row or its writer has no answer.
+ * The host owns the event queue and gives back every event whose kind lies in [CASS_EVENT_FIRST,
+ * CASS_EVENT_LAST]. A request is answered by one CASS_EVENT_REPLY for the client, or by none when the network
+ * lost it: clients keep their own timeouts. docs/mock.md says which rules of Cassandra it keeps, and which
+ * not. Nothing is allocated but to grow a pool; when that fails the cluster is unsound, see
+ * cass_cluster_is_sound(). */
+#ifndef CASSANDRA_CLUSTER_H
+#define CASSANDRA_CLUSTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/error.h"
+#include "kernel/queue.h"
+#include "kernel/sampler.h"
+
+#define CASS_COLUMNS              6
+#define CASS_DATACENTERS_MAX      8
+#define CASS_CLUSTER_REPLICAS_MAX 32u /* of all datacenters together */
+#define CASS_CLUSTER_NODES_MAX    1024u
+#define CASS_CLUSTER_PAIRS_MAX    ((size_t)1 << 24) /* nodes x (nodes + clients) */
+#define CASS_EVENT_FIRST          1000u
+#define CASS_EVENT_LAST           1999u
+#define CASS_EVENT_REPLY          2000u /* to the client: target = client, a = the request's tag, b = reply slot */
+
+enum cass_consistency {
+    CASS_ANY,
+    CASS_ONE,
+    CASS_TWO,
+    CASS_THREE,
+    CASS_QUORUM,
+    CASS_ALL,
+    CASS_LOCAL_QUORUM,
+    CASS_EACH_QUORUM,
+    CASS_LOCAL_ONE,
+    CASS_SERIAL,
+    CASS_LOCAL_SERIAL,
+    CASS_CONSISTENCY_COUNT
+};
+/* "QUORUM" and the like; false for a name that is none. */
+bool cass_consistency_parse(const char *name, enum cass_consistency *out);
+const char *cass_consistency_name(enum cass_consistency consistency);
+
+enum cass_paxos { CASS_PAXOS_V1, CASS_PAXOS_V2 };
+
+struct cass_datacenter {
+    char name[32];
+    uint32_t nodes, racks, replication_factor;
+};
+
+/* Every figure has the default of docs/mock.md; cass_cluster_config_default() fills them all. Times are at
+ * least 0. */
+struct cass_cluster_config {
+    uint64_t seed;
+    uint32_t datacenter_count;
+    struct cass_datacenter datacenters[CASS_DATACENTERS_MAX];
+    uint32_t num_tokens;
+    uint32_t client_count;              /* agents: agent i stands in datacenter i % datacenter_count */
+    struct sim_size latency_ns;         /* one way, between two processes of a datacenter; constant 0: none */
+    struct sim_size latency_between_ns; /* between datacenters */
+    double loss, duplicate;             /* chance of each message */
+    uint32_t concurrency;               /* requests that a node serves at once */
+    int64_t write_ns, read_ns, scan_row_ns, scan_tombstone_ns;
+    int64_t gc_every_ns, gc_lasts_ns; /* means of exponentials; either 0: none */
+    int64_t timeout_write_ns, timeout_read_ns, timeout_counter_ns, timeout_cas_ns;
+    int64_t detect_ns;      /* from a crash or a cut until a process believes it */
+    int64_t hint_window_ns; /* no more hints for a node that is gone for longer */
+    int64_t hint_retry_ns;  /* between two looks at whether hints can be delivered */
+    int64_t slow_query_ns;
+    enum cass_paxos paxos;
+    uint32_t tombstone_warn, tombstone_fail;
+};
+
+enum cass_statement_kind {
+    CASS_WRITE_ROW,      /* data */
+    CASS_DELETE_ROW,     /* data: a tombstone for a row that was written */
+    CASS_READ_ROWS,      /* data: up to limit rows of one partition */
+    CASS_WRITE_COLUMNS,  /* registers: plain write of the columns in set_mask */
+    CASS_DELETE_COLUMNS, /* registers: tombstones for the columns in set_mask */
+    CASS_READ_COLUMNS,   /* registers: at a plain or a SERIAL level */
+    CASS_CAS_COLUMNS,    /* registers: LWT: IF the columns in if_mask have these values, or IF NOT EXISTS */
+    CASS_ADD_COUNTER,
+    CASS_READ_COUNTER
+};
+
+struct cass_statement {
+    enum cass_statement_kind kind;
+    enum cass_consistency consistency;        /* of a CAS: of its commit */
+    enum cass_consistency serial_consistency; /* of a CAS: SERIAL or LOCAL_SERIAL */
+    uint64_t key;                             /* of the register, the counter or the data partition */
+    int64_t bucket;                           /* of the data partition */
+    uint64_t row_id; /* CASS_WRITE_ROW: a second write of the same id is the same row, see docs/mock.md */
+    int64_t row_time_ns;
+    uint64_t bytes;
+    int64_t ttl_ns;       /* 0: for ever; whole seconds, rounded up */
+    uint64_t limit;       /* CASS_READ_ROWS; 0: all */
+    int64_t timestamp_us; /* USING TIMESTAMP; INT64_MIN: the coordinator's clock; never with a CAS */
+    uint32_t set_mask, if_mask;
+    bool if_absent;
+    int64_t set[CASS_COLUMNS], equal[CASS_COLUMNS];
+    int64_t delta; /* CASS_ADD_COUNTER */
+};
+
+enum cass_result {
+    CASS_OK,            /* of a CAS: see applied */
+    CASS_UNAVAILABLE,   /* surely not applied (not so in a CAS's commit, as in Cassandra) */
+    CASS_WRITE_TIMEOUT, /* perhaps applied, perhaps later */
+    CASS_WRITE_FAILURE, /* perhaps applied by some */
+    CASS_READ_TIMEOUT,
+    CASS_READ_FAILURE,
+    CASS_CAS_UNKNOWN, /* accepted by some; perhaps completed later */
+    CASS_INVALID,     /* a level or a clause that this statement cannot have; surely not applied */
+    CASS_RESULT_COUNT
+};
+const char *cass_result_name(enum cass_result result);
+
+struct cass_reply {
+    enum cass_result result;
+    bool applied;          /* CAS */
+    bool found;            /* the row exists */
+    uint32_t columns_mask; /* columns that have a value */
+    int64_t columns[CASS_COLUMNS];
+    int64_t counter;
+    uint64_t rows, tombstones; /* CASS_READ_ROWS: rows found (at most limit), tombstones met */
+    uint64_t scanned;
+    uint32_t contentions;
+    uint32_t received, required; /* answers that came, and that were wanted (of Unavailable: alive) */
+};
+
+struct cass_cluster;
+
+void cass_cluster_config_default(struct cass_cluster_config *out);
+/* The queue is the host's and outlives the cluster. Errors: SIM_ERROR_INPUT for figures that make no cluster,
+ * or no memory; then *out is NULL. */
+bool cass_cluster_create(const struct cass_cluster_config *config, struct sim_queue *queue,
+                         struct cass_cluster **out, struct sim_error *error);
+void cass_cluster_destroy(struct cass_cluster *cluster);
+/* False once a pool could not grow: the cluster then does nothing any more, and the run is to be given up. */
+bool cass_cluster_is_sound(const struct cass_cluster *cluster);
+
+/* Sends a statement from a client to a coordinator (CASS_ANY_NODE: a replica of the client's datacenter that
+ * the client believes up, drawn at random, else any node there). The tag comes back with the reply. */
+#define CASS_ANY_NODE UINT32_MAX
+void cass_request(struct cass_cluster *cluster, uint32_t client, uint32_t coordinator, uint64_t tag,
+                  const struct cass_statement *statement);
+/* Handles one of the cluster's events. */
+void cass_handle(struct cass_cluster *cluster, const struct sim_event *event);
+/* Takes the reply of a CASS_EVENT_REPLY and frees its slot. Each slot is to be taken or discarded once. A
+ * row's id is forgotten only after an OK for it was taken, so a client that had given up waiting discards. */
+void cass_reply_take(struct cass_cluster *cluster, uint64_t slot, struct cass_reply *out);
+void cass_reply_discard(struct cass_cluster *cluster, uint64_t slot);
+
+/* Faults. Places are nodes 0..n-1 and clients n..n+c-1. */
+uint32_t cass_place_count(const struct cass_cluster *cluster);
+uint32_t cass_place_of_client(const struct cass_cluster *cluster, uint32_t client);
+/* A crashed process: what it had in flight is gone, its disk stays. */
+void cass_set_down(struct cass_cluster *cluster, uint32_t node, bool is_down);
+/* Service times times factor; 1: well. */
+void cass_set_slow(struct cass_cluster *cluster, uint32_t node, double factor);
+/* A node that answers every request to a replica with an error, as with a broken disk. */
+void cass_set_failing(struct cass_cluster *cluster, uint32_t node, bool is_failing);
+/* A GC pause from now on. */
+void cass_pause(struct cass_cluster *cluster, uint32_t node, int64_t lasts_ns);
+/* Cuts or heals both ways between every pair of a and b (one byte a place, not 0: in the group). */
+void cass_set_cut(struct cass_cluster *cluster, const uint8_t *group_a, const uint8_t *group_b, bool is_cut);
+void cass_set_loss(struct cass_cluster *cluster, double loss, double duplicate);
+void cass_set_delay(struct cass_cluster *cluster, double factor); /* latency times factor */
+/* Loses the hints that a node stores. */
+void cass_drop_hints(struct cass_cluster *cluster, uint32_t node);
+void cass_set_clock(struct cass_cluster *cluster, uint32_t node, int64_t offset_ns); /* the wall clock */
+/* Ends every fault, back to the config's loss and duplication; hints flow again. Clocks stay. */
+void cass_heal(struct cass_cluster *cluster);
+
+/* What is stored, seen at once and without cost: for oracles, metrics and tests. */
+struct cass_partition_view {
+    uint64_t key;
+    int64_t bucket;
+    uint64_t rows, bytes,
+        tombstones;        /* rows that at least one replica has; without expired and deleted ones */
+    uint64_t missing_rows; /* of those, rows that some replica misses */
+    int64_t first_row_ns, last_row_ns;
+};
+size_t cass_partition_count(const struct cass_cluster *cluster);
+/* In order of first write; rows may be 0 when every write to it failed. */
+void cass_partition_at(const struct cass_cluster *cluster, size_t index, struct cass_partition_view *out);
+/* The register as a replica has it now (node), committed values alone; false when it has none. */
+bool cass_peek_columns(const struct cass_cluster *cluster, uint32_t node, uint64_t key, int64_t *columns,
+                       uint32_t *mask);
+/* The counter as a replica has it now; false when it has none. */
+bool cass_peek_counter(const struct cass_cluster *cluster, uint32_t node, uint64_t key, int64_t *value);
+/* Everything that leaders ever added to the counter, whoever knows it yet. */
+int64_t cass_counter_total(const struct cass_cluster *cluster, uint64_t key);
+/* The replicas of a register or counter, and of a data partition: `out` holds CASS_CLUSTER_REPLICAS_MAX. */
+uint32_t cass_key_replicas(const struct cass_cluster *cluster, uint64_t key, uint32_t *out);
+uint32_t cass_partition_replicas(const struct cass_cluster *cluster, uint64_t key, int64_t bucket,
+                                 uint32_t *out);
+
+struct cass_node_stats {
+    uint64_t rows, bytes;                    /* data written to it, expired and deleted ones included */
+    uint64_t writes, reads, paxos, counters; /* served as replica */
+    uint64_t coordinated, hints_stored, hints_sent, read_repairs, slow_queries, gc_pauses;
+    uint64_t dropped; /* requests that had waited longer than their timeout */
+    uint64_t tombstone_warnings;
+    int64_t busy_ns;
+};
+uint32_t cass_node_count(const struct cass_cluster *cluster);
+void cass_node_stats(const struct cass_cluster *cluster, uint32_t node, struct cass_node_stats *out);
+uint64_t cass_events_handled(const struct cass_cluster *cluster);
+/* Bytes of memory that the cluster holds now. */
+size_t cass_cluster_memory(const struct cass_cluster *cluster);
+
+#endif

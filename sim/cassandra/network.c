@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Messages between places: lost, doubled, late or cut off; and who believes whom to be up.
+ *
+ * A message that is under way when a cut begins still arrives. A process learns that a node is gone after
+ * detect_ns, and that it is back at once, as gossip does within a second. */
+#include <string.h>
+
+#include "cluster_private.h"
+
+static void flip(struct cass_cluster *cluster, uint32_t place, uint32_t node);
+static bool is_cut(const struct cass_cluster *cluster, uint32_t a, uint32_t b);
+static void refer(struct cass_cluster *cluster, uint32_t message);
+static void release(struct cass_cluster *cluster, uint32_t message);
+
+uint32_t cass_message_new(struct cass_cluster *cluster, enum message_kind kind, uint32_t from, uint32_t to)
+{
+    uint32_t index = cass_pool_take(&cluster->messages);
+    *message_at(cluster, index) = (struct message){.kind = (uint8_t)kind, .from = from, .to = to};
+    return index;
+}
+
+void cass_message_send(struct cass_cluster *cluster, uint32_t index)
+{
+    struct message *message = message_at(cluster, index);
+    uint32_t from = message->from, to = message->to;
+    message->sent_ns = now_ns(cluster);
+    if (from == to) {
+        cass_node_arrive(cluster, index);
+        return;
+    }
+    bool is_double;
+    if (!cass_network_passes(cluster, from, to, &is_double)) {
+        cass_message_drop(cluster, index);
+        return;
+    }
+    if (is_double) {
+        uint32_t copy = cass_pool_take(&cluster->messages);
+        *message_at(cluster, copy) = *message_at(cluster, index);
+        refer(cluster, copy);
+        int64_t later = now_ns(cluster) + cass_network_latency(cluster, from, to);
+        cass_schedule(cluster, later, EVENT_ARRIVE, to, copy, 0);
+    }
+    int64_t at = now_ns(cluster) + cass_network_latency(cluster, from, to);
+    cass_schedule(cluster, at, EVENT_ARRIVE, to, index, 0);
+}
+
+void cass_message_answer(struct cass_cluster *cluster, uint32_t index, enum message_kind kind, uint32_t body)
+{
+    struct message *message = message_at(cluster, index);
+    release(cluster, index);
+    uint32_t from = message->from;
+    message->from = message->to;
+    message->to = from;
+    message->kind = (uint8_t)kind;
+    message->body = body;
+    cass_message_send(cluster, index);
+}
+
+void cass_message_drop(struct cass_cluster *cluster, uint32_t index)
+{
+    release(cluster, index);
+    cass_pool_give(&cluster->messages, index);
+}
+
+static void refer(struct cass_cluster *cluster, uint32_t index)
+{
+    const struct message *message = message_at(cluster, index);
+    if (message->kind == MESSAGE_WRITE_ROW)
+        row_at(cluster, message->body)->references++;
+    else if (message->body != CASS_NONE)
+        body_at(cluster, message->body)->references++;
+}
+
+static void release(struct cass_cluster *cluster, uint32_t index)
+{
+    const struct message *message = message_at(cluster, index);
+    if (message->kind == MESSAGE_WRITE_ROW)
+        cass_row_release(cluster, message->body);
+    else if (message->body != CASS_NONE)
+        cass_body_release(cluster, message->body);
+}
+
+bool cass_network_passes(struct cass_cluster *cluster, uint32_t from, uint32_t to, bool *is_double)
+{
+    *is_double = false;
+    if (cluster->cut_count > 0 && is_cut(cluster, from, to))
+        return false;
+    if (cluster->loss <= 0 && cluster->duplicate <= 0)
+        return true;
+    double chance = sim_random_unit(&cluster->places[from].loss);
+    *is_double = chance >= cluster->loss && chance < cluster->loss + cluster->duplicate;
+    return chance >= cluster->loss;
+}
+
+int64_t cass_network_latency(struct cass_cluster *cluster, uint32_t from, uint32_t to)
+{
+    bool is_near = cass_place_datacenter(cluster, from) == cass_place_datacenter(cluster, to);
+    const struct sim_size *law = is_near ? &cluster->config.latency_ns : &cluster->config.latency_between_ns;
+    if (law->kind == SIM_SIZE_CONSTANT && law->a < 1)
+        return 0;
+    int64_t latency = (int64_t)sim_size_draw(law, &cluster->places[from].latency);
+    if (cluster->delay == 1.0)
+        return latency;
+    return (int64_t)((double)latency * cluster->delay);
+}
+
+uint32_t cass_place_datacenter(const struct cass_cluster *cluster, uint32_t place)
+{
+    if (place < cluster->node_count)
+        return cluster->nodes[place].datacenter;
+    return (place - cluster->node_count) % cluster->config.datacenter_count;
+}
+
+bool cass_believes_up(const struct cass_cluster *cluster, uint32_t place, uint32_t node)
+{
+    int64_t since = cluster->gone_since[(size_t)place * cluster->node_count + node];
+    return since == NEVER || now_ns(cluster) - since < cluster->config.detect_ns;
+}
+
+void cass_network_refresh(struct cass_cluster *cluster, uint32_t node)
+{
+    for (uint32_t place = 0; place < cluster->place_count; place++) {
+        int64_t *since = &cluster->gone_since[(size_t)place * cluster->node_count + node];
+        bool is_gone = cluster->nodes[node].is_down || (place != node && is_cut(cluster, place, node));
+        if (!is_gone)
+            *since = NEVER;
+        else if (*since == NEVER)
+            *since = now_ns(cluster);
+    }
+}
+
+void cass_set_cut(struct cass_cluster *cluster, const uint8_t *group_a, const uint8_t *group_b, bool cut)
+{
+    for (uint32_t a = 0; a < cluster->place_count; a++) {
+        for (uint32_t b = 0; b < cluster->place_count; b++) {
+            bool is_pair = a != b && (a < cluster->node_count || b < cluster->node_count);
+            if (!group_a[a] || !group_b[b] || !is_pair || is_cut(cluster, a, b) == cut)
+                continue;
+            flip(cluster, a, b);
+            flip(cluster, b, a);
+            cluster->cut_count = cut ? cluster->cut_count + 1 : cluster->cut_count - 1;
+        }
+    }
+    for (uint32_t node = 0; node < cluster->node_count; node++)
+        cass_network_refresh(cluster, node);
+}
+
+void cass_set_loss(struct cass_cluster *cluster, double loss, double duplicate)
+{
+    cluster->loss = loss;
+    cluster->duplicate = duplicate;
+}
+
+void cass_set_delay(struct cass_cluster *cluster, double factor)
+{
+    cluster->delay = factor;
+}
+
+void cass_heal(struct cass_cluster *cluster)
+{
+    cluster->loss = cluster->config.loss;
+    cluster->duplicate = cluster->config.duplicate;
+    cluster->delay = 1;
+    size_t pairs = (size_t)cluster->place_count * cluster->node_count;
+    memset(cluster->cuts, 0, (pairs / 64 + 1) * sizeof(*cluster->cuts));
+    cluster->cut_count = 0;
+    for (uint32_t node = 0; node < cluster->node_count; node++) {
+        cass_set_down(cluster, node, false);
+        cluster->nodes[node].slow = 1;
+        cluster->nodes[node].is_failing = false;
+        cass_network_refresh(cluster, node);
+    }
+}
+
+static void flip(struct cass_cluster *cluster, uint32_t place, uint32_t node)
+{
+    if (node >= cluster->node_count)
+        return;
+    size_t pair = (size_t)place * cluster->node_count + node;
+    cluster->cuts[pair / 64] ^= UINT64_C(1) << pair % 64;
+}
+
+/* Clients do not talk to each other: one of the two is a node. */
+static bool is_cut(const struct cass_cluster *cluster, uint32_t a, uint32_t b)
+{
+    bool is_node = b < cluster->node_count;
+    size_t pair = is_node ? (size_t)a * cluster->node_count + b : (size_t)b * cluster->node_count + a;
+    return cluster->cuts[pair / 64] >> pair % 64 & 1;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "pool.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CAPACITY_FIRST 16u
+
+static bool pool_grow(struct cass_pool *pool);
+static bool table_grow(struct cass_table *table);
+static void insert(uint32_t *slots, uint32_t *hashes, uint32_t mask, uint32_t hash, uint32_t index);
+
+bool cass_pool_create(struct cass_pool *pool, size_t item_size)
+{
+    *pool = (struct cass_pool){.item_size = item_size, .used = 1, .capacity = CAPACITY_FIRST};
+    pool->items = calloc(CAPACITY_FIRST, item_size);
+    return pool->items != NULL;
+}
+
+void cass_pool_destroy(struct cass_pool *pool)
+{
+    free(pool->items);
+    pool->items = NULL;
+}
+
+uint32_t cass_pool_take(struct cass_pool *pool)
+{
+    uint32_t index = pool->free_head;
+    if (index != CASS_NONE) {
+        memcpy(&pool->free_head, pool->items + index * pool->item_size, sizeof(pool->free_head));
+    } else {
+        if (pool->used == pool->capacity && !pool_grow(pool)) {
+            pool->is_broken = true;
+            return CASS_NONE;
+        }
+        index = pool->used++;
+    }
+    pool->live++;
+    return index;
+}
+
+void cass_pool_give(struct cass_pool *pool, uint32_t index)
+{
+    if (index == CASS_NONE)
+        return;
+    assert(index < pool->used && pool->live > 0);
+    memcpy(pool->items + index * pool->item_size, &pool->free_head, sizeof(pool->free_head));
+    pool->free_head = index;
+    pool->live--;
+}
+
+/* By half, so that a large pool has at most a third of its memory idle. */
+static bool pool_grow(struct cass_pool *pool)
+{
+    if (pool->capacity > UINT32_MAX / 3 * 2 - 1)
+        return false;
+    uint32_t capacity = pool->capacity + pool->capacity / 2;
+    uint8_t *items = realloc(pool->items, capacity * pool->item_size);
+    if (items == NULL)
+        return false;
+    memset(items + pool->capacity * pool->item_size, 0, (capacity - pool->capacity) * pool->item_size);
+    pool->items = items;
+    pool->capacity = capacity;
+    return true;
+}
+
+bool cass_table_create(struct cass_table *table)
+{
+    *table = (struct cass_table){.mask = CAPACITY_FIRST - 1};
+    table->slots = calloc(CAPACITY_FIRST, sizeof(*table->slots));
+    table->hashes = calloc(CAPACITY_FIRST, sizeof(*table->hashes));
+    return table->slots != NULL && table->hashes != NULL;
+}
+
+void cass_table_destroy(struct cass_table *table)
+{
+    free(table->slots);
+    free(table->hashes);
+    *table = (struct cass_table){0};
+}
+
+void cass_table_put(struct cass_table *table, uint32_t hash, uint32_t index)
+{
+    if (index == CASS_NONE)
+        return;
+    if ((uint64_t)(table->count + 1) * 4 > (uint64_t)(table->mask + 1) * 3 && !table_grow(table)) {
+        table->is_broken = true;
+        return;
+    }
+    insert(table->slots, table->hashes, table->mask, hash, index);
+    table->count++;
+}
+
+/* Moves what follows back, so that there are no tombstones to wade through. */
+void cass_table_remove(struct cass_table *table, uint32_t hash, uint32_t index)
+{
+    uint32_t mask = table->mask, hole = hash & mask;
+    while (table->slots[hole] != index) {
+        if (table->slots[hole] == CASS_NONE)
+            return;
+        hole = (hole + 1) & mask;
+    }
+    for (uint32_t next = (hole + 1) & mask; table->slots[next] != CASS_NONE; next = (next + 1) & mask) {
+        uint32_t home = table->hashes[next] & mask;
+        if (((next - home) & mask) >= ((next - hole) & mask)) {
+            table->slots[hole] = table->slots[next];
+            table->hashes[hole] = table->hashes[next];
+            hole = next;
+        }
+    }
+    table->slots[hole] = CASS_NONE;
+    table->count--;
+}
+
+static bool table_grow(struct cass_table *table)
+{
+    size_t size = (size_t)table->mask + 1;
+    if (size > UINT32_MAX / 2)
+        return false;
+    uint32_t *slots = calloc(size * 2, sizeof(*slots));
+    uint32_t *hashes = calloc(size * 2, sizeof(*hashes));
+    if (slots == NULL || hashes == NULL) {
+        free(slots);
+        free(hashes);
+        return false;
+    }
+    for (size_t i = 0; i < size; i++) {
+        if (table->slots[i] != CASS_NONE)
+            insert(slots, hashes, (uint32_t)(size * 2 - 1), table->hashes[i], table->slots[i]);
+    }
+    free(table->slots);
+    free(table->hashes);
+    table->slots = slots;
+    table->hashes = hashes;
+    table->mask = (uint32_t)(size * 2 - 1);
+    return true;
+}
+
+static void insert(uint32_t *slots, uint32_t *hashes, uint32_t mask, uint32_t hash, uint32_t index)
+{
+    uint32_t at = hash & mask;
+    while (slots[at] != CASS_NONE)
+        at = (at + 1) & mask;
+    slots[at] = index;
+    hashes[at] = hash;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Pools of equal items, named by index, with a list of free ones through their first four bytes; and an
+ * open-addressing table of indices. Neither has pointers inside its items, so that either can be stored.
+ *
+ * Item 0 is nobody's: it stands for "none", and it is what a pool hands out when it cannot grow, so that the
+ * caller need not unwind; the pool is broken then, and its owner stops at the next event. */
+#ifndef CASSANDRA_POOL_H
+#define CASSANDRA_POOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CASS_NONE 0u
+
+struct cass_pool {
+    uint8_t *items;
+    size_t item_size;
+    uint32_t used, capacity; /* used: ever handed out, item 0 included */
+    uint32_t free_head;
+    uint32_t live; /* handed out now */
+    bool is_broken;
+};
+
+bool cass_pool_create(struct cass_pool *pool, size_t item_size);
+void cass_pool_destroy(struct cass_pool *pool);
+/* A new item is zeroed the first time; later it has what its last owner left, but for the first four bytes.
+ */
+uint32_t cass_pool_take(struct cass_pool *pool);
+void cass_pool_give(struct cass_pool *pool, uint32_t index);
+
+/* Linear probing over indices of items that the owner compares; 0 is an empty slot. */
+struct cass_table {
+    uint32_t *slots;
+    uint32_t *hashes; /* upper half of each item's hash, so that growing and removing ask no owner */
+    uint32_t mask, count;
+    bool is_broken;
+};
+
+bool cass_table_create(struct cass_table *table);
+void cass_table_destroy(struct cass_table *table);
+/* Puts an index that is not there yet. */
+void cass_table_put(struct cass_table *table, uint32_t hash, uint32_t index);
+/* Takes an index out; it must be there. */
+void cass_table_remove(struct cass_table *table, uint32_t hash, uint32_t index);
+
+#endif

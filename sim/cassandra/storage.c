@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Registers and counters as replicas keep them, and which of two cells wins. */
+#include "cassandra/token.h"
+#include "cluster_private.h"
+
+static uint32_t key_hash(uint64_t key);
+static bool is_dead(const struct cell *cell, int64_t now_s);
+
+/* The key is a bigint. */
+uint32_t cass_position(const struct cass_cluster *cluster, uint64_t key)
+{
+    uint8_t bytes[8];
+    for (uint32_t i = 0; i < 8; i++)
+        bytes[i] = (uint8_t)(key >> (56 - 8 * i));
+    return (uint32_t)cass_ring_position(cluster->ring, cass_token(bytes, sizeof(bytes)));
+}
+
+uint32_t cass_register_find(const struct cass_cluster *cluster, uint64_t key)
+{
+    const struct cass_table *table = &cluster->register_table;
+    uint32_t hash = key_hash(key);
+    for (uint32_t at = hash & table->mask; table->slots[at] != CASS_NONE; at = (at + 1) & table->mask) {
+        if (table->hashes[at] == hash && register_at(cluster, table->slots[at])->key == key)
+            return table->slots[at];
+    }
+    return CASS_NONE;
+}
+
+uint32_t cass_register_need(struct cass_cluster *cluster, uint64_t key)
+{
+    uint32_t found = cass_register_find(cluster, key);
+    if (found != CASS_NONE)
+        return found;
+    uint32_t entry = cass_pool_take(&cluster->registers);
+    uint32_t images = cass_pool_take(&cluster->images);
+    if (entry == CASS_NONE || images == CASS_NONE)
+        return CASS_NONE;
+    *register_at(cluster, entry) =
+        (struct register_entry){.key = key, .position = cass_position(cluster, key)};
+    for (uint32_t i = 0; i < cluster->factor; i++)
+        cass_image_clear(image_at(cluster, entry, i));
+    cass_table_put(&cluster->register_table, key_hash(key), entry);
+    return entry;
+}
+
+uint32_t cass_counter_find(const struct cass_cluster *cluster, uint64_t key)
+{
+    const struct cass_table *table = &cluster->counter_table;
+    uint32_t hash = key_hash(key);
+    for (uint32_t at = hash & table->mask; table->slots[at] != CASS_NONE; at = (at + 1) & table->mask) {
+        if (table->hashes[at] == hash && counter_at(cluster, table->slots[at])->key == key)
+            return table->slots[at];
+    }
+    return CASS_NONE;
+}
+
+/* A shard that was never written has clock 0, which every real clock exceeds. */
+uint32_t cass_counter_need(struct cass_cluster *cluster, uint64_t key)
+{
+    uint32_t found = cass_counter_find(cluster, key);
+    if (found != CASS_NONE)
+        return found;
+    uint32_t entry = cass_pool_take(&cluster->counters);
+    uint32_t shards = cass_pool_take(&cluster->shards);
+    if (entry == CASS_NONE || shards == CASS_NONE)
+        return CASS_NONE;
+    *counter_at(cluster, entry) = (struct counter_entry){.key = key, .position = cass_position(cluster, key)};
+    cass_table_put(&cluster->counter_table, key_hash(key), entry);
+    return entry;
+}
+
+uint32_t cass_body_new(struct cass_cluster *cluster)
+{
+    uint32_t index = cass_pool_take(&cluster->bodies);
+    body_at(cluster, index)->references = 1;
+    return index;
+}
+
+void cass_body_release(struct cass_cluster *cluster, uint32_t index)
+{
+    if (index != CASS_NONE && --body_at(cluster, index)->references == 0)
+        cass_pool_give(&cluster->bodies, index);
+}
+
+void cass_image_clear(struct image *image)
+{
+    for (uint32_t i = 0; i < CASS_COLUMNS; i++)
+        image->cells[i] = (struct cell){.timestamp_us = NO_TIME, .deletion_s = NEVER};
+}
+
+/* Cells.resolveRegular of Cassandra 4.0 and later: the higher timestamp; on a tie tombstones and expiring
+ * cells beat plain ones, a tombstone beats an expiring one, then the later deletion, then the larger value,
+ * as unsigned bytes. */
+bool cass_cell_wins(const struct cell *left, const struct cell *right)
+{
+    if (left->timestamp_us != right->timestamp_us)
+        return left->timestamp_us > right->timestamp_us;
+    bool left_dies = left->deletion_s != NEVER, right_dies = right->deletion_s != NEVER;
+    if (left_dies != right_dies)
+        return left_dies;
+    bool left_tomb = left->deletion_s < 0, right_tomb = right->deletion_s < 0;
+    if (left_tomb != right_tomb)
+        return left_tomb;
+    if (left->deletion_s != right->deletion_s)
+        return (left_tomb ? ~left->deletion_s : left->deletion_s) >
+               (right_tomb ? ~right->deletion_s : right->deletion_s);
+    return !left_tomb && (uint64_t)left->value > (uint64_t)right->value;
+}
+
+bool cass_image_merge(struct image *into, const struct image *from)
+{
+    bool is_changed = false;
+    for (uint32_t i = 0; i < CASS_COLUMNS; i++) {
+        if (!cass_cell_wins(&from->cells[i], &into->cells[i]))
+            continue;
+        into->cells[i] = from->cells[i];
+        is_changed = true;
+    }
+    return is_changed;
+}
+
+bool cass_image_equal(const struct image *left, const struct image *right)
+{
+    for (uint32_t i = 0; i < CASS_COLUMNS; i++) {
+        const struct cell *a = &left->cells[i], *b = &right->cells[i];
+        if (a->timestamp_us != b->timestamp_us || a->value != b->value || a->deletion_s != b->deletion_s)
+            return false;
+    }
+    return true;
+}
+
+uint32_t cass_image_live(const struct image *image, int64_t now, int64_t *columns)
+{
+    uint32_t mask = 0;
+    for (uint32_t i = 0; i < CASS_COLUMNS; i++) {
+        const struct cell *cell = &image->cells[i];
+        bool is_live = cell->timestamp_us != NO_TIME && !is_dead(cell, now / SIM_SECOND);
+        columns[i] = is_live ? cell->value : 0;
+        mask |= (is_live ? 1u : 0u) << i;
+    }
+    return mask;
+}
+
+static bool is_dead(const struct cell *cell, int64_t now_s)
+{
+    return cell->deletion_s < 0 || cell->deletion_s <= now_s;
+}
+
+static uint32_t key_hash(uint64_t key)
+{
+    return (uint32_t)(sim_mix64(key + UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+}
+
+void cass_image_set(struct image *image, const struct cass_statement *statement, int64_t timestamp_us,
+                    int64_t now)
+{
+    int64_t now_s = now / SIM_SECOND, deletion_s = NEVER;
+    if (statement->kind == CASS_DELETE_COLUMNS)
+        deletion_s = ~now_s;
+    else if (statement->ttl_ns > 0)
+        deletion_s = now_s + (statement->ttl_ns + SIM_SECOND - 1) / SIM_SECOND;
+    cass_image_clear(image);
+    for (uint32_t i = 0; i < CASS_COLUMNS; i++) {
+        if (statement->set_mask >> i & 1) {
+            int64_t value = statement->kind == CASS_DELETE_COLUMNS ? 0 : statement->set[i];
+            image->cells[i] =
+                (struct cell){.value = value, .timestamp_us = timestamp_us, .deletion_s = deletion_s};
+        }
+    }
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Data partitions: what they hold is counted; a row has a record of its own only while something about it is
+ * open: a replica misses it, something in flight carries it, or its writer has not taken an OK. So counts are
+ * exact under every retry. Expiring rows are kept as sums per second, since TTL counts in seconds. */
+#include "cassandra/token.h"
+#include "cluster_private.h"
+
+static uint32_t partition_hash(uint64_t key, int64_t bucket);
+static uint32_t row_hash(uint32_t partition, uint64_t row_id, uint32_t flags);
+static uint32_t row_find(const struct cass_cluster *cluster, uint32_t partition, uint64_t row_id,
+                         uint32_t flags);
+static uint32_t row_new(struct cass_cluster *cluster, uint32_t partition,
+                        const struct cass_statement *statement, uint32_t flags);
+static void row_settle(struct cass_cluster *cluster, uint32_t row);
+static void count_first(struct cass_cluster *cluster, const struct row *row);
+static void expiry_add(struct cass_cluster *cluster, uint32_t partition, int64_t second, uint64_t bytes);
+
+static inline uint32_t all_replicas(const struct cass_cluster *cluster)
+{
+    return (uint32_t)((UINT64_C(1) << cluster->factor) - 1);
+}
+
+/* The partition key is (key bigint, bucket bigint). */
+uint32_t cass_partition_position(const struct cass_cluster *cluster, uint64_t key, int64_t bucket)
+{
+    uint8_t numbers[2][8];
+    for (uint32_t i = 0; i < 8; i++) {
+        numbers[0][i] = (uint8_t)(key >> (56 - 8 * i));
+        numbers[1][i] = (uint8_t)((uint64_t)bucket >> (56 - 8 * i));
+    }
+    const struct cass_component parts[] = {{numbers[0], 8}, {numbers[1], 8}};
+    uint8_t serialised[2 * (8 + 3)];
+    cass_key_serialise(parts, 2, serialised);
+    return (uint32_t)cass_ring_position(cluster->ring, cass_token(serialised, sizeof(serialised)));
+}
+
+uint32_t cass_partition_find(const struct cass_cluster *cluster, uint64_t key, int64_t bucket)
+{
+    const struct cass_table *table = &cluster->partition_table;
+    uint32_t hash = partition_hash(key, bucket);
+    for (uint32_t at = hash & table->mask; table->slots[at] != CASS_NONE; at = (at + 1) & table->mask) {
+        const struct partition *partition = partition_at(cluster, table->slots[at]);
+        if (table->hashes[at] == hash && partition->key == key && partition->bucket == bucket)
+            return table->slots[at];
+    }
+    return CASS_NONE;
+}
+
+uint32_t cass_partition_need(struct cass_cluster *cluster, uint64_t key, int64_t bucket)
+{
+    uint32_t found = cass_partition_find(cluster, key, bucket);
+    if (found != CASS_NONE)
+        return found;
+    uint32_t index = cass_pool_take(&cluster->partitions);
+    *partition_at(cluster, index) = (struct partition){
+        .key = key,
+        .bucket = bucket,
+        .first_row_ns = NEVER,
+        .last_row_ns = NO_TIME,
+        .position = cass_partition_position(cluster, key, bucket),
+    };
+    cass_table_put(&cluster->partition_table, partition_hash(key, bucket), index);
+    return index;
+}
+
+void cass_partition_expire(struct cass_cluster *cluster, uint32_t index)
+{
+    struct partition *partition = partition_at(cluster, index);
+    int64_t now_s = now_ns(cluster) / SIM_SECOND;
+    while (partition->expiry_head != CASS_NONE) {
+        uint32_t head = partition->expiry_head;
+        const struct expiry *expiry = expiry_at(cluster, head);
+        if (expiry->second > now_s)
+            break;
+        partition->rows -= expiry->rows < partition->rows ? expiry->rows : partition->rows;
+        partition->bytes -= expiry->bytes < partition->bytes ? expiry->bytes : partition->bytes;
+        partition->tombstones += expiry->rows;
+        partition->expiry_head = expiry->next;
+        cass_pool_give(&cluster->expiries, head);
+    }
+}
+
+uint32_t cass_row_need(struct cass_cluster *cluster, const struct cass_statement *statement)
+{
+    uint32_t flags = statement->kind == CASS_DELETE_ROW ? ROW_DELETE : 0;
+    uint32_t partition = cass_partition_need(cluster, statement->key, statement->bucket);
+    uint32_t index = row_find(cluster, partition, statement->row_id, flags);
+    if (index == CASS_NONE)
+        index = row_new(cluster, partition, statement, flags);
+    row_at(cluster, index)->references++;
+    return index;
+}
+
+void cass_row_release(struct cass_cluster *cluster, uint32_t index)
+{
+    if (index == CASS_NONE)
+        return;
+    row_at(cluster, index)->references--;
+    row_settle(cluster, index);
+}
+
+void cass_row_confirm(struct cass_cluster *cluster, uint32_t index)
+{
+    row_at(cluster, index)->flags |= ROW_CONFIRMED;
+}
+
+void cass_row_apply(struct cass_cluster *cluster, uint32_t index, uint32_t replica)
+{
+    struct row *row = row_at(cluster, index);
+    uint32_t bit = UINT32_C(1) << replica;
+    if (row->held & bit)
+        return;
+    if (row->held == 0)
+        count_first(cluster, row);
+    row = row_at(cluster, index);
+    row->held |= bit;
+    uint32_t node = replicas_at(cluster, partition_at(cluster, row->partition)->position)[replica];
+    if (!(row->flags & ROW_DELETE)) {
+        cluster->nodes[node].stats.rows++;
+        cluster->nodes[node].stats.bytes += row->bytes;
+    }
+    row_settle(cluster, index);
+}
+
+uint64_t cass_rows_missed(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
+                          bool *is_mismatch)
+{
+    uint64_t missed = 0;
+    int64_t now_s = now_ns(cluster) / SIM_SECOND;
+    *is_mismatch = false;
+    for (uint32_t at = partition_at(cluster, partition)->unresolved; at != CASS_NONE;) {
+        const struct row *row = row_at(cluster, at);
+        uint32_t held = row->held & replicas;
+        *is_mismatch = *is_mismatch || (held != 0 && held != replicas);
+        if (row->held != 0 && held == 0 && !(row->flags & ROW_DELETE) && row->expires_s > now_s)
+            missed++;
+        at = row->next;
+    }
+    return missed;
+}
+
+void cass_rows_repair(struct cass_cluster *cluster, uint32_t partition, uint32_t replica, uint32_t others)
+{
+    for (uint32_t at = partition_at(cluster, partition)->unresolved; at != CASS_NONE;) {
+        const struct row *row = row_at(cluster, at);
+        uint32_t next = row->next;
+        if (row->held & others)
+            cass_row_apply(cluster, at, replica);
+        at = next;
+    }
+}
+
+static uint32_t row_new(struct cass_cluster *cluster, uint32_t partition_index,
+                        const struct cass_statement *statement, uint32_t flags)
+{
+    uint32_t index = cass_pool_take(&cluster->rows);
+    struct partition *partition = partition_at(cluster, partition_index);
+    int64_t ttl_s = (statement->ttl_ns + SIM_SECOND - 1) / SIM_SECOND;
+    *row_at(cluster, index) = (struct row){
+        .next = partition->unresolved,
+        .partition = partition_index,
+        .flags = flags,
+        .row_id = statement->row_id,
+        .bytes = statement->bytes,
+        .time_ns = statement->row_time_ns,
+        .expires_s = statement->ttl_ns > 0 ? now_ns(cluster) / SIM_SECOND + ttl_s : NEVER,
+    };
+    if (partition->unresolved != CASS_NONE)
+        row_at(cluster, partition->unresolved)->previous = index;
+    if (index != CASS_NONE)
+        partition->unresolved = index;
+    cass_table_put(&cluster->row_table, row_hash(partition_index, statement->row_id, flags), index);
+    return index;
+}
+
+/* Forgets a row about which nothing is open. A row that no replica got, and that nothing carries any more,
+ * was never written. */
+static void row_settle(struct cass_cluster *cluster, uint32_t index)
+{
+    const struct row *row = row_at(cluster, index);
+    bool is_complete = row->held == all_replicas(cluster) && row->flags & ROW_CONFIRMED;
+    if (row->references > 0 || !(is_complete || row->held == 0))
+        return;
+    uint32_t flags = row->flags & ROW_DELETE;
+    cass_table_remove(&cluster->row_table, row_hash(row->partition, row->row_id, flags), index);
+    if (row->previous != CASS_NONE)
+        row_at(cluster, row->previous)->next = row->next;
+    else
+        partition_at(cluster, row->partition)->unresolved = row->next;
+    if (row->next != CASS_NONE)
+        row_at(cluster, row->next)->previous = row->previous;
+    cass_pool_give(&cluster->rows, index);
+}
+
+static void count_first(struct cass_cluster *cluster, const struct row *row)
+{
+    struct partition *partition = partition_at(cluster, row->partition);
+    if (row->flags & ROW_DELETE) {
+        partition->tombstones++;
+        partition->rows -= partition->rows > 0 ? 1 : 0;
+        partition->bytes -= row->bytes < partition->bytes ? row->bytes : partition->bytes;
+        return;
+    }
+    partition->rows++;
+    partition->bytes += row->bytes;
+    partition->first_row_ns = row->time_ns < partition->first_row_ns ? row->time_ns : partition->first_row_ns;
+    partition->last_row_ns = row->time_ns > partition->last_row_ns ? row->time_ns : partition->last_row_ns;
+    if (row->expires_s != NEVER)
+        expiry_add(cluster, row->partition, row->expires_s, row->bytes);
+}
+
+/* In order of seconds; mostly the last one, or one after it. */
+static void expiry_add(struct cass_cluster *cluster, uint32_t index, int64_t second, uint64_t bytes)
+{
+    struct partition *partition = partition_at(cluster, index);
+    uint32_t before = CASS_NONE, at = partition->expiry_head;
+    if (at != CASS_NONE && expiry_at(cluster, partition->expiry_tail)->second <= second)
+        at = partition->expiry_tail;
+    while (at != CASS_NONE && expiry_at(cluster, at)->second < second) {
+        before = at;
+        at = expiry_at(cluster, at)->next;
+    }
+    if (at == CASS_NONE || expiry_at(cluster, at)->second != second) {
+        uint32_t fresh = cass_pool_take(&cluster->expiries);
+        *expiry_at(cluster, fresh) = (struct expiry){.next = at, .second = second};
+        if (before != CASS_NONE)
+            expiry_at(cluster, before)->next = fresh;
+        else
+            partition->expiry_head = fresh;
+        if (at == CASS_NONE)
+            partition->expiry_tail = fresh;
+        at = fresh;
+    }
+    expiry_at(cluster, at)->rows++;
+    expiry_at(cluster, at)->bytes += bytes;
+}
+
+static uint32_t row_find(const struct cass_cluster *cluster, uint32_t partition, uint64_t row_id,
+                         uint32_t flags)
+{
+    const struct cass_table *table = &cluster->row_table;
+    uint32_t hash = row_hash(partition, row_id, flags);
+    for (uint32_t at = hash & table->mask; table->slots[at] != CASS_NONE; at = (at + 1) & table->mask) {
+        const struct row *row = row_at(cluster, table->slots[at]);
+        if (table->hashes[at] == hash && row->partition == partition && row->row_id == row_id &&
+            (row->flags & ROW_DELETE) == flags)
+            return table->slots[at];
+    }
+    return CASS_NONE;
+}
+
+static uint32_t partition_hash(uint64_t key, int64_t bucket)
+{
+    return (uint32_t)(sim_mix64(key * UINT64_C(0x9e3779b97f4a7c15) ^ sim_mix64((uint64_t)bucket + 1)) >> 32);
+}
+
+static uint32_t row_hash(uint32_t partition, uint64_t row_id, uint32_t flags)
+{
+    return (uint32_t)(sim_mix64(row_id ^ sim_mix64(partition) ^ flags) >> 32);
+}
+
+uint32_t cass_rows_laggards(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas)
+{
+    uint32_t behind = 0;
+    for (uint32_t at = partition_at(cluster, partition)->unresolved; at != CASS_NONE;) {
+        const struct row *row = row_at(cluster, at);
+        behind |= row->held & replicas ? replicas & ~row->held : 0;
+        at = row->next;
+    }
+    return behind;
+}

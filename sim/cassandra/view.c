@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is stored, seen from outside the simulated world: at once and without cost. */
+#include <assert.h>
+
+#include "cluster_private.h"
+
+static const char *const result_names[CASS_RESULT_COUNT] = {
+    [CASS_OK] = "OK",
+    [CASS_UNAVAILABLE] = "UNAVAILABLE",
+    [CASS_WRITE_TIMEOUT] = "WRITE_TIMEOUT",
+    [CASS_WRITE_FAILURE] = "WRITE_FAILURE",
+    [CASS_READ_TIMEOUT] = "READ_TIMEOUT",
+    [CASS_READ_FAILURE] = "READ_FAILURE",
+    [CASS_CAS_UNKNOWN] = "CAS_UNKNOWN",
+    [CASS_INVALID] = "INVALID",
+};
+
+static uint32_t copy_replicas(const struct cass_cluster *cluster, uint32_t position, uint32_t *out);
+static uint32_t replica_on(const struct cass_cluster *cluster, uint32_t position, uint32_t node);
+
+const char *cass_result_name(enum cass_result result)
+{
+    return result_names[result];
+}
+
+size_t cass_partition_count(const struct cass_cluster *cluster)
+{
+    return cluster->partitions.used - 1;
+}
+
+void cass_partition_at(const struct cass_cluster *cluster, size_t index, struct cass_partition_view *out)
+{
+    assert(index < cass_partition_count(cluster));
+    const struct partition *partition = partition_at(cluster, (uint32_t)index + 1);
+    uint32_t all = (uint32_t)((UINT64_C(1) << cluster->factor) - 1);
+    int64_t now_s = now_ns(cluster) / SIM_SECOND;
+    *out = (struct cass_partition_view){.key = partition->key,
+                                        .bucket = partition->bucket,
+                                        .rows = partition->rows,
+                                        .bytes = partition->bytes,
+                                        .tombstones = partition->tombstones,
+                                        .first_row_ns = partition->first_row_ns,
+                                        .last_row_ns = partition->last_row_ns};
+    for (uint32_t at = partition->expiry_head; at != CASS_NONE; at = expiry_at(cluster, at)->next) {
+        const struct expiry *expiry = expiry_at(cluster, at);
+        if (expiry->second > now_s)
+            break;
+        out->rows -= expiry->rows < out->rows ? expiry->rows : out->rows;
+        out->bytes -= expiry->bytes < out->bytes ? expiry->bytes : out->bytes;
+        out->tombstones += expiry->rows;
+    }
+    for (uint32_t at = partition->unresolved; at != CASS_NONE; at = row_at(cluster, at)->next) {
+        const struct row *row = row_at(cluster, at);
+        bool is_row = !(row->flags & ROW_DELETE) && row->expires_s > now_s;
+        out->missing_rows += is_row && row->held != 0 && row->held != all ? 1 : 0;
+    }
+}
+
+bool cass_peek_columns(const struct cass_cluster *cluster, uint32_t node, uint64_t key, int64_t *columns,
+                       uint32_t *mask)
+{
+    *mask = 0;
+    uint32_t entry = cass_register_find(cluster, key);
+    uint32_t replica = replica_on(cluster, cass_position(cluster, key), node);
+    if (entry == CASS_NONE || replica == cluster->factor)
+        return false;
+    *mask = cass_image_live(image_at(cluster, entry, replica), now_ns(cluster), columns);
+    return *mask != 0;
+}
+
+bool cass_peek_counter(const struct cass_cluster *cluster, uint32_t node, uint64_t key, int64_t *value)
+{
+    *value = 0;
+    uint32_t entry = cass_counter_find(cluster, key);
+    uint32_t replica = replica_on(cluster, cass_position(cluster, key), node);
+    if (entry == CASS_NONE || replica == cluster->factor)
+        return false;
+    bool is_found = false;
+    for (uint32_t leader = 0; leader < cluster->factor; leader++) {
+        const struct shard *shard = shard_at(cluster, entry, replica, leader);
+        *value += shard->count;
+        is_found = is_found || shard->clock != 0;
+    }
+    return is_found;
+}
+
+int64_t cass_counter_total(const struct cass_cluster *cluster, uint64_t key)
+{
+    uint32_t entry = cass_counter_find(cluster, key);
+    int64_t total = 0;
+    for (uint32_t leader = 0; entry != CASS_NONE && leader < cluster->factor; leader++)
+        total += shard_at(cluster, entry, leader, leader)->count;
+    return total;
+}
+
+uint32_t cass_key_replicas(const struct cass_cluster *cluster, uint64_t key, uint32_t *out)
+{
+    return copy_replicas(cluster, cass_position(cluster, key), out);
+}
+
+uint32_t cass_partition_replicas(const struct cass_cluster *cluster, uint64_t key, int64_t bucket,
+                                 uint32_t *out)
+{
+    return copy_replicas(cluster, cass_partition_position(cluster, key, bucket), out);
+}
+
+uint32_t cass_place_count(const struct cass_cluster *cluster)
+{
+    return cluster->place_count;
+}
+
+uint32_t cass_place_of_client(const struct cass_cluster *cluster, uint32_t client)
+{
+    return cluster->node_count + client;
+}
+
+uint32_t cass_node_count(const struct cass_cluster *cluster)
+{
+    return cluster->node_count;
+}
+
+void cass_node_stats(const struct cass_cluster *cluster, uint32_t node, struct cass_node_stats *out)
+{
+    assert(node < cluster->node_count);
+    *out = cluster->nodes[node].stats;
+}
+
+uint64_t cass_events_handled(const struct cass_cluster *cluster)
+{
+    return cluster->events_handled;
+}
+
+size_t cass_cluster_memory(const struct cass_cluster *cluster)
+{
+    size_t bytes = sizeof(*cluster);
+    for (size_t i = 0; i < sizeof(cluster->pools) / sizeof(cluster->pools[0]); i++)
+        bytes += cluster->pools[i].capacity * cluster->pools[i].item_size;
+    for (size_t i = 0; i < sizeof(cluster->tables) / sizeof(cluster->tables[0]); i++)
+        bytes += ((size_t)cluster->tables[i].mask + 1) * 2 * sizeof(uint32_t);
+    return bytes;
+}
+
+static uint32_t copy_replicas(const struct cass_cluster *cluster, uint32_t position, uint32_t *out)
+{
+    for (uint32_t i = 0; i < cluster->factor; i++)
+        out[i] = replicas_at(cluster, position)[i];
+    return cluster->factor;
+}
+
+/* factor when the node has none. */
+static uint32_t replica_on(const struct cass_cluster *cluster, uint32_t position, uint32_t node)
+{
+    uint32_t replica = 0;
+    while (replica < cluster->factor && replicas_at(cluster, position)[replica] != node)
+        replica++;
+    return replica;
+}
