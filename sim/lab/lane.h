@@ -24,6 +24,7 @@ struct lab_tally {
     struct lab_histogram closed_rows, open_rows, closed_bytes, open_bytes, read_partitions;
     uint64_t over_limit, over_limit_rows, over_limit_bytes, tiny;
     uint64_t rows, counter_increments, state_reads, state_writes;
+    uint64_t lwt, lock_ops, rows_scanned, retried, duplicated, misrouted; /* of a cluster run */
     uint64_t peak_rows_per_s;
     uint64_t read_empties, reads_incomplete, reads_out_of_order;
     uint64_t placement_digest;

@@ -21,7 +21,7 @@ static bool add_sizes(struct lab_metrics *out, const char *prefix, const struct 
                       bool is_weighted);
 static bool add_quantiles(struct lab_metrics *out, const char *prefix, const struct lab_bin *bins,
                           size_t bin_count, const struct lab_histogram *histogram, bool is_weighted,
-                          const struct quantile *quantiles, size_t quantile_count);
+                          const struct quantile *quantiles, size_t quantile_count, double unit);
 static bool add_all_sizes(struct lab_metrics *out, const struct lab_tally *tally);
 static bool add_reads(struct lab_metrics *out, const struct lab_tally *tally);
 static bool add_load(struct lab_metrics *out, const struct lab_tally *tally, uint32_t nodes);
@@ -30,7 +30,8 @@ bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenar
                           struct lab_metrics *out)
 {
     uint64_t closed = tally->closed_rows.count, open = tally->open_rows.count;
-    uint64_t extra = tally->counter_increments + tally->state_reads + tally->state_writes;
+    uint64_t extra =
+        tally->counter_increments + tally->state_reads + tally->state_writes + tally->lwt + tally->lock_ops;
     double per_1000 = tally->rows == 0 ? 0 : 1000.0 * (double)extra / (double)tally->rows;
     bool ok = add(out, "partitions", "total", (double)(closed + open)) &&
               add(out, "partitions", "closed", (double)closed) &&
@@ -47,14 +48,33 @@ bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenar
     ok = ok && add(out, "writes", "rows", (double)tally->rows) &&
          add(out, "writes", "counter_increments", (double)tally->counter_increments) &&
          add(out, "writes", "state_reads", (double)tally->state_reads) &&
-         add(out, "writes", "state_writes", (double)tally->state_writes) && add(out, "writes", "lwt", 0) &&
-         add(out, "writes", "lock_ops", 0) && add(out, "writes", "rows_scanned", 0) &&
-         add(out, "writes", "extra_ops_per_1000_rows", per_1000) && add(out, "writes", "retried", 0) &&
-         add(out, "writes", "duplicated", 0) && add(out, "writes", "misrouted", 0);
+         add(out, "writes", "state_writes", (double)tally->state_writes) &&
+         add(out, "writes", "lwt", (double)tally->lwt) &&
+         add(out, "writes", "lock_ops", (double)tally->lock_ops) &&
+         add(out, "writes", "rows_scanned", (double)tally->rows_scanned) &&
+         add(out, "writes", "extra_ops_per_1000_rows", per_1000) &&
+         add(out, "writes", "retried", (double)tally->retried) &&
+         add(out, "writes", "duplicated", (double)tally->duplicated) &&
+         add(out, "writes", "misrouted", (double)tally->misrouted);
     if (scenario->reads.present)
         ok = ok && add_reads(out, tally);
     return ok && add(out, "peak", "rows_per_second_one_partition", (double)tally->peak_rows_per_s) &&
            add_load(out, tally, nodes);
+}
+
+bool lab_metrics_of_latency(const struct lab_histogram *histogram, const char *name, struct lab_metrics *out)
+{
+    static const struct quantile quantiles[] = {{"p50", 500}, {"p99", 990}, {"p999", 999}};
+    if (histogram->count == 0)
+        return true;
+    char prefix[LAB_METRIC_NAME_SIZE];
+    snprintf(prefix, sizeof prefix, "latency.%s", name);
+    size_t bin_count;
+    struct lab_bin *bins = lab_histogram_sorted(histogram, &bin_count);
+    bool ok = bins != NULL && add_quantiles(out, prefix, bins, bin_count, histogram, false, quantiles,
+                                            sizeof quantiles / sizeof *quantiles, 1e-6);
+    free(bins);
+    return ok;
 }
 
 static bool add_all_sizes(struct lab_metrics *out, const struct lab_tally *tally)
@@ -101,7 +121,7 @@ static bool add_sizes(struct lab_metrics *out, const char *prefix, const struct 
     struct lab_bin *bins = lab_histogram_sorted(histogram, &bin_count);
     ok = ok && bins != NULL &&
          add_quantiles(out, prefix, bins, bin_count, histogram, is_weighted, size_quantiles,
-                       sizeof size_quantiles / sizeof *size_quantiles);
+                       sizeof size_quantiles / sizeof *size_quantiles, 1);
     free(bins);
     return ok && add(out, prefix, "max", (double)histogram->most);
 }
@@ -109,7 +129,7 @@ static bool add_sizes(struct lab_metrics *out, const char *prefix, const struct 
 /* The smallest size N with P(size <= N) >= p; a rounded bin never tells more than the most there is. */
 static bool add_quantiles(struct lab_metrics *out, const char *prefix, const struct lab_bin *bins,
                           size_t bin_count, const struct lab_histogram *histogram, bool is_weighted,
-                          const struct quantile *quantiles, size_t quantile_count)
+                          const struct quantile *quantiles, size_t quantile_count, double unit)
 {
     lab_wide n = is_weighted ? histogram->weight : histogram->count, below = 0;
     size_t bin = 0;
@@ -121,7 +141,8 @@ static bool add_quantiles(struct lab_metrics *out, const char *prefix, const str
             below = upto;
         }
         uint64_t size = bin < bin_count ? bins[bin].size : histogram->most;
-        if (!add(out, prefix, quantiles[i].name, (double)(size < histogram->most ? size : histogram->most)))
+        if (!add(out, prefix, quantiles[i].name,
+                 (double)(size < histogram->most ? size : histogram->most) * unit))
             return false;
     }
     return true;
@@ -137,7 +158,7 @@ static bool add_reads(struct lab_metrics *out, const struct lab_tally *tally)
         double mean = (double)reads->sum / (double)reads->count;
         ok = ok && bins != NULL && add(out, "reads.partitions_per_read", "mean", mean) &&
              add_quantiles(out, "reads.partitions_per_read", bins, bin_count, reads, false, read_quantiles,
-                           sizeof read_quantiles / sizeof *read_quantiles) &&
+                           sizeof read_quantiles / sizeof *read_quantiles, 1) &&
              add(out, "reads.partitions_per_read", "max", (double)reads->most) &&
              add(out, "reads", "empty_partitions_per_read",
                  (double)tally->read_empties / (double)reads->count);

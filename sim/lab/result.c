@@ -61,6 +61,9 @@ void lab_result_destroy(struct lab_result *result)
         lab_histogram_clear(&strategy->open_bytes);
         lab_histogram_clear(&strategy->read_partitions);
         free(strategy->metrics.items);
+        free(strategy->events.marks);
+        free(strategy->views.key);
+        free(strategy->views.items);
     }
     for (size_t i = 0; i < result->expect_count; i++)
         free(result->expects[i].text);

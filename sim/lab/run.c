@@ -5,26 +5,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/digest.h"
 #include "metrics.h"
+#include "result_make.h"
 #include "stream.h"
 
 /* Each key under way keeps a cell a bucket. */
 #define HASH_BUCKETS_MAX (UINT32_C(1) << 20)
 
 static bool check(const struct lab_scenario *scenario, struct sim_error *error);
-static struct lab_result *make_result(const struct lab_scenario *scenario, struct lab_stream_result *stream,
-                                      uint32_t nodes);
-static bool fill_strategy(const struct lab_scenario *scenario, size_t index, struct lab_tally *tally,
-                          uint32_t nodes, struct lab_strategy_result *out);
+static bool run_stream(const struct lab_scenario *scenario, uint32_t jobs, struct lab_progress *progress,
+                       struct lab_result **out, struct sim_error *error);
+static struct lab_result *stream_result(const struct lab_scenario *scenario,
+                                        struct lab_stream_result *stream);
 static bool judge(const struct lab_scenario *scenario, struct lab_result *result, struct sim_error *error);
-static char *copy_text(const char *text);
 
 bool lab_run(const struct lab_scenario *scenario, uint32_t jobs, struct lab_progress *progress,
              struct lab_result **out, struct sim_error *error)
 {
+    return lab_run_told(scenario, jobs, progress, NULL, out, error);
+}
+
+bool lab_run_told(const struct lab_scenario *scenario, uint32_t jobs, struct lab_progress *progress,
+                  const struct lab_story *story, struct lab_result **out, struct sim_error *error)
+{
     assert(jobs >= 1);
     *out = NULL;
+    struct lab_result *result;
+    (void)story; /* the stream engine has no events to tell of */
+    if (!run_stream(scenario, jobs, progress, &result, error))
+        return false;
+    if (!judge(scenario, result, error)) {
+        lab_result_destroy(result);
+        return false;
+    }
+    *out = result;
+    return true;
+}
+
+static bool run_stream(const struct lab_scenario *scenario, uint32_t jobs, struct lab_progress *progress,
+                       struct lab_result **out, struct sim_error *error)
+{
     struct cass_ring *ring;
     if (!check(scenario, error) ||
         !cass_ring_create(scenario->seed, scenario->cluster.nodes, scenario->cluster.num_tokens,
@@ -38,16 +58,9 @@ bool lab_run(const struct lab_scenario *scenario, uint32_t jobs, struct lab_prog
     cass_ring_destroy(ring);
     if (!ok)
         return false;
-    struct lab_result *result = make_result(scenario, &stream, scenario->cluster.nodes);
+    *out = stream_result(scenario, &stream);
     lab_stream_result_clear(&stream, scenario->strategy_count);
-    if (result == NULL)
-        return sim_fail_memory(error);
-    if (!judge(scenario, result, error)) {
-        lab_result_destroy(result);
-        return false;
-    }
-    *out = result;
-    return true;
+    return *out != NULL || sim_fail_memory(error);
 }
 
 /* What only the engine knows to be too much. */
@@ -66,66 +79,23 @@ static bool check(const struct lab_scenario *scenario, struct sim_error *error)
            lab_check_walks(scenario, workload->start_ns, workload->start_ns + workload->duration_ns, error);
 }
 
-static struct lab_result *make_result(const struct lab_scenario *scenario, struct lab_stream_result *stream,
-                                      uint32_t nodes)
+static struct lab_result *stream_result(const struct lab_scenario *scenario, struct lab_stream_result *stream)
 {
-    struct lab_result *result = calloc(1, sizeof *result);
-    if (result == NULL)
-        return NULL;
-    const char *source = scenario->trace_path == NULL ? "made" : strrchr(scenario->trace_path, '/');
-    if (source == NULL)
-        source = scenario->trace_path;
-    else if (*source == '/')
-        source++;
-    result->scenario_name = copy_text(scenario->name);
-    result->about = copy_text(scenario->about);
-    result->source = copy_text(source);
-    result->seed = scenario->seed;
-    result->rows = stream->rows;
-    result->keys = stream->keys;
-    result->start_ns = stream->start_ns;
-    result->end_ns = stream->end_ns;
-    result->limits = scenario->limits;
-    result->strategies = calloc(scenario->strategy_count, sizeof *result->strategies);
-    bool ok = result->scenario_name != NULL && result->about != NULL && result->source != NULL &&
-              result->strategies != NULL;
-    uint64_t digest = sim_digest_chain(sim_digest_chain(0, stream->rows), stream->keys);
+    struct lab_result *result =
+        lab_result_begin(scenario, stream->rows, stream->keys, stream->start_ns, stream->end_ns);
+    bool ok = result != NULL;
     for (size_t i = 0; ok && i < scenario->strategy_count; i++) {
-        result->strategy_count = i + 1;
-        ok = fill_strategy(scenario, i, &stream->tallies[i], nodes, &result->strategies[i]);
-        digest = sim_digest_chain(digest, stream->tallies[i].placement_digest);
+        struct lab_strategy_result *strategy = lab_result_add(result, scenario, i, &stream->tallies[i]);
+        ok = strategy != NULL &&
+             lab_metrics_of_tally(&stream->tallies[i], scenario, scenario->cluster.nodes, &strategy->metrics);
+        if (ok)
+            lab_result_take(strategy, &stream->tallies[i]);
     }
-    result->digest = digest;
     if (!ok) {
         lab_result_destroy(result);
         return NULL;
     }
     return result;
-}
-
-/* The histograms move from the tally to the result. */
-static bool fill_strategy(const struct lab_scenario *scenario, size_t index, struct lab_tally *tally,
-                          uint32_t nodes, struct lab_strategy_result *out)
-{
-    out->label = copy_text(scenario->strategies[index].label);
-    out->strategy = scenario->strategies[index].strategy;
-    out->placement_digest = tally->placement_digest;
-    if (out->label == NULL || tally->out_of_memory || tally->closed_rows.out_of_memory ||
-        tally->open_rows.out_of_memory || tally->closed_bytes.out_of_memory ||
-        tally->open_bytes.out_of_memory || tally->read_partitions.out_of_memory ||
-        !lab_metrics_of_tally(tally, scenario, nodes, &out->metrics))
-        return false;
-    out->closed_rows = tally->closed_rows;
-    out->open_rows = tally->open_rows;
-    out->closed_bytes = tally->closed_bytes;
-    out->open_bytes = tally->open_bytes;
-    out->read_partitions = tally->read_partitions;
-    lab_histogram_init(&tally->closed_rows);
-    lab_histogram_init(&tally->open_rows);
-    lab_histogram_init(&tally->closed_bytes);
-    lab_histogram_init(&tally->open_bytes);
-    lab_histogram_init(&tally->read_partitions);
-    return true;
 }
 
 static bool judge(const struct lab_scenario *scenario, struct lab_result *result, struct sim_error *error)
@@ -145,7 +115,7 @@ static bool judge(const struct lab_scenario *scenario, struct lab_result *result
                 "%s:%d:%d: this run has no metric '%s'; `bucketlab run --json` shows those that it has",
                 scenario->path, expect->line, expect->column, expect->metric);
         struct lab_expect_result *judged = &result->expects[i];
-        judged->text = copy_text(expect->text);
+        judged->text = lab_text_copy(expect->text);
         result->expect_count = i + 1;
         if (judged->text == NULL)
             return sim_fail_memory(error);
@@ -154,13 +124,4 @@ static bool judge(const struct lab_scenario *scenario, struct lab_result *result
         result->expects_hold = result->expects_hold && judged->ok;
     }
     return true;
-}
-
-static char *copy_text(const char *text)
-{
-    size_t size = strlen(text) + 1;
-    char *copy = malloc(size);
-    if (copy != NULL)
-        memcpy(copy, text, size);
-    return copy;
 }

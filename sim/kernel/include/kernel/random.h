@@ -18,11 +18,14 @@ enum sim_purpose {
     SIM_SPIKE = 5,
     SIM_READ = 6,
     SIM_RING = 7,
-    SIM_NETWORK = 8, /* latency of a place's messages */
-    SIM_LOSS = 9,    /* loss and duplication of a place's messages */
-    SIM_PAUSE = 10,  /* a node's garbage collections */
-    SIM_CHOICE = 11, /* which replica a place asks */
+    SIM_NETWORK = 8,  /* latency of a place's messages */
+    SIM_LOSS = 9,     /* loss and duplication of a place's messages */
+    SIM_PAUSE = 10,   /* a node's garbage collections */
+    SIM_CHOICE = 11,  /* which replica a place asks */
     SIM_BACKOFF = 12, /* a coordinator's sleeps between Paxos rounds */
+    SIM_AGENT = 13,   /* which agent takes a row */
+    SIM_CLOCK = 14,   /* an agent's clock */
+    SIM_FAULT = 15,
 };
 
 struct sim_random {

@@ -24,6 +24,33 @@ struct lab_metrics {
     size_t count, capacity;
 };
 
+/* Every event of a cluster run, folded: `digest` over all of them, and after each `stride` events the low 16
+ * bits of the digest so far, so that the first event that differs between two runs can be named. */
+#define LAB_EVENT_MARKS_MAX (1u << 17)
+struct lab_event_log {
+    uint64_t digest, events;
+    uint64_t stride; /* a power of two, as small as the marks allow; 0: no cluster run */
+    uint16_t *marks; /* events / stride of them */
+    size_t mark_count;
+};
+
+/* What the agents believe of one key's bucket around its first change, as a picture shows it. */
+struct lab_view {
+    int64_t time_ns;
+    uint32_t agent;
+    int64_t bucket;
+    bool is_known;    /* the agent's cache knew the key */
+    bool is_changing; /* and a change that is still to come */
+};
+struct lab_views {
+    char *key;         /* its name; NULL: no change was seen */
+    int64_t change_ns; /* when the change was stored */
+    int64_t until_ns;  /* from when on rows go to the next bucket */
+    uint32_t agents;
+    struct lab_view *items; /* in order of time, then agent */
+    size_t count, capacity;
+};
+
 struct lab_strategy_result {
     char *label;
     struct bk_strategy strategy;
@@ -31,6 +58,8 @@ struct lab_strategy_result {
     struct lab_histogram closed_rows, open_rows, closed_bytes, open_bytes; /* weight: rows */
     struct lab_histogram read_partitions; /* partitions per read; empty without reads. weight: 1 */
     struct lab_metrics metrics;
+    struct lab_event_log events; /* of a cluster run */
+    struct lab_views views;
 };
 
 struct lab_expect_result {

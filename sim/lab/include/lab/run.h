@@ -21,10 +21,22 @@ struct lab_progress {
     _Atomic bool stop; /* set by the caller: the run ends soon with an error and no result */
 };
 
+/* Who wants to hear what happens in a cluster run, a line an event, virtual time first. Strategies then run
+ * one after the other. */
+struct lab_story {
+    void *context;
+    void (*line)(void *context, const char *text);
+    const char *key;      /* this key's events alone, and the faults; NULL: everything */
+    uint64_t first, last; /* numbers of the events to tell of raw, from 1; 0: none */
+};
+
 /* jobs: worker threads, at least 1; progress may be NULL. On failure *out is NULL. An expectation that does
  * not hold is no failure: it stands in the result. An expectation on a metric that the run does not have is
  * SIM_ERROR_INPUT. */
 bool lab_run(const struct lab_scenario *scenario, uint32_t jobs, struct lab_progress *progress,
              struct lab_result **out, struct sim_error *error);
+/* The same with a listener; story may be NULL. */
+bool lab_run_told(const struct lab_scenario *scenario, uint32_t jobs, struct lab_progress *progress,
+                  const struct lab_story *story, struct lab_result **out, struct sim_error *error);
 
 #endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "result_make.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/digest.h"
+
+struct lab_result *lab_result_begin(const struct lab_scenario *scenario, uint64_t rows, uint64_t keys,
+                                    int64_t start_ns, int64_t end_ns)
+{
+    struct lab_result *result = calloc(1, sizeof *result);
+    if (result == NULL)
+        return NULL;
+    const char *source = scenario->trace_path == NULL ? "made" : strrchr(scenario->trace_path, '/');
+    if (source == NULL)
+        source = scenario->trace_path;
+    else if (*source == '/')
+        source++;
+    result->scenario_name = lab_text_copy(scenario->name);
+    result->about = lab_text_copy(scenario->about);
+    result->source = lab_text_copy(source);
+    result->seed = scenario->seed;
+    result->rows = rows;
+    result->keys = keys;
+    result->start_ns = start_ns;
+    result->end_ns = end_ns;
+    result->limits = scenario->limits;
+    result->digest = sim_digest_chain(sim_digest_chain(0, rows), keys);
+    result->strategies = calloc(scenario->strategy_count, sizeof *result->strategies);
+    if (result->scenario_name == NULL || result->about == NULL || result->source == NULL ||
+        result->strategies == NULL) {
+        lab_result_destroy(result);
+        return NULL;
+    }
+    return result;
+}
+
+struct lab_strategy_result *lab_result_add(struct lab_result *result, const struct lab_scenario *scenario,
+                                           size_t index, const struct lab_tally *tally)
+{
+    struct lab_strategy_result *strategy = &result->strategies[index];
+    result->strategy_count = index + 1;
+    strategy->label = lab_text_copy(scenario->strategies[index].label);
+    strategy->strategy = scenario->strategies[index].strategy;
+    strategy->placement_digest = tally->placement_digest;
+    result->digest = sim_digest_chain(result->digest, tally->placement_digest);
+    bool is_lost = tally->out_of_memory || tally->closed_rows.out_of_memory ||
+                   tally->open_rows.out_of_memory || tally->closed_bytes.out_of_memory ||
+                   tally->open_bytes.out_of_memory || tally->read_partitions.out_of_memory;
+    return strategy->label == NULL || is_lost ? NULL : strategy;
+}
+
+void lab_result_take(struct lab_strategy_result *strategy, struct lab_tally *tally)
+{
+    struct lab_histogram *from[] = {&tally->closed_rows, &tally->open_rows, &tally->closed_bytes,
+                                    &tally->open_bytes, &tally->read_partitions};
+    struct lab_histogram *to[] = {&strategy->closed_rows, &strategy->open_rows, &strategy->closed_bytes,
+                                  &strategy->open_bytes, &strategy->read_partitions};
+    for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
+        *to[i] = *from[i];
+        lab_histogram_init(from[i]);
+    }
+}
+
+char *lab_text_copy(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = malloc(size);
+    if (copy != NULL)
+        memcpy(copy, text, size);
+    return copy;
+}

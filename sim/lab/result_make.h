@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How both engines make a result: begin, then strategy by strategy. */
+#ifndef LAB_RESULT_MAKE_H
+#define LAB_RESULT_MAKE_H
+
+#include "lab/result.h"
+#include "lane.h"
+
+/* NULL without memory. The digest begins with rows and keys. */
+struct lab_result *lab_result_begin(const struct lab_scenario *scenario, uint64_t rows, uint64_t keys,
+                                    int64_t start_ns, int64_t end_ns);
+/* Adds the scenario's next strategy, with its label and digest, which is chained to the run's; NULL without
+ * memory, also when the tally lost something for want of it. The metrics are the caller's to add. */
+struct lab_strategy_result *lab_result_add(struct lab_result *result, const struct lab_scenario *scenario,
+                                           size_t index, const struct lab_tally *tally);
+/* Moves the histograms out of the tally. */
+void lab_result_take(struct lab_strategy_result *strategy, struct lab_tally *tally);
+/* malloc'ed; NULL without memory. */
+char *lab_text_copy(const char *text);
+
+#endif
