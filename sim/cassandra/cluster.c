@@ -13,7 +13,7 @@ uint64_t cass_schedule(struct cass_cluster *cluster, int64_t at_ns, uint32_t kin
                        uint64_t a, uint64_t b)
 {
     struct sim_event event = {.kind = kind, .target = target, .a = a, .b = b};
-    sim_handle handle = sim_queue_push(cluster->queue, at_least(at_ns, now_ns(cluster)), &event);
+    uint64_t handle = sim_queue_push(cluster->queue, at_least(at_ns, now_ns(cluster)), &event);
     cluster->is_broken = cluster->is_broken || handle == 0;
     return handle;
 }

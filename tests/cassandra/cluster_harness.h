@@ -19,7 +19,7 @@
 #define REPLIES_MAX 4096
 
 struct harness {
-    struct sim_queue *queue;
+    struct sim_queue queue;
     struct cass_cluster *cluster;
     struct cass_reply replies[REPLIES_MAX]; /* by tag */
     bool is_answered[REPLIES_MAX];
@@ -49,9 +49,8 @@ static inline void harness_start(struct harness *harness, const struct cass_clus
 {
     struct sim_error error = {0};
     memset(harness, 0, sizeof(*harness));
-    harness->queue = sim_queue_create(64, START);
-    assert_non_null(harness->queue);
-    if (!cass_cluster_create(config, harness->queue, &harness->cluster, &error))
+    assert_true(sim_queue_create(64, START, &harness->queue));
+    if (!cass_cluster_create(config, &harness->queue, &harness->cluster, &error))
         fail_msg("%s", error.text);
 }
 
@@ -59,7 +58,7 @@ static inline void harness_stop(struct harness *harness)
 {
     assert_true(cass_cluster_is_sound(harness->cluster));
     cass_cluster_destroy(harness->cluster);
-    sim_queue_destroy(harness->queue);
+    sim_queue_destroy(&harness->queue);
 }
 
 /* Whether there was an event. */
@@ -67,7 +66,7 @@ static inline bool harness_step(struct harness *harness)
 {
     int64_t time;
     struct sim_event event;
-    if (!sim_queue_pop(harness->queue, &time, &event))
+    if (!sim_queue_pop(&harness->queue, &time, &event))
         return false;
     harness->events++;
     harness->digest = sim_digest_chain(harness->digest, (uint64_t)time);
@@ -94,9 +93,9 @@ static inline bool harness_step(struct harness *harness)
 static inline void harness_run_for(struct harness *harness, int64_t lasts_ns)
 {
     struct sim_event marker = {.kind = 1};
-    int64_t end = sim_queue_now(harness->queue) + lasts_ns;
-    sim_queue_push(harness->queue, end, &marker);
-    while (sim_queue_now(harness->queue) < end)
+    int64_t end = sim_queue_now(&harness->queue) + lasts_ns;
+    sim_queue_push(&harness->queue, end, &marker);
+    while (sim_queue_now(&harness->queue) < end)
         assert_true(harness_step(harness));
 }
 
@@ -105,7 +104,7 @@ static inline uint64_t harness_send(struct harness *harness, uint32_t client, ui
 {
     uint64_t tag = harness->tags++;
     harness->is_answered[tag % REPLIES_MAX] = false;
-    harness->sent_ns[tag % REPLIES_MAX] = sim_queue_now(harness->queue);
+    harness->sent_ns[tag % REPLIES_MAX] = sim_queue_now(&harness->queue);
     cass_request(harness->cluster, client, coordinator, tag, statement);
     return tag;
 }
@@ -115,9 +114,9 @@ static inline struct cass_reply harness_do(struct harness *harness, uint32_t coo
                                            const struct cass_statement *statement)
 {
     uint64_t tag = harness_send(harness, 0, coordinator, statement);
-    int64_t end = sim_queue_now(harness->queue) + SIM_MINUTE;
+    int64_t end = sim_queue_now(&harness->queue) + SIM_MINUTE;
     int64_t time;
-    while (!harness->is_answered[tag % REPLIES_MAX] && sim_queue_peek(harness->queue, &time) && time < end)
+    while (!harness->is_answered[tag % REPLIES_MAX] && sim_queue_peek(&harness->queue, &time) && time < end)
         harness_step(harness);
     if (!harness->is_answered[tag % REPLIES_MAX])
         fail_msg("no answer");
