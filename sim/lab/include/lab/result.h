@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bucketing/agent.h"
 #include "bucketing/bucketing.h"
 #include "lab/histogram.h"
 #include "lab/scenario.h"
@@ -54,6 +55,9 @@ struct lab_views {
 struct lab_strategy_result {
     char *label;
     struct bk_strategy strategy;
+    enum bk_coordination coordination; /* these three: of a cluster run; else 0 */
+    enum bk_counter counter;
+    int64_t lead_ns;
     uint64_t placement_digest;
     struct lab_histogram closed_rows, open_rows, closed_bytes, open_bytes; /* weight: rows */
     struct lab_histogram read_partitions; /* partitions per read; empty without reads. weight: 1 */
