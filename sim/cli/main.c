@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -30,6 +31,8 @@ int main(int argc, char **argv)
 {
     struct sim_error error = {.class = SIM_ERROR_NONE};
     guard_standard_streams();
+    /* A file that outgrows the limit of the shell is then an error of its write, as on a full disk. */
+    signal(SIGXFSZ, SIG_IGN);
     int code = dispatch(argc, argv, &error);
     errno = 0;
     bool was_lost = ferror(stdout) != 0;
@@ -147,11 +150,11 @@ static const char *command_name(const void *context, size_t index)
 
 static void print_help(FILE *stream)
 {
-    fprintf(stream, "bucketlab: try how to split a stream of rows into Cassandra partitions\n\n"
+    fprintf(stream, "bucketlab: try out how to split a stream of rows into Cassandra partitions\n\n"
                     "usage: bucketlab COMMAND [OPTIONS] [ARGS]\n\ncommands:\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(stream, "  %-10s  %s\n", commands[i]->name, commands[i]->summary);
-    fprintf(stream, "\n'bucketlab COMMAND --help' tells a command's options; --version the version.\n\n"
+    fprintf(stream, "\n'bucketlab COMMAND --help' lists a command's options; --version the version.\n\n"
                     "exit codes: 0 fine, 1 check failed, 2 bad usage or input, 3 environment failed\n\n"
                     "example:\n  bucketlab init\n  bucketlab run scenario.yaml\n");
 }

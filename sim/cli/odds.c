@@ -10,9 +10,9 @@
 #include "tune/odds.h"
 
 static const struct cli_option options[] = {
-    {"bits", "B", "a row increments when B random bits are all 1: 0 to 32"},
-    {"probability", "M/N", "any chance in place of --bits, for example 1/300"},
-    {"threshold", "T", "increments that fill a partition"},
+    {"bits", "B", "a row counts when B random bits are all 1: 0 to 32"},
+    {"probability", "M/N", "or: a row counts with this chance, for example 1/300"},
+    {"threshold", "T", "rows that count until the partition is full"},
     {"below", "N", "show P(rows < N); repeatable"},
     {"above", "N", "show P(rows > N); repeatable"},
     {"quantile", "P",
@@ -27,7 +27,7 @@ static int odds(const struct cli_args *args, struct sim_error *error);
 const struct cli_command cli_odds = {
     .name = "odds",
     .arguments = "",
-    .summary = "the exact law of rows per partition for one setting",
+    .summary = "exact odds of a probabilistic partition's rows, without a run",
     .example = "  bucketlab odds --bits 9 --threshold 40 --below 12000 --above 32000\n",
     .options = options,
     .least = 0,
@@ -90,7 +90,10 @@ static bool read_law(const struct cli_args *args, struct question *question, str
 {
     struct tune_law *law = &question->law;
     question->has_bits = cli_has(args, "bits");
-    if (question->has_bits == cli_has(args, "probability"))
+    if (question->has_bits && cli_has(args, "probability"))
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: 'odds' takes --bits or --probability, not both; leave one out");
+    if (!question->has_bits && !cli_has(args, "probability"))
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: 'odds' needs one of --bits and --probability; write --bits 9, or "
                         "--probability 1/300");
@@ -246,8 +249,8 @@ static void print_plain(const struct question *question)
 {
     const struct tune_law *law = &question->law;
     char label[64];
-    printf("rows of a partition until %" PRIu64 " increments, each row incrementing with chance %.9g\n\n",
-           law->threshold, law->p);
+    printf("rows of a partition until %" PRIu64 " increment%s, each row incrementing with chance %.9g\n\n",
+           law->threshold, law->threshold == 1 ? "" : "s", law->p);
     printf("  %-28s %20.17g\n", "mean", tune_mean_rows(law));
     printf("  %-28s %20.17g\n", "standard deviation", tune_stddev_rows(law));
     printf("  %-28s %20.17g\n", "increments per 1000 rows", tune_increments_per_1000_rows(law));

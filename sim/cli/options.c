@@ -228,8 +228,9 @@ static bool take_options(struct cli_args *args, int argc, struct sim_error *erro
                                                               optarg == NULL ? NULL : revealed(args, optarg)};
         } else if (code == ':' && optopt >= FIRST) {
             const struct cli_option *option = &args->command->options[optopt - FIRST];
-            is_fine = sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s needs a value; write --%s %s",
-                               option->name, option->name, option->argument);
+            is_fine = sim_fail(error, SIM_ERROR_INPUT,
+                               "bucketlab: --%s needs a value (%s); see 'bucketlab %s --help'", option->name,
+                               option->argument, args->command->name);
         } else if (optopt >= FIRST) {
             is_fine = sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s takes no value; write it without '='",
                                args->command->options[optopt - FIRST].name);
@@ -253,6 +254,15 @@ static bool unknown_option(const struct cli_args *args, const char *text, struct
     char word[64];
     snprintf(word, sizeof word, "%s", text + 2);
     word[strcspn(word, "=")] = '\0';
+    const char *first = NULL;
+    for (const struct cli_option *option = args->command->options; option->name != NULL; option++) {
+        if (word[0] == '\0' || strncmp(option->name, word, strlen(word)) != 0)
+            continue;
+        if (first != NULL)
+            return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '--%s' may be '--%s' or '--%s'; write it out",
+                            word, first, option->name);
+        first = option->name;
+    }
     const char *near = cli_nearest(word, option_count(args->command), option_name, args->command->options);
     if (near != NULL)
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '%s' has no option '--%s'; did you mean '--%s'?",
@@ -267,6 +277,10 @@ static bool check_argument_count(const struct cli_args *args, struct sim_error *
     if (args->argument_count < command->least)
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '%s' lacks an argument; write 'bucketlab %s %s'",
                         command->name, command->name, command->arguments);
+    if (args->argument_count > 0 && command->most == 0)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: '%s' takes options alone, and '%s' is none; see 'bucketlab %s --help'",
+                        command->name, args->arguments[0], command->name);
     if (args->argument_count > command->most)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: '%s' takes at most %zu argument%s, and '%s' is one too many; "

@@ -13,25 +13,27 @@
 #include "store/store.h"
 #include "table.h"
 
-static const struct cli_option options[] = {
-    {"seed", "N", "in place of the scenario's seed"},
-    {"set", "PATH=VALUE", "override one field of the scenario; repeatable"},
-    CLI_OPTION_DB,
-    CLI_OPTION_OUT,
-    CLI_OPTION_FORMAT,
-    {"no-charts", NULL, "draw no pictures"},
-    CLI_OPTION_JOBS,
-    CLI_OPTION_JSON,
-    CLI_OPTION_QUIET,
-    {NULL, NULL, NULL}};
+static const struct cli_option options[] = {{"seed", "N", "in place of the scenario's seed"},
+                                            {"set", "PATH=VALUE",
+                                             "change one field of the scenario, as in\n"
+                                             "strategies.count.rows=5000; repeatable"},
+                                            CLI_OPTION_DB,
+                                            CLI_OPTION_OUT,
+                                            CLI_OPTION_FORMAT,
+                                            {"no-charts", NULL, "draw no pictures"},
+                                            CLI_OPTION_JOBS,
+                                            CLI_OPTION_JSON,
+                                            CLI_OPTION_QUIET,
+                                            {NULL, NULL, NULL}};
 
 static int run(const struct cli_args *args, struct sim_error *error);
 
 const struct cli_command cli_run = {
     .name = "run",
     .arguments = "SCENARIO...",
-    .summary = "run all strategies on the same rows; compare, store, draw",
-    .example = "  bucketlab run chat.yaml --set arrivals.rate=300/s --format png,pdf\n",
+    .summary = "try all strategies of a scenario on the same rows; store, draw",
+    .example = "  bucketlab run chat.yaml\n"
+               "  bucketlab run chat.yaml --set arrivals.rate=5/s --format png,pdf\n",
     .options = options,
     .least = 1,
     .most = CLI_ANY_NUMBER,

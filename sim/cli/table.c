@@ -31,8 +31,8 @@ void cli_print_result(const struct lab_result *result)
            "strategy      total closed  tiny  over   p50   p99   max    p99    max 1000 read\n");
     for (size_t i = 0; i < result->strategy_count; i++)
         has_open_only |= print_strategy(&result->strategies[i], has_colour);
-    printf("\nover: above a limit; ops/1000: extra operations per 1000 rows; part/read:\n"
-           "partitions that a read of the newest rows asks, on average\n");
+    printf("\ntiny: closed with few rows; over: above a limit; ops/1000: extra operations\n"
+           "per 1000 rows; part/read: partitions that an average read of newest rows asks\n");
     if (has_open_only)
         printf("*: none has closed; sizes of the open ones\n");
     print_expects(result, has_colour);

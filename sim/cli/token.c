@@ -8,8 +8,8 @@
 #include "json.h"
 
 static const struct cli_option options[] = {{"type", "T,...",
-                                             "one a value (default text): text, blob,\n"
-                                             "int, bigint, uuid, timeuuid"},
+                                             "the type of each value (default text): text,\n"
+                                             "blob, int, bigint, uuid or timeuuid"},
                                             CLI_OPTION_JSON,
                                             CLI_OPTION_QUIET,
                                             {NULL, NULL, NULL}};
@@ -19,7 +19,7 @@ static int token(const struct cli_args *args, struct sim_error *error);
 const struct cli_command cli_token = {
     .name = "token",
     .arguments = "VALUE...",
-    .summary = "Cassandra's token of a partition key, of one value or more",
+    .summary = "Cassandra's token of a partition key, simple or composite",
     .example = "  bucketlab token channel-17\n"
                "  bucketlab token --type text,bigint channel-17 42\n"
                "  bucketlab token --type blob 0xcafe --json\n",

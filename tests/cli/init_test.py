@@ -36,8 +36,6 @@ class InitTest(ProgramTest):
 
     def test_init_without_room_leaves_nothing(self):
         def limit():
-            import signal
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
         self.assertIn("scenario.yaml: ", self.bad(3, "init", preexec_fn=limit))
         self.assertEqual(self.files(), [])
@@ -47,6 +45,7 @@ class InitTest(ProgramTest):
         result = self.good_json("run", "scenario.yaml", "--json", "--quiet", "--no-charts")
         self.assertEqual([s["label"] for s in result["strategies"]],
                          ["none", "time", "count", "probabilistic", "hash"])
+        self.assertEqual(result["scenario"], "scenario")  # named after its file
         self.assertTrue(result["expect"] and all(expect["ok"] for expect in result["expect"]))
 
 

@@ -2,6 +2,7 @@
 """Aim: `run` compares, stores and draws, exits with the right code, and leaves nothing half done.
 Method: a scenario of a few ten thousand rows; stdout, stderr, exit code and the files left."""
 import os
+import resource
 import unittest
 
 from program import SMALL, ProgramTest
@@ -99,6 +100,22 @@ class RunTest(ProgramTest):
                 self.bad(2, "run", "--json", *arguments)
                 self.assertEqual(self.files(), before)
         self.assertRegex(self.bad(2, "run", "typo.yaml"), r"\Atypo\.yaml:13:\d+: .*did you mean 'threshold'\?")
+
+    def test_run_with_an_unknown_metric_has_a_suggestion(self):
+        for metric, near in [("count.partitions.closd", "count.partitions.closed"),
+                             ("none.partitions.closed.rows.max", "none.partitions.all.rows.max")]:
+            self.write("metric.yaml", SMALL + f"expect: [{metric} > 1]\n")
+            self.assertTrue(self.bad(2, "run", "metric.yaml").endswith(
+                f"this run has no metric '{metric}'; did you mean '{near}'?"))
+        self.assertTrue(self.bad(2, "run", "small.yaml", "--set", "expect=[hash.x > 1]").startswith(
+            "--set expect: this run has no metric 'hash.x'"))
+
+    def test_run_that_outgrows_the_file_size_limit_exits_3_and_leaves_nothing(self):
+        before = self.files()
+        for limit in [100, 20000]:
+            self.bad(3, "run", "small.yaml",
+                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+            self.assertEqual(self.files(), before)
 
     def test_run_without_a_place_to_store_leaves_nothing(self):
         before = self.files()

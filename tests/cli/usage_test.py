@@ -50,6 +50,10 @@ class UsageTest(ProgramTest):
         self.assertIn("'-x'", self.bad(2, "run", "-x"))
         self.assertIn("before the command", self.bad(2, "--json", "odds"))
 
+    def test_option_cut_too_short_names_what_it_may_be(self):
+        self.assertEqual(self.bad(2, "run", "--se", "3"),
+                         "bucketlab: '--se' may be '--seed' or '--set'; write it out")
+
     def test_option_without_its_value_is_refused(self):
         self.assertIn("--bits needs a value", self.bad(2, "odds", "--bits"))
         self.assertIn("--json takes no value", self.bad(2, "odds", "--json=yes"))
@@ -57,6 +61,7 @@ class UsageTest(ProgramTest):
     def test_number_of_arguments_is_checked(self):
         self.assertIn("lacks an argument", self.bad(2, "run"))
         self.assertIn("'b' is one too many", self.bad(2, "show", "a", "b"))
+        self.assertIn("takes options alone, and 'x' is none", self.bad(2, "runs", "x"))
         self.assertIn("not a run", self.bad(2, "show", "newest"))
         self.assertIn("not a run", self.bad(2, "show", "-1"))
 
