@@ -2,11 +2,13 @@
 #include "lab/run.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "metrics.h"
 #include "result_make.h"
+#include "scenario_field.h"
 #include "stream.h"
 
 /* Each key under way keeps a cell a bucket. */
@@ -18,6 +20,8 @@ static bool run_stream(const struct lab_scenario *scenario, uint32_t jobs, struc
 static struct lab_result *stream_result(const struct lab_scenario *scenario,
                                         struct lab_stream_result *stream);
 static bool judge(const struct lab_scenario *scenario, struct lab_result *result, struct sim_error *error);
+static bool fail_metric(const struct lab_scenario *scenario, const struct lab_expect *expect,
+                        const struct lab_result *result, struct sim_error *error);
 
 bool lab_run(const struct lab_scenario *scenario, uint32_t jobs, struct lab_progress *progress,
              struct lab_result **out, struct sim_error *error)
@@ -110,10 +114,7 @@ static bool judge(const struct lab_scenario *scenario, struct lab_result *result
         const struct lab_expect *expect = &scenario->expects[i];
         const struct lab_metric *metric = lab_result_find(result, expect->metric);
         if (metric == NULL)
-            return sim_fail(
-                error, SIM_ERROR_INPUT,
-                "%s:%d:%d: this run has no metric '%s'; `bucketlab run --json` shows those that it has",
-                scenario->path, expect->line, expect->column, expect->metric);
+            return fail_metric(scenario, expect, result, error);
         struct lab_expect_result *judged = &result->expects[i];
         judged->text = lab_text_copy(expect->text);
         result->expect_count = i + 1;
@@ -124,4 +125,35 @@ static bool judge(const struct lab_scenario *scenario, struct lab_result *result
         result->expects_hold = result->expects_hold && judged->ok;
     }
     return true;
+}
+
+/* A metric may be misspelt; or the run does not have it, as those of closed partitions where none closes. */
+static bool fail_metric(const struct lab_scenario *scenario, const struct lab_expect *expect,
+                        const struct lab_result *result, struct sim_error *error)
+{
+    const char *nearest = NULL, *label = "";
+    for (size_t i = 0; i < result->strategy_count && nearest == NULL; i++) {
+        const struct lab_metrics *metrics = &result->strategies[i].metrics;
+        label = result->strategies[i].label;
+        size_t size = strlen(label);
+        if (strncmp(expect->metric, label, size) != 0 || expect->metric[size] != '.')
+            continue;
+        const char **names = calloc(metrics->count + 1, sizeof *names);
+        if (names == NULL)
+            return sim_fail_memory(error);
+        for (size_t j = 0; j < metrics->count; j++)
+            names[j] = metrics->items[j].name;
+        nearest = lab_nearest(expect->metric + size + 1, names, metrics->count);
+        free(names);
+    }
+    const char *place = expect->line == 0 ? "--set expect" : scenario->path;
+    char at[32] = "";
+    if (expect->line != 0)
+        snprintf(at, sizeof at, ":%d:%d", expect->line, expect->column);
+    if (nearest != NULL)
+        return sim_fail(error, SIM_ERROR_INPUT, "%s%s: this run has no metric '%s'; did you mean '%s.%s'?",
+                        place, at, expect->metric, label, nearest);
+    return sim_fail(error, SIM_ERROR_INPUT,
+                    "%s%s: this run has no metric '%s'; `bucketlab run --json` shows those that it has",
+                    place, at, expect->metric);
 }

@@ -12,6 +12,7 @@
 #define NODES_MAX  20000
 #define FIELDS_MAX 500
 #define CHUNK_SIZE 16384
+#define YAML_CURE  "check brackets, quotes, indentation and the blank behind each colon"
 
 struct lab_chunk {
     struct lab_chunk *next;
@@ -398,11 +399,10 @@ static bool fail_syntax(struct yaml *yaml)
     struct lab_place place = {yaml->argument, 0, 0};
     struct fy_diag_error *found = fy_diag_errors_iterate(yaml->diag, &iterator);
     if (found == NULL || found->msg == NULL)
-        return lab_fail_at(yaml->tree, &place, "not valid YAML; check brackets, quotes and indentation");
+        return lab_fail_at(yaml->tree, &place, "not valid YAML; " YAML_CURE);
     place.line = found->line;
     place.column = found->column;
-    return lab_fail_at(yaml->tree, &place, "not valid YAML: %.200s; check brackets, quotes and indentation",
-                       found->msg);
+    return lab_fail_at(yaml->tree, &place, "not valid YAML: %.200s; " YAML_CURE, found->msg);
 }
 
 static struct lab_place place_of(const struct yaml *yaml)
