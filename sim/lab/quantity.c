@@ -67,6 +67,15 @@ const char *lab_quantity_duration(const char *text, int64_t *out_ns)
     return NULL;
 }
 
+const char *lab_quantity_signed_duration(const char *text, int64_t *out_ns)
+{
+    bool is_negative = *text == '-';
+    const char *problem = lab_quantity_duration(text + (is_negative || *text == '+'), out_ns);
+    if (is_negative)
+        *out_ns = -*out_ns;
+    return problem;
+}
+
 const char *lab_quantity_bytes(const char *text, uint64_t *out)
 {
     static const struct unit units[] = {{"B", 1},
@@ -138,6 +147,22 @@ const char *lab_quantity_share(const char *text, double *out)
     if (share > 1)
         return "more than the whole; give at most 100%";
     *out = share;
+    return NULL;
+}
+
+const char *lab_quantity_drift(const char *text, double *out)
+{
+    struct decimal number;
+    const char *rest, *problem = scan(text, &number, &rest);
+    *out = 0;
+    if (problem != NULL)
+        return problem != unreadable ? problem
+                                     : "not a drift; write a number with ppm right behind it, as in 20ppm";
+    if (*rest == '\0')
+        return "a drift needs its unit; add ppm, as in 20ppm";
+    if (strcmp(rest, "ppm") != 0)
+        return "a drift is written in ppm; write the unit right behind the number, as in 20ppm";
+    *out = strtod(number.text, NULL) / 1e6;
     return NULL;
 }
 

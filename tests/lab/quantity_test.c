@@ -215,6 +215,53 @@ static void test_whole_takes_digits_alone(void **state)
     }
 }
 
+static void test_signed_duration_has_its_sign(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t ns;
+    } cases[] = {{"-2s", INT64_C(-2000000000)},
+                 {"+2s", INT64_C(2000000000)},
+                 {"2s", INT64_C(2000000000)},
+                 {"-0s", 0},
+                 {"-1ns", -1}};
+    static const struct bad bads[] = {{"-2", "needs a unit"}, {"-", "not a duration"},
+                                      {"", "not a duration"}, {"+-2s", "negative"},
+                                      {"--2s", "negative"},   {"-2MB", "no such unit of time"},
+                                      {"-293y", "beyond 292"}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        int64_t ns = 7;
+        assert_null(lab_quantity_signed_duration(cases[i].text, &ns));
+        assert_true(ns == cases[i].ns);
+    }
+    for (size_t i = 0; i < COUNT(bads); i++) {
+        int64_t ns = 7;
+        expect_problem(bads[i].text, lab_quantity_signed_duration(bads[i].text, &ns), bads[i].problem);
+        assert_true(ns == 0);
+    }
+}
+
+static void test_drift_is_parts_per_million(void **state)
+{
+    static const struct bad bads[] = {
+        {"20", "needs its unit"}, {"20%", "written in ppm"}, {"", "not a drift"}, {"ppm", "not a drift"},
+        {"-1ppm", "negative"},    {"20 ppm", "ppm"},         {"20PPM", "ppm"}};
+    double drift = 7;
+    (void)state;
+    assert_null(lab_quantity_drift("20ppm", &drift));
+    assert_true(drift == 20e-6);
+    assert_null(lab_quantity_drift("0.5ppm", &drift));
+    assert_true(drift == 0.5e-6);
+    assert_null(lab_quantity_drift("0ppm", &drift));
+    assert_true(drift == 0.0);
+    for (size_t i = 0; i < COUNT(bads); i++) {
+        drift = 7;
+        expect_problem(bads[i].text, lab_quantity_drift(bads[i].text, &drift), bads[i].problem);
+        assert_true(drift == 0.0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,6 +272,8 @@ int main(void)
         cmocka_unit_test(test_rate_and_share_are_per_second_and_of_one),
         cmocka_unit_test(test_number_is_finite_and_plain),
         cmocka_unit_test(test_whole_takes_digits_alone),
+        cmocka_unit_test(test_signed_duration_has_its_sign),
+        cmocka_unit_test(test_drift_is_parts_per_million),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,12 +11,16 @@
 
 /* ns us ms s m h d w y (a year is 365 d): "10ms", "1.5h". At most 2^63 - 1 ns. */
 const char *lab_quantity_duration(const char *text, int64_t *out_ns);
+/* The same with a sign in front, if any: "-2s". */
+const char *lab_quantity_signed_duration(const char *text, int64_t *out_ns);
 /* B KB MB GB TB (1000) KiB MiB GiB TiB (1024). Whole bytes. */
 const char *lab_quantity_bytes(const char *text, uint64_t *out);
 /* Per s, m (or min), h, d: "200/s", "3/h". */
 const char *lab_quantity_rate(const char *text, double *out_per_s);
 /* "1%" -> 0.01; from 0 % to 100 %. */
 const char *lab_quantity_share(const char *text, double *out);
+/* Of a clock's drift, parts per million: "20ppm" -> 20e-6. */
+const char *lab_quantity_drift(const char *text, double *out);
 /* A plain decimal number without a unit, finite. */
 const char *lab_quantity_number(const char *text, double *out);
 /* A whole number from 0 to 2^64 - 1, digits and _ between digits alone. */
