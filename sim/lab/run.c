@@ -8,6 +8,7 @@
 
 #include "metrics.h"
 #include "result_make.h"
+#include "ring.h"
 #include "scenario_field.h"
 #include "stream.h"
 
@@ -35,6 +36,10 @@ bool lab_run_told(const struct lab_scenario *scenario, uint32_t jobs, struct lab
     assert(jobs >= 1);
     *out = NULL;
     struct lab_result *result;
+    if (scenario->engine == LAB_ENGINE_CLUSTER)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s: the cluster engine is not in this version; remove 'agents' and 'faults'",
+                        scenario->path);
     (void)story; /* the stream engine has no events to tell of */
     if (!run_stream(scenario, jobs, progress, &result, error))
         return false;
@@ -50,9 +55,7 @@ static bool run_stream(const struct lab_scenario *scenario, uint32_t jobs, struc
                        struct lab_result **out, struct sim_error *error)
 {
     struct cass_ring *ring;
-    if (!check(scenario, error) ||
-        !cass_ring_create(scenario->seed, scenario->cluster.nodes, scenario->cluster.num_tokens,
-                          scenario->cluster.replication_factor, &ring, error))
+    if (!check(scenario, error) || !lab_ring_create(scenario, &ring, error))
         return false;
     if (progress != NULL && scenario->trace_path == NULL)
         atomic_store(&progress->total, scenario->workload.key_count);

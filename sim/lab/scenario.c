@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cassandra/ring.h"
 #include "kernel/time.h"
 #include "scenario_part.h"
 
@@ -18,11 +17,6 @@
 #define SEED_DEFAULT      1
 #define START_DEFAULT     (INT64_C(20454) * SIM_DAY) /* 2026-01-01 */
 #define ROW_BYTES_DEFAULT 1000
-#define NODES_DEFAULT     6
-#define REPLICAS_DEFAULT  3
-#define TOKENS_DEFAULT    16
-#define NODES_MAX         65535
-#define TOKENS_MAX        4096
 
 static bool read_file(const char *path, char **text, size_t *size, struct sim_error *error);
 static bool build(struct lab_reader *reader, const struct lab_override *overrides, size_t override_count);
@@ -33,18 +27,16 @@ static bool join_overrides(struct lab_reader *reader, const struct lab_override 
 static bool complete(struct lab_reader *reader, const struct lab_node *root);
 static bool resolve_trace(struct lab_reader *reader);
 static bool check_plan(struct lab_reader *reader, const struct lab_node *root);
-static bool check_cluster(struct lab_reader *reader, const struct lab_node *root);
 static bool check_expects(struct lab_reader *reader, const struct lab_node *root);
 static lab_field_reader read_expects;
 
 #define SCENARIO(member) offsetof(struct lab_scenario, member)
 #define RATE_RANGE       "a rate above 0/s and at most 1000000000/s"
-#define NEEDS_AGENTS     "needs agents, which are not in this version yet"
 
 static const struct lab_choice engines[] = {{"auto", LAB_ENGINE_AUTO},
                                             {"exact", LAB_ENGINE_EXACT},
                                             {"thinned", LAB_CHOICE_LATER},
-                                            {"cluster", LAB_CHOICE_LATER},
+                                            {"cluster", LAB_ENGINE_CLUSTER},
                                             {NULL, 0}};
 static const struct lab_choice plans[] = {{"walk", BK_PLAN_WALK},         {"pair", BK_PLAN_PAIR},
                                           {"all", BK_PLAN_ALL},           {"lazy", LAB_CHOICE_LATER},
@@ -78,23 +70,6 @@ static const struct lab_table limits_table = {
         {.name = NULL},
     }};
 
-static const struct lab_table cluster_table = {
-    .fields = (const struct lab_field[]){
-        {"nodes", lab_read_whole32, SCENARIO(cluster.nodes), LAB_OPTIONAL, 1, NODES_MAX,
-         "a whole number from 1 to 65535", NULL},
-        {"replication_factor", lab_read_whole32, SCENARIO(cluster.replication_factor), LAB_OPTIONAL, 1,
-         CASS_REPLICAS_MAX, "a whole number from 1 to 64", NULL},
-        {"num_tokens", lab_read_whole32, SCENARIO(cluster.num_tokens), LAB_OPTIONAL, 1, TOKENS_MAX,
-         "a whole number from 1 to 4096", NULL},
-        {.name = "datacenters"},
-        {.name = "consistency", .range = NEEDS_AGENTS},
-        {.name = "network", .range = NEEDS_AGENTS},
-        {.name = "node", .range = NEEDS_AGENTS},
-        {.name = "timeouts", .range = NEEDS_AGENTS},
-        {.name = "lwt", .range = NEEDS_AGENTS},
-        {.name = NULL},
-    }};
-
 static const struct lab_table scenario_table = {
     .fields = (const struct lab_field[]){
         {"name", lab_read_text, SCENARIO(name), LAB_OPTIONAL, 0, NAME_MAX_SIZE, "a name of 1 to 128 bytes",
@@ -105,19 +80,18 @@ static const struct lab_table scenario_table = {
          "a time from 1970 to 2261", NULL},
         {"duration", lab_read_duration, SCENARIO(workload.duration_ns), LAB_OPTIONAL, 1, 0x1p63,
          "a duration above 0s", NULL},
-        {"engine", lab_read_choice, SCENARIO(engine), LAB_OPTIONAL, 0, 0,
-         "exact, since this version runs engine: exact only", engines},
+        {"engine", lab_read_choice, SCENARIO(engine), LAB_OPTIONAL, 0, 0, "auto, exact or cluster", engines},
         {"keys", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_keys_table},
         {"arrivals", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_arrivals_table},
         {"trace", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_trace_table},
         {"row", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_row_table},
         {"reads", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &reads_table},
         {"limits", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &limits_table},
-        {"cluster", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &cluster_table},
+        {"cluster", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_cluster_table},
+        {"agents", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_agents_table},
+        {"faults", lab_read_faults, 0, LAB_OPTIONAL, 0, 0, NULL, NULL},
         {"strategies", lab_read_strategies, 0, LAB_REQUIRED, 0, 0, NULL, NULL},
         {"expect", read_expects, 0, LAB_OPTIONAL, 0, 0, NULL, NULL},
-        {.name = "agents"},
-        {.name = "faults"},
         {.name = "table"},
         {.name = "sweep"},
         {.name = NULL},
@@ -155,6 +129,7 @@ bool lab_scenario_parse(const char *path, const char *text, size_t size, const s
     if (seed != NULL)
         reader.scenario->seed = *seed;
     reader.scenario->workload.seed = reader.scenario->seed;
+    reader.scenario->network.seed = reader.scenario->seed;
     *out = reader.scenario;
     return true;
 }
@@ -170,6 +145,7 @@ void lab_scenario_destroy(struct lab_scenario *scenario)
     free(scenario->about);
     free(scenario->trace_path);
     free(scenario->workload.spikes);
+    free(scenario->faults);
     for (size_t i = 0; i < scenario->strategy_count; i++)
         free(scenario->strategies[i].label);
     free(scenario->strategies);
@@ -234,8 +210,8 @@ static bool set_defaults(struct lab_reader *reader, const char *path, const char
     scenario->workload.start_ns = START_DEFAULT;
     scenario->workload.row_bytes = (struct sim_size){.kind = SIM_SIZE_CONSTANT, .a = ROW_BYTES_DEFAULT};
     scenario->workload.row_cells = 1;
-    scenario->cluster.nodes = NODES_DEFAULT;
-    scenario->cluster.num_tokens = TOKENS_DEFAULT;
+    lab_cluster_default(scenario);
+    lab_agents_default(&scenario->agents);
     scenario->text_size = size;
     size_t path_size = strlen(path) + 1;
     scenario->path = malloc(path_size);
@@ -259,7 +235,9 @@ static bool complete(struct lab_reader *reader, const struct lab_node *root)
         scenario->about = calloc(1, 1);
     if (scenario->name == NULL || scenario->about == NULL)
         return sim_fail_memory(reader->tree.error);
-    return lab_workload_complete(reader, root) && check_plan(reader, root) && check_cluster(reader, root) &&
+    return lab_workload_complete(reader, root) && check_plan(reader, root) &&
+           lab_cluster_complete(reader, root) && lab_agents_complete(reader, root) &&
+           lab_engine_complete(reader, root) && lab_faults_complete(reader, root) &&
            check_expects(reader, root) && resolve_trace(reader);
 }
 
@@ -343,26 +321,6 @@ static bool check_plan(struct lab_reader *reader, const struct lab_node *root)
             return lab_fail_value(reader, plan,
                                   "only hash is read so, and always is; use walk or pair for the others");
     }
-    return true;
-}
-
-static bool check_cluster(struct lab_reader *reader, const struct lab_node *root)
-{
-    struct lab_cluster *cluster = &reader->scenario->cluster;
-    const struct lab_node *node = lab_node_find(root, "cluster");
-    const struct lab_node *factor = lab_node_find(node, "replication_factor");
-    if (factor == NULL)
-        cluster->replication_factor = cluster->nodes < REPLICAS_DEFAULT ? cluster->nodes : REPLICAS_DEFAULT;
-    if (cluster->replication_factor > cluster->nodes) {
-        char problem[96];
-        snprintf(problem, sizeof problem, "more replicas than the %u nodes; lower it, or add nodes",
-                 cluster->nodes);
-        return lab_fail_value(reader, factor, problem);
-    }
-    if ((uint64_t)cluster->nodes * cluster->num_tokens * cluster->replication_factor > CASS_RING_REPLICAS_MAX)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "nodes x num_tokens x replication_factor is beyond %zu; lower one of them",
-                           CASS_RING_REPLICAS_MAX);
     return true;
 }
 

@@ -47,19 +47,21 @@ bool lab_table_read(struct lab_reader *reader, const struct lab_table *table, co
                     void *target);
 
 /* Readers; `out` points at what stands beside each. */
-lab_field_reader lab_read_text;     /* char *, malloc'ed; `most` bytes at most; one line */
-lab_field_reader lab_read_prose;    /* the same, with line breaks */
-lab_field_reader lab_read_whole;    /* uint64_t */
-lab_field_reader lab_read_whole32;  /* uint32_t; least and most must be set */
-lab_field_reader lab_read_number;   /* double */
-lab_field_reader lab_read_duration; /* int64_t; least and most in ns */
-lab_field_reader lab_read_bytes;    /* uint64_t, with a unit */
-lab_field_reader lab_read_size;     /* double: whole bytes, with or without a unit */
-lab_field_reader lab_read_rate;     /* double, per second */
-lab_field_reader lab_read_share;    /* double */
-lab_field_reader lab_read_time;     /* int64_t, ns since 1970 */
-lab_field_reader lab_read_choice;   /* int */
-lab_field_reader lab_read_mapping;  /* whatever the table in `detail` fills */
+lab_field_reader lab_read_text;            /* char *, malloc'ed; `most` bytes at most; one line */
+lab_field_reader lab_read_prose;           /* the same, with line breaks */
+lab_field_reader lab_read_whole;           /* uint64_t */
+lab_field_reader lab_read_whole32;         /* uint32_t; least and most must be set */
+lab_field_reader lab_read_number;          /* double */
+lab_field_reader lab_read_duration;        /* int64_t; least and most in ns */
+lab_field_reader lab_read_signed_duration; /* the same; least below 0 */
+lab_field_reader lab_read_bytes;           /* uint64_t, with a unit */
+lab_field_reader lab_read_size;            /* double: whole bytes, with or without a unit */
+lab_field_reader lab_read_rate;            /* double, per second */
+lab_field_reader lab_read_share;           /* double */
+lab_field_reader lab_read_drift;           /* double, a share */
+lab_field_reader lab_read_time;            /* int64_t, ns since 1970 */
+lab_field_reader lab_read_choice;          /* int */
+lab_field_reader lab_read_mapping;         /* whatever the table in `detail` fills */
 
 /* The value's text when it is a single one; NULL, and the error set, when it is a list or a mapping. */
 const char *lab_scalar(struct lab_reader *reader, const struct lab_node *node);

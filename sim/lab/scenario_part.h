@@ -13,6 +13,24 @@ bool lab_workload_complete(struct lab_reader *reader, const struct lab_node *roo
 /* scenario_strategy.c; the target is the struct lab_scenario. */
 lab_field_reader lab_read_strategies;
 
+/* scenario_cluster.c; the target is the struct lab_scenario. */
+extern const struct lab_table lab_cluster_table;
+void lab_cluster_default(struct lab_scenario *scenario);
+/* The ring's own figures; what the cluster engine asks more of them is with the engine. */
+bool lab_cluster_complete(struct lab_reader *reader, const struct lab_node *root);
+
+/* scenario_agents.c; the target is the struct lab_scenario. */
+extern const struct lab_table lab_agents_table;
+void lab_agents_default(struct lab_agents *agents);
+bool lab_agents_complete(struct lab_reader *reader, const struct lab_node *root);
+
+/* scenario_fault.c; the target is the struct lab_scenario. Complete once cluster and agents are. */
+lab_field_reader lab_read_faults;
+bool lab_faults_complete(struct lab_reader *reader, const struct lab_node *root);
+
+/* scenario_engine.c: the engine, and what it asks of strategies, cluster and consistency. */
+bool lab_engine_complete(struct lab_reader *reader, const struct lab_node *root);
+
 /* scenario_override.c: applies one --set argument to the tree. */
 bool lab_override_apply(struct lab_tree *tree, struct lab_node *root, const char *argument);
 

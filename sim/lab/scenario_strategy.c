@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/time.h"
 #include "lab/quantity.h"
 #include "scenario_part.h"
 
-#define CHANCE_SIZE 48
+#define CHANCE_SIZE          48
+#define LOCK_LASTS_DEFAULT   (5 * SIM_SECOND)
+#define LOCK_BACKOFF_DEFAULT (100 * SIM_MS)
 
 /* What the tables fill; a kind's check makes the strategy of it. */
 struct draft {
@@ -17,7 +20,9 @@ struct draft {
     uint64_t rows;
     uint64_t bits, threshold, chance_numerator, chance_denominator;
     uint64_t buckets;
-    int ignored; /* of choices with a single value so far */
+    int counter; /* of count: a single value so far */
+    int coordination, counter_kind;
+    int64_t lead_ns, lock_lasts_ns, lock_backoff_ns;
     struct bk_strategy strategy;
 };
 
@@ -29,12 +34,16 @@ static bool make_none(struct lab_reader *reader, const struct lab_node *node, vo
 static bool make_time(struct lab_reader *reader, const struct lab_node *node, void *target);
 static bool make_count(struct lab_reader *reader, const struct lab_node *node, void *target);
 static bool make_probabilistic(struct lab_reader *reader, const struct lab_node *node, void *target);
+static bool check_coordination(struct lab_reader *reader, const struct lab_node *node, struct draft *draft);
 static bool make_hash(struct lab_reader *reader, const struct lab_node *node, void *target);
 static bool check_made(struct lab_reader *reader, const struct lab_node *node, enum bk_status status);
 static bool fail_both(struct lab_reader *reader, const struct lab_node *second, const char *text);
+static bool fail_name(struct lab_reader *reader, const struct lab_node *node, const char *text);
 
 #define DRAFT(member) offsetof(struct draft, member)
 #define WHOLE_MAX     1e15
+#define SPAN_MAX      (365.0 * (double)SIM_DAY)
+#define LOCK_RANGE    "a duration above 0s and at most 365d"
 #define LABEL_RANGE   "a label of 1 to 64 bytes"
 #define LABEL_FIELD                                                                                          \
     {                                                                                                        \
@@ -55,11 +64,13 @@ static const struct lab_choice counters[] = {{"external", 0},
                                              {"scan", LAB_CHOICE_LATER},
                                              {"memory", LAB_CHOICE_LATER},
                                              {NULL, 0}};
-static const struct lab_choice coordinations[] = {{"single", 0},
-                                                  {"three-state", LAB_CHOICE_LATER},
+static const struct lab_choice coordinations[] = {{"single", BK_SINGLE},
+                                                  {"locked", BK_LOCKED},
+                                                  {"three-state", BK_THREE_STATE},
                                                   {"guarded", LAB_CHOICE_LATER},
-                                                  {"locked", LAB_CHOICE_LATER},
                                                   {NULL, 0}};
+static const struct lab_choice counter_kinds[] = {
+    {"rmw", BK_COUNTER_RMW}, {"lwt", BK_COUNTER_LWT}, {"counter", BK_COUNTER_COLUMN}, {NULL, 0}};
 
 static const struct lab_table none_table = {.fields = (const struct lab_field[]){LABEL_FIELD, {.name = NULL}},
                                             .check = make_none,
@@ -82,12 +93,19 @@ static const struct lab_table count_table = {
         (const struct lab_field[]){
             {"rows", lab_read_whole, DRAFT(rows), LAB_REQUIRED, 1, WHOLE_MAX, "a whole number of at least 1",
              NULL},
-            {"counter", lab_read_choice, DRAFT(ignored), LAB_OPTIONAL, 0, 0, "external", counters},
+            {"counter", lab_read_choice, DRAFT(counter), LAB_OPTIONAL, 0, 0, "external", counters},
             LABEL_FIELD,
             {.name = "max_age"},
             {.name = NULL},
         },
     .check = make_count};
+
+static const struct lab_table lock_table = {
+    .fields = (const struct lab_field[]){
+        {"lasts", lab_read_duration, DRAFT(lock_lasts_ns), LAB_OPTIONAL, 1, SPAN_MAX, LOCK_RANGE, NULL},
+        {"backoff", lab_read_duration, DRAFT(lock_backoff_ns), LAB_OPTIONAL, 1, SPAN_MAX, LOCK_RANGE, NULL},
+        {.name = NULL},
+    }};
 
 static const struct lab_table probabilistic_table = {
     .fields =
@@ -97,9 +115,13 @@ static const struct lab_table probabilistic_table = {
             {"chance", read_chance, 0, LAB_OPTIONAL, 0, 0, NULL, NULL},
             {"threshold", lab_read_whole, DRAFT(threshold), LAB_REQUIRED, 1, 1e9,
              "a whole number from 1 to 1000000000", NULL},
-            {"coordination", lab_read_choice, DRAFT(ignored), LAB_OPTIONAL, 0, 0, "single", coordinations},
+            {"coordination", lab_read_choice, DRAFT(coordination), LAB_OPTIONAL, 0, 0,
+             "single, locked or three-state", coordinations},
+            {"counter", lab_read_choice, DRAFT(counter_kind), LAB_OPTIONAL, 0, 0, NULL, counter_kinds},
+            {"lead", lab_read_duration, DRAFT(lead_ns), LAB_OPTIONAL, 0, SPAN_MAX,
+             "a duration from 0s to 365d", NULL},
+            {"lock", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lock_table},
             LABEL_FIELD,
-            {.name = "lead"},
             {.name = "max_age"},
             {.name = NULL},
         },
@@ -152,6 +174,11 @@ bool lab_read_strategies(struct lab_reader *reader, const struct lab_field *fiel
         scenario->strategies[scenario->strategy_count++] = (struct lab_strategy){
             .label = draft.label,
             .strategy = draft.strategy,
+            .coordination = (enum bk_coordination)draft.coordination,
+            .counter = (enum bk_counter)draft.counter_kind,
+            .lead_ns = draft.lead_ns,
+            .lock_lasts_ns = draft.lock_lasts_ns,
+            .lock_backoff_ns = draft.lock_backoff_ns,
             .line = item->place.argument == NULL ? item->place.line : 0,
             .column = item->place.argument == NULL ? item->place.column : 0,
         };
@@ -271,12 +298,32 @@ static bool make_probabilistic(struct lab_reader *reader, const struct lab_node 
             "neither 'bits' nor 'chance' under 'probabilistic'; add one, as in bits: 9 or chance: 1/300");
     if (bits != NULL && chance != NULL)
         return fail_both(reader, chance, "stands beside 'bits'");
+    if (!check_coordination(reader, node, draft))
+        return false;
     if (chance != NULL)
         return check_made(reader, node,
                           bk_strategy_probabilistic_chance(draft->chance_numerator, draft->chance_denominator,
                                                            draft->threshold, &draft->strategy));
     return check_made(reader, node,
                       bk_strategy_probabilistic((uint32_t)draft->bits, draft->threshold, &draft->strategy));
+}
+
+static bool check_coordination(struct lab_reader *reader, const struct lab_node *node, struct draft *draft)
+{
+    const struct lab_node *lead = lab_node_find(node, "lead"), *lock = lab_node_find(node, "lock");
+    if (draft->coordination == BK_THREE_STATE && lead == NULL)
+        return lab_fail_at(&reader->tree, &node->place,
+                           "'lead' is missing under 'probabilistic', and three-state needs it; add how long "
+                           "before a change every agent is to know of it, as in lead: 10s");
+    if (draft->coordination != BK_THREE_STATE && lead != NULL)
+        return fail_name(reader, lead, "is of coordination: three-state alone; add that, or remove this");
+    if (draft->coordination != BK_LOCKED && lock != NULL)
+        return fail_name(reader, lock, "is of coordination: locked alone; add that, or remove this");
+    if (draft->coordination == BK_LOCKED && lab_node_find(lock, "lasts") == NULL)
+        draft->lock_lasts_ns = LOCK_LASTS_DEFAULT;
+    if (draft->coordination == BK_LOCKED && lab_node_find(lock, "backoff") == NULL)
+        draft->lock_backoff_ns = LOCK_BACKOFF_DEFAULT;
+    return true;
 }
 
 static bool make_hash(struct lab_reader *reader, const struct lab_node *node, void *target)
@@ -297,4 +344,9 @@ static bool check_made(struct lab_reader *reader, const struct lab_node *node, e
 static bool fail_both(struct lab_reader *reader, const struct lab_node *second, const char *text)
 {
     return lab_fail_at(&reader->tree, &second->name_place, "'%s' %s; remove one of them", second->name, text);
+}
+
+static bool fail_name(struct lab_reader *reader, const struct lab_node *node, const char *text)
+{
+    return lab_fail_at(&reader->tree, &node->name_place, "'%s' %s", node->name, text);
 }

@@ -96,6 +96,20 @@ bool lab_read_duration(struct lab_reader *reader, const struct lab_field *field,
     return true;
 }
 
+bool lab_read_signed_duration(struct lab_reader *reader, const struct lab_field *field,
+                              const struct lab_node *node, void *out)
+{
+    int64_t value;
+    const char *text = lab_scalar(reader, node);
+    if (text == NULL)
+        return false;
+    const char *problem = lab_quantity_signed_duration(text, &value);
+    if (!check(reader, field, node, problem, (double)value))
+        return false;
+    *(int64_t *)out = value;
+    return true;
+}
+
 bool lab_read_bytes(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                     void *out)
 {
@@ -148,6 +162,20 @@ bool lab_read_share(struct lab_reader *reader, const struct lab_field *field, co
     if (text == NULL)
         return false;
     const char *problem = lab_quantity_share(text, &value);
+    if (!check(reader, field, node, problem, value))
+        return false;
+    *(double *)out = value;
+    return true;
+}
+
+bool lab_read_drift(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                    void *out)
+{
+    double value;
+    const char *text = lab_scalar(reader, node);
+    if (text == NULL)
+        return false;
+    const char *problem = lab_quantity_drift(text, &value);
     if (!check(reader, field, node, problem, value))
         return false;
     *(double *)out = value;

@@ -124,7 +124,8 @@ static void make_scenario(const struct bench_case *bench, uint64_t rows, struct 
     scenario->strategies = strategies;
     for (int kind = 0; kind < BK_KIND_COUNT; kind++) {
         if (bench->strategies >> kind & 1)
-            strategies[scenario->strategy_count++] = (struct lab_strategy){label, all[kind], 0, 0};
+            strategies[scenario->strategy_count++] =
+                (struct lab_strategy){.label = label, .strategy = all[kind]};
     }
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: every malformed scenario ends in one line that names place and cure, class SIM_ERROR_INPUT, and
- * nothing is made. Method: the corpus scenario_bad.txt with the line for each; files that are none; sizes and
- * depths that only a program writes; and a sound scenario cut and altered at every byte, which must be read
- * or refused, never crash (the tests run under the sanitizers). */
+ * nothing is made. Method: the corpora scenario_bad.txt and cluster_bad.txt with the line for each; files
+ * that are none; sizes and depths that only a program writes; and a sound scenario cut and altered at every
+ * byte, which must be read or refused, never crash (the tests run under the sanitizers). */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <setjmp.h>
@@ -20,8 +20,7 @@
 #include "kernel/random.h"
 #include "lab/scenario.h"
 
-#define CORPUS        BUCKETLAB_SOURCE_DIR "/tests/lab/scenario_bad.txt"
-#define CORPUS_CASES  280 /* at least so many, lest a fault of the reader pass for a sound corpus */
+#define CORPUS        BUCKETLAB_SOURCE_DIR "/tests/lab/"
 #define TEXT_SIZE     65536
 #define OVERRIDES_MAX 4
 
@@ -77,7 +76,8 @@ static void append(struct corpus_case *one, const char *text, size_t size)
     one->size += size;
 }
 
-static void check_case(const struct corpus_case *one, const char *wanted, bool is_piece, int line)
+static void check_case(const struct corpus_case *one, const char *wanted, bool is_piece, const char *corpus,
+                       int line)
 {
     struct lab_override overrides[OVERRIDES_MAX];
     for (size_t i = 0; i < one->override_count; i++)
@@ -87,22 +87,22 @@ static void check_case(const struct corpus_case *one, const char *wanted, bool i
     if (lab_scenario_parse("x.yaml", one->text, one->size, overrides, one->override_count, NULL, &scenario,
                            &error)) {
         lab_scenario_destroy(scenario);
-        fail_msg("%s:%d: was read, in place of '%s'", CORPUS, line, wanted);
+        fail_msg("%s:%d: was read, in place of '%s'", corpus, line, wanted);
     }
     assert_null(scenario);
     assert_one_line(&error);
     bool is_right = is_piece ? strstr(error.text, wanted) != NULL : strcmp(error.text, wanted) == 0;
     if (!is_right)
-        fail_msg("%s:%d: '%s' in place of '%s'", CORPUS, line, error.text, wanted);
+        fail_msg("%s:%d: '%s' in place of '%s'", corpus, line, error.text, wanted);
 }
 
-static void test_corpus_each_case_ends_in_its_line(void **state)
+/* cases_min: at least so many, lest a fault of the reader pass for a sound corpus. */
+static void check_corpus(const char *path, int cases_min)
 {
     static struct corpus_case one;
     static char line[4096], bytes[4096];
     int number = 0, cases = 0;
-    (void)state;
-    FILE *file = fopen(CORPUS, "r");
+    FILE *file = fopen(path, "r");
     assert_non_null(file);
     while (fgets(line, sizeof line, file) != NULL) {
         number++;
@@ -118,13 +118,25 @@ static void test_corpus_each_case_ends_in_its_line(void **state)
             assert_true(one.override_count < OVERRIDES_MAX && strlen(rest) < 512);
             unescape(rest, one.overrides[one.override_count++]);
         } else if (line[0] == '=' || line[0] == '~') {
-            check_case(&one, rest, line[0] == '~', number);
+            check_case(&one, rest, line[0] == '~', path, number);
             memset(&one, 0, sizeof one);
             cases++;
         }
     }
     fclose(file);
-    assert_true(cases >= CORPUS_CASES);
+    assert_true(cases >= cases_min);
+}
+
+static void test_corpus_each_case_ends_in_its_line(void **state)
+{
+    (void)state;
+    check_corpus(CORPUS "scenario_bad.txt", 290);
+}
+
+static void test_corpus_of_clusters_each_case_ends_in_its_line(void **state)
+{
+    (void)state;
+    check_corpus(CORPUS "cluster_bad.txt", 220);
 }
 
 static void test_file_that_is_none_is_refused(void **state)
@@ -197,6 +209,8 @@ static void test_text_beyond_all_bounds_is_refused(void **state)
     expect_refused("duration: 1d\n" TAIL "keys: {count: 1}\narrivals:\n  rate: 1/s\n  spikes:\n",
                    "    - {at: 1h, lasts: 1s, factor: 2, keys: 1%}\n", 501, "",
                    "501 spikes; give at most 500");
+    expect_refused(HEAD TAIL "agents: {count: 1}\nfaults:\n", "  - agent_crash: {rate: 1/h}\n", 1001, "",
+                   "1001 faults; give at most 1000");
     expect_refused(HEAD TAIL "about: \"", "x", 4097, "\"\n", "too long; ");
 }
 
@@ -212,10 +226,12 @@ static void test_anchor_bomb_is_refused_at_its_first_anchor(void **state)
     assert_string_equal(error.text, "x.yaml:1:4: anchors (&name) are not read here; remove it");
 }
 
-static char *read_example(size_t *size)
+static char *read_example(const char *name, size_t *size)
 {
     static char text[TEXT_SIZE];
-    FILE *file = fopen(BUCKETLAB_SOURCE_DIR "/scenarios/chat-channels.yaml", "r");
+    char path[1024];
+    snprintf(path, sizeof path, "%s/scenarios/%s.yaml", BUCKETLAB_SOURCE_DIR, name);
+    FILE *file = fopen(path, "r");
     assert_non_null(file);
     *size = fread(text, 1, sizeof text - 1, file);
     fclose(file);
@@ -238,22 +254,25 @@ static void check_any(const char *text, size_t size)
     free(copy);
 }
 
+static const char *const examples[] = {"chat-channels", "faults"};
+
 static void test_example_cut_anywhere_is_read_or_refused(void **state)
 {
-    size_t size;
-    const char *text = read_example(&size);
     (void)state;
-    for (size_t i = 0; i <= size; i++)
-        check_any(text, i);
+    for (size_t example = 0; example < 2; example++) {
+        size_t size;
+        const char *text = read_example(examples[example], &size);
+        for (size_t i = 0; i <= size; i++)
+            check_any(text, i);
+    }
 }
 
-static void test_example_altered_anywhere_is_read_or_refused(void **state)
+static void alter_anywhere(const char *name)
 {
     static const char signs[] = "\n :-[]{},&*!|>'\"%@`#?<~\t\r\\0a9.\xff";
     size_t size;
-    char *text = read_example(&size);
+    char *text = read_example(name, &size);
     struct sim_random random;
-    (void)state;
     sim_random_init(&random, 1, SIM_ARRIVAL, 0);
     for (size_t i = 0; i < 4000; i++) {
         size_t at[3];
@@ -269,10 +288,18 @@ static void test_example_altered_anywhere_is_read_or_refused(void **state)
     }
 }
 
+static void test_example_altered_anywhere_is_read_or_refused(void **state)
+{
+    (void)state;
+    alter_anywhere(examples[0]);
+    alter_anywhere(examples[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_corpus_each_case_ends_in_its_line),
+        cmocka_unit_test(test_corpus_of_clusters_each_case_ends_in_its_line),
         cmocka_unit_test(test_file_that_is_none_is_refused),
         cmocka_unit_test(test_text_beyond_all_bounds_is_refused),
         cmocka_unit_test(test_anchor_bomb_is_refused_at_its_first_anchor),

@@ -76,6 +76,11 @@ static bool parse_trace(struct lab_scenario **out, struct sim_error *error)
     return lab_scenario_parse("folder/x.yaml", text, sizeof text - 1, NULL, 0, NULL, out, error);
 }
 
+static bool load_faults(struct lab_scenario **out, struct sim_error *error)
+{
+    return lab_scenario_load(BUCKETLAB_SOURCE_DIR "/scenarios/faults.yaml", NULL, 0, NULL, out, error);
+}
+
 static void test_scenario_without_memory_fails_and_leaks_nothing(void **state)
 {
     (void)state;
@@ -88,10 +93,17 @@ static void test_trace_scenario_without_memory_fails_and_leaks_nothing(void **st
     fail_each_allocation(parse_trace);
 }
 
+static void test_faults_without_memory_fail_and_leak_nothing(void **state)
+{
+    (void)state;
+    fail_each_allocation(load_faults);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scenario_without_memory_fails_and_leaks_nothing),
+        cmocka_unit_test(test_faults_without_memory_fail_and_leak_nothing),
         cmocka_unit_test(test_trace_scenario_without_memory_fails_and_leaks_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -398,7 +398,7 @@ static void test_override_of_a_label_reaches_where_it_stands(void **state)
 
 static void test_shipped_scenarios_are_sound(void **state)
 {
-    static const char *const names[] = {"chat-channels", "tweets", "small-trace"};
+    static const char *const names[] = {"chat-channels", "tweets", "small-trace", "three-state", "faults"};
     (void)state;
     for (size_t i = 0; i < COUNT(names); i++) {
         char path[1024];
@@ -475,6 +475,29 @@ static void test_manual_lists_every_field_and_no_other(void **state)
         {"### `latest`\n", "reads: {latest: {" ZEBRA "}}"},
         {"### `limits`\n", "limits: {" ZEBRA "}"},
         {"### `cluster`\n", "cluster: {" ZEBRA "}"},
+        {"### `datacenters`\n", "cluster: {datacenters: {dc1: {" ZEBRA "}}}"},
+        {"### `consistency`\n", "cluster: {consistency: {" ZEBRA "}}"},
+        {"### `network`\n", "cluster: {network: {" ZEBRA "}}"},
+        {"### `latency` and `between`\n", "cluster: {network: {latency: {" ZEBRA "}}}"},
+        {"### `lognormal` of a latency\n", "cluster: {network: {latency: {lognormal: {" ZEBRA "}}}}"},
+        {"### `node`\n", "cluster: {node: {" ZEBRA "}}"},
+        {"### `gc`\n", "cluster: {node: {gc: {" ZEBRA "}}}"},
+        {"### `timeouts`\n", "cluster: {timeouts: {" ZEBRA "}}"},
+        {"### `agents`\n", "agents: {" ZEBRA "}"},
+        {"### `clock`\n", "agents: {clock: {" ZEBRA "}}"},
+        {"### `faults`\n", "faults: [{" ZEBRA "}]"},
+        {"### `node_down` and `gc_storm`\n", "faults: [{node_down: {" ZEBRA "}}]"},
+        {"### `node_down` and `gc_storm`\n", "faults: [{gc_storm: {" ZEBRA "}}]"},
+        {"### `slow_node`\n", "faults: [{slow_node: {" ZEBRA "}}]"},
+        {"### `cut`\n", "faults: [{cut: {" ZEBRA "}}]"},
+        {"### `lost_message` and `duplicate_message`\n", "faults: [{lost_message: {" ZEBRA "}}]"},
+        {"### `lost_message` and `duplicate_message`\n", "faults: [{duplicate_message: {" ZEBRA "}}]"},
+        {"### `delay`\n", "faults: [{delay: {" ZEBRA "}}]"},
+        {"### `hint_loss`\n", "faults: [{hint_loss: {" ZEBRA "}}]"},
+        {"### `agent_crash`\n", "faults: [{agent_crash: {" ZEBRA "}}]"},
+        {"### `clock_jump`\n", "faults: [{clock_jump: {" ZEBRA "}}]"},
+        {"### `random`\n", "faults: [{random: {" ZEBRA "}}]"},
+        {"### `lock`\n", "strategies: [{probabilistic: {lock: {" ZEBRA "}}}]"},
         {"### `strategies`\n", "strategies: [{" ZEBRA "}]"},
         {"### `none`\n", "strategies: [{none: {" ZEBRA "}}]"},
         {"### `time`\n", "strategies: [{time: {" ZEBRA "}}]"},

@@ -14,7 +14,11 @@
 
 #define LAB_AGENTS_MAX 4096u
 
-/* Consistency levels by what they are for. */
+#define LAB_FAULTS_MAX 1000u
+/* A hash strategy's, in the cluster engine. */
+#define LAB_CLUSTER_BUCKETS_MAX 65536u
+
+/* Consistency levels by what they are for; default LOCAL_QUORUM, and LOCAL_SERIAL. */
 struct lab_consistency {
     enum cass_consistency write, read, state, serial;
 };
@@ -63,13 +67,14 @@ struct lab_group {
 struct lab_fault {
     uint32_t kinds; /* bit k: LAB_FAULT k; one bit for all but `random` */
     int64_t at_ns;
-    int64_t lasts_ns; /* INT64_MAX: never ends; of `random`: the mean, default 30s */
-    double rate_per_s;
-    int64_t until_ns; /* of those at random; INT64_MAX: the whole run */
-    uint32_t target;  /* node or agent; UINT32_MAX: drawn each time */
-    struct lab_group between[2];
-    double factor; /* slow_node and delay, default 10; chance of lost_message and duplicate_message, default 5
-                      % */
+    int64_t lasts_ns;  /* INT64_MAX: never ends; of `random`: the mean, default 30s; of an agent_crash that
+                          does not say: agents.restart_ns; nothing to clock_jump and hint_loss */
+    double rate_per_s; /* 0: on the timetable */
+    int64_t until_ns;  /* of those at random; INT64_MAX: the whole run */
+    uint32_t target;   /* node or agent; UINT32_MAX: drawn each time */
+    struct lab_group between[2]; /* of a cut on the timetable */
+    double factor; /* slow_node and delay, default 10; chance of lost_message and duplicate_message, default
+                      5 %; of `random`: 10 */
     int64_t by_ns; /* clock_jump; of `random`: drawn within plus or minus this, default 2s */
     int line, column;
 };

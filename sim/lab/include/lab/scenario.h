@@ -10,19 +10,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bucketing/agent.h"
 #include "bucketing/bucketing.h"
 #include "kernel/error.h"
+#include "lab/cluster.h"
 #include "lab/expect.h"
 #include "workload/workload.h"
 
 #define LAB_STRATEGIES_MAX 64
 #define LAB_LABEL_SIZE_MAX 64 /* bytes of UTF-8 */
 
-enum lab_engine { LAB_ENGINE_AUTO, LAB_ENGINE_EXACT };
+/* A scenario with agents or faults has LAB_ENGINE_CLUSTER, whether it says so or auto. */
+enum lab_engine { LAB_ENGINE_AUTO, LAB_ENGINE_EXACT, LAB_ENGINE_CLUSTER };
 
 struct lab_strategy {
     char *label; /* its kind where none is given; no label twice */
     struct bk_strategy strategy;
+    enum bk_coordination coordination;      /* of probabilistic; else BK_SINGLE */
+    enum bk_counter counter;                /* of probabilistic; default BK_COUNTER_RMW */
+    int64_t lead_ns;                        /* of BK_THREE_STATE; else 0 */
+    int64_t lock_lasts_ns, lock_backoff_ns; /* of BK_LOCKED: default 5s and 100ms; else 0 */
     int line, column;
 };
 
@@ -39,6 +46,7 @@ struct lab_limits {
     uint64_t tiny_rows;       /* 0: none is tiny */
 };
 
+/* The ring, all datacenters together. */
 struct lab_cluster {
     uint32_t nodes, replication_factor, num_tokens;
 };
@@ -59,7 +67,13 @@ struct lab_scenario {
     bool has_row_bytes; /* `row.bytes` was given; workload.row_bytes is the default else */
     struct lab_reads reads;
     struct lab_limits limits;
-    struct lab_cluster cluster; /* defaults: 6 nodes, replication factor 3, 16 tokens a node */
+    struct lab_cluster cluster;         /* defaults: 6 nodes, replication factor 3, 16 tokens a node */
+    struct cass_cluster_config network; /* the same in full, seed and clients included; `nodes: N` is one
+                                           datacenter "dc1" */
+    struct lab_consistency consistency;
+    struct lab_agents agents; /* present in the cluster engine, and nowhere else */
+    size_t fault_count;
+    struct lab_fault *faults;
     size_t strategy_count;
     struct lab_strategy *strategies;
     size_t expect_count;
