@@ -62,23 +62,23 @@ void cass_request(struct cass_cluster *cluster, uint32_t client, uint32_t coordi
     uint32_t entity = find_entity(cluster, statement, &position);
     if (coordinator == CASS_ANY_NODE)
         coordinator = choose_coordinator(cluster, client, position);
+    /* Messages are doubled between nodes alone: a driver numbers its requests, and one that ran twice would
+     * make a condition that fails mean nothing. */
     bool is_double, is_row = statement->kind == CASS_WRITE_ROW || statement->kind == CASS_DELETE_ROW;
     if (!cass_network_passes(cluster, cluster->node_count + client, coordinator, &is_double))
         return;
-    for (int copy = 0; copy < (is_double ? 2 : 1); copy++) {
-        uint32_t row = is_row ? cass_row_need(cluster, statement) : CASS_NONE;
-        uint32_t index = cass_operation_new(cluster);
-        struct operation *operation = operation_at(cluster, index);
-        operation->stage = STAGE_TRAVELLING;
-        operation->client = client;
-        operation->tag = tag;
-        operation->entity = is_row ? row_at(cluster, row)->partition : entity;
-        operation->position = position;
-        operation->body = row;
-        operation->is_carrying_row = is_row;
-        operation->statement = *statement;
-        travel(cluster, index, client, coordinator);
-    }
+    uint32_t row = is_row ? cass_row_need(cluster, statement) : CASS_NONE;
+    uint32_t index = cass_operation_new(cluster);
+    struct operation *operation = operation_at(cluster, index);
+    operation->stage = STAGE_TRAVELLING;
+    operation->client = client;
+    operation->tag = tag;
+    operation->entity = is_row ? row_at(cluster, row)->partition : entity;
+    operation->position = position;
+    operation->body = row;
+    operation->is_carrying_row = is_row;
+    operation->statement = *statement;
+    travel(cluster, index, client, coordinator);
 }
 
 void cass_reply_take(struct cass_cluster *cluster, uint64_t slot, struct cass_reply *out)

@@ -77,6 +77,7 @@ static void attempt(struct cass_cluster *cluster, uint32_t index)
 {
     struct operation *operation = operation_at(cluster, index);
     operation->stage = STAGE_PREPARE;
+    operation->acked = operation->failed = 0;
     if (now_ns(cluster) - operation->started_ns >= cluster->config.timeout_cas_ns) {
         give_up(cluster, index, CASS_WRITE_TIMEOUT);
         return;
@@ -89,7 +90,6 @@ static void attempt(struct cass_cluster *cluster, uint32_t index)
     operation->counted = plan.counted;
     operation->required = plan.required;
     operation->asked = plan.alive & plan.counted;
-    operation->acked = operation->failed = 0;
     if (bit_count(operation->asked) < plan.required) {
         operation->acked = operation->asked;
         give_up(cluster, index, CASS_UNAVAILABLE);

@@ -7,3 +7,5 @@ target_include_directories(cassandra_ring_test PRIVATE ${PROJECT_SOURCE_DIR}/sim
 bucketlab_test(cassandra/memory_test LINK sim_cassandra)
 target_link_options(cassandra_memory_test PRIVATE -Wl,--wrap=malloc,--wrap=calloc)
 bucketlab_test(cassandra/cluster_write_test LINK sim_cassandra)
+bucketlab_test(cassandra/cluster_linear_test LINK sim_cassandra)
+bucketlab_test(cassandra/cluster_paxos_test LINK sim_cassandra)
