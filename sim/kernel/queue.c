@@ -1,320 +1,218 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _POSIX_C_SOURCE 200809L
+/* madvise() */
+#define _DEFAULT_SOURCE
 #include "kernel/queue.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
-#include "kernel/random.h"
+#define LINE_BYTES 64
+#define HUGE_BYTES ((size_t)2 << 20)
+/* Cancelled items that are left alone however few events are pending. */
+#define STALE_LEAST 64
 
-#define SLOT_BITS     24
-#define SEQUENCE_BITS 40
-#define SEQUENCE_MASK ((UINT64_C(1) << SEQUENCE_BITS) - 1)
-#define SLOT_MASK     ((UINT64_C(1) << SLOT_BITS) - 1)
-#define NO_SLOT       UINT32_MAX
-#define CAPACITY_MIN  64u
-/* With the root at 3, the children of i are the four from 4 (i - 2) on: a cache line, when the array begins
- * on one. */
-#define ROOT 3u
+static bool grow(struct sim_queue *queue, uint32_t capacity);
+static void *take_aligned(size_t bytes);
+static void purge(struct sim_queue *queue);
+static void sink(struct sim_queue_item *heap, size_t end, size_t i);
+static int compare(const void *left, const void *right);
 
-__extension__ typedef unsigned __int128 wide;
-
-struct item {
-    uint64_t key;  /* sequence, slot */
-    uint64_t time; /* with the sign bit turned, so that it compares as unsigned */
-};
-
-enum slot_state { SLOT_FREE, SLOT_PENDING, SLOT_CANCELLED };
-
-struct slot {
-    struct sim_event event;
-    uint32_t generation;
-    uint32_t state_or_next; /* free: the next free slot; else its state */
-};
-
-struct sim_queue {
-    struct item *items; /* from ROOT on */
-    size_t end;         /* one behind the last item */
-    size_t capacity;    /* of items and of slots */
-    struct slot *slots;
-    uint32_t slots_used; /* those from here on were never taken */
-    uint32_t free_slot;
-    size_t cancelled;
-    uint64_t sequence;
-    uint64_t pushed;
-    int64_t now_ns;
-    bool shuffles;
-    uint64_t shuffle_seed;
-};
-
-static bool grow(struct sim_queue *queue);
-static void sift_up(struct sim_queue *queue, size_t hole, struct item item);
-static struct item take_root(struct sim_queue *queue);
-static void drop_cancelled_root(struct sim_queue *queue);
-static void drop_all_cancelled(struct sim_queue *queue);
-static void renumber(struct sim_queue *queue);
-static void heapify(struct sim_queue *queue);
-static void free_slot(struct sim_queue *queue, uint32_t slot);
-
-static inline wide order(const struct item *item)
+bool sim_queue_create(uint32_t capacity, int64_t start_ns, struct sim_queue *queue)
 {
-    return (wide)item->time << 64 | item->key;
-}
-
-static inline uint32_t slot_of(const struct item *item)
-{
-    return (uint32_t)(item->key & SLOT_MASK);
-}
-
-/* A bijection of 40 bits: no two events of equal time get the same place. */
-static uint64_t shuffled(const struct sim_queue *queue, uint64_t sequence)
-{
-    uint64_t x = (sequence + queue->shuffle_seed) & SEQUENCE_MASK;
-    x = (x * UINT64_C(0x9e3779b97f4a7c15)) & SEQUENCE_MASK;
-    x ^= x >> 21;
-    x = (x * UINT64_C(0xd1342543de82ef95)) & SEQUENCE_MASK;
-    x ^= x >> 19;
-    return (x * UINT64_C(0xbf58476d1ce4e5b9)) & SEQUENCE_MASK;
-}
-
-struct sim_queue *sim_queue_create(size_t capacity, int64_t start_ns)
-{
-    struct sim_queue *queue = calloc(1, sizeof *queue);
-    if (queue == NULL)
-        return NULL;
-    queue->now_ns = start_ns;
-    queue->end = ROOT;
-    queue->free_slot = NO_SLOT;
-    queue->capacity = CAPACITY_MIN / 2;
-    while (queue->capacity < capacity && queue->capacity < SIM_QUEUE_PENDING_MAX / 2)
-        queue->capacity *= 2;
-    if (!grow(queue)) {
-        free(queue);
-        return NULL;
-    }
-    return queue;
+    assert(start_ns > INT64_MIN && start_ns <= SIM_QUEUE_TIME_MAX);
+    *queue = (struct sim_queue){.end = SIM_QUEUE_ROOT, .now_ns = start_ns};
+    if (capacity < 13)
+        capacity = 13;
+    if (grow(queue, capacity < SIM_QUEUE_MAX ? capacity : SIM_QUEUE_MAX))
+        return true;
+    *queue = (struct sim_queue){0};
+    return false;
 }
 
 void sim_queue_destroy(struct sim_queue *queue)
 {
     if (queue == NULL)
         return;
-    free(queue->items);
+    free(queue->heap);
     free(queue->slots);
-    free(queue);
+    *queue = (struct sim_queue){0};
 }
 
 void sim_queue_shuffle_ties(struct sim_queue *queue, uint64_t seed)
 {
-    assert(queue->pushed == 0);
-    queue->shuffles = true;
-    queue->shuffle_seed = sim_mix64(seed);
+    assert(queue->sequence == 0);
+    queue->is_shuffled = true;
+    queue->shuffle = sim_mix64(seed + UINT64_C(0x9e3779b97f4a7c15));
 }
 
-sim_handle sim_queue_push(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event)
+bool sim_queue_cancel(struct sim_queue *queue, uint64_t handle)
 {
-    assert(time_ns >= queue->now_ns);
-    uint32_t slot = queue->free_slot;
-    if (slot != NO_SLOT) {
-        queue->free_slot = queue->slots[slot].state_or_next;
-    } else {
-        if (queue->slots_used == queue->capacity && !grow(queue))
+    uint64_t slot = handle & SIM_QUEUE_SLOT_MASK;
+    if (slot == 0 || slot > queue->slots_used || queue->slots[slot].stamp != handle)
+        return false;
+    queue->slots[slot].stamp = 0;
+    queue->count--;
+    queue->stale++;
+    /* Each purge is paid for by the cancellations since the last one. */
+    if (queue->stale > queue->count && queue->stale - queue->count > STALE_LEAST)
+        purge(queue);
+    return true;
+}
+
+/* A slot that is not in the free list: one never used, from a larger pool, or a cancelled event's. 0 when
+ * there is none to be had. */
+uint32_t sim_queue_claim(struct sim_queue *queue)
+{
+    if (queue->slots_used == queue->capacity) {
+        uint32_t most = SIM_QUEUE_MAX;
+        uint32_t capacity = queue->capacity < most / 2 ? queue->capacity * 2 : most;
+        bool is_larger = capacity > queue->capacity && grow(queue, capacity);
+        if (!is_larger && queue->stale == 0)
             return 0;
-        slot = queue->slots_used++;
-        queue->slots[slot].generation = 1;
+        if (!is_larger) {
+            purge(queue);
+            uint32_t slot = queue->free_slot;
+            queue->free_slot = (uint32_t)queue->slots[slot].event.a;
+            return slot;
+        }
     }
-    if (queue->sequence > SEQUENCE_MASK)
-        renumber(queue);
-    struct slot *taken = &queue->slots[slot];
-    taken->event = *event;
-    taken->state_or_next = SLOT_PENDING;
-    uint64_t sequence = queue->sequence++;
-    if (queue->shuffles)
-        sequence = shuffled(queue, sequence);
-    struct item item = {sequence << SLOT_BITS | slot, (uint64_t)time_ns ^ (UINT64_C(1) << 63)};
-    queue->pushed++;
-    sift_up(queue, queue->end++, item);
-    return (sim_handle)taken->generation << 32 | slot;
+    return ++queue->slots_used;
 }
 
-bool sim_queue_pop(struct sim_queue *queue, int64_t *time_ns, struct sim_event *out)
+/* 2^40 pushes have used the ties up: the pending events get 0, 1, 2 ... in the order in which they come. */
+void sim_queue_renumber(struct sim_queue *queue)
 {
-    drop_cancelled_root(queue);
-    if (queue->end == ROOT)
-        return false;
-    __builtin_prefetch(&queue->slots[slot_of(&queue->items[ROOT])]);
-    struct item root = take_root(queue);
-    queue->now_ns = (int64_t)(root.time ^ (UINT64_C(1) << 63));
-    *time_ns = queue->now_ns;
-    *out = queue->slots[slot_of(&root)].event;
-    free_slot(queue, slot_of(&root));
-    return true;
+    purge(queue);
+    size_t count = queue->end - SIM_QUEUE_ROOT;
+    /* What is sorted is a heap. */
+    qsort(queue->heap + SIM_QUEUE_ROOT, count, sizeof *queue->heap, compare);
+    queue->next_tie = 0;
+    for (size_t i = SIM_QUEUE_ROOT; i < queue->end; i++) {
+        queue->heap[i].tag = queue->next_tie | (queue->heap[i].tag & SIM_QUEUE_SLOT_MASK);
+        queue->next_tie += SIM_QUEUE_TIE_ONE;
+    }
 }
 
-bool sim_queue_peek(struct sim_queue *queue, int64_t *time_ns)
+/* Takes cancelled items away until a pending one is at the root. */
+void sim_queue_sweep_top(struct sim_queue *queue)
 {
-    drop_cancelled_root(queue);
-    if (queue->end == ROOT)
-        return false;
-    *time_ns = (int64_t)(queue->items[ROOT].time ^ (UINT64_C(1) << 63));
-    return true;
+    while (queue->stale > 0) {
+        uint32_t slot = (uint32_t)(queue->heap[SIM_QUEUE_ROOT].tag & SIM_QUEUE_SLOT_MASK);
+        if (queue->slots[slot].stamp != 0)
+            return;
+        queue->slots[slot].event.a = queue->free_slot;
+        queue->free_slot = slot;
+        queue->stale--;
+        queue->has_hole = true;
+        sim_queue_settle(queue);
+    }
 }
 
-bool sim_queue_cancel(struct sim_queue *queue, sim_handle handle)
+void sim_queue_refuse_time(const struct sim_queue *queue, int64_t time_ns)
 {
-    uint32_t slot = (uint32_t)handle;
-    if (slot >= queue->slots_used || queue->slots[slot].generation != (uint32_t)(handle >> 32))
-        return false;
-    /* The generation moves on at once, so a second cancel finds nothing; the slot waits for its item. */
-    queue->slots[slot].generation++;
-    queue->slots[slot].state_or_next = SLOT_CANCELLED;
-    queue->cancelled++;
-    if (queue->cancelled > CAPACITY_MIN && queue->cancelled * 2 > queue->end - ROOT)
-        drop_all_cancelled(queue);
-    return true;
+    fprintf(stderr,
+            "queue: push %" PRIu64 " at %" PRId64 " ns is before the current time, %" PRId64
+            " ns, or after the last\n",
+            queue->sequence, time_ns, queue->now_ns);
+    abort();
 }
 
-size_t sim_queue_count(const struct sim_queue *queue)
+/* Both pairs and the two that are left, by (time, tag). */
+size_t sim_queue_least_of_ties(const struct sim_queue_item *heap, size_t first)
 {
-    return queue->end - ROOT - queue->cancelled;
+    size_t left = first + sim_queue_before(&heap[first + 1], &heap[first]);
+    size_t right = first + 2 + sim_queue_before(&heap[first + 3], &heap[first + 2]);
+    return left + ((right - left) & -(size_t)sim_queue_before(&heap[right], &heap[left]));
 }
 
-int64_t sim_queue_now(const struct sim_queue *queue)
+/* Both arrays or none. */
+static bool grow(struct sim_queue *queue, uint32_t capacity)
 {
-    return queue->now_ns;
-}
-
-uint64_t sim_queue_pushed(const struct sim_queue *queue)
-{
-    return queue->pushed;
-}
-
-static bool grow(struct sim_queue *queue)
-{
-    size_t capacity = queue->capacity * 2;
-    if (capacity > SIM_QUEUE_PENDING_MAX)
-        return false;
-    void *items = NULL;
-    if (posix_memalign(&items, 64, (capacity + ROOT) * sizeof(struct item)) != 0)
-        return false;
-    struct slot *slots = realloc(queue->slots, capacity * sizeof *slots);
-    if (slots == NULL) {
-        free(items);
+    /* Whole groups: the last one is read whole. */
+    size_t items = (SIM_QUEUE_ROOT + (size_t)capacity + 3) / 4 * 4;
+    struct sim_queue_item *heap = take_aligned(items * sizeof *heap);
+    struct sim_queue_slot *slots = take_aligned(((size_t)capacity + 1) * sizeof *slots);
+    if (heap == NULL || slots == NULL) {
+        free(heap);
+        free(slots);
         return false;
     }
-    if (queue->items != NULL)
-        memcpy(items, queue->items, queue->end * sizeof *queue->items);
-    free(queue->items);
-    queue->items = items;
+    /* "Never" differs within a group, so that an unfinished group does not look like a tie. */
+    for (size_t i = queue->end; i < items; i++)
+        heap[i] = (struct sim_queue_item){INT64_MAX - (int64_t)(i & 3), UINT64_MAX};
+    for (size_t i = 0; i < SIM_QUEUE_ROOT; i++)
+        heap[i] = (struct sim_queue_item){INT64_MIN, 0};
+    if (queue->heap != NULL) {
+        memcpy(heap + SIM_QUEUE_ROOT, queue->heap + SIM_QUEUE_ROOT,
+               (queue->end - SIM_QUEUE_ROOT) * sizeof *heap);
+        memcpy(slots + 1, queue->slots + 1, queue->slots_used * sizeof *slots);
+    }
+    free(queue->heap);
+    free(queue->slots);
+    queue->heap = heap;
     queue->slots = slots;
     queue->capacity = capacity;
     return true;
 }
 
-static void sift_up(struct sim_queue *queue, size_t hole, struct item item)
+/* Large arrays ask for large pages, which spares a sift most of its walks through the page table. */
+static void *take_aligned(size_t bytes)
 {
-    struct item *items = queue->items;
-    wide place = order(&item);
-    while (hole > ROOT) {
-        size_t parent = hole / 4 + 2;
-        if (order(&items[parent]) <= place)
-            break;
-        items[hole] = items[parent];
-        hole = parent;
-    }
-    items[hole] = item;
+    size_t unit = bytes >= HUGE_BYTES ? HUGE_BYTES : LINE_BYTES;
+    bytes = (bytes + unit - 1) / unit * unit;
+    void *memory = aligned_alloc(unit, bytes);
+#ifdef MADV_HUGEPAGE
+    if (memory != NULL && unit == HUGE_BYTES)
+        madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+    return memory;
 }
 
-/* Down to a leaf along the least children, then up with the last item, which belongs near the leaves. */
-static struct item take_root(struct sim_queue *queue)
+/* Throws the cancelled items away and makes a heap of the rest. */
+static void purge(struct sim_queue *queue)
 {
-    struct item *items = queue->items;
-    struct item root = items[ROOT];
-    size_t end = --queue->end;
-    struct item last = items[end];
-    if (end == ROOT)
-        return root;
-    size_t hole = ROOT, child = 4 * (ROOT - 2);
-    while (child + 3 < end) {
-        __builtin_prefetch(&items[4 * (child - 2)]);
-        wide order0 = order(&items[child]), order1 = order(&items[child + 1]);
-        wide order2 = order(&items[child + 2]), order3 = order(&items[child + 3]);
-        size_t low = child + (order1 < order0), high = child + 2 + (order3 < order2);
-        wide order_low = order1 < order0 ? order1 : order0, order_high = order3 < order2 ? order3 : order2;
-        size_t least = order_high < order_low ? high : low;
-        items[hole] = items[least];
-        hole = least;
-        child = 4 * (hole - 2);
+    sim_queue_settle(queue);
+    size_t kept = SIM_QUEUE_ROOT;
+    for (size_t i = SIM_QUEUE_ROOT; i < queue->end; i++) {
+        struct sim_queue_item item = queue->heap[i];
+        uint32_t slot = (uint32_t)(item.tag & SIM_QUEUE_SLOT_MASK);
+        if (queue->slots[slot].stamp != 0) {
+            queue->heap[kept++] = item;
+        } else {
+            queue->slots[slot].event.a = queue->free_slot;
+            queue->free_slot = slot;
+        }
     }
-    if (child < end) {
-        size_t least = child;
-        for (size_t i = child + 1; i < end; i++)
-            least = order(&items[i]) < order(&items[least]) ? i : least;
-        items[hole] = items[least];
-        hole = least;
-    }
-    sift_up(queue, hole, last);
-    return root;
-}
-
-static void drop_cancelled_root(struct sim_queue *queue)
-{
-    while (queue->cancelled > 0 && queue->end > ROOT) {
-        uint32_t slot = slot_of(&queue->items[ROOT]);
-        if (queue->slots[slot].state_or_next != SLOT_CANCELLED)
-            return;
-        take_root(queue);
-        queue->cancelled--;
-        free_slot(queue, slot);
-    }
-}
-
-static void drop_all_cancelled(struct sim_queue *queue)
-{
-    size_t kept = ROOT;
-    for (size_t i = ROOT; i < queue->end; i++) {
-        uint32_t slot = slot_of(&queue->items[i]);
-        if (queue->slots[slot].state_or_next == SLOT_CANCELLED)
-            free_slot(queue, slot);
-        else
-            queue->items[kept++] = queue->items[i];
-    }
+    for (size_t i = kept; i < queue->end; i++)
+        queue->heap[i] = (struct sim_queue_item){INT64_MAX - (int64_t)(i & 3), UINT64_MAX};
     queue->end = kept;
-    queue->cancelled = 0;
-    heapify(queue);
+    queue->stale = 0;
+    for (size_t i = (kept - 1) / 4 + 2; i >= SIM_QUEUE_ROOT && kept > SIM_QUEUE_ROOT; i--)
+        sink(queue->heap, kept, i);
 }
 
-static int compare_items(const void *left, const void *right)
+/* Moves the item at i down to where it belongs. */
+static void sink(struct sim_queue_item *heap, size_t end, size_t i)
 {
-    wide a = order(left), b = order(right);
-    return (a > b) - (a < b);
-}
-
-/* After 2^40 pushes the pending events are numbered anew in their order; a sorted array is a heap. */
-static void renumber(struct sim_queue *queue)
-{
-    assert(!queue->shuffles);
-    qsort(queue->items + ROOT, queue->end - ROOT, sizeof *queue->items, compare_items);
-    queue->sequence = 0;
-    for (size_t i = ROOT; i < queue->end; i++)
-        queue->items[i].key = queue->sequence++ << SLOT_BITS | slot_of(&queue->items[i]);
-}
-
-static void heapify(struct sim_queue *queue)
-{
-    size_t end = queue->end;
-    for (size_t i = ROOT; i < end; i++) {
-        queue->end = i + 1;
-        sift_up(queue, i, queue->items[i]);
+    struct sim_queue_item item = heap[i];
+    for (size_t children; (children = 4 * i - 8) < end;) {
+        size_t least = sim_queue_least(heap, children);
+        if (!sim_queue_before(&heap[least], &item))
+            break;
+        heap[i] = heap[least];
+        i = least;
     }
-    queue->end = end;
+    heap[i] = item;
 }
 
-static void free_slot(struct sim_queue *queue, uint32_t slot)
+static int compare(const void *left, const void *right)
 {
-    if (queue->slots[slot].state_or_next == SLOT_PENDING)
-        queue->slots[slot].generation++;
-    queue->slots[slot].state_or_next = queue->free_slot;
-    queue->free_slot = slot;
+    const struct sim_queue_item *a = left, *b = right;
+    return (int)sim_queue_before(b, a) - (int)sim_queue_before(a, b);
 }

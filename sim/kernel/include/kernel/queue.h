@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The event queue: events in the order of (time, sequence), sequence being the order of pushing, so that the
- * order is total and the same everywhere. An event is plain data; whoever pops it knows what its kind means.
+/* The queue of pending events, and the virtual clock. Events come in order of (time, sequence), where the
+ * sequence counts the pushes; what is pushed at the current time comes after all that is already there.
  *
- * A 4-ary implicit heap moves 16-byte items (time, sequence and slot), the four children of a node in one
- * cache line; the events lie still in slots. Push costs O(log4 n) at worst and O(1) as a rule, pop O(log4 n),
- * cancel O(1): it stamps the slot, and the item is dropped when it surfaces. Nothing is allocated but to
- * grow. No pointers to events are given out; state is plain indexed arrays. At most SIM_QUEUE_PENDING_MAX
- * events wait at once. */
+ * A 4-ary heap of 16-byte items (time, tie and slot) lies over a pool of 32-byte slots that hold the events;
+ * docs/performance.md says what each choice bought. All state is indexed arrays and plain numbers. Push and
+ * pop take O(log n) and cancel O(1), the last amortised over its pushes; nothing is allocated while the
+ * pending events fit the capacity. What is called in the hot loop is inline; only functions are the
+ * interface, the structs are open for the compiler's sake. */
 #ifndef KERNEL_QUEUE_H
 #define KERNEL_QUEUE_H
 
@@ -14,37 +14,259 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SIM_QUEUE_PENDING_MAX ((size_t)1 << 24)
+#include "kernel/random.h"
 
+/* What happens, for the host's own switch over the kinds. */
 struct sim_event {
-    uint32_t kind;   /* the host's */
-    uint32_t target; /* whom it concerns */
-    uint64_t a, b;
+    uint32_t kind;
+    uint32_t target;
+    uint64_t a;
+    uint64_t b;
 };
 
-/* Names a pending event; of one that has come or was cancelled it names nothing. 0 never names any. */
-typedef uint64_t sim_handle;
+/* The most events that can be pending at once; cancelled ones that still wait to be swept make room when it
+ * is needed. */
+#define SIM_QUEUE_MAX ((UINT32_C(1) << 24) - 2)
+/* The last time an event can have; the few nanoseconds above stand for "never". */
+#define SIM_QUEUE_TIME_MAX (INT64_MAX - 4)
 
-struct sim_queue;
+/* tag: 40 bits that break ties, then 24 of the slot. */
+struct sim_queue_item {
+    int64_t time_ns;
+    uint64_t tag;
+};
 
-/* capacity: events to make room for now; the queue grows beyond it. Returns NULL without memory. */
-struct sim_queue *sim_queue_create(size_t capacity, int64_t start_ns);
-void sim_queue_destroy(struct sim_queue *queue); /* NULL is fine */
-/* For tests of order dependence: events of equal time come in an order that the seed draws, not in that of
- * pushing. To be called before the first push. */
+/* stamp: the handle while the event is pending, 0 from then on. Of a free slot, event.a is the next free. */
+struct sim_queue_slot {
+    struct sim_event event;
+    uint64_t stamp;
+};
+
+struct sim_queue {
+    struct sim_queue_item *heap;  /* the root is at SIM_QUEUE_ROOT; "never" fills what is not used */
+    struct sim_queue_slot *slots; /* from 1 on, so that no handle is 0 */
+    size_t end;                   /* index behind the last item */
+    bool has_hole;                /* the root was popped and nothing has filled its place yet */
+    bool is_shuffled;
+    uint32_t free_slot; /* 0: none */
+    uint32_t slots_used;
+    uint32_t capacity;
+    uint32_t count; /* pending, without the cancelled */
+    uint32_t stale; /* cancelled, their items not yet swept */
+    int64_t now_ns;
+    uint64_t sequence; /* pushes until now */
+    uint64_t next_tie; /* in place, above the slot's bits */
+    uint64_t shuffle;
+};
+
+/* An empty queue with room for `capacity` events (it doubles when they are more), its clock at start_ns.
+ * False without memory, and then *queue needs no destroy. */
+bool sim_queue_create(uint32_t capacity, int64_t start_ns, struct sim_queue *queue);
+/* NULL and a zeroed queue do nothing. */
+void sim_queue_destroy(struct sim_queue *queue);
+
+/* Test mode, before the first push: events of equal time come in an order drawn from (seed, sequence), the
+ * same in each run, so that what leans on the order of pushing falls over. Times still come in order. */
 void sim_queue_shuffle_ties(struct sim_queue *queue, uint64_t seed);
 
-/* time_ns must not lie before now (asserts). Returns 0 when there is no memory or no room; nothing is lost
- * then. */
-sim_handle sim_queue_push(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event);
-/* The next event becomes the present one: false when none is left. */
-bool sim_queue_pop(struct sim_queue *queue, int64_t *time_ns, struct sim_event *out);
-/* When the next event comes; false when none is left. */
-bool sim_queue_peek(struct sim_queue *queue, int64_t *time_ns);
-/* False when the handle names nothing any more. */
-bool sim_queue_cancel(struct sim_queue *queue, sim_handle handle);
-size_t sim_queue_count(const struct sim_queue *queue); /* pending, without the cancelled ones */
-int64_t sim_queue_now(const struct sim_queue *queue);  /* time of the event that was popped last */
-uint64_t sim_queue_pushed(const struct sim_queue *queue);
+/* Adds an event at time_ns, at least the current time and at most SIM_QUEUE_TIME_MAX (else it aborts).
+ * Returns a handle for sim_queue_cancel(), or 0 and nothing is changed: no memory, or SIM_QUEUE_MAX are
+ * pending. */
+static inline uint64_t sim_queue_push(struct sim_queue *queue, int64_t time_ns,
+                                      const struct sim_event *event);
+
+/* Takes the first event and sets the clock to its time; false when there is none. */
+static inline bool sim_queue_pop(struct sim_queue *queue, int64_t *out_time_ns, struct sim_event *out_event);
+
+/* The time of the event that pop would take; false when there is none. */
+static inline bool sim_queue_peek(struct sim_queue *queue, int64_t *out_time_ns);
+
+/* Takes a pending event out. False for 0, a handle whose event has come or was cancelled, or one that was
+ * never given out. Handles are told apart by 2^40 sequence numbers and the slot. */
+bool sim_queue_cancel(struct sim_queue *queue, uint64_t handle);
+
+static inline uint32_t sim_queue_count(const struct sim_queue *queue)
+{
+    return queue->count;
+}
+
+static inline int64_t sim_queue_now(const struct sim_queue *queue)
+{
+    return queue->now_ns;
+}
+
+static inline uint64_t sim_queue_pushed(const struct sim_queue *queue)
+{
+    return queue->sequence;
+}
+
+/* From here on: inside. */
+
+#define SIM_QUEUE_SLOT_BITS 24
+#define SIM_QUEUE_SLOT_MASK ((UINT64_C(1) << SIM_QUEUE_SLOT_BITS) - 1)
+#define SIM_QUEUE_TIE_ONE   (UINT64_C(1) << SIM_QUEUE_SLOT_BITS)
+#define SIM_QUEUE_TIE_END   (~SIM_QUEUE_SLOT_MASK)
+/* The children of i are 4i - 8 .. 4i - 5: four siblings are one cache line, and 3 is its own root's line. */
+#define SIM_QUEUE_ROOT 3
+
+uint32_t sim_queue_claim(struct sim_queue *queue);
+void sim_queue_renumber(struct sim_queue *queue);
+void sim_queue_sweep_top(struct sim_queue *queue);
+_Noreturn void sim_queue_refuse_time(const struct sim_queue *queue, int64_t time_ns);
+size_t sim_queue_least_of_ties(const struct sim_queue_item *heap, size_t first);
+
+/* (time, tag) of a before that of b: a borrow from the tags, then one comparison. No time is INT64_MIN. */
+static inline bool sim_queue_before(const struct sim_queue_item *a, const struct sim_queue_item *b)
+{
+    return a->time_ns - (a->tag < b->tag) < b->time_ns;
+}
+
+/* Which of the siblings first .. first + 3 comes first. By time alone and without a branch (a wrong guess
+ * costs more than all four comparisons) unless times tie. */
+static inline size_t sim_queue_least(const struct sim_queue_item *heap, size_t first)
+{
+    const struct sim_queue_item *group = heap + first;
+    const struct sim_queue_item *left = group + (group[1].time_ns < group[0].time_ns);
+    const struct sim_queue_item *right = group + 2 + (group[3].time_ns < group[2].time_ns);
+    size_t step = (size_t)(right - left) & -(size_t)(right->time_ns < left->time_ns);
+    bool is_tied = (group[1].time_ns == group[0].time_ns) | (group[3].time_ns == group[2].time_ns) |
+                   (left->time_ns == right->time_ns);
+    if (__builtin_expect(is_tied, 0))
+        return sim_queue_least_of_ties(heap, first);
+    return (size_t)(left - heap) + step;
+}
+
+static inline void sim_queue_prefetch_group(const struct sim_queue_item *heap, size_t first)
+{
+    for (size_t i = 0; i < 16; i += 4)
+        __builtin_prefetch(heap + first + i);
+}
+
+/* Puts the item at i or at an ancestor of i. Most items stay or rise by one, about as often: that step is
+ * without a branch. Index 2 holds "before all times" and ends the climb. */
+static inline void sim_queue_rise(struct sim_queue_item *heap, size_t i, struct sim_queue_item item)
+{
+    size_t parent = i / 4 + 2, next = parent / 4 + 2;
+    if (__builtin_expect(sim_queue_before(&item, &heap[next]), 0)) {
+        heap[i] = heap[parent];
+        heap[parent] = heap[next];
+        i = next;
+        while (sim_queue_before(&item, &heap[parent = i / 4 + 2])) {
+            heap[i] = heap[parent];
+            i = parent;
+        }
+        heap[i] = item;
+        return;
+    }
+    size_t place = i ^ ((i ^ parent) & -(size_t)sim_queue_before(&item, &heap[parent]));
+    heap[i] = heap[parent];
+    heap[place] = item;
+}
+
+/* Fills the root's hole with the item: the hole sinks to a leaf without asking where the item belongs, the
+ * item rises from there. */
+static inline void sim_queue_fill(struct sim_queue *queue, struct sim_queue_item item)
+{
+    struct sim_queue_item *heap = queue->heap;
+    size_t end = queue->end, hole = SIM_QUEUE_ROOT, children = SIM_QUEUE_ROOT + 1, top = hole;
+    if (children < end) {
+        top = sim_queue_least(heap, children);
+        heap[hole] = heap[top];
+        hole = top;
+        children = 4 * hole - 8;
+        size_t grandchildren;
+        while ((grandchildren = 4 * children - 8) < end) {
+            sim_queue_prefetch_group(heap, grandchildren);
+            size_t least = sim_queue_least(heap, children);
+            heap[hole] = heap[least];
+            hole = least;
+            children = 4 * hole - 8;
+        }
+        while (children < end) {
+            size_t least = sim_queue_least(heap, children);
+            heap[hole] = heap[least];
+            hole = least;
+            children = 4 * hole - 8;
+        }
+    }
+    sim_queue_rise(heap, hole, item);
+    /* It is now one of the next five: its slot had better be on its way. */
+    __builtin_prefetch(&queue->slots[heap[top].tag & SIM_QUEUE_SLOT_MASK]);
+}
+
+/* Puts the last item into the root's hole, if there is one. */
+static inline void sim_queue_settle(struct sim_queue *queue)
+{
+    if (!queue->has_hole)
+        return;
+    queue->has_hole = false;
+    struct sim_queue_item *last = &queue->heap[--queue->end], item = *last;
+    *last = (struct sim_queue_item){INT64_MAX - (int64_t)(queue->end & 3), UINT64_MAX};
+    if (queue->end > SIM_QUEUE_ROOT)
+        sim_queue_fill(queue, item);
+}
+
+/* Leaves a pending event's item at the root, or returns false. */
+static inline bool sim_queue_ready(struct sim_queue *queue)
+{
+    sim_queue_settle(queue);
+    if (__builtin_expect(queue->stale > 0, 0))
+        sim_queue_sweep_top(queue);
+    return queue->count > 0;
+}
+
+static inline uint64_t sim_queue_push(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event)
+{
+    if (__builtin_expect((time_ns < queue->now_ns) | (time_ns > SIM_QUEUE_TIME_MAX), 0))
+        sim_queue_refuse_time(queue, time_ns);
+    uint32_t slot = queue->free_slot;
+    if (__builtin_expect(slot != 0, 1))
+        queue->free_slot = (uint32_t)queue->slots[slot].event.a;
+    else if ((slot = sim_queue_claim(queue)) == 0)
+        return 0;
+    if (__builtin_expect(queue->next_tie >= SIM_QUEUE_TIE_END, 0))
+        sim_queue_renumber(queue);
+    uint64_t tie = queue->next_tie, handle = queue->sequence << SIM_QUEUE_SLOT_BITS | slot;
+    if (__builtin_expect(queue->is_shuffled, 0))
+        tie = sim_mix64(queue->shuffle + queue->sequence * UINT64_C(0x9e3779b97f4a7c15)) & SIM_QUEUE_TIE_END;
+    else
+        queue->next_tie += SIM_QUEUE_TIE_ONE;
+    queue->sequence++;
+    queue->count++;
+    queue->slots[slot] = (struct sim_queue_slot){*event, handle};
+    struct sim_queue_item item = {time_ns, tie | slot};
+    if (queue->has_hole) {
+        queue->has_hole = false;
+        sim_queue_fill(queue, item);
+    } else {
+        sim_queue_rise(queue->heap, queue->end++, item);
+    }
+    return handle;
+}
+
+static inline bool sim_queue_pop(struct sim_queue *queue, int64_t *out_time_ns, struct sim_event *out_event)
+{
+    if (!sim_queue_ready(queue))
+        return false;
+    const struct sim_queue_item *root = &queue->heap[SIM_QUEUE_ROOT];
+    uint32_t index = (uint32_t)(root->tag & SIM_QUEUE_SLOT_MASK);
+    struct sim_queue_slot *slot = &queue->slots[index];
+    *out_time_ns = queue->now_ns = root->time_ns;
+    *out_event = slot->event;
+    slot->stamp = 0;
+    slot->event.a = queue->free_slot;
+    queue->free_slot = index;
+    queue->has_hole = true;
+    queue->count--;
+    return true;
+}
+
+static inline bool sim_queue_peek(struct sim_queue *queue, int64_t *out_time_ns)
+{
+    if (!sim_queue_ready(queue))
+        return false;
+    *out_time_ns = queue->heap[SIM_QUEUE_ROOT].time_ns;
+    return true;
+}
 
 #endif
