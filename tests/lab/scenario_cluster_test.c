@@ -227,17 +227,33 @@ static void test_faults_of_every_kind_are_read_whole(void **state)
     lab_scenario_destroy(s);
 }
 
-static void test_cluster_without_options_has_the_defaults(void **state)
+static void test_network_without_options_has_the_defaults(void **state)
 {
     struct lab_scenario *s = parse(HEAD TAIL "agents: {count: 8}\n");
-    struct cass_cluster_config usual;
+    const struct cass_cluster_config *network = &s->network;
     (void)state;
-    cass_cluster_config_default(&usual);
-    usual.seed = 1;
-    usual.client_count = 8;
+    assert_true(network->seed == 1 && network->client_count == 8 && network->datacenter_count == 1);
+    assert_true(network->latency_ns.kind == SIM_SIZE_LOGNORMAL && network->latency_ns.a == 500e3 &&
+                network->latency_ns.b == 0.4);
+    assert_true(network->latency_between_ns.kind == SIM_SIZE_LOGNORMAL &&
+                network->latency_between_ns.a == 40e6 && network->latency_between_ns.b == 0.1);
+    assert_true(network->loss == 0.0 && network->duplicate == 0.0 && network->concurrency == 32);
+    assert_true(network->write_ns == 80 * SIM_US && network->read_ns == 180 * SIM_US);
+    assert_true(network->scan_row_ns == SIM_US && network->scan_tombstone_ns == SIM_US);
+    assert_true(network->gc_every_ns == 30 * SIM_SECOND && network->gc_lasts_ns == 50 * SIM_MS);
+    assert_true(network->timeout_write_ns == 2 * SIM_SECOND && network->timeout_read_ns == 5 * SIM_SECOND);
+    assert_true(network->timeout_counter_ns == 5 * SIM_SECOND && network->timeout_cas_ns == SIM_SECOND);
+    assert_true(network->paxos == CASS_PAXOS_V1 && network->num_tokens == 16);
+    /* What no field sets, the mock does. */
+    assert_true(network->detect_ns > 0 && network->hint_window_ns > 0 && network->tombstone_fail > 0);
+    lab_scenario_destroy(s);
+}
+
+static void test_agents_without_options_have_the_defaults(void **state)
+{
+    struct lab_scenario *s = parse(HEAD TAIL "agents: {count: 8}\n");
+    (void)state;
     /* One rack, so that the ring is the stream engine's. */
-    usual.datacenters[0].racks = 1;
-    assert_memory_equal(&s->network, &usual, sizeof usual);
     check_datacenter(&s->network.datacenters[0], "dc1", 6, 1, 3);
     assert_true(s->cluster.nodes == 6 && s->cluster.replication_factor == 3 && s->cluster.num_tokens == 16);
     assert_int_equal(s->consistency.write, CASS_LOCAL_QUORUM);
@@ -420,7 +436,8 @@ int main(void)
         cmocka_unit_test(test_agents_with_every_field_are_read_whole),
         cmocka_unit_test(test_strategies_of_agents_are_read_whole),
         cmocka_unit_test(test_faults_of_every_kind_are_read_whole),
-        cmocka_unit_test(test_cluster_without_options_has_the_defaults),
+        cmocka_unit_test(test_network_without_options_has_the_defaults),
+        cmocka_unit_test(test_agents_without_options_have_the_defaults),
         cmocka_unit_test(test_faults_without_figures_have_the_defaults),
         cmocka_unit_test(test_latency_in_every_spelling_is_one_law),
         cmocka_unit_test(test_engine_follows_from_agents),
