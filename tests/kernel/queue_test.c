@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: the queue gives events in the order of (time, sequence), whatever is pushed, popped and cancelled in
+ * between, and refuses what it must. Method: random work beside a sorted list that is too simple to be wrong;
+ * then one test for each promise of the header, with state set by hand where 2^40 pushes are too many. */
+#define _DEFAULT_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kernel/queue.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define OPERATIONS 100000
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define OPERATIONS 100000
+#endif
+#endif
+#ifndef OPERATIONS
+#define OPERATIONS 1000000
+#endif
+
+void *__real_aligned_alloc(size_t unit, size_t size);
+void *__wrap_aligned_alloc(size_t unit, size_t size);
+
+static long allocations_left = -1; /* negative: without end */
+
+void *__wrap_aligned_alloc(size_t unit, size_t size)
+{
+    if (allocations_left == 0)
+        return NULL;
+    if (allocations_left > 0)
+        allocations_left--;
+    return __real_aligned_alloc(unit, size);
+}
+
+struct known {
+    int64_t time_ns;
+    uint64_t id;
+    uint64_t handle;
+};
+
+/* The pending events in the order in which they should come, the first one last. */
+struct list {
+    struct known items[4096];
+    size_t count;
+};
+
+static void list_add(struct list *list, struct known item)
+{
+    size_t i = list->count++;
+    for (; i > 0 && list->items[i - 1].time_ns <= item.time_ns; i--)
+        list->items[i] = list->items[i - 1];
+    list->items[i] = item;
+}
+
+static uint64_t push(struct sim_queue *queue, int64_t time_ns, uint64_t id)
+{
+    struct sim_event event = {(uint32_t)(id * 7), (uint32_t)(id * 11), id, ~id};
+    return sim_queue_push(queue, time_ns, &event);
+}
+
+/* Pops an event, whole, and returns its id. */
+static uint64_t pop(struct sim_queue *queue, int64_t *time_ns)
+{
+    struct sim_event event;
+    assert_true(sim_queue_pop(queue, time_ns, &event));
+    uint64_t id = event.a;
+    assert_int_equal(event.b, ~id);
+    assert_int_equal(event.kind, (uint32_t)(id * 7));
+    assert_int_equal(event.target, (uint32_t)(id * 11));
+    assert_int_equal(sim_queue_now(queue), *time_ns);
+    return id;
+}
+
+static void list_remove(struct list *list, size_t index)
+{
+    list->count--;
+    memmove(&list->items[index], &list->items[index + 1], (list->count - index) * sizeof *list->items);
+}
+
+static uint64_t spent_handle;
+
+static void pop_both(struct sim_queue *queue, struct list *list, bool peeks)
+{
+    int64_t time;
+    if (list->count == 0) {
+        struct sim_event event;
+        assert_false(sim_queue_peek(queue, &time));
+        assert_false(sim_queue_pop(queue, &time, &event));
+        return;
+    }
+    struct known *first = &list->items[--list->count];
+    if (peeks) {
+        assert_true(sim_queue_peek(queue, &time));
+        assert_int_equal(time, first->time_ns);
+    }
+    assert_int_equal(pop(queue, &time), first->id);
+    assert_int_equal(time, first->time_ns);
+    spent_handle = first->handle;
+}
+
+/* Random work: the list's length wanders around `aim`, times within `spread_ns` of now. */
+static void work(uint64_t seed, size_t aim, uint64_t spread_ns, unsigned cancels_in_16, long operations)
+{
+    struct list *list = calloc(1, sizeof *list);
+    struct sim_queue queue;
+    struct sim_random random;
+    assert_non_null(list);
+    assert_true(sim_queue_create(0, -1000, &queue));
+    sim_random_init(&random, seed, SIM_ARRIVAL, 0);
+    for (long i = 0; i < operations; i++) {
+        uint64_t bits = sim_random_next(&random);
+        bool wants_more = list->count < aim ? (bits & 15) < 12 : (bits & 15) < 4;
+        bits >>= 4;
+        if (wants_more && list->count < 4096) {
+            int64_t time = sim_queue_now(&queue) + (int64_t)sim_random_below(&random, spread_ns);
+            uint64_t handle = push(&queue, time, (uint64_t)i);
+            assert_int_not_equal(handle, 0);
+            list_add(list, (struct known){time, (uint64_t)i, handle});
+        } else if ((bits & 15) < cancels_in_16 && list->count > 0) {
+            /* The first one now and then, the others evenly. */
+            size_t index =
+                (bits & 0xf0) == 0 ? list->count - 1 : (size_t)sim_random_below(&random, list->count);
+            spent_handle = list->items[index].handle;
+            assert_true(sim_queue_cancel(&queue, spent_handle));
+            list_remove(list, index);
+        } else {
+            pop_both(&queue, list, (bits & 0x100) != 0);
+        }
+        assert_int_equal(sim_queue_count(&queue), list->count);
+        assert_false(sim_queue_cancel(&queue, spent_handle));
+    }
+    while (list->count > 0)
+        pop_both(&queue, list, false);
+    pop_both(&queue, list, false);
+    sim_queue_destroy(&queue);
+    free(list);
+}
+
+static void test_random_work_agrees_with_sorted_list(void **state)
+{
+    (void)state;
+    spent_handle = 0;
+    work(1, 3, 1000, 4, OPERATIONS / 4);        /* hardly anything pending */
+    work(2, 200, 1000000, 4, OPERATIONS / 4);   /* no ties as a rule */
+    work(3, 200, 3, 4, OPERATIONS / 4);         /* ties as a rule */
+    work(4, 1000, 100000, 0, OPERATIONS / 8);   /* nothing cancelled */
+    work(5, 1000, 100000, 16, OPERATIONS / 16); /* nothing but cancelled, and the last ones popped */
+    work(6, 60, 1u << 30, 14, OPERATIONS / 16);
+}
+
+static void test_ties_come_in_order_of_pushing(void **state)
+{
+    (void)state;
+    struct sim_queue queue;
+    int64_t time;
+    assert_true(sim_queue_create(8, 0, &queue));
+    for (uint64_t id = 0; id < 5000; id++)
+        assert_int_not_equal(push(&queue, id % 3 == 0 ? 10 : 20, id), 0);
+    for (uint64_t id = 0; id < 5000; id += 3)
+        assert_int_equal(pop(&queue, &time), id);
+    assert_int_equal(time, 10);
+    /* What is pushed at the time of those that wait comes after them. */
+    push(&queue, 20, 5000);
+    for (uint64_t id = 0; id <= 5000; id++) {
+        if (id % 3 != 0 || id == 5000)
+            assert_int_equal(pop(&queue, &time), id);
+    }
+    assert_int_equal(sim_queue_count(&queue), 0);
+    assert_int_equal(sim_queue_pushed(&queue), 5001);
+    sim_queue_destroy(&queue);
+}
+
+#define TIES 500
+
+static void shuffled(uint64_t seed, uint64_t *ids)
+{
+    struct sim_queue queue;
+    int64_t time;
+    assert_true(sim_queue_create(8, 0, &queue));
+    sim_queue_shuffle_ties(&queue, seed);
+    for (uint64_t id = 0; id < 2 * TIES; id++)
+        push(&queue, (int64_t)(id % 2), id);
+    for (uint64_t i = 0; i < 2 * TIES; i++) {
+        ids[i] = pop(&queue, &time);
+        /* Times still come in order, and each event at its own. */
+        assert_int_equal(time, i / TIES);
+        assert_int_equal(ids[i] % 2, (uint64_t)time);
+    }
+    sim_queue_destroy(&queue);
+}
+
+/* A random order has about TIES / 2 places where the next id is the smaller one. */
+static size_t descents(const uint64_t *ids, size_t count)
+{
+    size_t found = 0;
+    for (size_t i = 1; i < count; i++)
+        found += ids[i] < ids[i - 1];
+    return found;
+}
+
+static void test_shuffled_ties_are_the_seeds_alone(void **state)
+{
+    (void)state;
+    uint64_t first[2 * TIES], again[2 * TIES], other[2 * TIES];
+    shuffled(7, first);
+    shuffled(7, again);
+    shuffled(8, other);
+    assert_memory_equal(first, again, sizeof first);
+    assert_memory_not_equal(first, other, sizeof first);
+    assert_memory_not_equal(first, other, sizeof first / 2);
+    /* Standard deviation of the descents: sqrt(TIES / 12) = 6.5. */
+    assert_in_range(descents(first, TIES), TIES / 2 - 45, TIES / 2 + 45);
+    assert_in_range(descents(other + TIES, TIES), TIES / 2 - 45, TIES / 2 + 45);
+}
+
+static void test_handle_of_recycled_slot_is_refused(void **state)
+{
+    (void)state;
+    struct sim_queue queue;
+    int64_t time;
+    assert_true(sim_queue_create(1, 0, &queue));
+    uint64_t old[100];
+    for (uint64_t id = 0; id < 100; id++) {
+        old[id] = push(&queue, (int64_t)id, id);
+        if (id % 2 == 0) {
+            pop(&queue, &time);
+        } else {
+            assert_true(sim_queue_cancel(&queue, old[id]));
+            assert_false(sim_queue_peek(&queue, &time));
+        }
+    }
+    /* One slot served them all; its next event is none of theirs. */
+    uint64_t handle = push(&queue, 100, 100);
+    for (size_t i = 0; i < 100; i++) {
+        assert_int_equal(old[i] & SIM_QUEUE_SLOT_MASK, handle & SIM_QUEUE_SLOT_MASK);
+        assert_false(sim_queue_cancel(&queue, old[i]));
+    }
+    assert_false(sim_queue_cancel(&queue, 0));
+    assert_false(sim_queue_cancel(&queue, UINT64_MAX));
+    assert_false(sim_queue_cancel(&queue, handle + 1));
+    assert_int_equal(sim_queue_count(&queue), 1);
+    assert_true(sim_queue_cancel(&queue, handle));
+    assert_false(sim_queue_cancel(&queue, handle));
+    assert_int_equal(sim_queue_count(&queue), 0);
+    sim_queue_destroy(&queue);
+}
+
+static void test_cancelled_items_do_not_pile_up(void **state)
+{
+    (void)state;
+    struct sim_queue queue;
+    int64_t time;
+    assert_true(sim_queue_create(1000, 0, &queue));
+    for (uint64_t id = 0; id < 100; id++)
+        push(&queue, INT64_C(1000000000) + (int64_t)id, id);
+    /* Each would surface after all the others, if it were left to that. */
+    for (uint64_t id = 0; id < 100000; id++)
+        assert_true(sim_queue_cancel(&queue, push(&queue, SIM_QUEUE_TIME_MAX, id)));
+    assert_int_equal(queue.capacity, 1000);
+    assert_in_range(queue.end, 100, 400);
+    for (uint64_t id = 0; id < 100; id++)
+        assert_int_equal(pop(&queue, &time), id);
+    assert_int_equal(sim_queue_count(&queue), 0);
+    sim_queue_destroy(&queue);
+}
+
+static void test_growth_keeps_every_event_and_handle(void **state)
+{
+    (void)state;
+    enum { COUNT = 100000 };
+    struct sim_queue queue;
+    int64_t time, last = 0;
+    uint64_t *handles = calloc(COUNT, sizeof *handles), sum = 0;
+    assert_non_null(handles);
+    assert_true(sim_queue_create(1, 0, &queue));
+    for (uint64_t id = 0; id < COUNT; id++)
+        handles[id] = push(&queue, (int64_t)(sim_mix64(id) >> 32), id);
+    assert_in_range(queue.capacity, COUNT, 2 * COUNT);
+    for (uint64_t id = 0; id < COUNT; id += 10)
+        assert_true(sim_queue_cancel(&queue, handles[id]));
+    while (sim_queue_count(&queue) > 0) {
+        uint64_t id = pop(&queue, &time);
+        assert_int_not_equal(id % 10, 0);
+        assert_int_equal(time, sim_mix64(id) >> 32);
+        assert_true(time >= last);
+        last = time;
+        sum++;
+    }
+    assert_int_equal(sum, COUNT - COUNT / 10);
+    free(handles);
+    sim_queue_destroy(&queue);
+}
+
+static void test_without_memory_nothing_is_lost(void **state)
+{
+    (void)state;
+    struct sim_queue queue;
+    int64_t time;
+    for (int fail_at = 0; fail_at < 2; fail_at++) {
+        allocations_left = fail_at;
+        assert_false(sim_queue_create(100, 0, &queue));
+        assert_null(queue.heap);
+    }
+    allocations_left = -1;
+    assert_true(sim_queue_create(100, 0, &queue));
+    uint64_t count = 0;
+    uint64_t handles[200];
+    for (int fail_at = 0; fail_at < 2; fail_at++) {
+        allocations_left = fail_at;
+        while ((handles[count] = push(&queue, (int64_t)(1000 - count), count)) != 0)
+            count++;
+        assert_int_equal(count, 100);
+        assert_int_equal(sim_queue_count(&queue), 100);
+        assert_int_equal(sim_queue_pushed(&queue), 100);
+    }
+    /* A cancelled event's room will do as well. */
+    assert_true(sim_queue_cancel(&queue, handles[40]));
+    assert_int_not_equal(push(&queue, 960, 40), 0);
+    assert_int_equal(push(&queue, 960, 40), 0);
+    allocations_left = -1;
+    assert_int_not_equal(push(&queue, 900, 100), 0);
+    for (uint64_t id = 101; id-- > 0;)
+        assert_int_equal(pop(&queue, &time), id);
+    sim_queue_destroy(&queue);
+    sim_queue_destroy(NULL);
+}
+
+static void test_exhausted_ties_are_numbered_anew(void **state)
+{
+    (void)state;
+    struct sim_queue queue;
+    int64_t time;
+    assert_true(sim_queue_create(1, 0, &queue));
+    queue.next_tie = SIM_QUEUE_TIE_END - 50 * SIM_QUEUE_TIE_ONE;
+    queue.sequence = (UINT64_C(1) << 40) - 100;
+    uint64_t handles[200];
+    for (uint64_t id = 0; id < 200; id++) {
+        /* Times fall, then rise, then all are the same. */
+        handles[id] = push(&queue, id < 20 ? 120 - (int64_t)id : 200, id);
+        assert_int_not_equal(handles[id], 0);
+        if (id == 40)
+            assert_true(sim_queue_cancel(&queue, handles[30]));
+    }
+    assert_true(queue.next_tie < 300 * SIM_QUEUE_TIE_ONE);
+    assert_true(sim_queue_cancel(&queue, handles[31]));
+    assert_true(sim_queue_cancel(&queue, handles[150]));
+    assert_false(sim_queue_cancel(&queue, handles[30]));
+    for (uint64_t id = 20; id-- > 0;)
+        assert_int_equal(pop(&queue, &time), id);
+    for (uint64_t id = 20; id < 200; id++) {
+        if (id != 30 && id != 31 && id != 150)
+            assert_int_equal(pop(&queue, &time), id);
+    }
+    assert_int_equal(sim_queue_count(&queue), 0);
+    sim_queue_destroy(&queue);
+}
+
+/* Runs in a child: its last words would only disturb. */
+static void assert_aborts(int64_t now_ns, int64_t time_ns)
+{
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct sim_queue queue;
+        struct sim_event event = {0};
+        signal(SIGABRT, SIG_DFL);
+        if (freopen("/dev/null", "w", stderr) == NULL || !sim_queue_create(1, 0, &queue))
+            _exit(1);
+        sim_queue_push(&queue, now_ns, &event);
+        sim_queue_pop(&queue, &now_ns, &event);
+        sim_queue_push(&queue, time_ns, &event);
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGABRT);
+}
+
+static void test_push_outside_of_time_aborts(void **state)
+{
+    (void)state;
+    assert_aborts(5, 4);
+    assert_aborts(5, INT64_MIN);
+    assert_aborts(5, INT64_MAX);
+    assert_aborts(5, SIM_QUEUE_TIME_MAX + 1);
+}
+
+static void test_first_and_last_times_are_times(void **state)
+{
+    (void)state;
+    struct sim_queue queue;
+    int64_t time;
+    assert_true(sim_queue_create(1, INT64_MIN + 1, &queue));
+    for (uint64_t id = 0; id < 30; id++)
+        push(&queue, id % 2 == 0 ? SIM_QUEUE_TIME_MAX : INT64_MIN + 1, id);
+    for (uint64_t id = 1; id < 30; id += 2) {
+        assert_int_equal(pop(&queue, &time), id);
+        assert_true(time == INT64_MIN + 1);
+    }
+    for (uint64_t id = 0; id < 30; id += 2)
+        assert_int_equal(pop(&queue, &time), id);
+    assert_true(time == SIM_QUEUE_TIME_MAX);
+    sim_queue_destroy(&queue);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_work_agrees_with_sorted_list),
+        cmocka_unit_test(test_ties_come_in_order_of_pushing),
+        cmocka_unit_test(test_shuffled_ties_are_the_seeds_alone),
+        cmocka_unit_test(test_handle_of_recycled_slot_is_refused),
+        cmocka_unit_test(test_cancelled_items_do_not_pile_up),
+        cmocka_unit_test(test_growth_keeps_every_event_and_handle),
+        cmocka_unit_test(test_without_memory_nothing_is_lost),
+        cmocka_unit_test(test_exhausted_ties_are_numbered_anew),
+        cmocka_unit_test(test_push_outside_of_time_aborts),
+        cmocka_unit_test(test_first_and_last_times_are_times),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
