@@ -9,3 +9,7 @@ target_link_options(cassandra_memory_test PRIVATE -Wl,--wrap=malloc,--wrap=callo
 bucketlab_test(cassandra/cluster_write_test LINK sim_cassandra)
 bucketlab_test(cassandra/cluster_linear_test LINK sim_cassandra)
 bucketlab_test(cassandra/cluster_paxos_test LINK sim_cassandra)
+bucketlab_test(cassandra/cluster_counter_test LINK sim_cassandra)
+bucketlab_test(cassandra/cluster_latency_test LINK sim_cassandra)
+bucketlab_test(cassandra/cluster_place_test LINK sim_cassandra)
+bucketlab_test(cassandra/cluster_rows_test LINK sim_cassandra)

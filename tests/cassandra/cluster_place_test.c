@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: several datacenters, levels that know them, and configurations that make no cluster. Method: two
+ * datacenters 20 ms apart; and NetworkTopologyStrategy's known answers from vectors.json. */
+#include "cluster_harness.h"
+
+#include "cassandra/ring.h"
+#include "vectors.h"
+
+#define TOKENS_MAX 64
+
+static struct cass_cluster_config two_datacenters(void)
+{
+    struct cass_cluster_config config = harness_config();
+    config.datacenter_count = 2;
+    config.datacenters[0] = (struct cass_datacenter){"east", 4, 2, 3};
+    config.datacenters[1] = (struct cass_datacenter){"west", 3, 3, 3};
+    return config;
+}
+
+static uint32_t number_of(const char **names, uint32_t *count, const char *name)
+{
+    for (uint32_t i = 0; i < *count; i++) {
+        if (strcmp(names[i], name) == 0)
+            return i;
+    }
+    assert_true(*count < TOKENS_MAX);
+    names[*count] = name;
+    return (*count)++;
+}
+
+static void check_placement(size_t index, const json_t *vector)
+{
+    int64_t tokens[TOKENS_MAX];
+    uint32_t token_nodes[TOKENS_MAX], nodes = 0, datacenters = 0, racks = 0;
+    uint32_t node_datacenters[TOKENS_MAX], node_racks[TOKENS_MAX], factors[TOKENS_MAX] = {0};
+    const char *names[TOKENS_MAX], *datacenter_names[TOKENS_MAX], *rack_names[TOKENS_MAX];
+    const json_t *pairs = vectors_get(vector, "ring");
+    size_t count = json_array_size(pairs);
+    assert_in_range(count, 1, TOKENS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *pair = json_array_get(pairs, i);
+        tokens[i] = vectors_int64(json_string_value(json_array_get(pair, 0)));
+        token_nodes[i] = number_of(names, &nodes, json_string_value(json_array_get(pair, 1)));
+    }
+    for (uint32_t i = 0; i < nodes; i++) {
+        const json_t *location = vectors_get(vectors_get(vector, "location"), names[i]);
+        node_datacenters[i] =
+            number_of(datacenter_names, &datacenters, json_string_value(json_array_get(location, 0)));
+        node_racks[i] = number_of(rack_names, &racks, json_string_value(json_array_get(location, 1)));
+    }
+    for (uint32_t i = 0; i < datacenters; i++) {
+        factors[i] =
+            (uint32_t)json_integer_value(json_object_get(vectors_get(vector, "rf"), datacenter_names[i]));
+    }
+    struct cass_topology topology = {nodes, node_datacenters, node_racks, datacenters, factors};
+    struct cass_ring *ring;
+    struct sim_error error;
+    if (!cass_ring_create_network_from(tokens, token_nodes, count, &topology, &ring, &error))
+        fail_msg("case %zu: %s", index, error.text);
+    const json_t *lookups = vectors_get(vector, "lookups");
+    assert_true(json_array_size(lookups) >= 1);
+    for (size_t i = 0; i < json_array_size(lookups); i++) {
+        const json_t *lookup = json_array_get(lookups, i);
+        const json_t *wanted = vectors_get(lookup, "cassandra_order");
+        const uint32_t *replicas = cass_ring_replicas(ring, vectors_int64(vectors_string(lookup, "token")));
+        assert_int_equal(json_array_size(wanted), cass_ring_replication_factor(ring));
+        for (size_t j = 0; j < json_array_size(wanted); j++) {
+            const char *name = json_string_value(json_array_get(wanted, j));
+            if (strcmp(names[replicas[j]], name) != 0)
+                fail_msg("case %zu, lookup %zu: replica %zu is %s, not %s", index, i, j, names[replicas[j]],
+                         name);
+        }
+    }
+    cass_ring_destroy(ring);
+}
+
+static void test_semantics_1_network_topology_matches_known_answers(void **state)
+{
+    (void)state;
+    json_t *root = vectors_load();
+    size_t index, checked = 0;
+    json_t *vector;
+    json_array_foreach(vectors_get(vectors_get(root, "replica_placement"), "cases"), index, vector)
+    {
+        if (strcmp(vectors_string(vector, "strategy"), "NetworkTopologyStrategy") != 0)
+            continue;
+        check_placement(index, vector);
+        checked++;
+    }
+    assert_true(checked >= 4);
+    json_decref(root);
+}
+
+static void test_semantics_1_replicas_spread_over_racks(void **state)
+{
+    (void)state;
+    struct harness h;
+    struct cass_cluster_config config = two_datacenters();
+    harness_start(&h, &config);
+    for (uint64_t key = 0; key < 200; key++) {
+        uint32_t replicas[CASS_CLUSTER_REPLICAS_MAX], racks = 0, east = 0;
+        assert_int_equal(cass_key_replicas(h.cluster, key, replicas), 6);
+        for (uint32_t i = 0; i < 6; i++) {
+            /* Nodes 0 to 3 stand in the east, in racks 0 1 0 1. */
+            east += replicas[i] < 4 ? 1 : 0;
+            racks |= replicas[i] < 4 ? 1u << replicas[i] % 2 : 0;
+        }
+        assert_int_equal(east, 3);
+        assert_int_equal(racks, 3);
+    }
+    harness_stop(&h);
+}
+
+static void test_semantics_3_local_levels_do_not_wait_for_the_other_side(void **state)
+{
+    (void)state;
+    static const struct {
+        enum cass_consistency level;
+        int64_t wanted_ms;
+    } rows[] = {{CASS_LOCAL_ONE, 2}, {CASS_LOCAL_QUORUM, 4}, {CASS_TWO, 4}, {CASS_THREE, 4},
+                {CASS_QUORUM, 42},   {CASS_EACH_QUORUM, 42}, {CASS_ALL, 42}};
+    for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
+        struct harness h;
+        struct cass_cluster_config config = two_datacenters();
+        config.datacenters[0].nodes = 3;
+        harness_start(&h, &config);
+        enum cass_consistency level = rows[i / 2].level;
+        struct cass_statement write = set_column(level, 7, 0, 1);
+        struct cass_statement read = statement_of(CASS_READ_COLUMNS, level, 7);
+        assert_int_equal(harness_do(&h, 0, i % 2 ? &read : &write).result, CASS_OK);
+        if (h.answered_ns[0] - h.sent_ns[0] != rows[i / 2].wanted_ms * SIM_MS)
+            fail_msg("%s took %lld us", cass_consistency_name(level),
+                     (long long)((h.answered_ns[0] - h.sent_ns[0]) / 1000));
+        harness_stop(&h);
+    }
+}
+
+static void test_semantics_3_levels_without_their_replicas_are_unavailable(void **state)
+{
+    (void)state;
+    struct harness h;
+    struct cass_cluster_config config = two_datacenters();
+    config.datacenters[0].nodes = 3;
+    harness_start(&h, &config);
+    cass_set_down(h.cluster, 4, true);
+    cass_set_down(h.cluster, 5, true);
+    static const struct {
+        enum cass_consistency level;
+        enum cass_result wanted;
+    } rows[] = {{CASS_QUORUM, CASS_OK},
+                {CASS_LOCAL_QUORUM, CASS_OK},
+                {CASS_EACH_QUORUM, CASS_UNAVAILABLE},
+                {CASS_ALL, CASS_UNAVAILABLE}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct cass_statement write = set_column(rows[i].level, 7, 0, 1);
+        assert_int_equal(harness_do(&h, 0, &write).result, rows[i].wanted);
+    }
+    struct cass_statement west = set_column(CASS_LOCAL_QUORUM, 7, 0, 1);
+    assert_int_equal(harness_do(&h, 3, &west).result, CASS_UNAVAILABLE);
+    harness_stop(&h);
+}
+
+static void test_request_any_node_goes_to_a_replica_at_home(void **state)
+{
+    (void)state;
+    struct harness h;
+    struct cass_cluster_config config = two_datacenters();
+    harness_start(&h, &config);
+    uint32_t replicas[CASS_CLUSTER_REPLICAS_MAX];
+    cass_key_replicas(h.cluster, 7, replicas);
+    for (uint32_t i = 0; i < 300; i++) {
+        struct cass_statement write = set_column(CASS_ONE, 7, 0, 1);
+        harness_send(&h, i % 2, CASS_ANY_NODE, &write);
+    }
+    harness_run_for(&h, SIM_SECOND);
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < 6; i++) {
+        struct cass_node_stats stats;
+        cass_node_stats(h.cluster, replicas[i], &stats);
+        assert_in_range(stats.coordinated, 20, 80);
+        total += stats.coordinated;
+    }
+    assert_int_equal(total, 300);
+    harness_stop(&h);
+}
+
+static void test_cluster_impossible_figures_are_refused(void **state)
+{
+    (void)state;
+    struct cass_cluster_config configs[8];
+    static const char *const wanted[8] = {
+        "0 datacenters",        "too few for 4 replicas", "0 requests at once", "without clients",
+        "loss and duplication", "timeout of writes",      "latency is no law",  "0 tokens"};
+    for (int i = 0; i < 8; i++)
+        configs[i] = harness_config();
+    configs[0].datacenter_count = 0;
+    configs[1].datacenters[0].replication_factor = 4;
+    configs[2].concurrency = 0;
+    configs[3].client_count = 0;
+    configs[4].loss = 1.5;
+    configs[5].timeout_write_ns = 0;
+    configs[6].latency_ns = (struct sim_size){.kind = SIM_SIZE_LOGNORMAL, .a = -1};
+    configs[7].num_tokens = 0;
+    for (int i = 0; i < 8; i++) {
+        struct sim_queue queue;
+        struct cass_cluster *cluster = (struct cass_cluster *)&queue;
+        struct sim_error error = {0};
+        assert_true(sim_queue_create(4, START, &queue));
+        assert_false(cass_cluster_create(&configs[i], &queue, &cluster, &error));
+        assert_null(cluster);
+        assert_int_equal(error.class, SIM_ERROR_INPUT);
+        if (strstr(error.text, wanted[i]) == NULL)
+            fail_msg("row %d: %s", i, error.text);
+        sim_queue_destroy(&queue);
+    }
+}
+
+static void test_names_are_parsed_back(void **state)
+{
+    (void)state;
+    for (int i = 0; i < CASS_CONSISTENCY_COUNT; i++) {
+        enum cass_consistency level;
+        assert_true(cass_consistency_parse(cass_consistency_name((enum cass_consistency)i), &level));
+        assert_int_equal(level, i);
+    }
+    enum cass_consistency level;
+    assert_false(cass_consistency_parse("quorum", &level));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_semantics_1_network_topology_matches_known_answers),
+        cmocka_unit_test(test_semantics_1_replicas_spread_over_racks),
+        cmocka_unit_test(test_semantics_3_local_levels_do_not_wait_for_the_other_side),
+        cmocka_unit_test(test_semantics_3_levels_without_their_replicas_are_unavailable),
+        cmocka_unit_test(test_request_any_node_goes_to_a_replica_at_home),
+        cmocka_unit_test(test_cluster_impossible_figures_are_refused),
+        cmocka_unit_test(test_names_are_parsed_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
