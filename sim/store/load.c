@@ -63,12 +63,14 @@ static bool load_all(struct store *store, int64_t run, struct store_run_info *in
 static bool load_head(struct store *store, int64_t run, struct store_run_info *info,
                       struct lab_result *result, bool *is_there, struct sim_error *error)
 {
+    /* Strategies are counted in their table and found by its index: where one of the two is damaged they
+     * differ. */
     static const char sql[] =
         "SELECT run, created_unix_s, elapsed_ms, version, scenario_path, scenario_text, overrides, scenario, "
         "about, source, seed, digest, rows, keys, start_ns, end_ns, limit_partition_rows, "
-        "limit_partition_bytes, limit_tiny_rows, (SELECT count(*) FROM strategy WHERE strategy.run = "
-        "run.run), (SELECT count(*) FROM expectation WHERE expectation.run = run.run) FROM run WHERE ?1 IN "
-        "(run, 0) ORDER BY run DESC LIMIT 1";
+        "limit_partition_bytes, limit_tiny_rows, (SELECT count(*) FROM strategy NOT INDEXED WHERE "
+        "strategy.run = run.run), (SELECT count(*) FROM expectation WHERE expectation.run = run.run) FROM "
+        "run WHERE ?1 IN (run, 0) ORDER BY run DESC LIMIT 1";
     sqlite3_stmt *statement;
     struct store_row row;
     *is_there = false;
@@ -146,9 +148,10 @@ static bool load_strategy(struct store *store, struct store_row *row, struct lab
     char *kind = store_take_text(row);
     out->placement_digest = store_take_digest(row);
     row->is_damaged = row->is_damaged || out->label == NULL || kind == NULL;
-    bool fine = store_row_check(store, row, error) &&
-                store_settings_load(store, id, kind, &out->strategy, error) &&
-                load_metrics(store, id, &out->metrics, error) && store_histograms_load(store, id, out, error);
+    bool fine =
+        store_row_check(store, row, error) && store_settings_load(store, id, kind, out, error) &&
+        load_metrics(store, id, &out->metrics, error) && store_histograms_load(store, id, out, error) &&
+        store_events_load(store, id, &out->events, error) && store_views_load(store, id, &out->views, error);
     free(kind);
     return fine;
 }

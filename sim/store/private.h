@@ -90,6 +90,7 @@ void store_bind_integer(struct store_binder *binder, int64_t value);
 void store_bind_whole(struct store_binder *binder, lab_wide value);
 void store_bind_real(struct store_binder *binder, double value); /* NaN is NULL */
 void store_bind_digest(struct store_binder *binder, uint64_t digest);
+void store_bind_blob(struct store_binder *binder, const void *bytes, size_t size); /* kept by reference */
 /* Runs a statement that gives no rows and makes it ready for the next values. */
 bool store_bind_run(struct store *store, struct store_binder *binder, struct sim_error *error);
 
@@ -104,6 +105,8 @@ int64_t store_take_integer(struct store_row *row);
 lab_wide store_take_whole(struct store_row *row, lab_wide most);
 double store_take_real(struct store_row *row);
 uint64_t store_take_digest(struct store_row *row);
+/* Those of the row: gone with its next step. An empty blob gives NULL and size 0. */
+const unsigned char *store_take_blob(struct store_row *row, size_t *size);
 bool store_row_check(const struct store *store, const struct store_row *row, struct sim_error *error);
 /* Steps: *more tells whether there is a row, which *row then begins. */
 bool store_next(struct store *store, sqlite3_stmt *statement, struct store_row *row, bool *more,
@@ -112,9 +115,9 @@ bool store_next(struct store *store, sqlite3_stmt *statement, struct store_row *
 /* --- settings.c: a strategy's settings as (name, value) */
 
 bool store_settings_save(struct store *store, sqlite3_stmt *insert, int64_t id,
-                         const struct bk_strategy *strategy, struct sim_error *error);
+                         const struct lab_strategy_result *result, struct sim_error *error);
 /* kind: its name, as stored. */
-bool store_settings_load(struct store *store, int64_t id, const char *kind, struct bk_strategy *out,
+bool store_settings_load(struct store *store, int64_t id, const char *kind, struct lab_strategy_result *out,
                          struct sim_error *error);
 
 /* --- histograms.c: the five histograms of a strategy */
@@ -123,5 +126,14 @@ bool store_histograms_save(struct store *store, sqlite3_stmt *insert, sqlite3_st
                            const struct lab_strategy_result *result, struct sim_error *error);
 bool store_histograms_load(struct store *store, int64_t id, struct lab_strategy_result *result,
                            struct sim_error *error);
+
+/* --- events.c: what a strategy of a cluster run has beside; nothing is stored of another */
+
+bool store_events_save(struct store *store, sqlite3_stmt *insert, int64_t id,
+                       const struct lab_event_log *events, struct sim_error *error);
+bool store_events_load(struct store *store, int64_t id, struct lab_event_log *out, struct sim_error *error);
+bool store_views_save(struct store *store, sqlite3_stmt *insert_change, sqlite3_stmt *insert_belief,
+                      int64_t id, const struct lab_views *views, struct sim_error *error);
+bool store_views_load(struct store *store, int64_t id, struct lab_views *out, struct sim_error *error);
 
 #endif

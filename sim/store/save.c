@@ -11,6 +11,9 @@ enum insert {
     INSERT_HISTOGRAM,
     INSERT_BIN,
     INSERT_EXPECTATION,
+    INSERT_EVENT_LOG,
+    INSERT_CHANGE,
+    INSERT_BELIEF,
     INSERT_COUNT
 };
 
@@ -28,6 +31,12 @@ static const char *const inserts[INSERT_COUNT] = {
                          "?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [INSERT_BIN] = "INSERT INTO bin (histogram, size, count, weight) VALUES (?, ?, ?, ?)",
     [INSERT_EXPECTATION] = "INSERT INTO expectation (run, position, text, actual, ok) VALUES (?, ?, ?, ?, ?)",
+    [INSERT_EVENT_LOG] =
+        "INSERT INTO event_log (strategy, digest, events, stride, marks) VALUES (?, ?, ?, ?, ?)",
+    [INSERT_CHANGE] =
+        "INSERT INTO change (strategy, key, change_ns, until_ns, agents) VALUES (?, ?, ?, ?, ?)",
+    [INSERT_BELIEF] = "INSERT INTO belief (strategy, position, time_ns, agent, bucket, is_known, "
+                      "is_changing) VALUES (?, ?, ?, ?, ?, ?, ?)",
 };
 
 static bool save_all(struct store *store, sqlite3_stmt **statements, const struct store_run_info *info,
@@ -108,7 +117,7 @@ static bool save_strategy(struct store *store, sqlite3_stmt **statements, int64_
     if (!store_bind_run(store, &binder, error))
         return false;
     int64_t id = sqlite3_last_insert_rowid(store->db);
-    if (!store_settings_save(store, statements[INSERT_SETTING], id, &result->strategy, error))
+    if (!store_settings_save(store, statements[INSERT_SETTING], id, result, error))
         return false;
     for (size_t i = 0; i < result->metrics.count; i++) {
         binder = (struct store_binder){.statement = statements[INSERT_METRIC]};
@@ -120,7 +129,10 @@ static bool save_strategy(struct store *store, sqlite3_stmt **statements, int64_
             return false;
     }
     return store_histograms_save(store, statements[INSERT_HISTOGRAM], statements[INSERT_BIN], id, result,
-                                 error);
+                                 error) &&
+           store_events_save(store, statements[INSERT_EVENT_LOG], id, &result->events, error) &&
+           store_views_save(store, statements[INSERT_CHANGE], statements[INSERT_BELIEF], id, &result->views,
+                            error);
 }
 
 static bool save_expectations(struct store *store, sqlite3_stmt *statement, int64_t run,

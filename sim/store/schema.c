@@ -74,7 +74,34 @@ static const char version_1_tables[] =
     "CREATE VIEW read_histogram AS SELECT run, label, size AS partitions, bin.count AS reads\n"
     "  FROM bin JOIN histogram USING (histogram) JOIN strategy USING (strategy) WHERE state = 'read';\n";
 
-static const struct store_migration migrations[] = {{version_1_tables}};
+/* What a cluster run has beside: its events folded, and what its agents believed around a change. */
+static const char version_2_tables[] =
+    "CREATE TABLE event_log (\n"
+    "  strategy INTEGER PRIMARY KEY REFERENCES strategy ON DELETE CASCADE,\n"
+    "  digest TEXT NOT NULL, events ANY NOT NULL, stride ANY NOT NULL, marks BLOB NOT NULL\n"
+    ") STRICT;\n"
+    "CREATE TABLE change (\n"
+    "  strategy INTEGER PRIMARY KEY REFERENCES strategy ON DELETE CASCADE,\n"
+    "  key TEXT NOT NULL, change_ns INTEGER NOT NULL, until_ns INTEGER NOT NULL, agents INTEGER NOT NULL\n"
+    ") STRICT;\n"
+    "CREATE TABLE belief (\n"
+    "  strategy INTEGER NOT NULL REFERENCES change ON DELETE CASCADE, position INTEGER NOT NULL,\n"
+    "  time_ns INTEGER NOT NULL, agent INTEGER NOT NULL, bucket INTEGER NOT NULL,\n"
+    "  is_known INTEGER NOT NULL CHECK (is_known IN (0, 1)),\n"
+    "  is_changing INTEGER NOT NULL CHECK (is_changing IN (0, 1)),\n"
+    "  PRIMARY KEY (strategy, position)\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "DROP VIEW strategies;\n"
+    "CREATE VIEW strategies AS SELECT run, label, kind,\n"
+    "  (SELECT json_group_object(name, value) FROM setting WHERE setting.strategy = strategy.strategy)\n"
+    "    AS settings, placement_digest, event_log.digest AS event_digest, events\n"
+    "  FROM strategy LEFT JOIN event_log USING (strategy);\n"
+    "CREATE VIEW agent_views AS SELECT run, label, key, change_ns, until_ns, agents, time_ns, agent, "
+    "bucket,\n"
+    "  is_known, is_changing\n"
+    "  FROM belief JOIN change USING (strategy) JOIN strategy USING (strategy);\n";
+
+static const struct store_migration migrations[] = {{version_1_tables}, {version_2_tables}};
 
 const struct store_options store_options_default = {
     .busy_timeout_ms = 3000,

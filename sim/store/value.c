@@ -72,6 +72,13 @@ void store_bind_digest(struct store_binder *binder, uint64_t digest)
     note(binder, sqlite3_bind_text(binder->statement, ++binder->index, text, -1, SQLITE_TRANSIENT));
 }
 
+void store_bind_blob(struct store_binder *binder, const void *bytes, size_t size)
+{
+    /* NULL would be bound as NULL, not as a blob without bytes. */
+    note(binder, sqlite3_bind_blob64(binder->statement, ++binder->index, size == 0 ? "" : bytes, size,
+                                     SQLITE_STATIC));
+}
+
 bool store_bind_run(struct store *store, struct store_binder *binder, struct sim_error *error)
 {
     int code = binder->code;
@@ -147,6 +154,19 @@ uint64_t store_take_digest(struct store_row *row)
         row->is_damaged = true;
     row->column++;
     return digest;
+}
+
+const unsigned char *store_take_blob(struct store_row *row, size_t *size)
+{
+    int column = row->column++;
+    if (sqlite3_column_type(row->statement, column) != SQLITE_BLOB)
+        row->is_damaged = true;
+    const unsigned char *bytes = sqlite3_column_blob(row->statement, column);
+    *size = (size_t)sqlite3_column_bytes(row->statement, column);
+    /* NULL stands for no bytes, and for no memory. */
+    if (bytes == NULL && sqlite3_errcode(sqlite3_db_handle(row->statement)) == SQLITE_NOMEM)
+        row->is_out_of_memory = true;
+    return bytes;
 }
 
 bool store_row_check(const struct store *store, const struct store_row *row, struct sim_error *error)

@@ -46,7 +46,7 @@ static void test_queries_of_the_page_answer(void **state)
         answers += run_statements(db, block);
         block = end + 1;
     }
-    assert_int_equal(answers, 3);
+    assert_int_equal(answers, 4);
     sqlite3_close(db);
     /* The last block deletes. */
     assert_query(folder.db, "SELECT count(*) FROM bin", "0\n");

@@ -112,8 +112,8 @@ static void test_database_of_another_version_is_refused_untouched(void **state)
     (void)state;
     struct folder folder = folder_make();
     store_must_save_sample(folder.db, 5);
-    execute(folder.db, "PRAGMA user_version = 2");
-    assert_refused_untouched(&folder, "made by a newer bucketlab (database version 2, this program knows 1)");
+    execute(folder.db, "PRAGMA user_version = 3");
+    assert_refused_untouched(&folder, "made by a newer bucketlab (database version 3, this program knows 2)");
     execute(folder.db, "PRAGMA user_version = 2147483647");
     assert_refused_untouched(&folder, "made by a newer bucketlab");
     execute(folder.db, "PRAGMA user_version = -1");
@@ -188,13 +188,13 @@ static void test_log_beside_a_refused_database_stays(void **state)
     folder_remove(&folder);
 }
 
-/* The header says version 1, the log version 2; SQLite has to read the log to know. */
+/* The header says version 2, the log version 3; SQLite has to read the log to know. */
 static void test_newer_version_in_the_log_is_refused(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
     store_must_save_sample(folder.db, 5);
-    leave_log(&folder, "PRAGMA user_version = 2");
+    leave_log(&folder, "PRAGMA user_version = 3");
     size_t size, size_after;
     char *before = file_read(folder.db, &size);
     for (enum store_mode mode = STORE_READ; mode <= STORE_WRITE; mode++)
@@ -202,7 +202,7 @@ static void test_newer_version_in_the_log_is_refused(void **state)
     char *after = file_read(folder.db, &size_after);
     assert_int_equal(size, size_after);
     assert_memory_equal(before, after, size);
-    assert_query(folder.db, "PRAGMA user_version", "2\n");
+    assert_query(folder.db, "PRAGMA user_version", "3\n");
     free(before);
     free(after);
     folder_remove(&folder);
@@ -424,6 +424,9 @@ static void test_contents_that_no_run_has_are_damage(void **state)
         "UPDATE setting SET value = 0 WHERE name = 'threshold'",
         "UPDATE setting SET value = 'fortnight' WHERE name = 'calendar'",
         "UPDATE setting SET name = 'bitts' WHERE name = 'bits'",
+        "UPDATE setting SET value = 'four-state' WHERE name = 'coordination'",
+        "UPDATE setting SET value = 'abacus' WHERE name = 'counter'",
+        "UPDATE setting SET value = -1 WHERE name = 'lead_ns'",
         "UPDATE bin SET count = count + 1 WHERE size = 7",
         "UPDATE bin SET count = 0 WHERE size = 7",
         "UPDATE bin SET weight = weight + 1 WHERE size = 7",
@@ -434,6 +437,18 @@ static void test_contents_that_no_run_has_are_damage(void **state)
         "UPDATE histogram SET sum_of_squares = '340282366920938463463374607431768211456'",
         "DELETE FROM histogram WHERE state = 'read'",
         "UPDATE histogram SET state = 'ajar' WHERE state = 'read'",
+        "UPDATE event_log SET digest = 'xyz'",
+        "UPDATE event_log SET stride = 0",
+        "UPDATE event_log SET stride = 3, marks = x'00010002000300040005000600070008' WHERE events = 23",
+        "UPDATE event_log SET events = 24",
+        "UPDATE event_log SET marks = x'000000000000000000' WHERE events = 23",
+        "UPDATE event_log SET marks = x''",
+        "UPDATE event_log SET stride = 1, events = 131073, marks = zeroblob(262146)",
+        "UPDATE belief SET agent = 3",
+        "UPDATE belief SET agent = -1",
+        "UPDATE change SET agents = 2",
+        "UPDATE change SET agents = 4294967299",
+        "DROP VIEW agent_views; DROP TABLE belief",
         "DROP VIEW strategy_metrics; DROP TABLE metric",
         "DROP TABLE expectation; CREATE TABLE expectation (run, text)",
     };

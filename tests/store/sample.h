@@ -157,6 +157,27 @@ static inline void sample_fill(struct lab_strategy_result *strategy, uint64_t bi
     assert_true(lab_metrics_add(&strategy->metrics, "writes.extra_ops_per_1000_rows", 1.0 / 3.0));
 }
 
+/* What a cluster run has beside. The last mark stands before the last events. */
+static inline void sample_fill_events(struct lab_strategy_result *strategy)
+{
+    static const uint16_t marks[] = {0xff00, 0x00ff, 0x1234, 0, 0xffff};
+    struct lab_event_log *events = &strategy->events;
+    *events = (struct lab_event_log){.digest = UINT64_C(0xfedcba9876543210), .events = 23, .stride = 4};
+    events->mark_count = sizeof marks / sizeof *marks;
+    events->marks = malloc(sizeof marks);
+    assert_non_null(events->marks);
+    memcpy(events->marks, marks, sizeof marks);
+    static const struct lab_view items[] = {{-1, 1, INT64_MIN, false, true},
+                                            {1000000000, 0, 7, true, false},
+                                            {1000000000, 2, 8, true, true},
+                                            {INT64_MAX, 2, INT64_MAX, true, false}};
+    struct lab_views *views = &strategy->views;
+    *views = (struct lab_views){text_copy("key-3's"), 5000000000, 15000000000, 3, NULL, 4, 4};
+    views->items = malloc(sizeof items);
+    assert_non_null(views->items);
+    memcpy(views->items, items, sizeof items);
+}
+
 #define SAMPLE_STRATEGIES 8
 
 static inline struct lab_result *sample_make(uint64_t bins)
@@ -192,6 +213,14 @@ static inline struct lab_result *sample_make(uint64_t bins)
     bk_strategy_probabilistic(0, UINT64_MAX, &s[5].strategy);
     bk_strategy_probabilistic_chance(1, 300, 40, &s[6].strategy);
     bk_strategy_hash(256, &s[7].strategy);
+    s[4].coordination = BK_THREE_STATE;
+    s[4].lead_ns = 10000000000;
+    s[4].events = (struct lab_event_log){.digest = 1, .stride = 1};
+    s[4].views.key = text_copy("");
+    s[5].coordination = BK_LOCKED;
+    s[5].counter = BK_COUNTER_COLUMN;
+    sample_fill_events(&s[5]);
+    s[6].counter = BK_COUNTER_LWT;
     result->expect_count = 2;
     result->expects = calloc(2, sizeof *result->expects);
     assert_non_null(result->expects);
@@ -273,6 +302,26 @@ static inline bool real_equal(double a, double b)
     return a == b || (a != a && b != b);
 }
 
+static inline void assert_events_equal(const struct lab_event_log *a, const struct lab_event_log *b)
+{
+    assert_true(a->digest == b->digest && a->events == b->events && a->stride == b->stride);
+    assert_int_equal(a->mark_count, b->mark_count);
+    if (a->mark_count > 0)
+        assert_memory_equal(a->marks, b->marks, a->mark_count * sizeof *a->marks);
+}
+
+static inline void assert_views_equal(const struct lab_views *a, const struct lab_views *b)
+{
+    assert_texts_equal(a->key, b->key);
+    assert_true(a->change_ns == b->change_ns && a->until_ns == b->until_ns && a->agents == b->agents);
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        const struct lab_view *x = &a->items[i], *y = &b->items[i];
+        assert_true(x->time_ns == y->time_ns && x->agent == y->agent && x->bucket == y->bucket);
+        assert_true(x->is_known == y->is_known && x->is_changing == y->is_changing);
+    }
+}
+
 static inline void assert_results_equal(const struct lab_result *a, const struct lab_result *b)
 {
     assert_texts_equal(a->scenario_name, b->scenario_name);
@@ -286,7 +335,12 @@ static inline void assert_results_equal(const struct lab_result *a, const struct
         const struct lab_strategy_result *x = &a->strategies[i], *y = &b->strategies[i];
         assert_texts_equal(x->label, y->label);
         assert_strategies_equal(&x->strategy, &y->strategy);
+        assert_int_equal(x->coordination, y->coordination);
+        assert_int_equal(x->counter, y->counter);
+        assert_true(x->lead_ns == y->lead_ns);
         assert_true(x->placement_digest == y->placement_digest);
+        assert_events_equal(&x->events, &y->events);
+        assert_views_equal(&x->views, &y->views);
         assert_histograms_equal(&x->closed_rows, &y->closed_rows);
         assert_histograms_equal(&x->open_rows, &y->open_rows);
         assert_histograms_equal(&x->closed_bytes, &y->closed_bytes);

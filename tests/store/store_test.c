@@ -54,6 +54,12 @@ static void test_run_of_extreme_values_is_equal(void **state)
         0x1p53 + 2};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         assert_true(lab_metrics_add(&strategy->metrics, "m", values[i]));
+    struct lab_event_log *events = &saved->strategies[2].events;
+    *events = (struct lab_event_log){UINT64_MAX, UINT64_MAX, UINT64_C(1) << 47, NULL, (1u << 17) - 1};
+    events->marks = malloc(events->mark_count * sizeof *events->marks);
+    assert_non_null(events->marks);
+    for (size_t i = 0; i < events->mark_count; i++)
+        events->marks[i] = (uint16_t)sim_mix64(i);
     saved->expects[1].ok = saved->expects_hold = true;
     saved->expects[1].actual = (double)NAN;
     store_must_save(folder.db, saved);
@@ -131,9 +137,13 @@ static void test_views_of_a_run_read_as_documented(void **state)
                  "1|time|time|{\"epoch_ns\":-1000000000,\"window_ns\":864000000000000}\n"
                  "1|monthly|time|{\"calendar\":\"month\"}\n"
                  "1|count|count|{\"rows\":20480}\n"
-                 "1|probabilistic|probabilistic|{\"bits\":9,\"threshold\":40}\n"
-                 "1|every row|probabilistic|{\"bits\":0,\"threshold\":\"18446744073709551615\"}\n"
-                 "1|dice|probabilistic|{\"chance_denominator\":300,\"chance_numerator\":1,\"threshold\":40}\n"
+                 "1|probabilistic|probabilistic|{\"bits\":9,\"coordination\":\"three-state\",\"lead_ns\":"
+                 "10000000000,\"threshold\":40}\n"
+                 "1|every "
+                 "row|probabilistic|{\"bits\":0,\"coordination\":\"locked\",\"counter\":\"counter\","
+                 "\"threshold\":\"18446744073709551615\"}\n"
+                 "1|dice|probabilistic|{\"chance_denominator\":300,\"chance_numerator\":1,\"counter\":"
+                 "\"lwt\",\"threshold\":40}\n"
                  "1|hash|hash|{\"buckets\":256}\n");
     assert_query(folder.db, "SELECT * FROM strategy_metrics WHERE label = 'hash'",
                  "1|hash|partitions.closed|3.0\n1|hash|partitions.closed.rows.mean|3.1\n"
@@ -143,8 +153,16 @@ static void test_views_of_a_run_read_as_documented(void **state)
                  "1|time|closed|rows|7|2|14\n1|time|closed|rows|14|3|42\n1|time|closed|rows|21|4|84\n"
                  "1|time|open|rows|3|1|3\n1|time|open|rows|6|1|6\n1|time|open|rows|9|1|9\n");
     assert_query(folder.db, "SELECT * FROM read_histogram WHERE label = 'none'", "1|none|2|40\n");
+    assert_query(folder.db,
+                 "SELECT label, event_digest, events FROM strategies WHERE label IN ('hash', 'every row')",
+                 "every row|fedcba9876543210|23\nhash|NULL|NULL\n");
+    assert_query(folder.db, "SELECT hex(marks) FROM event_log WHERE events = 23", "00FFFF0034120000FFFF\n");
+    assert_query(folder.db, "SELECT * FROM agent_views WHERE agent = 2",
+                 "1|every row|key-3's|5000000000|15000000000|3|1000000000|2|8|1|1\n"
+                 "1|every row|key-3's|5000000000|15000000000|3|9223372036854775807|2|9223372036854775807|1|"
+                 "0\n");
     assert_query(folder.db, "PRAGMA journal_mode", "wal\n");
-    assert_query(folder.db, "PRAGMA user_version", "1\n");
+    assert_query(folder.db, "PRAGMA user_version", "2\n");
     assert_query(folder.db, "PRAGMA foreign_key_check", "");
     assert_query(folder.db,
                  "SELECT name FROM pragma_table_list WHERE type = 'table' AND NOT strict AND name "
@@ -153,7 +171,8 @@ static void test_views_of_a_run_read_as_documented(void **state)
     execute(folder.db, "PRAGMA foreign_keys = ON; DELETE FROM run");
     assert_query(folder.db,
                  "SELECT (SELECT count(*) FROM bin) + (SELECT count(*) FROM metric) + (SELECT "
-                 "count(*) FROM setting) + (SELECT count(*) FROM expectation)",
+                 "count(*) FROM setting) + (SELECT count(*) FROM expectation) + (SELECT count(*) FROM "
+                 "event_log) + (SELECT count(*) FROM change) + (SELECT count(*) FROM belief)",
                  "0\n");
     folder_remove(&folder);
 }
@@ -319,13 +338,59 @@ static void test_names_with_a_meaning_in_sqlite_are_files(void **state)
     folder_remove(&folder);
 }
 
-static struct store_migration two_versions[] = {
-    {NULL}, {"ALTER TABLE run ADD COLUMN mood TEXT; CREATE TABLE note (text TEXT) STRICT"}};
-
-static struct store_options options_of_version_2(void)
+static void assert_schemas_equal(const char *path, const char *other)
 {
-    two_versions[0] = store_options_default.migrations[0];
-    return (struct store_options){3000, two_versions, 2};
+    static const char sql[] = "SELECT type, name, sql FROM sqlite_schema ORDER BY type, name";
+    char one[16384], two[16384];
+    query(path, sql, one, sizeof one);
+    query(other, sql, two, sizeof two);
+    assert_string_equal(one, two);
+}
+
+static void test_database_of_version_1_is_migrated_with_its_run(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    char fresh[PATH_SIZE];
+    snprintf(fresh, sizeof fresh, "%s/fresh.db", folder.path);
+    size_t size;
+    char *old = file_read(BUCKETLAB_SOURCE_DIR "/tests/store/version_1.sql", &size);
+    execute(folder.db, old);
+    free(old);
+    struct lab_result *saved = sample_make(1), *loaded;
+    struct store *store;
+    struct sim_error error = {0};
+    assert_false(store_open(folder.db, STORE_READ, &store, &error));
+    assert_non_null(
+        strstr(error.text, "made by an older bucketlab (database version 1, this program reads 2)"));
+    assert_query(folder.db, "PRAGMA user_version", "1\n");
+    assert_int_equal(store_must_save(folder.db, saved), 2);
+    store = store_must_open(folder.db, STORE_READ);
+    assert_true(store_load_run(store, 2, NULL, &loaded, &error));
+    assert_results_equal(saved, loaded);
+    lab_result_destroy(loaded);
+    /* The old run has the first three strategies of the sample. */
+    assert_true(store_load_run(store, 1, NULL, &loaded, &error));
+    saved->strategy_count = 3;
+    assert_results_equal(saved, loaded);
+    saved->strategy_count = SAMPLE_STRATEGIES;
+    lab_result_destroy(loaded);
+    store_close(store);
+    store_must_save(fresh, saved);
+    assert_schemas_equal(folder.db, fresh);
+    assert_query(folder.db, "PRAGMA user_version", "2\n");
+    lab_result_destroy(saved);
+    folder_remove(&folder);
+}
+
+static struct store_migration next_versions[] = {
+    {NULL}, {NULL}, {"ALTER TABLE run ADD COLUMN mood TEXT; CREATE TABLE note (text TEXT) STRICT"}};
+
+static struct store_options options_of_next_version(void)
+{
+    next_versions[0] = store_options_default.migrations[0];
+    next_versions[1] = store_options_default.migrations[1];
+    return (struct store_options){3000, next_versions, 3};
 }
 
 static void test_older_database_is_migrated_with_its_runs(void **state)
@@ -334,24 +399,24 @@ static void test_older_database_is_migrated_with_its_runs(void **state)
     struct folder folder = folder_make();
     struct lab_result *saved = sample_make(20), *loaded;
     store_must_save(folder.db, saved);
-    struct store_options options = options_of_version_2();
+    struct store_options options = options_of_next_version();
     struct store *store;
     struct sim_error error = {0};
     assert_false(store_open_with(folder.db, STORE_READ, &options, &store, &error));
     assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
     assert_non_null(
-        strstr(error.text, "made by an older bucketlab (database version 1, this program reads 2)"));
-    assert_query(folder.db, "PRAGMA user_version", "1\n");
+        strstr(error.text, "made by an older bucketlab (database version 2, this program reads 3)"));
+    assert_query(folder.db, "PRAGMA user_version", "2\n");
     assert_true(store_open_with(folder.db, STORE_WRITE, &options, &store, &error));
     assert_true(store_load_run(store, 1, NULL, &loaded, &error));
     assert_results_equal(saved, loaded);
     store_close(store);
-    assert_query(folder.db, "PRAGMA user_version", "2\n");
+    assert_query(folder.db, "PRAGMA user_version", "3\n");
     assert_query(folder.db, "SELECT mood, (SELECT count(*) FROM note) FROM run", "NULL|0\n");
     assert_false(store_open(folder.db, STORE_WRITE, &store, &error));
     assert_null(store);
     assert_non_null(
-        strstr(error.text, "made by a newer bucketlab (database version 2, this program knows 1)"));
+        strstr(error.text, "made by a newer bucketlab (database version 3, this program knows 2)"));
     lab_result_destroy(saved);
     lab_result_destroy(loaded);
     folder_remove(&folder);
@@ -362,9 +427,9 @@ static void test_migration_that_fails_changes_nothing(void **state)
     (void)state;
     struct folder folder = folder_make();
     store_must_save_sample(folder.db, 20);
-    const struct store_migration broken[] = {{"SELECT 1"},
-                                             {"CREATE TABLE half (x) ; INSERT INTO nowhere VALUES (1)"}};
-    const struct store_options options = {3000, broken, 2};
+    const struct store_migration broken[] = {
+        {"SELECT 1"}, {"SELECT 1"}, {"CREATE TABLE half (x) ; INSERT INTO nowhere VALUES (1)"}};
+    const struct store_options options = {3000, broken, 3};
     size_t size, size_after;
     char *before = file_read(folder.db, &size);
     struct store *store;
@@ -390,8 +455,8 @@ static void test_databases_without_anything_in_them_are_new(void **state)
     execute(folder.db, "CREATE TABLE t (x); DROP TABLE t; VACUUM");
     assert_int_equal(store_must_save_sample(folder.db, 5), 1);
     folder_empty(&folder);
-    /* Version 2 from nothing goes through both migrations. */
-    struct store_options options = options_of_version_2();
+    /* A later version from nothing goes through all migrations. */
+    struct store_options options = options_of_next_version();
     struct store *store;
     struct sim_error error = {0};
     file_write(folder.db, "", 0);
@@ -416,6 +481,7 @@ int main(void)
         cmocka_unit_test(test_reader_changes_no_byte),
         cmocka_unit_test(test_two_stores_on_one_database_see_each_others_runs),
         cmocka_unit_test(test_names_with_a_meaning_in_sqlite_are_files),
+        cmocka_unit_test(test_database_of_version_1_is_migrated_with_its_run),
         cmocka_unit_test(test_older_database_is_migrated_with_its_runs),
         cmocka_unit_test(test_migration_that_fails_changes_nothing),
         cmocka_unit_test(test_databases_without_anything_in_them_are_new),
