@@ -57,8 +57,6 @@ static bool run_stream(const struct lab_scenario *scenario, uint32_t jobs, struc
     struct cass_ring *ring;
     if (!check(scenario, error) || !lab_ring_create(scenario, &ring, error))
         return false;
-    if (progress != NULL && scenario->trace_path == NULL)
-        atomic_store(&progress->total, scenario->workload.key_count);
     struct lab_stream_result stream;
     bool ok = scenario->trace_path != NULL ? lab_stream_trace(scenario, ring, progress, &stream, error)
                                            : lab_stream_made(scenario, ring, jobs, progress, &stream, error);

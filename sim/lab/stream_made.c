@@ -13,6 +13,8 @@
 /* The first keys of a Zipf law are worth a task each; of the many quiet ones some go at a time. */
 #define BUSY_KEYS       1024u
 #define QUIET_KEYS_TASK 64u
+/* What beginning and ending a key takes, in rows: for the progress alone. */
+#define KEY_ROWS 64u
 
 struct crew {
     const struct lab_scenario *scenario;
@@ -30,6 +32,7 @@ struct member {
     bool is_running;
 };
 
+static double expected_work(const struct wl_workload *workload);
 static bool member_init(struct member *member, struct crew *crew, struct sim_error *error);
 static void *member_work(void *argument);
 static void work_on_key(struct member *member, uint64_t key_index);
@@ -39,6 +42,8 @@ bool lab_stream_made(const struct lab_scenario *scenario, const struct cass_ring
 {
     memset(out, 0, sizeof *out);
     struct crew crew = {.scenario = scenario, .ring = ring, .progress = progress};
+    if (progress != NULL)
+        atomic_store(&progress->total, (uint64_t)expected_work(&scenario->workload));
     if (jobs > scenario->workload.key_count)
         jobs = (uint32_t)scenario->workload.key_count;
     struct member *members = calloc(jobs, sizeof *members);
@@ -79,6 +84,13 @@ bool lab_stream_made(const struct lab_scenario *scenario, const struct cass_ring
     if (!ok)
         lab_stream_result_clear(out, scenario->strategy_count);
     return ok;
+}
+
+/* Keys are unequal, so that their number says little about the time left; rows say most of it. */
+static double expected_work(const struct wl_workload *workload)
+{
+    double rows = workload->rate_per_s * ((double)workload->duration_ns * 1e-9);
+    return rows + (double)KEY_ROWS * (double)workload->key_count;
 }
 
 static bool member_init(struct member *member, struct crew *crew, struct sim_error *error)
@@ -136,11 +148,12 @@ static void work_on_key(struct member *member, uint64_t key_index)
         lab_key_rows(&key, member->lanes, worker, &name, count, bytes_each);
         if (progress != NULL && count > 0) {
             atomic_fetch_add_explicit(&progress->rows, count, memory_order_relaxed);
+            atomic_fetch_add_explicit(&progress->done, count, memory_order_relaxed);
             if (atomic_load_explicit(&progress->stop, memory_order_relaxed))
                 atomic_store_explicit(&member->crew->stop, true, memory_order_relaxed);
         }
     } while (count == LAB_BATCH_ROWS && !atomic_load_explicit(&member->crew->stop, memory_order_relaxed));
     lab_key_end(&key, member->lanes, worker, &name, end_ns);
     if (progress != NULL)
-        atomic_fetch_add_explicit(&progress->done, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&progress->done, KEY_ROWS, memory_order_relaxed);
 }

@@ -16,7 +16,7 @@
 /* Written by the workers, read by whoever draws a progress bar; relaxed order. */
 struct lab_progress {
     _Atomic uint64_t done;  /* in the units of `total` */
-    _Atomic uint64_t total; /* keys of a made workload, bytes of a trace; 0 until known */
+    _Atomic uint64_t total; /* rows expected of a made workload, bytes of a trace; 0 until known */
     _Atomic uint64_t rows;
     _Atomic bool stop; /* set by the caller: the run ends soon with an error and no result */
 };
