@@ -68,7 +68,7 @@ void cass_request(struct cass_cluster *cluster, uint32_t client, uint32_t coordi
     if (!cass_network_passes(cluster, cluster->node_count + client, coordinator, &is_double))
         return;
     uint32_t row = is_row ? cass_row_need(cluster, statement) : CASS_NONE;
-    uint32_t index = cass_operation_new(cluster);
+    uint32_t index = cass_operation_new(cluster, statement);
     struct operation *operation = operation_at(cluster, index);
     operation->stage = STAGE_TRAVELLING;
     operation->client = client;
@@ -77,7 +77,6 @@ void cass_request(struct cass_cluster *cluster, uint32_t client, uint32_t coordi
     operation->position = position;
     operation->body = row;
     operation->is_carrying_row = is_row;
-    operation->statement = *statement;
     travel(cluster, index, client, coordinator);
 }
 

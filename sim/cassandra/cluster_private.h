@@ -191,8 +191,9 @@ struct operation {
     uint32_t contentions, accepted;
     int64_t ballot_least;
     struct ballot ballot;
-    struct cass_reply reply;
+    /* From here on not cleared for the write of a row, which uses the statement's kind and level alone. */
     struct cass_statement statement;
+    struct cass_reply reply;
 };
 
 struct hint {
@@ -416,7 +417,8 @@ bool cass_statement_is_valid(const struct cass_statement *statement);
 
 /* coordinator.c: an operation from arrival to answer */
 void cass_operation_begin(struct cass_cluster *cluster, uint32_t operation, uint32_t node);
-uint32_t cass_operation_new(struct cass_cluster *cluster);
+/* In use, cleared but for what its statement says. */
+uint32_t cass_operation_new(struct cass_cluster *cluster, const struct cass_statement *statement);
 void cass_operation_end(struct cass_cluster *cluster, uint32_t operation);
 void cass_operation_answer(struct cass_cluster *cluster, uint32_t operation, enum cass_result result);
 void cass_operation_timer(struct cass_cluster *cluster, uint32_t operation, int64_t at_ns);

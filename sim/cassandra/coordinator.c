@@ -1,16 +1,27 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* An operation at its coordinator, from arrival to answer and beyond: a write goes on after its answer until
  * all replicas have acknowledged it or its time is over. */
+#include <stddef.h>
+#include <string.h>
+
 #include "cluster_private.h"
 
 static void begin_read(struct cass_cluster *cluster, uint32_t operation);
 
-uint32_t cass_operation_new(struct cass_cluster *cluster)
+uint32_t cass_operation_new(struct cass_cluster *cluster, const struct cass_statement *statement)
 {
     uint32_t index = cass_pool_take(&cluster->operations);
     struct operation *operation = operation_at(cluster, index);
     uint32_t generation = operation->generation + 1;
-    *operation = (struct operation){.generation = generation | 1};
+    memset(operation, 0, offsetof(struct operation, statement));
+    operation->generation = generation | 1;
+    if (statement->kind == CASS_WRITE_ROW || statement->kind == CASS_DELETE_ROW) {
+        operation->statement.kind = statement->kind;
+        operation->statement.consistency = statement->consistency;
+    } else {
+        operation->statement = *statement;
+        operation->reply = (struct cass_reply){.result = CASS_OK};
+    }
     return index;
 }
 
@@ -80,10 +91,6 @@ void cass_operation_answer(struct cass_cluster *cluster, uint32_t index, enum ca
     if (operation->is_answered)
         return;
     operation->is_answered = true;
-    operation->reply.result = result;
-    operation->reply.contentions = operation->contentions;
-    operation->reply.received = bit_count(operation->acked & operation->counted);
-    operation->reply.required = operation->required;
     if (operation->is_leader) {
         uint32_t answer =
             cass_message_new(cluster, MESSAGE_ANSWER, operation->place, operation->parent_place);
@@ -104,7 +111,11 @@ void cass_operation_answer(struct cass_cluster *cluster, uint32_t index, enum ca
     uint32_t slot = cass_pool_take(&cluster->replies);
     struct reply_slot *reply = reply_at(cluster, slot);
     reply->row = result == CASS_OK && operation->is_carrying_row ? operation->body : CASS_NONE;
-    reply->reply = operation->reply;
+    reply->reply = operation->is_carrying_row ? (struct cass_reply){.result = result} : operation->reply;
+    reply->reply.result = result;
+    reply->reply.contentions = operation->contentions;
+    reply->reply.received = bit_count(operation->acked & operation->counted);
+    reply->reply.required = operation->required;
     if (reply->row != CASS_NONE)
         row_at(cluster, reply->row)->references++;
     int64_t at = now_ns(cluster) + cass_network_latency(cluster, operation->place, place);
@@ -203,7 +214,7 @@ void cass_operation_send(struct cass_cluster *cluster, uint32_t index, enum mess
     const uint32_t *replicas = replicas_at(cluster, operation->position);
     uint32_t place = operation->place, generation = operation->generation, round = operation->round;
     uint32_t entity = operation->entity, asked = operation->asked;
-    uint64_t limit = operation->statement.limit;
+    uint64_t limit = operation->statement.kind == CASS_READ_ROWS ? operation->statement.limit : 0;
     for (; set != 0; set &= set - 1) {
         uint32_t replica = first_bit(set);
         uint32_t fresh = cass_message_new(cluster, kind, place, replicas[replica]);

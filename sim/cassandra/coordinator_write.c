@@ -86,7 +86,8 @@ static void check_end(struct cass_cluster *cluster, uint32_t index)
     uint32_t candidates = bit_count(operation->asked & operation->counted);
     uint32_t failures = bit_count(operation->failed & operation->counted);
     if (is_met) {
-        operation->reply.applied = operation->stage == STAGE_COMMIT;
+        if (operation->stage == STAGE_COMMIT)
+            operation->reply.applied = true;
         cass_operation_answer(cluster, index, CASS_OK);
     } else if (failures > 0 && operation->required + failures > candidates) {
         cass_operation_answer(cluster, index, CASS_WRITE_FAILURE);

@@ -31,10 +31,11 @@ void cass_count_begin(struct cass_cluster *cluster, uint32_t index)
 
 void cass_count_lead(struct cass_cluster *cluster, uint32_t message_index)
 {
-    uint32_t index = cass_operation_new(cluster);
-    struct operation *operation = operation_at(cluster, index);
     const struct message *message = message_at(cluster, message_index);
     const struct body *body = body_at(cluster, message->body);
+    struct cass_statement statement = {.kind = CASS_ADD_COUNTER, .delta = body->delta};
+    uint32_t index = cass_operation_new(cluster, &statement);
+    struct operation *operation = operation_at(cluster, index);
     operation->stage = STAGE_COUNT;
     operation->is_leader = true;
     operation->place = message->to;
@@ -46,7 +47,6 @@ void cass_count_lead(struct cass_cluster *cluster, uint32_t message_index)
     operation->position = counter_at(cluster, message->entity)->position;
     operation->started_ns = now_ns(cluster);
     operation->level = (enum cass_consistency)body->limit;
-    operation->statement.delta = body->delta;
     operation->leader = body->leader;
     cass_message_drop(cluster, message_index);
     struct level_plan plan;
