@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster_run.h"
 #include "metrics.h"
 #include "result_make.h"
 #include "ring.h"
@@ -36,12 +37,10 @@ bool lab_run_told(const struct lab_scenario *scenario, uint32_t jobs, struct lab
     assert(jobs >= 1);
     *out = NULL;
     struct lab_result *result;
-    if (scenario->engine == LAB_ENGINE_CLUSTER)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s: the cluster engine is not in this version; remove 'agents' and 'faults'",
-                        scenario->path);
-    (void)story; /* the stream engine has no events to tell of */
-    if (!run_stream(scenario, jobs, progress, &result, error))
+    bool ok = scenario->engine == LAB_ENGINE_CLUSTER
+                  ? lab_cluster_scenario(scenario, jobs, progress, story, &result, error)
+                  : run_stream(scenario, jobs, progress, &result, error);
+    if (!ok)
         return false;
     if (!judge(scenario, result, error)) {
         lab_result_destroy(result);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 bucketlab_test(lab/engine_test LINK sim_lab m SOURCES lab/naive.c)
+bucketlab_test(lab/cluster_test LINK sim_lab m)
 bucketlab_test(lab/law_test LINK sim_lab sim_tune m)
 bucketlab_test(lab/quantity_test LINK sim_lab)
 bucketlab_test(lab/expect_test LINK sim_lab)

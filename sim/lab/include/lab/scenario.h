@@ -59,6 +59,7 @@ struct lab_scenario {
     char *name;
     char *about; /* "" when absent */
     uint64_t seed;
+    uint64_t tie_seed; /* for tests: not 0: events of equal time come in an order that it draws */
     enum lab_engine engine;
     char *trace_path; /* NULL for a made workload; resolved against the scenario's folder */
     struct wl_workload

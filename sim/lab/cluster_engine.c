@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The cluster engine: for each strategy one event queue with agents, network, nodes, clocks and faults in it.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster_run.h"
+#include "kernel/digest.h"
+#include "kernel/time.h"
+
+#define PROGRESS_EVENTS 65536u
+#define QUEUE_CAPACITY  4096u
+
+struct crew {
+    const struct lab_scenario *scenario;
+    const struct lab_rows *rows;
+    struct lab_progress *progress;
+    const struct lab_story *story;
+    struct lab_cluster_run **runs; /* one a strategy, made by whoever takes it */
+    struct sim_error *errors;
+    _Atomic size_t next;
+};
+
+static void *work(void *argument);
+static struct lab_cluster_run *run_strategy(struct crew *crew, size_t index, struct sim_error *error);
+static bool begin(struct lab_cluster_run *run, struct sim_error *error);
+static bool begin_keys(struct lab_cluster_run *run, struct sim_error *error);
+static bool loop(struct lab_cluster_run *run, struct sim_error *error);
+static void dispatch(struct lab_cluster_run *run, const struct sim_event *event);
+static void arrive(struct lab_cluster_run *run, uint32_t key);
+static void read_key(struct lab_cluster_run *run, uint32_t key);
+static void next_read(struct lab_cluster_run *run, uint32_t key);
+static void log_event(struct lab_cluster_run *run, int64_t time_ns, const struct sim_event *event);
+static void destroy_run(struct lab_cluster_run *run);
+
+bool lab_cluster_scenario(const struct lab_scenario *scenario, uint32_t jobs, struct lab_progress *progress,
+                          const struct lab_story *story, struct lab_result **out, struct sim_error *error)
+{
+    size_t count = scenario->strategy_count;
+    struct lab_rows *rows;
+    *out = NULL;
+    if (!lab_rows_create(scenario, &rows, error))
+        return false;
+    struct crew crew = {.scenario = scenario, .rows = rows, .progress = progress, .story = story};
+    pthread_t threads[LAB_STRATEGIES_MAX];
+    bool is_running[LAB_STRATEGIES_MAX] = {false};
+    crew.runs = calloc(count, sizeof *crew.runs);
+    crew.errors = calloc(count, sizeof *crew.errors);
+    bool ok = (crew.runs != NULL && crew.errors != NULL) || sim_fail_memory(error);
+    if (story != NULL)
+        jobs = 1;
+    for (uint32_t i = 1; ok && i < jobs && i < count; i++)
+        is_running[i] = pthread_create(&threads[i], NULL, work, &crew) == 0;
+    if (ok)
+        work(&crew);
+    for (uint32_t i = 1; i < jobs && i < count; i++) {
+        if (is_running[i])
+            pthread_join(threads[i], NULL);
+    }
+    for (size_t i = 0; ok && i < count; i++) {
+        if (crew.errors[i].class != SIM_ERROR_NONE)
+            ok = sim_fail(error, crew.errors[i].class, "%s", crew.errors[i].text);
+    }
+    if (ok)
+        ok = lab_cluster_result(scenario, crew.runs, out) || sim_fail_memory(error);
+    for (size_t i = 0; crew.runs != NULL && i < count; i++)
+        destroy_run(crew.runs[i]);
+    free(crew.runs);
+    free(crew.errors);
+    lab_rows_destroy(rows);
+    return ok;
+}
+
+static void *work(void *argument)
+{
+    struct crew *crew = argument;
+    for (;;) {
+        size_t index = atomic_fetch_add_explicit(&crew->next, 1, memory_order_relaxed);
+        if (index >= crew->scenario->strategy_count)
+            return NULL;
+        crew->runs[index] = run_strategy(crew, index, &crew->errors[index]);
+    }
+}
+
+static struct lab_cluster_run *run_strategy(struct crew *crew, size_t index, struct sim_error *error)
+{
+    struct lab_cluster_run *run = calloc(1, sizeof *run);
+    if (run == NULL) {
+        sim_fail_memory(error);
+        return NULL;
+    }
+    run->scenario = crew->scenario;
+    run->strategy = &crew->scenario->strategies[index];
+    run->rows = crew->rows;
+    run->progress = crew->progress;
+    run->story = crew->story;
+    if (begin(run, error) && loop(run, error)) {
+        if (!cass_cluster_is_sound(run->cluster) || run->out_of_memory)
+            sim_fail_memory(error);
+        else
+            lab_cluster_tally(run);
+    }
+    return run;
+}
+
+static bool begin(struct lab_cluster_run *run, struct sim_error *error)
+{
+    const struct lab_scenario *scenario = run->scenario;
+    struct cass_cluster_config config = scenario->network;
+    config.seed = scenario->seed;
+    config.client_count = scenario->agents.count;
+    lab_rows_span(run->rows, &run->start_ns, &run->end_ns);
+    run->key_count = lab_rows_key_count(run->rows);
+    run->fault_draws = calloc(scenario->fault_count + 1, sizeof *run->fault_draws);
+    run->events.marks = calloc(LAB_EVENT_MARKS_MAX, sizeof *run->events.marks);
+    run->events.stride = 1;
+
+    if (run->fault_draws == NULL || run->events.marks == NULL ||
+        !sim_queue_create(QUEUE_CAPACITY, run->start_ns, &run->queue))
+        return sim_fail_memory(error);
+    if (scenario->tie_seed != 0)
+        sim_queue_shuffle_ties(&run->queue, scenario->tie_seed);
+    if (!cass_cluster_create(&config, &run->queue, &run->cluster, error))
+        return false;
+    size_t place_count = cass_place_count(run->cluster);
+    run->places[0] = calloc(place_count, 1);
+    run->places[1] = calloc(place_count, 1);
+    if (run->places[0] == NULL || run->places[1] == NULL ||
+        !lab_tally_init(&run->tally, cass_node_count(run->cluster)))
+        return sim_fail_memory(error);
+    if (!lab_agents_create(run, error) || !begin_keys(run, error))
+        return false;
+    lab_faults_begin(run);
+    int64_t longest =
+        run->config.lead_ns > run->config.cache_ttl_ns ? run->config.lead_ns : run->config.cache_ttl_ns;
+    run->views_period_ns = (longest > SIM_SECOND ? longest : SIM_SECOND) / 40;
+    run->views_next_ns = run->start_ns;
+    return true;
+}
+
+static bool begin_keys(struct lab_cluster_run *run, struct sim_error *error)
+{
+    run->keys = calloc(run->key_count, sizeof *run->keys);
+    if (run->keys == NULL)
+        return sim_fail_memory(error);
+    run->story_key = LAB_NO_KEY;
+    bool is_named = run->story != NULL && run->story->key != NULL;
+    double busiest = -1;
+    for (uint32_t i = 0; i < run->key_count; i++) {
+        struct lab_cluster_key *key = &run->keys[i];
+        double share = lab_rows_key_share(run->rows, i);
+        if (share > busiest) {
+            busiest = share;
+            run->views_key = i;
+        }
+        char name[256];
+        lab_rows_key_name(run->rows, i, name, sizeof name);
+        if (is_named && strcmp(name, run->story->key) == 0)
+            run->story_key = i;
+        if (lab_rows_next(run->rows, i, &key->cursor, &key->coming)) {
+            run->arrivals_pending++;
+            sim_queue_push(&run->queue, key->coming.time_ns,
+                           &(struct sim_event){.kind = LAB_EVENT_ARRIVAL, .target = i});
+        }
+        double rate_per_s = run->scenario->reads.rate_per_s * share;
+        if (run->scenario->reads.present && rate_per_s > 0) {
+            sim_random_init(&key->reads, run->scenario->seed, SIM_READ, lab_rows_key_entity(run->rows, i));
+            key->read_gap_ns = 1e9 / rate_per_s;
+            key->next_read_ns = run->start_ns;
+            next_read(run, i);
+        }
+    }
+    if (is_named && run->story_key == LAB_NO_KEY)
+        return sim_fail(error, SIM_ERROR_INPUT, "%s: no key is named '%s'; made keys are key-0 to key-%u",
+                        run->scenario->path, run->story->key, run->key_count - 1);
+    return true;
+}
+
+static bool loop(struct lab_cluster_run *run, struct sim_error *error)
+{
+    struct sim_event event;
+    int64_t time_ns;
+    lab_story_tell(run, LAB_NO_KEY, "strategy %s begins", run->strategy->label);
+    while (run->arrivals_pending > 0 || run->operations_active > 0) {
+        if (!sim_queue_pop(&run->queue, &time_ns, &event) ||
+            (run->arrivals_pending == 0 && time_ns > run->end_ns + LAB_DRAIN_NS))
+            break;
+        if (time_ns >= run->views_next_ns)
+            lab_views_sample(run, time_ns);
+        log_event(run, time_ns, &event);
+        dispatch(run, &event);
+        if (run->out_of_memory || !cass_cluster_is_sound(run->cluster))
+            return sim_fail_memory(error);
+        if (run->events.events % PROGRESS_EVENTS == 0 && run->progress != NULL &&
+            atomic_load_explicit(&run->progress->stop, memory_order_relaxed))
+            return sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
+    }
+    run->unresolved += run->operations_active;
+    if (run->progress != NULL)
+        atomic_fetch_add_explicit(&run->progress->done, 1, memory_order_relaxed);
+    return true;
+}
+
+static void dispatch(struct lab_cluster_run *run, const struct sim_event *event)
+{
+    switch (event->kind) {
+    case LAB_EVENT_ARRIVAL:
+        arrive(run, event->target);
+        break;
+    case LAB_EVENT_READ:
+        read_key(run, event->target);
+        break;
+    case LAB_EVENT_TIMEOUT:
+        lab_agent_timeout(run, event);
+        break;
+    case LAB_EVENT_TICK:
+        lab_agent_tick(run, event->target);
+        break;
+    case LAB_EVENT_RESTART:
+        lab_agent_restart(run, event->target);
+        break;
+    case LAB_EVENT_FAULT:
+        lab_fault_strike(run, event->target);
+        break;
+    case LAB_EVENT_FAULT_END:
+        lab_fault_end(run, event->target);
+        break;
+    case CASS_EVENT_REPLY:
+        lab_agent_reply(run, event);
+        break;
+    default:
+        assert(event->kind >= CASS_EVENT_FIRST && event->kind <= CASS_EVENT_LAST);
+        cass_handle(run->cluster, event);
+    }
+}
+
+static void arrive(struct lab_cluster_run *run, uint32_t index)
+{
+    struct lab_cluster_key *key = &run->keys[index];
+    struct lab_arrival row = key->coming;
+    lab_agent_write(run, index, &row);
+    if (run->progress != NULL)
+        atomic_fetch_add_explicit(&run->progress->rows, 1, memory_order_relaxed);
+    if (lab_rows_next(run->rows, index, &key->cursor, &key->coming))
+        sim_queue_push(&run->queue, key->coming.time_ns,
+                       &(struct sim_event){.kind = LAB_EVENT_ARRIVAL, .target = index});
+    else
+        run->arrivals_pending--;
+}
+
+static void read_key(struct lab_cluster_run *run, uint32_t index)
+{
+    lab_agent_read(run, index);
+    next_read(run, index);
+}
+
+static void next_read(struct lab_cluster_run *run, uint32_t index)
+{
+    struct lab_cluster_key *key = &run->keys[index];
+    double gap_ns = sim_exponential(&key->reads) * key->read_gap_ns;
+    if (gap_ns >= (double)(run->end_ns - key->next_read_ns))
+        return;
+    key->next_read_ns += (int64_t)gap_ns;
+    sim_queue_push(&run->queue, key->next_read_ns,
+                   &(struct sim_event){.kind = LAB_EVENT_READ, .target = index});
+}
+
+/* Folds the event into the digest, and leaves a mark now and then; when the marks are full, every other goes.
+ */
+static void log_event(struct lab_cluster_run *run, int64_t time_ns, const struct sim_event *event)
+{
+    struct lab_event_log *log = &run->events;
+    uint64_t what = sim_mix64(((uint64_t)event->kind << 32 | event->target) + event->a) + event->b;
+    log->digest = sim_digest_chain(log->digest, (uint64_t)time_ns * UINT64_C(0x9e3779b97f4a7c15) + what);
+    log->events++;
+    if (log->events % log->stride == 0) {
+        if (log->mark_count == LAB_EVENT_MARKS_MAX) {
+            for (size_t i = 0; i < LAB_EVENT_MARKS_MAX / 2; i++)
+                log->marks[i] = log->marks[2 * i + 1];
+            log->mark_count /= 2;
+            log->stride *= 2;
+        }
+        if (log->events % log->stride == 0)
+            log->marks[log->mark_count++] = (uint16_t)log->digest;
+    }
+    const struct lab_story *story = run->story;
+    if (story != NULL && story->first != 0 && log->events >= story->first && log->events <= story->last)
+        lab_story_tell(run, LAB_NO_KEY, "event %llu: kind %u for %u, %llx %llx",
+                       (unsigned long long)log->events, event->kind, event->target,
+                       (unsigned long long)event->a, (unsigned long long)event->b);
+}
+
+static void destroy_run(struct lab_cluster_run *run)
+{
+    if (run == NULL)
+        return;
+    for (uint32_t i = 0; run->keys != NULL && i < run->key_count; i++) {
+        free(run->keys[i].log);
+        free(run->keys[i].changes);
+    }
+    free(run->keys);
+    lab_agents_destroy(run);
+    if (run->cluster != NULL)
+        cass_cluster_destroy(run->cluster);
+    sim_queue_destroy(&run->queue);
+    lab_tally_clear(&run->tally);
+    for (int i = 0; i < LAB_LATENCY_COUNT; i++)
+        lab_histogram_clear(&run->latency[i]);
+    free(run->events.marks);
+    free(run->views.key);
+    free(run->views.items);
+    free(run->fault_draws);
+    free(run->places[0]);
+    free(run->places[1]);
+    free(run);
+}

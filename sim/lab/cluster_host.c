@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The agents' host: gives the core's agents their events, and carries out what they ask over the mock
+ * cluster. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster_run.h"
+#include "kernel/time.h"
+
+/* The state row and the lock row of a key are two registers. */
+#define STATE_KEY(key) ((uint64_t)(key)*2)
+#define LOCK_KEY(key)  ((uint64_t)(key)*2 + 1)
+/* A tag: agent, operation, serial. */
+#define TAG(agent, operation, serial) ((uint64_t)(agent) << 48 | (uint64_t)(operation) << 32 | (serial))
+
+static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct sim_error *error);
+static uint32_t choose_agent(struct lab_cluster_run *run, uint64_t draw);
+static void pump(struct lab_cluster_run *run, uint32_t agent);
+static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
+static void acknowledge(struct lab_cluster_run *run, struct lab_host_operation *operation);
+static void end_operation(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                          const struct bk_action *action);
+static void place_row(struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                      int64_t bucket);
+static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
+static void count_action(struct lab_cluster_run *run, const struct bk_action *action);
+static void fill_statement(const struct lab_cluster_run *run, const struct bk_action *action,
+                           struct cass_statement *out);
+static void add_reply(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                      const struct cass_reply *reply);
+static void conclude(struct lab_cluster_run *run, uint32_t agent, uint32_t number);
+static void keep_latency(struct lab_cluster_run *run, const struct lab_host_operation *operation);
+static void note_state(struct lab_cluster_run *run, uint32_t key, const int64_t *columns, uint32_t mask);
+static void set_tick(struct lab_cluster_run *run, uint32_t agent);
+
+bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
+{
+    const struct lab_agents *agents = &run->scenario->agents;
+    run->agent_count = agents->count;
+    run->agents = calloc(agents->count, sizeof *run->agents);
+    if (run->agents == NULL)
+        return sim_fail_memory(error);
+    run->config = (struct bk_agent_config){
+        .strategy = run->strategy->strategy,
+        .coordination = run->strategy->coordination,
+        .counter = run->strategy->counter,
+        .lead_ns = run->strategy->lead_ns,
+        .cache_ttl_ns = agents->cache_ttl_ns,
+        .cache_entries = agents->cache_entries,
+        .operations = LAB_OPERATIONS,
+        .retries = agents->retries,
+        .counter_retries = agents->counter_retries,
+        .retry_backoff_ns = 10 * SIM_MS,
+        .lock_lasts_ns = run->strategy->lock_lasts_ns,
+        .lock_backoff_ns = run->strategy->lock_backoff_ns,
+        .agent_id = 1,
+    };
+    sim_random_init(&run->agent_draws, run->scenario->seed, SIM_AGENT, 0);
+    for (uint32_t i = 0; i < agents->count; i++) {
+        if (!create_agent(run, i, error))
+            return false;
+    }
+    return true;
+}
+
+void lab_agents_destroy(struct lab_cluster_run *run)
+{
+    for (uint32_t i = 0; run->agents != NULL && i < run->agent_count; i++) {
+        free(run->agents[i].memory);
+        free(run->agents[i].operations);
+    }
+    free(run->agents);
+}
+
+/* Offset and drift are disciplined to stay within the bound; a jump leaves it. */
+int64_t lab_agent_clock(const struct lab_cluster_run *run, uint32_t number)
+{
+    __extension__ typedef __int128 wide;
+    const struct lab_host_agent *agent = &run->agents[number];
+    int64_t now_ns = sim_queue_now(&run->queue), bound_ns = run->scenario->agents.clock_bound_ns;
+    int64_t drifted = (int64_t)((wide)(now_ns - run->start_ns) * agent->drift_ppb / 1000000000);
+    int64_t off = agent->offset_ns + drifted;
+    off = off > bound_ns ? bound_ns : off < -bound_ns ? -bound_ns : off;
+    return now_ns + off + agent->jump_ns;
+}
+
+void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const struct lab_arrival *arrival)
+{
+    struct lab_cluster_key *key = &run->keys[key_index];
+    if (key->log_count == key->log_capacity) {
+        size_t capacity = key->log_capacity == 0 ? 64 : key->log_capacity * 2;
+        struct lab_logged *log = realloc(key->log, capacity * sizeof *log);
+        if (log == NULL) {
+            run->out_of_memory = true;
+            return;
+        }
+        key->log = log;
+        key->log_capacity = capacity;
+    }
+    uint64_t number = key->log_count++;
+    struct lab_logged *logged = &key->log[number];
+    *logged = (struct lab_logged){arrival->time_ns, arrival->time_ns, LAB_UNPLACED, false};
+    uint64_t entity = lab_rows_key_entity(run->rows, key_index);
+    uint32_t chosen = choose_agent(run, sim_hash(run->scenario->seed ^ entity, SIM_AGENT, number));
+    if (chosen == UINT32_MAX) {
+        run->refused++;
+        return;
+    }
+    logged->time_ns = lab_agent_clock(run, chosen);
+    struct bk_row row = {logged->time_ns, number, arrival->id, arrival->bytes};
+    uint32_t operation_number;
+    enum bk_status status =
+        bk_agent_write(run->agents[chosen].agent, logged->time_ns, key_index, &row, &operation_number);
+    if (status == BK_ERROR_BUSY) {
+        run->refused++;
+        lab_story_tell(run, key_index, "agent %u is busy and refuses a row", chosen);
+        return;
+    }
+    assert(status == BK_OK);
+    struct lab_host_operation *operation = &run->agents[chosen].operations[operation_number];
+    operation->is_read = false;
+    operation->key = key_index;
+    operation->row = number;
+    operation->begun_ns = sim_queue_now(&run->queue);
+    run->operations_active++;
+    if (lab_story_wants(run, key_index))
+        lab_story_tell(run, key_index, "agent %u takes row %llu%s", chosen, (unsigned long long)number,
+                       bk_fires(&run->config.strategy, &row) ? ", which fires" : "");
+    pump(run, chosen);
+}
+
+void lab_agent_read(struct lab_cluster_run *run, uint32_t key_index)
+{
+    const struct lab_reads *reads = &run->scenario->reads;
+    struct lab_cluster_key *key = &run->keys[key_index];
+    uint32_t chosen = choose_agent(run, sim_random_next(&key->reads));
+    if (chosen == UINT32_MAX)
+        return;
+    int64_t now_ns = lab_agent_clock(run, chosen);
+    int64_t birth_ns = key->log_count > 0 ? key->log[0].time_ns : now_ns;
+    enum bk_plan plan = run->config.strategy.kind == BK_HASH ? BK_PLAN_ALL : reads->plan;
+    uint32_t number;
+    enum bk_status status =
+        bk_agent_read_latest(run->agents[chosen].agent, now_ns, key_index, birth_ns,
+                             key->log_count > 0 ? key->log_count - 1 : 0, reads->rows, plan, &number);
+    if (status == BK_ERROR_BUSY)
+        return;
+    assert(status == BK_OK);
+    struct lab_host_operation *operation = &run->agents[chosen].operations[number];
+    operation->is_read = true;
+    operation->key = key_index;
+    operation->begun_ns = sim_queue_now(&run->queue);
+    operation->due_rows = key->acknowledged < reads->rows ? key->acknowledged : reads->rows;
+    operation->empties = 0;
+    run->operations_active++;
+    lab_story_tell(run, key_index, "agent %u reads the newest %llu rows", chosen,
+                   (unsigned long long)reads->rows);
+    pump(run, chosen);
+}
+
+void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event)
+{
+    uint32_t agent = (uint32_t)(event->a >> 48), number = (uint32_t)(event->a >> 32 & 0xffff);
+    struct lab_host_operation *operation = &run->agents[agent].operations[number];
+    if (operation->serial != (uint32_t)event->a || operation->outstanding == 0) {
+        cass_reply_discard(run->cluster, event->b);
+        return;
+    }
+    struct cass_reply reply;
+    cass_reply_take(run->cluster, event->b, &reply);
+    add_reply(run, operation, &reply);
+    if (--operation->outstanding == 0) {
+        sim_queue_cancel(&run->queue, operation->timeout);
+        conclude(run, agent, number);
+    }
+}
+
+void lab_agent_timeout(struct lab_cluster_run *run, const struct sim_event *event)
+{
+    struct lab_host_operation *operation = &run->agents[event->target].operations[event->a];
+    if (operation->serial != (uint32_t)event->b || operation->outstanding == 0)
+        return;
+    operation->outstanding = 0;
+    operation->outcome.kind = BK_OUTCOME_UNKNOWN;
+    lab_story_tell(run, operation->key, "agent %u waits no longer for operation %llu", event->target,
+                   (unsigned long long)event->a);
+    conclude(run, event->target, (uint32_t)event->a);
+}
+
+void lab_agent_tick(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    agent->tick = 0;
+    if (!agent->is_up)
+        return;
+    bk_agent_tick(agent->agent, lab_agent_clock(run, number));
+    pump(run, number);
+}
+
+/* The cache and all operations are gone; what they had asked for may still take effect. */
+void lab_agent_crash(struct lab_cluster_run *run, uint32_t number, int64_t lasts_ns)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    if (!agent->is_up)
+        return;
+    agent->is_up = false;
+    for (uint32_t i = 0; i < LAB_OPERATIONS; i++) {
+        struct lab_host_operation *operation = &agent->operations[i];
+        if (operation->begun_ns == INT64_MIN)
+            continue;
+        if (operation->outstanding > 0)
+            sim_queue_cancel(&run->queue, operation->timeout);
+        operation->serial++;
+        operation->outstanding = 0;
+        operation->begun_ns = INT64_MIN;
+        run->operations_active--;
+        run->unresolved += !operation->is_read;
+    }
+    if (agent->tick != 0)
+        sim_queue_cancel(&run->queue, agent->tick);
+    agent->tick = 0;
+    int64_t now_ns = sim_queue_now(&run->queue);
+    if (lasts_ns < run->end_ns + LAB_DRAIN_NS - now_ns)
+        sim_queue_push(&run->queue, now_ns + lasts_ns,
+                       &(struct sim_event){.kind = LAB_EVENT_RESTART, .target = number});
+}
+
+void lab_agent_restart(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    struct bk_agent_config config = run->config;
+    config.agent_id = (uint64_t)number + 1;
+    enum bk_status status = bk_agent_init(agent->memory, bk_agent_size(&config), &config, &agent->agent);
+    assert(status == BK_OK);
+    (void)status;
+    agent->is_up = true;
+    lab_story_tell(run, LAB_NO_KEY, "agent %u is back", number);
+}
+
+static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct sim_error *error)
+{
+    const struct lab_agents *settings = &run->scenario->agents;
+    struct lab_host_agent *agent = &run->agents[number];
+    struct bk_agent_config config = run->config;
+    config.agent_id = (uint64_t)number + 1;
+    assert(bk_agent_check(&config) == BK_OK);
+    agent->memory = malloc(bk_agent_size(&config));
+    agent->operations = calloc(LAB_OPERATIONS, sizeof *agent->operations);
+    if (agent->memory == NULL || agent->operations == NULL)
+        return sim_fail_memory(error);
+    for (uint32_t i = 0; i < LAB_OPERATIONS; i++)
+        agent->operations[i].begun_ns = INT64_MIN;
+    lab_agent_restart(run, number);
+    struct sim_random draws;
+    sim_random_init(&draws, run->scenario->seed, SIM_CLOCK, number);
+    double offset = 2 * sim_random_unit(&draws) - 1, drift = 2 * sim_random_unit(&draws) - 1;
+    agent->offset_ns = (int64_t)(offset * (double)settings->clock_offset_ns);
+    agent->drift_ppb = (int64_t)(drift * settings->clock_drift * 1e9);
+    return true;
+}
+
+/* The load balancer's choice: the drawn agent, or the next that is up. */
+static uint32_t choose_agent(struct lab_cluster_run *run, uint64_t draw)
+{
+    uint32_t first = (uint32_t)(draw % run->agent_count);
+    for (uint32_t i = 0; i < run->agent_count; i++) {
+        uint32_t agent = (first + i) % run->agent_count;
+        if (run->agents[agent].is_up)
+            return agent;
+    }
+    return UINT32_MAX;
+}
+
+static void pump(struct lab_cluster_run *run, uint32_t number)
+{
+    struct bk_action action;
+    while (bk_agent_next(run->agents[number].agent, &action))
+        perform(run, number, &action);
+    set_tick(run, number);
+}
+
+static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action)
+{
+    struct lab_host_operation *operation = &run->agents[agent].operations[action->operation];
+    if (lab_story_wants(run, operation->key))
+        lab_story_action(run, agent, action);
+    if (action->kind == BK_ACT_ACK)
+        acknowledge(run, operation);
+    else if (action->kind == BK_ACT_DONE)
+        end_operation(run, operation, action);
+    else
+        ask(run, agent, action);
+}
+
+static void acknowledge(struct lab_cluster_run *run, struct lab_host_operation *operation)
+{
+    struct lab_cluster_key *key = &run->keys[operation->key];
+    key->log[operation->row].is_acknowledged = true;
+    key->acknowledged++;
+    lab_histogram_add(&run->latency[LAB_LATENCY_WRITE],
+                      (uint64_t)(sim_queue_now(&run->queue) - operation->begun_ns), 1, 1);
+}
+
+static void end_operation(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                          const struct bk_action *action)
+{
+    if (operation->is_read && action->status == BK_OPERATION_OK) {
+        run->tally.reads_incomplete += action->rows_found < operation->due_rows;
+        run->tally.read_empties += operation->empties;
+        lab_histogram_add(&run->tally.read_partitions, action->partitions_asked, 1, 1);
+        lab_histogram_add(&run->latency[LAB_LATENCY_READ],
+                          (uint64_t)(sim_queue_now(&run->queue) - operation->begun_ns), 1, 1);
+    } else if (!operation->is_read) {
+        run->refused += action->status == BK_OPERATION_REFUSED;
+        run->unresolved += action->status == BK_OPERATION_UNKNOWN;
+        run->lost_increments += action->fired && !action->counted;
+    }
+    operation->begun_ns = INT64_MIN;
+    run->operations_active--;
+}
+
+/* The first put of a row says where it goes; a retry that goes elsewhere would stand twice. */
+static void place_row(struct lab_cluster_run *run, const struct lab_host_operation *operation, int64_t bucket)
+{
+    struct lab_logged *logged = &run->keys[operation->key].log[operation->row];
+    if (logged->bucket == LAB_UNPLACED)
+        logged->bucket = bucket;
+    else
+        run->tally.duplicated += logged->bucket != bucket;
+}
+
+static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action)
+{
+    struct lab_host_operation *operation = &run->agents[agent].operations[action->operation];
+    operation->serial++;
+    operation->action = action->kind;
+    operation->failed = false;
+    operation->rows = 0;
+    operation->asked_ns = sim_queue_now(&run->queue);
+    operation->outcome = (struct bk_outcome){.kind = BK_OUTCOME_APPLIED};
+    operation->mask = action->mask;
+    memcpy(operation->columns, action->columns, sizeof action->columns);
+    count_action(run, action);
+    if (action->kind == BK_ACT_PUT_ROW)
+        place_row(run, operation, action->bucket);
+    struct cass_statement statement;
+    fill_statement(run, action, &statement);
+    uint64_t tag = TAG(agent, action->operation, operation->serial);
+    operation->outstanding = 1;
+    if (action->kind == BK_ACT_READ_ROWS) {
+        operation->outstanding = (uint32_t)(action->step.bucket_high - action->step.bucket_low) + 1;
+        for (int64_t bucket = action->step.bucket_high; bucket >= action->step.bucket_low; bucket--) {
+            statement.bucket = bucket;
+            cass_request(run->cluster, agent, CASS_ANY_NODE, tag, &statement);
+        }
+    } else {
+        cass_request(run->cluster, agent, CASS_ANY_NODE, tag, &statement);
+    }
+    operation->timeout =
+        sim_queue_push(&run->queue, operation->asked_ns + run->scenario->agents.timeout_ns,
+                       &(struct sim_event){LAB_EVENT_TIMEOUT, agent, action->operation, operation->serial});
+    run->out_of_memory = run->out_of_memory || operation->timeout == 0;
+}
+
+/* An update that leaves bucket and change times as they were is an increment; else it rolls or resets. */
+static void count_action(struct lab_cluster_run *run, const struct bk_action *action)
+{
+    struct lab_tally *tally = &run->tally;
+    bool counts_alone = action->columns[BK_BUCKET] == action->expected[BK_BUCKET] &&
+                        action->columns[BK_LAST_CHANGE] == action->expected[BK_LAST_CHANGE] &&
+                        action->columns[BK_NEXT_CHANGE] == action->expected[BK_NEXT_CHANGE];
+    switch (action->kind) {
+    case BK_ACT_PUT_ROW:
+        tally->retried += action->is_retry;
+        break;
+    case BK_ACT_READ_STATE:
+    case BK_ACT_READ_COUNTER:
+        tally->state_reads++;
+        break;
+    case BK_ACT_WRITE_STATE:
+        tally->counter_increments += counts_alone;
+        tally->state_writes += !counts_alone;
+        break;
+    case BK_ACT_CAS_STATE:
+        tally->lwt++;
+        break;
+    case BK_ACT_ADD_COUNTER:
+        tally->counter_increments++;
+        break;
+    case BK_ACT_CAS_LOCK:
+        tally->lock_ops++;
+        break;
+    default:
+        break;
+    }
+}
+
+static void fill_statement(const struct lab_cluster_run *run, const struct bk_action *action,
+                           struct cass_statement *out)
+{
+    const struct lab_consistency *level = &run->scenario->consistency;
+    *out =
+        (struct cass_statement){.key = action->key, .timestamp_us = INT64_MIN, .consistency = level->state};
+    switch (action->kind) {
+    case BK_ACT_PUT_ROW:
+        out->kind = CASS_WRITE_ROW;
+        out->consistency = level->write;
+        out->bucket = action->bucket;
+        out->row_id = action->row.sequence;
+        out->row_time_ns = action->row.time_ns;
+        out->bytes = action->row.bytes;
+        break;
+    case BK_ACT_READ_ROWS:
+        out->kind = CASS_READ_ROWS;
+        out->consistency = level->read;
+        out->limit = action->step.rows;
+        break;
+    case BK_ACT_ADD_COUNTER:
+        out->kind = CASS_ADD_COUNTER;
+        out->delta = 1;
+        break;
+    case BK_ACT_READ_COUNTER:
+        out->kind = CASS_READ_COUNTER;
+        break;
+    case BK_ACT_READ_STATE:
+        out->kind = CASS_READ_COLUMNS;
+        out->key = STATE_KEY(action->key);
+        out->consistency = action->serial ? level->serial : level->state;
+        break;
+    default:
+        out->kind = action->kind == BK_ACT_WRITE_STATE ? CASS_WRITE_COLUMNS : CASS_CAS_COLUMNS;
+        out->key = action->kind == BK_ACT_CAS_LOCK ? LOCK_KEY(action->key) : STATE_KEY(action->key);
+        out->serial_consistency = level->serial;
+        out->set_mask = action->mask;
+        out->if_mask = action->if_mask;
+        out->if_absent = out->kind == CASS_CAS_COLUMNS && action->if_mask == 0;
+        memcpy(out->set, action->columns, sizeof action->columns);
+        memcpy(out->equal, action->expected, sizeof action->expected);
+    }
+}
+
+static void add_reply(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                      const struct cass_reply *reply)
+{
+    struct bk_outcome *outcome = &operation->outcome;
+    bool is_conditional = operation->action == BK_ACT_CAS_STATE || operation->action == BK_ACT_CAS_LOCK;
+    assert(reply->result != CASS_INVALID);
+    if (reply->result == CASS_OK) {
+        operation->rows += reply->rows;
+        operation->empties += operation->action == BK_ACT_READ_ROWS && reply->rows == 0;
+        run->tally.rows_scanned += reply->scanned;
+        outcome->rows = operation->rows;
+        outcome->counter = reply->counter;
+        outcome->mask = reply->found ? reply->columns_mask : 0;
+        memcpy(outcome->columns, reply->columns, sizeof outcome->columns);
+        if (is_conditional && !reply->applied)
+            outcome->kind = BK_OUTCOME_NOT_APPLIED;
+    } else if (reply->result == CASS_UNAVAILABLE && !is_conditional) {
+        outcome->kind = outcome->kind == BK_OUTCOME_UNKNOWN ? BK_OUTCOME_UNKNOWN : BK_OUTCOME_REFUSED;
+    } else {
+        /* Also Unavailable of a conditional update: its commit can say so after the value was decided. */
+        outcome->kind = BK_OUTCOME_UNKNOWN;
+    }
+}
+
+static void conclude(struct lab_cluster_run *run, uint32_t agent, uint32_t number)
+{
+    struct lab_host_operation *operation = &run->agents[agent].operations[number];
+    struct bk_outcome outcome = operation->outcome;
+    if (outcome.kind == BK_OUTCOME_APPLIED)
+        keep_latency(run, operation);
+    if (lab_story_wants(run, operation->key))
+        lab_story_outcome(run, agent, operation, number, &outcome);
+    bool is_state = operation->action == BK_ACT_WRITE_STATE || operation->action == BK_ACT_CAS_STATE;
+    if (is_state && outcome.kind == BK_OUTCOME_APPLIED)
+        note_state(run, operation->key, operation->columns, operation->mask);
+    else if (operation->action == BK_ACT_READ_STATE && outcome.kind == BK_OUTCOME_APPLIED)
+        note_state(run, operation->key, outcome.columns, outcome.mask);
+    bk_agent_outcome(run->agents[agent].agent, lab_agent_clock(run, agent), number, &outcome);
+    pump(run, agent);
+}
+
+static void keep_latency(struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    uint64_t spent = (uint64_t)(sim_queue_now(&run->queue) - operation->asked_ns);
+    if (operation->action == BK_ACT_ADD_COUNTER)
+        lab_histogram_add(&run->latency[LAB_LATENCY_COUNTER], spent, 1, 1);
+    if (operation->action == BK_ACT_CAS_STATE || operation->action == BK_ACT_CAS_LOCK)
+        lab_histogram_add(&run->latency[LAB_LATENCY_LWT], spent, 1, 1);
+}
+
+/* What is committed of a key's changes, as far as anybody has been told. */
+static void note_state(struct lab_cluster_run *run, uint32_t key_index, const int64_t *columns, uint32_t mask)
+{
+    struct lab_cluster_key *key = &run->keys[key_index];
+    if ((mask >> BK_BUCKET & 1) == 0 || columns[BK_BUCKET] <= 0)
+        return;
+    size_t bucket = (size_t)columns[BK_BUCKET];
+    if (bucket >= key->change_count) {
+        int64_t *changes = realloc(key->changes, (bucket + 1) * sizeof *changes);
+        if (changes == NULL) {
+            run->out_of_memory = true;
+            return;
+        }
+        memset(changes + key->change_count, 0, (bucket + 1 - key->change_count) * sizeof *changes);
+        key->changes = changes;
+        key->change_count = bucket + 1;
+    }
+    bool is_three_state = run->config.coordination == BK_THREE_STATE;
+    /* The row that rolled a key at once still belongs to the old bucket. */
+    int64_t from_ns = is_three_state ? columns[BK_LAST_CHANGE] : columns[BK_LAST_CHANGE] + 1;
+    if (is_three_state && columns[BK_NEXT_CHANGE] != 0)
+        from_ns = columns[BK_NEXT_CHANGE];
+    key->changes[bucket] = from_ns;
+    if (columns[BK_BUCKET] > key->committed_bucket) {
+        key->committed_bucket = columns[BK_BUCKET];
+        if (lab_story_wants(run, key_index))
+            lab_story_tell(run, key_index, "the key rolls to bucket %lld%s", (long long)columns[BK_BUCKET],
+                           is_three_state ? ", from its change time on" : "");
+        lab_views_change(run, key_index, sim_queue_now(&run->queue), from_ns);
+    }
+}
+
+static void set_tick(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    int64_t deadline_ns = bk_agent_deadline(agent->agent);
+    if (deadline_ns == INT64_MAX)
+        return;
+    int64_t now_ns = sim_queue_now(&run->queue), clock_ns = lab_agent_clock(run, number);
+    int64_t due_ns = deadline_ns > clock_ns ? now_ns + (deadline_ns - clock_ns) : now_ns;
+    if (agent->tick != 0 && agent->tick_ns <= due_ns)
+        return;
+    if (agent->tick != 0)
+        sim_queue_cancel(&run->queue, agent->tick);
+    agent->tick =
+        sim_queue_push(&run->queue, due_ns, &(struct sim_event){.kind = LAB_EVENT_TICK, .target = number});
+    agent->tick_ns = due_ns;
+    run->out_of_memory = run->out_of_memory || agent->tick == 0;
+}

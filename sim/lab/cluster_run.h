@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The cluster engine's inside: one strategy over its own mock cluster, its agents and its faults, in one
+ * event queue.
+ *
+ * Each strategy gets the same rows, the same agents for them, and the same faults; what differs is what it
+ * does. */
+#ifndef LAB_CLUSTER_RUN_H
+#define LAB_CLUSTER_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/queue.h"
+#include "lab/run.h"
+#include "lane.h"
+
+#define LAB_ROWS_AHEAD        16u
+#define LAB_OPERATIONS        4096u /* of an agent, under way at once */
+#define LAB_FAULTS_ACTIVE_MAX 256u
+/* After the last arrival, what is under way may still take this long; then it counts as unresolved. */
+#define LAB_DRAIN_NS (INT64_C(600) * 1000000000)
+#define LAB_UNPLACED INT64_MIN
+
+/* Kinds of events that are the engine's own; the cluster's begin at CASS_EVENT_FIRST. */
+enum lab_event {
+    LAB_EVENT_ARRIVAL = 1, /* target: key */
+    LAB_EVENT_READ,        /* target: key */
+    LAB_EVENT_TIMEOUT,     /* target: agent; a: operation; b: serial */
+    LAB_EVENT_TICK,        /* target: agent */
+    LAB_EVENT_RESTART,     /* target: agent */
+    LAB_EVENT_FAULT,       /* target: fault of the scenario */
+    LAB_EVENT_FAULT_END,   /* target: place in the list of active faults */
+};
+
+/* A row on its way in. */
+struct lab_arrival {
+    int64_t time_ns;
+    uint64_t id, bytes;
+};
+
+/* Where a row went; rows of a key in order of arrival. */
+struct lab_logged {
+    int64_t arrival_ns;
+    int64_t time_ns; /* by the clock of the agent that took it */
+    int64_t bucket;  /* LAB_UNPLACED: refused before it was given one */
+    bool is_acknowledged;
+};
+
+/* The rows of all keys, key by key and in time order. */
+struct lab_rows;
+bool lab_rows_create(const struct lab_scenario *scenario, struct lab_rows **out, struct sim_error *error);
+void lab_rows_destroy(struct lab_rows *rows);
+uint32_t lab_rows_key_count(const struct lab_rows *rows);
+void lab_rows_key_name(const struct lab_rows *rows, uint32_t key, char *buffer, size_t size);
+uint64_t lab_rows_key_entity(const struct lab_rows *rows, uint32_t key);
+double lab_rows_key_share(const struct lab_rows *rows, uint32_t key);
+/* First and last moment of the run. */
+void lab_rows_span(const struct lab_rows *rows, int64_t *start_ns, int64_t *end_ns);
+/* A cursor per key, so that several runs can read the same rows: zeroed by its owner at first. */
+struct lab_cursor {
+    bool is_open;
+    struct wl_key made;
+    struct sim_random ids, bytes;
+    uint64_t next; /* of a trace: the row's number within the key */
+    uint32_t ahead_begin, ahead_end;
+    struct lab_arrival ahead[LAB_ROWS_AHEAD];
+};
+bool lab_rows_next(const struct lab_rows *rows, uint32_t key, struct lab_cursor *cursor,
+                   struct lab_arrival *out);
+
+/* A key under way. */
+struct lab_cluster_key {
+    struct lab_cursor cursor;
+    struct lab_arrival coming;
+    struct lab_logged *log;
+    size_t log_count, log_capacity;
+    uint64_t acknowledged;
+    int64_t *changes; /* by bucket: from when on rows belong to it, as committed; 0: not known */
+    size_t change_count;
+    int64_t committed_bucket;
+    struct sim_random reads;
+    int64_t next_read_ns;
+    double read_gap_ns;
+};
+
+/* An operation of an agent, as the host sees it. */
+struct lab_host_operation {
+    uint32_t serial; /* of the action under way; a reply with another one comes too late */
+    uint32_t outstanding;
+    uint64_t timeout;
+    enum bk_action_kind action;
+    bool is_read, failed;
+    enum cass_result result; /* the worst of those that failed */
+    uint32_t key;
+    uint64_t row; /* number within the key */
+    int64_t begun_ns, asked_ns;
+    uint64_t rows, due_rows, empties;
+    struct bk_outcome outcome;
+    uint32_t mask;
+    int64_t columns[CASS_COLUMNS];
+};
+
+struct lab_host_agent {
+    void *memory;
+    struct bk_agent *agent;
+    struct lab_host_operation *operations;
+    bool is_up;
+    int64_t offset_ns, drift_ppb, jump_ns;
+    uint64_t tick;
+    int64_t tick_ns;
+};
+
+struct lab_active_fault {
+    bool is_used;
+    uint32_t fault; /* of the scenario */
+    enum lab_fault_kind kind;
+    uint32_t target;
+    struct lab_group between[2];
+    double factor;
+};
+
+enum lab_latency {
+    LAB_LATENCY_WRITE,
+    LAB_LATENCY_READ,
+    LAB_LATENCY_COUNTER,
+    LAB_LATENCY_LWT,
+    LAB_LATENCY_COUNT
+};
+
+struct lab_cluster_run {
+    const struct lab_scenario *scenario;
+    const struct lab_strategy *strategy;
+    const struct lab_rows *rows;
+    const struct lab_story *story; /* NULL: nobody listens */
+    uint32_t story_key;            /* LAB_NO_KEY: all */
+    struct lab_progress *progress;
+    struct sim_queue queue;
+    struct cass_cluster *cluster;
+    struct bk_agent_config config;
+    uint32_t agent_count, key_count;
+    struct lab_host_agent *agents;
+    struct lab_cluster_key *keys;
+    int64_t start_ns, end_ns;
+    uint64_t operations_active;
+    uint64_t arrivals_pending;
+    struct lab_active_fault active[LAB_FAULTS_ACTIVE_MAX];
+    struct sim_random *fault_draws; /* one a fault of the scenario */
+    uint8_t *places[2];             /* room for the two sides of a cut */
+    struct sim_random agent_draws;
+    struct lab_tally tally;
+    struct lab_histogram latency[LAB_LATENCY_COUNT];
+    uint64_t refused, unresolved, lost_increments;
+    struct lab_event_log events;
+    struct lab_views views;
+    uint32_t views_key; /* the busiest */
+    bool views_done;
+    int64_t views_until_ns, views_next_ns, views_period_ns;
+    bool out_of_memory;
+};
+
+/* cluster_host.c: the agents' host. */
+bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error);
+void lab_agents_destroy(struct lab_cluster_run *run);
+int64_t lab_agent_clock(const struct lab_cluster_run *run, uint32_t agent);
+void lab_agent_write(struct lab_cluster_run *run, uint32_t key, const struct lab_arrival *row);
+void lab_agent_read(struct lab_cluster_run *run, uint32_t key);
+void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event);
+void lab_agent_timeout(struct lab_cluster_run *run, const struct sim_event *event);
+void lab_agent_tick(struct lab_cluster_run *run, uint32_t agent);
+void lab_agent_crash(struct lab_cluster_run *run, uint32_t agent, int64_t lasts_ns);
+void lab_agent_restart(struct lab_cluster_run *run, uint32_t agent);
+
+/* cluster_faults.c. */
+void lab_faults_begin(struct lab_cluster_run *run);
+void lab_fault_strike(struct lab_cluster_run *run, uint32_t fault);
+void lab_fault_end(struct lab_cluster_run *run, uint32_t place);
+
+/* cluster_views.c: what each agent believes of one key's bucket, around its first change. */
+void lab_views_sample(struct lab_cluster_run *run, int64_t now_ns);
+void lab_views_change(struct lab_cluster_run *run, uint32_t key, int64_t now_ns, int64_t until_ns);
+
+/* cluster_story.c: a line an event, virtual time first, when somebody listens (and cares for this key). */
+#define LAB_NO_KEY UINT32_MAX
+bool lab_story_wants(const struct lab_cluster_run *run, uint32_t key);
+void lab_story_tell(struct lab_cluster_run *run, uint32_t key, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void lab_story_action(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
+void lab_story_outcome(struct lab_cluster_run *run, uint32_t agent,
+                       const struct lab_host_operation *operation, uint32_t number,
+                       const struct bk_outcome *outcome);
+
+/* cluster_result.c: what was stored, into the tally and the metrics. */
+void lab_cluster_tally(struct lab_cluster_run *run);
+bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_cluster_run **runs,
+                        struct lab_result **out);
+bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *out);
+
+/* cluster_engine.c: all strategies of a scenario. */
+bool lab_cluster_scenario(const struct lab_scenario *scenario, uint32_t jobs, struct lab_progress *progress,
+                          const struct lab_story *story, struct lab_result **out, struct sim_error *error);
+
+#endif

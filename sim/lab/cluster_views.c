@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the agents believe of one key's bucket around its first change: looked at now and then, without
+ * touching them, until the change is over. What was seen before the change is kept in the same list and
+ * thinned out when it grows. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster_run.h"
+
+#define LOOKS_BEFORE 40u
+#define LOOKS_AFTER  120u
+#define VIEWS_AGENTS 64u /* more do not fit a picture */
+
+static bool add(struct lab_cluster_run *run, const struct lab_view *view);
+
+void lab_views_sample(struct lab_cluster_run *run, int64_t now_ns)
+{
+    struct lab_views *views = &run->views;
+    if (run->views_done || run->key_count == 0 || now_ns < run->views_next_ns)
+        return;
+    run->views_next_ns = now_ns + run->views_period_ns;
+    views->agents = run->agent_count < VIEWS_AGENTS ? run->agent_count : VIEWS_AGENTS;
+    for (uint32_t i = 0; i < views->agents; i++) {
+        struct lab_view view = {.time_ns = now_ns, .agent = i};
+        view.is_known =
+            run->agents[i].is_up && bk_agent_view(run->agents[i].agent, lab_agent_clock(run, i),
+                                                  run->views_key, &view.bucket, &view.is_changing);
+        if (!add(run, &view))
+            return;
+    }
+    if (views->key == NULL && views->count >= 2 * (size_t)LOOKS_BEFORE * views->agents) {
+        size_t dropped = (size_t)LOOKS_BEFORE * views->agents;
+        memmove(views->items, views->items + dropped, (views->count - dropped) * sizeof *views->items);
+        views->count -= dropped;
+    }
+    run->views_done = views->key != NULL && now_ns >= run->views_until_ns;
+}
+
+void lab_views_change(struct lab_cluster_run *run, uint32_t key, int64_t now_ns, int64_t until_ns)
+{
+    struct lab_views *views = &run->views;
+    if (views->key != NULL || key != run->views_key || run->config.strategy.kind != BK_PROBABILISTIC)
+        return;
+    char name[256];
+    lab_rows_key_name(run->rows, key, name, sizeof name);
+    views->key = strdup(name);
+    if (views->key == NULL) {
+        run->out_of_memory = true;
+        return;
+    }
+    views->change_ns = now_ns;
+    views->until_ns = until_ns;
+    int64_t over_ns = until_ns > now_ns ? until_ns : now_ns;
+    run->views_until_ns = over_ns + (int64_t)LOOKS_AFTER / 3 * run->views_period_ns;
+}
+
+static bool add(struct lab_cluster_run *run, const struct lab_view *view)
+{
+    struct lab_views *views = &run->views;
+    if (views->count == views->capacity) {
+        size_t capacity = views->capacity == 0 ? 1024 : views->capacity * 2;
+        struct lab_view *items = realloc(views->items, capacity * sizeof *items);
+        if (items == NULL) {
+            run->out_of_memory = true;
+            return false;
+        }
+        views->items = items;
+        views->capacity = capacity;
+    }
+    views->items[views->count++] = *view;
+    return true;
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: the cluster engine is the stream engine with a network in it: without latency and with one agent it
+ * puts every row where that does, and with them its figures add up. Method: the same scenario through both
+ * engines; runs with faults held against what must be conserved; leads that must and must not be safe. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lab/run.h"
+
+#define WORKLOAD                                                                                             \
+    "name: cluster-test\n"                                                                                   \
+    "duration: 30m\n"                                                                                        \
+    "keys: {count: 12, popularity: {zipf: 1.0}}\n"                                                           \
+    "arrivals: {rate: 8/s, bursts: {on: 1m, off: 10m, factor: 20}}\n"                                        \
+    "row: {bytes: {lognormal: {mean: 350, sigma: 1}}}\n"
+#define TRACE                                                                                                \
+    "name: cluster-test\n"                                                                                   \
+    "trace: {file: " BUCKETLAB_SOURCE_DIR "/scenarios/traces/small.csv}\n"
+#define NO_TIME                                                                                              \
+    "network: {latency: 0us}, node: {write: 0us, read: 0us, scan_row: 0us, gc: {every: 1h, lasts: 0ms}}}\n"  \
+    "agents: {count: 1}\n"
+#define NOTHING_TAKES_TIME "cluster: {nodes: 3, replication_factor: 3, " NO_TIME
+#define ONE_NODE           "cluster: {nodes: 1, replication_factor: 1, " NO_TIME
+#define STATELESS                                                                                            \
+    "strategies:\n"                                                                                          \
+    "  - none: {}\n"                                                                                         \
+    "  - time: {window: 7m}\n"                                                                               \
+    "  - count: {rows: 100}\n"                                                                               \
+    "  - hash: {buckets: 16}\n"
+#define COUNTED STATELESS "  - probabilistic: {bits: 3, threshold: 12}\n"
+
+static struct lab_scenario *load(const char *text)
+{
+    struct lab_scenario *scenario;
+    struct sim_error error;
+    if (!lab_scenario_parse("cluster-test.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error))
+        fail_msg("%s", error.text);
+    return scenario;
+}
+
+static struct lab_result *run_scenario(const struct lab_scenario *scenario, uint32_t jobs)
+{
+    struct lab_result *result;
+    struct sim_error error;
+    if (!lab_run(scenario, jobs, NULL, &result, &error))
+        fail_msg("%s", error.text);
+    return result;
+}
+
+static struct lab_result *run_text(const char *text, uint32_t jobs)
+{
+    struct lab_scenario *scenario = load(text);
+    struct lab_result *result = run_scenario(scenario, jobs);
+    lab_scenario_destroy(scenario);
+    return result;
+}
+
+static double metric(const struct lab_result *result, const char *name)
+{
+    const struct lab_metric *found = lab_result_find(result, name);
+    if (found == NULL)
+        fail_msg("no metric %s", name);
+    return found->value;
+}
+
+static void assert_same_placements(const struct lab_result *one, const struct lab_result *other)
+{
+    assert_int_equal(one->rows, other->rows);
+    assert_int_equal(one->keys, other->keys);
+    for (size_t i = 0; i < other->strategy_count; i++) {
+        if (one->strategies[i].placement_digest != other->strategies[i].placement_digest)
+            fail_msg("%s: placements differ", one->strategies[i].label);
+    }
+}
+
+static void test_cluster_where_nothing_takes_time_equals_stream(void **state)
+{
+    (void)state;
+    struct lab_result *stream = run_text(WORKLOAD COUNTED, 1);
+    struct lab_result *cluster = run_text(WORKLOAD NOTHING_TAKES_TIME COUNTED, 2);
+    assert_true(stream->rows > 10000);
+    assert_same_placements(cluster, stream);
+    for (size_t i = 0; i < stream->strategy_count; i++) {
+        const char *label = stream->strategies[i].label;
+        static const char *const names[] = {"partitions.total",         "partitions.closed",
+                                            "partitions.all.rows.max",  "partitions.all.bytes.max",
+                                            "partitions.all.rows.mean", "peak.rows_per_second_one_partition"};
+        for (size_t j = 0; j < sizeof names / sizeof *names; j++) {
+            char name[128];
+            snprintf(name, sizeof name, "%s.%s", label, names[j]);
+            if (metric(cluster, name) != metric(stream, name))
+                fail_msg("%s is %g, not %g", name, metric(cluster, name), metric(stream, name));
+        }
+    }
+    lab_result_destroy(stream);
+    lab_result_destroy(cluster);
+}
+
+static void test_cluster_over_a_trace_equals_stream(void **state)
+{
+    (void)state;
+    struct lab_result *stream = run_text(TRACE COUNTED, 1);
+    struct lab_result *cluster = run_text(TRACE NOTHING_TAKES_TIME COUNTED, 1);
+    assert_same_placements(cluster, stream);
+    lab_result_destroy(stream);
+    lab_result_destroy(cluster);
+}
+
+/* One agent and no latency leave nothing to coordinate, whatever the way. One node, since two conditional
+ * updates by two coordinators in one microsecond contend, and sleep. */
+static void test_cluster_every_coordination_of_one_agent_equals_stream(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {"counter: lwt",
+                                       "counter: counter",
+                                       "coordination: locked",
+                                       "coordination: locked, counter: lwt",
+                                       "coordination: locked, counter: counter",
+                                       "coordination: three-state, lead: 0s",
+                                       "coordination: three-state, lead: 0s, counter: lwt"};
+    struct lab_result *stream =
+        run_text(WORKLOAD "strategies: [probabilistic: {bits: 3, threshold: 12}]\n", 1);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        char text[2048];
+        snprintf(text, sizeof text,
+                 WORKLOAD ONE_NODE "strategies: [probabilistic: {bits: 3, threshold: 12, %s}]\n", ways[i]);
+        struct lab_result *cluster = run_text(text, 1);
+        if (cluster->strategies[0].placement_digest != stream->strategies[0].placement_digest)
+            fail_msg("%s: placements differ", ways[i]);
+        /* With a lead of 0 the row that begins a change already belongs behind it. */
+        if (strstr(ways[i], "three-state") == NULL)
+            assert_true(metric(cluster, "probabilistic.writes.misrouted") == 0);
+        lab_result_destroy(cluster);
+    }
+    lab_result_destroy(stream);
+}
+
+#define BUSY                                                                                                 \
+    "name: cluster-test\n"                                                                                   \
+    "duration: 5m\n"                                                                                         \
+    "keys: {count: 4}\n"                                                                                     \
+    "arrivals: {rate: 100/s}\n"                                                                              \
+    "row: {bytes: 100}\n"                                                                                    \
+    "reads: {latest: {rows: 20, rate: 2/s}}\n"                                                               \
+    "cluster: {nodes: 6, replication_factor: 3}\n"                                                           \
+    "agents: {count: 8, cache_ttl: 2s, clock: {offset: 20ms, bound: 50ms}}\n"
+#define FAULTY                                                                                               \
+    "faults:\n"                                                                                              \
+    "  - {node_down: {node: 3, at: 1m, lasts: 30s}}\n"                                                       \
+    "  - {cut: {between: [agent 1, node 2], at: 2m, lasts: 20s}}\n"                                          \
+    "  - {agent_crash: {rate: 60/h}}\n"                                                                      \
+    "  - {lost_message: {chance: 2%, at: 3m, lasts: 30s}}\n"                                                 \
+    "  - {clock_jump: {agent: 4, at: 3m, by: -2s}}\n"
+#define SAFE "  - probabilistic: {bits: 3, threshold: 25, coordination: three-state, lead: 4s, label: safe}\n"
+#define UNSAFE                                                                                               \
+    "  - probabilistic: {bits: 3, threshold: 25, coordination: three-state, lead: 50ms, label: unsafe}\n"
+#define SINGLE "  - probabilistic: {bits: 3, threshold: 25, label: single}\n"
+
+static void test_cluster_a_lead_beyond_every_cache_routes_all_rows_right(void **state)
+{
+    (void)state;
+    struct lab_result *result = run_text(BUSY "strategies:\n" SAFE UNSAFE SINGLE, 2);
+    assert_true(metric(result, "safe.partitions.closed") > 50);
+    assert_true(metric(result, "safe.writes.misrouted") == 0);
+    assert_true(metric(result, "unsafe.writes.misrouted") > 0);
+    assert_true(metric(result, "single.writes.misrouted") > 0);
+    assert_true(metric(result, "safe.writes.duplicated") == 0);
+    lab_result_destroy(result);
+}
+
+/* Rows in = rows stored + rows refused, but for those whose outcome nobody knows. */
+static void assert_conserved(const struct lab_result *result, const char *label)
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s.partitions.total", label);
+    double partitions = metric(result, name);
+    snprintf(name, sizeof name, "%s.partitions.all.rows.mean", label);
+    double stored = partitions * metric(result, name), rows = (double)result->rows;
+    snprintf(name, sizeof name, "%s.writes.refused", label);
+    double refused = metric(result, name);
+    snprintf(name, sizeof name, "%s.writes.unresolved", label);
+    double unresolved = metric(result, name);
+    if (!(stored + refused <= rows + 0.5 && stored + refused + unresolved >= rows - 0.5))
+        fail_msg("%s: %.0f rows, %.0f stored, %.0f refused, %.0f unresolved", label, rows, stored, refused,
+                 unresolved);
+}
+
+static void test_cluster_under_faults_conserves_rows(void **state)
+{
+    (void)state;
+    struct lab_result *result = run_text(BUSY FAULTY COUNTED SAFE, 2);
+    double troubled = 0;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        char name[128];
+        assert_conserved(result, result->strategies[i].label);
+        snprintf(name, sizeof name, "%s.writes.unresolved", result->strategies[i].label);
+        troubled += metric(result, name);
+        snprintf(name, sizeof name, "%s.writes.retried", result->strategies[i].label);
+        troubled += metric(result, name);
+        snprintf(name, sizeof name, "%s.writes.duplicated", result->strategies[i].label);
+        assert_true(metric(result, name) == 0);
+    }
+    assert_true(troubled > 0);
+    lab_result_destroy(result);
+}
+
+static void test_cluster_same_seed_gives_same_events(void **state)
+{
+    (void)state;
+    struct lab_scenario *scenario = load(BUSY FAULTY COUNTED SAFE);
+    struct lab_result *one = run_scenario(scenario, 1), *two = run_scenario(scenario, 2);
+    assert_int_equal(one->digest, two->digest);
+    for (size_t i = 0; i < one->strategy_count; i++) {
+        assert_int_equal(one->strategies[i].events.digest, two->strategies[i].events.digest);
+        assert_int_equal(one->strategies[i].events.events, two->strategies[i].events.events);
+    }
+    scenario->seed = scenario->workload.seed = 2;
+    struct lab_result *other = run_scenario(scenario, 2);
+    assert_int_not_equal(one->digest, other->digest);
+    lab_result_destroy(one);
+    lab_result_destroy(two);
+    lab_result_destroy(other);
+    lab_scenario_destroy(scenario);
+}
+
+/* Events of equal time in another order: what depends on the rows alone stays, and what is safe stays safe.
+ */
+static void test_cluster_shuffled_ties_change_no_promise(void **state)
+{
+    (void)state;
+    struct lab_scenario *scenario = load(BUSY COUNTED SAFE);
+    struct lab_result *plain = run_scenario(scenario, 2);
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        scenario->tie_seed = seed;
+        struct lab_result *shuffled = run_scenario(scenario, 2);
+        for (size_t i = 1; i < 4; i++) /* time goes by the agents' clocks, count and hash by the row */
+            assert_int_equal(plain->strategies[i].placement_digest, shuffled->strategies[i].placement_digest);
+        assert_conserved(shuffled, "safe");
+        assert_true(metric(shuffled, "safe.writes.misrouted") == 0);
+        lab_result_destroy(shuffled);
+    }
+    lab_result_destroy(plain);
+    lab_scenario_destroy(scenario);
+}
+
+struct heard {
+    size_t lines, rolls;
+    double last_s;
+    bool is_ordered;
+    char story[256];
+};
+
+static void hear(void *context, const char *text)
+{
+    struct heard *heard = context;
+    double at_s = strtod(text, NULL);
+    heard->is_ordered = heard->is_ordered && at_s >= heard->last_s;
+    heard->last_s = at_s;
+    heard->lines++;
+    heard->rolls += strstr(text, "key-1: the key rolls to bucket ") != NULL;
+    if (strstr(text, "key-0") != NULL)
+        snprintf(heard->story, sizeof heard->story, "%s", text);
+}
+
+static void test_cluster_story_of_a_key_tells_its_rolls_in_order(void **state)
+{
+    (void)state;
+    struct lab_scenario *scenario = load(BUSY "strategies:\n" SAFE);
+    struct heard heard = {.is_ordered = true};
+    struct lab_story story = {.context = &heard, .line = hear, .key = "key-1"};
+    struct lab_result *result;
+    struct sim_error error;
+    if (!lab_run_told(scenario, 2, NULL, &story, &result, &error))
+        fail_msg("%s", error.text);
+    assert_true(heard.lines > 10000);
+    assert_true(heard.is_ordered);
+    assert_true(heard.rolls > 10);
+    assert_string_equal(heard.story, "");
+    lab_result_destroy(result);
+    story.key = "key-9";
+    assert_false(lab_run_told(scenario, 2, NULL, &story, &result, &error));
+    assert_int_equal(error.class, SIM_ERROR_INPUT);
+    assert_null(result);
+    lab_scenario_destroy(scenario);
+}
+
+static void test_cluster_views_show_the_change_and_its_disagreement(void **state)
+{
+    (void)state;
+    struct lab_result *result = run_text(BUSY "strategies:\n" SAFE UNSAFE, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct lab_views *views = &result->strategies[i].views;
+        bool knew_before = false, knew_after = false;
+        assert_non_null(views->key);
+        assert_int_equal(views->agents, 8);
+        assert_int_equal(views->until_ns - views->change_ns >= INT64_C(3900000000), i == 0);
+        for (size_t j = 0; j < views->count; j++) {
+            const struct lab_view *view = &views->items[j];
+            knew_before =
+                knew_before || (view->is_known && view->bucket == 0 && view->time_ns < views->change_ns);
+            knew_after =
+                knew_after || (view->is_known && view->bucket == 1 && view->time_ns > views->until_ns);
+        }
+        assert_true(knew_before);
+        assert_true(knew_after);
+    }
+    lab_result_destroy(result);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cluster_where_nothing_takes_time_equals_stream),
+        cmocka_unit_test(test_cluster_over_a_trace_equals_stream),
+        cmocka_unit_test(test_cluster_every_coordination_of_one_agent_equals_stream),
+        cmocka_unit_test(test_cluster_a_lead_beyond_every_cache_routes_all_rows_right),
+        cmocka_unit_test(test_cluster_under_faults_conserves_rows),
+        cmocka_unit_test(test_cluster_same_seed_gives_same_events),
+        cmocka_unit_test(test_cluster_shuffled_ties_change_no_promise),
+        cmocka_unit_test(test_cluster_story_of_a_key_tells_its_rolls_in_order),
+        cmocka_unit_test(test_cluster_views_show_the_change_and_its_disagreement),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
