@@ -35,8 +35,8 @@ static const char *const inserts[INSERT_COUNT] = {
         "INSERT INTO event_log (strategy, digest, events, stride, marks) VALUES (?, ?, ?, ?, ?)",
     [INSERT_CHANGE] =
         "INSERT INTO change (strategy, key, change_ns, until_ns, agents) VALUES (?, ?, ?, ?, ?)",
-    [INSERT_BELIEF] = "INSERT INTO belief (strategy, position, time_ns, agent, bucket, is_known, "
-                      "is_changing) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    [INSERT_BELIEF] = ("INSERT INTO belief (strategy, position, time_ns, agent, bucket, is_known, "
+                       "is_changing) VALUES (?, ?, ?, ?, ?, ?, ?)"),
 };
 
 static bool save_all(struct store *store, sqlite3_stmt **statements, const struct store_run_info *info,
