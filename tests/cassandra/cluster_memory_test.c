@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: without memory a cluster is refused whole, and one that runs out of it stops without harm. Method:
+ * allocation 1, 2, 3 ... fails until all goes well; the linker puts the libraries' allocations through the
+ * functions below, and the sanitiser watches. */
+#include <stdlib.h>
+
+#include "cluster_harness.h"
+
+#define NEVER (-1)
+
+static int allocations_left = NEVER;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+static bool refuse(void)
+{
+    if (allocations_left == 0)
+        return true;
+    if (allocations_left > 0)
+        allocations_left--;
+    return false;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return refuse() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return refuse() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    return refuse() ? NULL : __real_realloc(old, size);
+}
+
+static void test_cluster_without_memory_is_refused_whole(void **state)
+{
+    (void)state;
+    struct cass_cluster_config config = harness_config();
+    struct sim_queue queue;
+    int failures = 0;
+    for (bool made = false; !made; failures += made ? 0 : 1) {
+        struct cass_cluster *cluster = (struct cass_cluster *)&queue;
+        struct sim_error error = {0};
+        assert_true(sim_queue_create(64, START, &queue));
+        allocations_left = failures;
+        made = cass_cluster_create(&config, &queue, &cluster, &error);
+        allocations_left = NEVER;
+        assert_int_equal(cluster != NULL, made);
+        assert_int_equal(error.class, made ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
+        cass_cluster_destroy(cluster);
+        sim_queue_destroy(&queue);
+    }
+    assert_in_range(failures, 20, 100);
+}
+
+/* Some of everything, with faults, so that each pool grows. */
+static void use(struct harness *h)
+{
+    for (uint32_t i = 0; i < 120 && cass_cluster_is_sound(h->cluster); i++) {
+        struct cass_statement row = write_row(CASS_QUORUM, i, i), cas = cas_column(i % 40, 0, 1);
+        struct cass_statement add = statement_of(CASS_ADD_COUNTER, CASS_ONE, i % 20);
+        struct cass_statement read = statement_of(CASS_READ_COLUMNS, CASS_QUORUM, i % 40);
+        row.ttl_ns = SIM_SECOND * (1 + i);
+        cas.if_mask = 0;
+        harness_send(h, 0, CASS_ANY_NODE, &row);
+        harness_send(h, 1, CASS_ANY_NODE, &cas);
+        harness_send(h, 0, CASS_ANY_NODE, &add);
+        harness_send(h, 1, CASS_ANY_NODE, &read);
+        if (i % 50 == 20)
+            cass_set_down(h->cluster, i % 3, true);
+        if (i % 50 == 40)
+            cass_heal(h->cluster);
+    }
+    struct sim_event event;
+    int64_t time;
+    while (cass_cluster_is_sound(h->cluster) && sim_queue_peek(&h->queue, &time) &&
+           time < START + SIM_MINUTE && sim_queue_pop(&h->queue, &time, &event)) {
+        if (event.kind == CASS_EVENT_REPLY)
+            cass_reply_discard(h->cluster, event.b);
+        else
+            cass_handle(h->cluster, &event);
+    }
+}
+
+static void test_cluster_that_runs_out_of_memory_stops(void **state)
+{
+    (void)state;
+    static struct harness h;
+    struct cass_cluster_config config = harness_config();
+    config.duplicate = 0.1;
+    int failures = 0;
+    for (bool is_sound = false; !is_sound; failures++) {
+        harness_start(&h, &config);
+        allocations_left = failures;
+        use(&h);
+        is_sound = cass_cluster_is_sound(h.cluster);
+        allocations_left = NEVER;
+        struct sim_event event = {.kind = CASS_EVENT_FIRST};
+        if (!is_sound)
+            cass_handle(h.cluster, &event); /* does nothing */
+        cass_cluster_destroy(h.cluster);
+        sim_queue_destroy(&h.queue);
+        assert_true(failures < 1000);
+    }
+    assert_true(failures > 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cluster_without_memory_is_refused_whole),
+        cmocka_unit_test(test_cluster_that_runs_out_of_memory_stops),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
