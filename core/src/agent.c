@@ -12,7 +12,6 @@ static size_t align_up(size_t size);
 static void lay_out(const struct bk_agent_config *config, struct bk_agent *agent, size_t *size);
 static uint32_t *ring(struct bk_agent *agent, size_t at);
 static enum bk_status begin(struct bk_agent *agent, uint64_t key, uint32_t *number);
-static void make_ready(struct bk_agent *agent, uint32_t number);
 static void after(struct bk_agent *agent, uint32_t number);
 
 enum bk_status bk_agent_check(const struct bk_agent_config *config)
@@ -142,15 +141,12 @@ bool bk_agent_next(struct bk_agent *agent, struct bk_action *out)
     if (operation->ack_due) {
         operation->ack_due = false;
         out->kind = BK_ACT_ACK;
-        if (operation->wake_ns == INT64_MAX)
-            return true; /* the step comes with the next call */
-    } else {
-        bk_agent_fill_action(agent, operation, out);
-        operation->waits_for_outcome = operation->step != STEP_DONE;
+        return true; /* the step comes with the next call */
     }
+    bk_agent_fill_action(agent, operation, out);
+    operation->waits_for_outcome = operation->step != STEP_DONE;
     agent->ready_begin = (agent->ready_begin + 1) % agent->config.operations;
     agent->ready_count--;
-    operation->is_ready = false;
     if (operation->step == STEP_DONE) {
         operation->step = STEP_FREE;
         ring(agent, agent->free_at)[agent->free_count++] = number;
@@ -236,22 +232,14 @@ static enum bk_status begin(struct bk_agent *agent, uint64_t key, uint32_t *numb
     return BK_OK;
 }
 
-static void make_ready(struct bk_agent *agent, uint32_t number)
-{
-    struct operation *operation = &bk_agent_operations(agent)[number];
-    if (operation->is_ready)
-        return;
-    operation->is_ready = true;
-    ring(agent, agent->ready_at)[(agent->ready_begin + agent->ready_count++) % agent->config.operations] =
-        number;
-}
-
 /* An operation has moved: it asks at once, or sleeps first. */
 static void after(struct bk_agent *agent, uint32_t number)
 {
-    struct operation *operation = &bk_agent_operations(agent)[number];
+    const struct operation *operation = &bk_agent_operations(agent)[number];
     if (operation->wake_ns < agent->wake_ns)
         agent->wake_ns = operation->wake_ns;
-    if (operation->ack_due || (operation->wake_ns == INT64_MAX && !operation->waits_for_outcome))
-        make_ready(agent, number);
+    if (operation->wake_ns == INT64_MAX) {
+        uint64_t end = (uint64_t)agent->ready_begin + agent->ready_count++;
+        ring(agent, agent->ready_at)[end % agent->config.operations] = number;
+    }
 }

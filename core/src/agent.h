@@ -28,16 +28,21 @@ enum step {
     STEP_DONE
 };
 
+/* A key's state row, as it was at a time. */
 struct known {
     uint32_t mask; /* 0: the key has no state row; else all columns */
     int64_t columns[BK_COLUMN_COUNT];
+    int64_t learned_ns;
 };
 
 struct operation {
     enum step step;
-    bool is_read, is_ready, ack_due, waits_for_outcome, is_retry, fired, counted, was_unknown;
+    bool is_read, ack_due, waits_for_outcome, is_retry, fired, counted, was_unknown;
     enum bk_plan plan;
-    uint32_t tries;
+    uint32_t tries;    /* of the action as it stands, after the first */
+    uint32_t lost;     /* conditional updates that somebody else got ahead of, in counting or in locking */
+    uint32_t recounts; /* after a conditional count whose outcome was unknown */
+    uint32_t waits;    /* for a lock that somebody holds */
     uint64_t key;
     int64_t bucket;
     struct bk_row row; /* of a read: time_ns is its now, sequence the newest, bytes the rows wanted */
@@ -48,7 +53,6 @@ struct operation {
     struct known next; /* what STEP_COUNT, STEP_RESET and STEP_ROLL write; mask: the columns written */
     uint32_t if_mask;  /* columns of `known` that must still hold */
     int64_t lock[2];   /* owner and end as last seen; both 0 in a row that was released */
-    bool lock_exists;
     struct bk_reader reader;
     enum bk_operation_status status;
 };
@@ -56,7 +60,6 @@ struct operation {
 struct cache_entry {
     bool is_used;
     uint64_t key;
-    int64_t fetched_ns;
     struct known known;
 };
 
@@ -70,16 +73,12 @@ struct bk_agent {
 };
 
 struct operation *bk_agent_operations(struct bk_agent *agent);
-/* Finds a key that was fetched within the time to live; NULL when there is none. */
+/* A key's state that was learned within the time to live; NULL when there is none. */
 const struct known *bk_agent_cache_find(const struct bk_agent *agent, int64_t now_ns, uint64_t key);
 void bk_agent_cache_store(struct bk_agent *agent, int64_t now_ns, uint64_t key, const struct known *known);
 void bk_agent_cache_forget(struct bk_agent *agent, uint64_t key);
 
-/* The bucket that a row of this time goes to. */
-int64_t bk_agent_bucket_at(const struct bk_agent_config *config, const struct known *known, int64_t time_ns);
-bool bk_agent_is_changing(const struct known *known, int64_t time_ns);
-
-/* Goes on with an operation: sets its next step from what is known. */
+/* agent_steps.c: goes on with an operation, sets its next step from what is known. */
 void bk_agent_begin_write(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
 void bk_agent_begin_read(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
 void bk_agent_take_outcome(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
@@ -87,5 +86,26 @@ void bk_agent_take_outcome(struct bk_agent *agent, struct operation *operation, 
 /* Fills the action of the operation's step. */
 void bk_agent_fill_action(const struct bk_agent *agent, const struct operation *operation,
                           struct bk_action *out);
+/* The bucket that a row of this time goes to. */
+int64_t bk_agent_bucket_at(const struct bk_agent_config *config, const struct known *known, int64_t time_ns);
+bool bk_agent_is_changing(const struct known *known, int64_t time_ns);
+void bk_agent_go(struct operation *operation, enum step step);
+void bk_agent_finish(struct operation *operation, enum bk_operation_status status);
+/* now + times x span, or the last time that is one. */
+int64_t bk_agent_later(int64_t now_ns, uint64_t times, int64_t span_ns);
+
+/* agent_count.c: what is to be written, given the state as known. */
+void bk_agent_plan_reset(const struct bk_agent *agent, struct operation *operation);
+void bk_agent_plan_count(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
+void bk_agent_plan_roll(const struct bk_agent *agent, struct operation *operation, int64_t now_ns);
+bool bk_agent_is_full(const struct bk_agent *agent, int64_t count);
+
+/* agent_lock.c: the lock row around a roll. */
+void bk_agent_lock(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
+void bk_agent_lock_taken(struct operation *operation);
+/* The lock row holds something else than the condition named. */
+void bk_agent_lock_denied(const struct bk_agent *agent, struct operation *operation, int64_t now_ns,
+                          const struct bk_outcome *outcome);
+void bk_agent_unlock(struct operation *operation);
 
 #endif

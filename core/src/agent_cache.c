@@ -4,14 +4,14 @@
 
 static struct cache_entry *set_of(const struct bk_agent *agent, uint64_t key);
 static struct cache_entry *entry_of(const struct bk_agent *agent, uint64_t key);
+static int64_t worth_ns(const struct cache_entry *entry, int64_t now_ns);
 
 const struct known *bk_agent_cache_find(const struct bk_agent *agent, int64_t now_ns, uint64_t key)
 {
     const struct cache_entry *entry = entry_of(agent, key);
-    /* A clock that was set back makes an entry look younger, never valid for longer than its time to live
-     * from now. */
-    if (entry == NULL || now_ns < entry->fetched_ns ||
-        now_ns - entry->fetched_ns >= agent->config.cache_ttl_ns)
+    /* What was learned before the clock was set back is of unknown age. */
+    if (entry == NULL || now_ns < entry->known.learned_ns ||
+        (uint64_t)now_ns - (uint64_t)entry->known.learned_ns >= (uint64_t)agent->config.cache_ttl_ns)
         return NULL;
     return &entry->known;
 }
@@ -22,16 +22,12 @@ void bk_agent_cache_store(struct bk_agent *agent, int64_t now_ns, uint64_t key, 
     if (entry == NULL) {
         struct cache_entry *set = set_of(agent, key);
         entry = set;
-        for (uint32_t i = 0; i < CACHE_WAYS; i++) {
-            if (!set[i].is_used) {
-                entry = &set[i];
-                break;
-            }
-            if (set[i].fetched_ns < entry->fetched_ns)
+        for (uint32_t i = 1; i < CACHE_WAYS; i++) {
+            if (worth_ns(&set[i], now_ns) < worth_ns(entry, now_ns))
                 entry = &set[i];
         }
     }
-    *entry = (struct cache_entry){true, key, now_ns, *known};
+    *entry = (struct cache_entry){true, key, *known};
 }
 
 void bk_agent_cache_forget(struct bk_agent *agent, uint64_t key)
@@ -58,4 +54,11 @@ static struct cache_entry *entry_of(const struct bk_agent *agent, uint64_t key)
             return &set[i];
     }
     return NULL;
+}
+
+/* An entry that cannot be found makes room first: an unused one, and one of a time that is still to come,
+ * since the clock was set back. */
+static int64_t worth_ns(const struct cache_entry *entry, int64_t now_ns)
+{
+    return entry->is_used && entry->known.learned_ns <= now_ns ? entry->known.learned_ns : INT64_MIN;
 }

@@ -41,11 +41,12 @@ struct bk_agent_config {
     enum bk_counter counter;
     int64_t lead_ns;          /* BK_THREE_STATE: >= 0 */
     int64_t cache_ttl_ns;     /* >= 0; 0: every row reads the state */
-    uint32_t cache_entries;   /* >= 1 */
+    uint32_t cache_entries;   /* >= 1; rounded up to a multiple of 4 */
     uint32_t operations;      /* under way at once: 1 to 65535 */
     uint32_t retries;         /* of each action that may be repeated, after the first try */
-    uint32_t counter_retries; /* of BK_ACT_ADD_COUNTER, which counts twice when the first try took effect
-                                 after all */
+    uint32_t counter_retries; /* of an increment whose outcome is unknown (BK_ACT_ADD_COUNTER; with
+                                 BK_COUNTER_LWT the state is read again first), which counts twice when the
+                                 first try took effect after all */
     int64_t retry_backoff_ns; /* before try n + 1 of an action that was refused: n times this; >= 0 */
     int64_t lock_lasts_ns;    /* BK_LOCKED: a lock older than this is taken over; > 0 */
     int64_t lock_backoff_ns;  /* BK_LOCKED: mean wait before the next try; > 0 */
@@ -119,11 +120,13 @@ enum bk_status bk_agent_init(void *memory, size_t size, const struct bk_agent_co
 enum bk_status bk_agent_write(struct bk_agent *agent, int64_t now_ns, uint64_t key, const struct bk_row *row,
                               uint32_t *operation);
 /* Begins to read the newest rows; birth_ns as for bk_read_latest(); newest_sequence: of the key, for
- * BK_COUNT. */
+ * BK_COUNT. Errors: as for bk_agent_write(), and those of bk_read_latest(). */
 enum bk_status bk_agent_read_latest(struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t birth_ns,
                                     uint64_t newest_sequence, uint64_t rows, enum bk_plan plan,
                                     uint32_t *operation);
-/* What became of the operation's action. Errors: BK_ERROR_OPERATION when none is under way for it. */
+/* What became of the operation's action; one outcome an action. NOT_APPLIED where the action has no
+ * condition, and a state that nobody can have stored (bucket below 0), count as refused. Errors:
+ * BK_ERROR_NULL, BK_ERROR_OPERATION when no action is under way for it; then nothing has changed. */
 enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint32_t operation,
                                 const struct bk_outcome *outcome);
 /* The next action, or false. */
