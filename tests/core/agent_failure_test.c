@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: retries, what ends an operation, reads, and the deadlines of what sleeps.
+ * Method: one story a situation; the host's events are told by hand, and the whole trace of events and
+ * actions is asserted as text (agent_story.h). */
+#include "agent_story.h"
+
+/* The first try may stand in bucket 3, so the row stays there, though the agent knows of bucket 4 by then. */
+static void test_put_times_out_twice_is_repeated_in_the_bucket_first_given(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct actor a = lone(&story, BK_SINGLE, BK_COUNTER_LWT);
+    knows(&a, 980, 3, 2, 400, 0);
+    uint32_t slow = write_row(&a, 1000, 7, false);
+    uint32_t quick = write_row(&a, 1001, 7, true);
+    applied(&a, 1002, quick);
+    applied(&a, 1004, quick);
+    unknown(&a, 1010, slow);
+    quick = write_row(&a, 1011, 7, false);
+    applied(&a, 1012, quick);
+    unknown(&a, 1020, slow);
+    applied(&a, 1022, slow);
+    ends(&a, "1000 A0 writes 7: put 7.3\n"
+             "1001 A1 fires 7: put 7.3\n"
+             "1002 A1 applied: ack 3, set bucket=4 counter=0 last=1002 if bucket=3 counter=2 next=0\n"
+             "1004 A1 applied: done ok fired counted\n"
+             "1010 A0 unknown: put 7.3 again\n"
+             "1011 A1 writes 7: put 7.4\n"
+             "1012 A1 applied: ack 4, done ok\n"
+             "1020 A0 unknown: put 7.3 again\n"
+             "1022 A0 applied: ack 3, done ok\n");
+}
+
+static void test_put_tries_used_up_ends_refused_or_unknown(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct actor a = lone(&story, BK_SINGLE, BK_COUNTER_RMW);
+    knows(&a, 980, 3, 2, 400, 0);
+    write_row(&a, 1000, 7, false);
+    refused(&a, 1010, 0);
+    tick(&a, 1015);
+    refused(&a, 1020, 0);
+    tick(&a, 1030);
+    refused(&a, 1040, 0);
+    write_row(&a, 1050, 7, true);
+    refused(&a, 1052, 0);
+    tick(&a, 1057);
+    unknown(&a, 1060, 0);
+    refused(&a, 1062, 0); /* refused at last, but the try before may have taken effect */
+    /* A condition that failed where none was named: not applied. */
+    write_row(&a, 1070, 7, false);
+    but_state(&a, 1072, 0, 3, 2, 400, 0);
+    tick(&a, 1077);
+    applied(&a, 1078, 0);
+    ends(&a, "1000 A0 writes 7: put 7.3\n"
+             "1010 A0 refused\n"
+             "1015 A ticks, due at 1015: A0 put 7.3 again\n"
+             "1020 A0 refused\n"
+             "1030 A ticks, due at 1030: A0 put 7.3 again\n"
+             "1040 A0 refused: done refused\n"
+             "1050 A0 fires 7: put 7.3\n"
+             "1052 A0 refused\n"
+             "1057 A ticks, due at 1057: A0 put 7.3 again\n"
+             "1060 A0 unknown: put 7.3 again\n"
+             "1062 A0 refused: done unknown fired\n"
+             "1070 A0 writes 7: put 7.3\n"
+             "1072 A0 not applied, bucket=3 counter=2 last=400 next=0\n"
+             "1077 A ticks, due at 1077: A0 put 7.3 again\n"
+             "1078 A0 applied: ack 3, done ok\n");
+}
+
+static void test_state_that_cannot_be_read_refuses_the_row(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct actor a = lone(&story, BK_SINGLE, BK_COUNTER_RMW);
+    write_row(&a, 1000, 7, true);
+    unknown(&a, 1010, 0);
+    refused(&a, 1020, 0);
+    tick(&a, 1030);
+    unknown(&a, 1040, 0);
+    read_rows(&a, 1050, 5, BK_PLAN_WALK);
+    unknown(&a, 1060, 0);
+    unknown(&a, 1070, 0);
+    unknown(&a, 1080, 0);
+    ends(&a, "1000 A0 fires 7: read state\n"
+             "1010 A0 unknown: read state again\n"
+             "1020 A0 refused\n"
+             "1030 A ticks, due at 1030: A0 read state again\n"
+             "1040 A0 unknown: done refused fired\n"
+             "1050 A0 reads 5: read state\n"
+             "1060 A0 unknown: read state again\n"
+             "1070 A0 unknown: read state again\n"
+             "1080 A0 unknown: done refused\n");
+}
+
+/* A bucket below 0, the last one there is, a count that cannot be counted on: nobody has stored these. */
+static void test_state_that_nobody_can_have_stored_is_as_good_as_none(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct actor a = lone(&story, BK_SINGLE, BK_COUNTER_LWT);
+    write_row(&a, 1000, 7, true);
+    is_state(&a, 1000, 0, -1, 0, 0, 0);
+    tick(&a, 1005);
+    is_state(&a, 1005, 0, INT64_MAX, 0, 0, 0);
+    tick(&a, 1015);
+    is_state(&a, 1015, 0, 0, INT64_MAX, 0, 0);
+    write_row(&a, 1020, 7, true);
+    is_state(&a, 1022, 0, INT64_MAX - 1, 2, 0, 0);
+    applied(&a, 1024, 0);
+    but_state(&a, 1026, 0, -1, 0, 0, 0);
+    tick(&a, 1031);
+    but_state(&a, 1033, 0, -1, 0, 0, 0);
+    tick(&a, 1043);
+    but_state(&a, 1045, 0, -1, 0, 0, 0);
+    ends(&a, "1000 A0 fires 7: read state\n"
+             "1000 A0 is bucket=-1 counter=0 last=0 next=0\n"
+             "1005 A ticks, due at 1005: A0 read state again\n"
+             "1005 A0 is bucket=9223372036854775807 counter=0 last=0 next=0\n"
+             "1015 A ticks, due at 1015: A0 read state again\n"
+             "1015 A0 is bucket=0 counter=9223372036854775807 last=0 next=0: done refused fired\n"
+             "1020 A0 fires 7: read state\n"
+             "1022 A0 is bucket=9223372036854775806 counter=2 last=0 next=0: put 7.9223372036854775806\n"
+             "1024 A0 applied: ack 9223372036854775806, set bucket=9223372036854775807 counter=0 last=1024 "
+             "if bucket=9223372036854775806 counter=2 next=0\n"
+             "1026 A0 not applied, bucket=-1 counter=0 last=0 next=0\n"
+             "1031 A ticks, due at 1031: A0 set bucket=9223372036854775807 counter=0 last=1024 if "
+             "bucket=9223372036854775806 counter=2 next=0 again\n"
+             "1033 A0 not applied, bucket=-1 counter=0 last=0 next=0\n"
+             "1043 A ticks, due at 1043: A0 set bucket=9223372036854775807 counter=0 last=1024 if "
+             "bucket=9223372036854775806 counter=2 next=0 again\n"
+             "1045 A0 not applied, bucket=-1 counter=0 last=0 next=0: done ok fired\n");
+}
+
+static void test_read_walks_down_from_the_bucket_of_the_state(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct actor a = lone(&story, BK_THREE_STATE, BK_COUNTER_RMW);
+    read_rows(&a, 1000, 50, BK_PLAN_WALK);
+    is_state(&a, 1001, 0, 3, 2, 400, 1100); /* the next bucket may hold rows of clocks that run ahead */
+    found_rows(&a, 1002, 0, 0);
+    found_rows(&a, 1003, 0, 40);
+    found_rows(&a, 1004, 0, 10);
+    read_rows(&a, 1010, 50, BK_PLAN_PAIR); /* the cache is warm now */
+    found_rows(&a, 1011, 0, 20);
+    unknown(&a, 1012, 0);
+    found_rows(&a, 1013, 0, 3); /* a short history ends */
+    read_rows(&a, 1200, 50, BK_PLAN_DEFAULT);
+    is_absent(&a, 1201, 0);
+    refused(&a, 1202, 0);
+    tick(&a, 1207);
+    refused(&a, 1208, 0);
+    tick(&a, 1218);
+    refused(&a, 1219, 0);
+    ends(&a, "1000 A0 reads 50: read state\n"
+             "1001 A0 is bucket=3 counter=2 last=400 next=1100: read 7.3..3 for 50\n"
+             "1002 A0 found 0: read 7.2..2 for 50\n"
+             "1003 A0 found 40: read 7.1..1 for 10\n"
+             "1004 A0 found 10: done ok found 50 in 3\n"
+             "1010 A0 reads 50: read 7.2..3 for 50\n"
+             "1011 A0 found 20: read 7.0..1 for 30\n"
+             "1012 A0 unknown: read 7.0..1 for 30 again\n"
+             "1013 A0 found 3: done ok found 23 in 4\n"
+             "1200 A0 reads 50: read state\n"
+             "1201 A0 is absent: read 7.0..0 for 50\n"
+             "1202 A0 refused\n"
+             "1207 A ticks, due at 1207: A0 read 7.0..0 for 50 again\n"
+             "1208 A0 refused\n"
+             "1218 A ticks, due at 1218: A0 read 7.0..0 for 50 again\n"
+             "1219 A0 refused: done unknown\n");
+}
+
+static void test_stateless_strategies_ask_for_no_state(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    for (int kind = BK_NONE; kind < BK_KIND_COUNT; kind++) {
+        struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_LWT);
+        if (kind == BK_PROBABILISTIC)
+            continue;
+        if (kind == BK_NONE)
+            bk_strategy_none(&config.strategy);
+        if (kind == BK_TIME)
+            bk_strategy_time(1000, 0, &config.strategy);
+        if (kind == BK_COUNT)
+            bk_strategy_count(10, &config.strategy);
+        if (kind == BK_HASH)
+            bk_strategy_hash(6, &config.strategy);
+        struct actor a = actor_of(&story, (const char *[]){"N", "T", "C", "", "H"}[kind], &config);
+        write_row(&a, 2500, 7, true);
+        applied(&a, 2501, 0);
+        read_rows(&a, 2502, 5, kind == BK_HASH ? BK_PLAN_ALL : BK_PLAN_PAIR);
+        found_rows(&a, 2503, 0, 1);
+        if (kind == BK_TIME || kind == BK_COUNT)
+            found_rows(&a, 2504, 0, 4);
+        if (kind == BK_HASH)
+            ends(&a, "2500 N0 fires 7: put 7.0\n"
+                     "2501 N0 applied: ack 0, done ok\n"
+                     "2502 N0 reads 5: read 7.0..0 for 5\n"
+                     "2503 N0 found 1: done ok found 1 in 1\n"
+                     "2500 T0 fires 7: put 7.2\n"
+                     "2501 T0 applied: ack 2, done ok\n"
+                     "2502 T0 reads 5: read 7.1..2 for 5\n"
+                     "2503 T0 found 1: read 7.0..0 for 4\n"
+                     "2504 T0 found 4: done ok found 5 in 3\n"
+                     "2500 C0 fires 7: put 7.0\n"
+                     "2501 C0 applied: ack 0, done ok\n"
+                     "2502 C0 reads 5: read 7.1..2 for 5\n"
+                     "2503 C0 found 1: read 7.0..0 for 4\n"
+                     "2504 C0 found 4: done ok found 5 in 3\n"
+                     "2500 H0 fires 7: put 7.5\n"
+                     "2501 H0 applied: ack 5, done ok\n"
+                     "2502 H0 reads 5: read 7.0..5 for 5\n"
+                     "2503 H0 found 1: done ok found 1 in 6\n");
+        else
+            free(a.agent);
+    }
+}
+
+static void test_deadline_is_the_earliest_of_those_asleep(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_RMW);
+    config.operations = 3;
+    struct actor a = actor_of(&story, "A", &config);
+    assert_true(bk_agent_deadline(a.agent) == INT64_MAX);
+    knows(&a, 980, 3, 0, 400, 0);
+    uint32_t first = write_row(&a, 1000, 7, false), second = write_row(&a, 1000, 7, false);
+    refused(&a, 1001, second);
+    refused(&a, 1003, first);
+    tick(&a, 1005);
+    tick(&a, 1006);
+    tick(&a, 1007);
+    refused(&a, 1007, second);
+    tick(&a, 1100); /* both at once, in the order of their numbers */
+    applied(&a, 1101, first);
+    applied(&a, 1101, second);
+    tick(&a, 1102);
+    ends(&a, "1000 A0 writes 7: put 7.3\n"
+             "1000 A1 writes 7: put 7.3\n"
+             "1001 A1 refused\n"
+             "1003 A0 refused\n"
+             "1005 A ticks, due at 1006\n"
+             "1006 A ticks, due at 1006: A1 put 7.3 again\n"
+             "1007 A ticks, due at 1008\n"
+             "1007 A1 refused\n"
+             "1100 A ticks, due at 1008: A0 put 7.3 again, A1 put 7.3 again\n"
+             "1101 A0 applied: ack 3, done ok\n"
+             "1101 A1 applied: ack 3, done ok\n"
+             "1102 A ticks\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_put_times_out_twice_is_repeated_in_the_bucket_first_given),
+        cmocka_unit_test(test_put_tries_used_up_ends_refused_or_unknown),
+        cmocka_unit_test(test_state_that_cannot_be_read_refuses_the_row),
+        cmocka_unit_test(test_state_that_nobody_can_have_stored_is_as_good_as_none),
+        cmocka_unit_test(test_read_walks_down_from_the_bucket_of_the_state),
+        cmocka_unit_test(test_stateless_strategies_ask_for_no_state),
+        cmocka_unit_test(test_deadline_is_the_earliest_of_those_asleep),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

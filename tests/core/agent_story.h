@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Stories: each event that an agent is told, with its time, is a line of text, and what the agent then asks
+ * for ends the line. A0 is operation 0 of agent A. */
+#ifndef TESTS_CORE_AGENT_STORY_H
+#define TESTS_CORE_AGENT_STORY_H
+
+#include <stdio.h>
+
+#include "agent_host.h"
+
+struct story {
+    char text[16384];
+    size_t length;
+};
+
+struct actor {
+    const char *name;
+    struct bk_agent *agent;
+    struct story *story;
+};
+
+static const char *const state_names[] = {"bucket", "counter", "last", "next"};
+static const char *const lock_names[] = {"owner", "until"};
+
+static inline void say(struct story *story, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length =
+        vsnprintf(story->text + story->length, sizeof story->text - story->length, format, arguments);
+    va_end(arguments);
+    assert_true(length >= 0 && (size_t)length < sizeof story->text - story->length);
+    story->length += (size_t)length;
+}
+
+static inline struct actor actor_of(struct story *story, const char *name,
+                                    const struct bk_agent_config *config)
+{
+    return (struct actor){name, make_agent(config), story};
+}
+
+static inline void say_columns(struct story *story, const char *const *names, uint32_t mask,
+                               const int64_t *columns)
+{
+    for (unsigned i = 0; i < BK_COLUMN_COUNT; i++) {
+        if (mask & 1u << i)
+            say(story, " %s=%lld", names[i], (long long)columns[i]);
+    }
+}
+
+static inline void say_condition(struct story *story, const char *const *names,
+                                 const struct bk_action *action)
+{
+    say(story, " if");
+    if (action->if_mask == 0)
+        say(story, " absent");
+    say_columns(story, names, action->if_mask, action->expected);
+}
+
+static inline void say_action(struct story *story, const struct bk_action *action)
+{
+    switch (action->kind) {
+    case BK_ACT_PUT_ROW:
+        say(story, "put %llu.%lld", (unsigned long long)action->key, (long long)action->bucket);
+        break;
+    case BK_ACT_READ_STATE:
+        say(story, "read state%s", action->serial ? " serially" : "");
+        break;
+    case BK_ACT_WRITE_STATE:
+        say(story, "set");
+        say_columns(story, state_names, action->mask, action->columns);
+        break;
+    case BK_ACT_CAS_STATE:
+        say(story, "set");
+        say_columns(story, state_names, action->mask, action->columns);
+        say_condition(story, state_names, action);
+        break;
+    case BK_ACT_ADD_COUNTER:
+        say(story, "add 1");
+        break;
+    case BK_ACT_READ_COUNTER:
+        say(story, "read counter");
+        break;
+    case BK_ACT_CAS_LOCK:
+        say(story, "lock");
+        say_columns(story, lock_names, action->mask, action->columns);
+        say_condition(story, lock_names, action);
+        break;
+    case BK_ACT_READ_ROWS:
+        say(story, "read %llu.%lld..%lld for %llu", (unsigned long long)action->key,
+            (long long)action->step.bucket_low, (long long)action->step.bucket_high,
+            (unsigned long long)action->step.rows);
+        break;
+    case BK_ACT_ACK:
+        say(story, "ack %lld", (long long)action->bucket);
+        break;
+    case BK_ACT_DONE:
+        say(story, "done %s", ((const char *[]){"ok", "refused", "unknown"})[action->status]);
+        if (action->fired)
+            say(story, " fired%s", action->counted ? " counted" : "");
+        if (action->partitions_asked > 0)
+            say(story, " found %llu in %llu", (unsigned long long)action->rows_found,
+                (unsigned long long)action->partitions_asked);
+        break;
+    }
+    say(story, "%s", action->is_retry ? " again" : "");
+}
+
+/* Ends the event's line. `about`: the operation that the event speaks of; actions of others are named. */
+static inline void say_actions(const struct actor *actor, int64_t about)
+{
+    struct bk_action action;
+    for (const char *before = ": "; bk_agent_next(actor->agent, &action); before = ", ") {
+        say(actor->story, "%s", before);
+        if (action.operation != about)
+            say(actor->story, "%s%u ", actor->name, action.operation);
+        say_action(actor->story, &action);
+    }
+    say(actor->story, "\n");
+}
+
+static inline uint32_t write_row(const struct actor *actor, int64_t now_ns, uint64_t key, bool fires)
+{
+    struct bk_row row = row_at(now_ns, fires);
+    uint32_t operation;
+    assert_int_equal(bk_agent_write(actor->agent, now_ns, key, &row, &operation), BK_OK);
+    say(actor->story, "%lld %s%u %s %llu", (long long)now_ns, actor->name, operation,
+        fires ? "fires" : "writes", (unsigned long long)key);
+    say_actions(actor, operation);
+    return operation;
+}
+
+static inline uint32_t read_rows(const struct actor *actor, int64_t now_ns, uint64_t rows, enum bk_plan plan)
+{
+    uint32_t operation;
+    assert_int_equal(bk_agent_read_latest(actor->agent, now_ns, 7, 0, 25, rows, plan, &operation), BK_OK);
+    say(actor->story, "%lld %s%u reads %llu", (long long)now_ns, actor->name, operation,
+        (unsigned long long)rows);
+    say_actions(actor, operation);
+    return operation;
+}
+
+/* Tells an outcome as it stands in `words`. */
+static inline void tell(const struct actor *actor, int64_t now_ns, uint32_t operation, const char *words,
+                        const struct bk_outcome *outcome)
+{
+    say(actor->story, "%lld %s%u %s", (long long)now_ns, actor->name, operation, words);
+    assert_int_equal(bk_agent_outcome(actor->agent, now_ns, operation, outcome), BK_OK);
+    say_actions(actor, operation);
+}
+
+static inline void applied(const struct actor *actor, int64_t now_ns, uint32_t operation)
+{
+    tell(actor, now_ns, operation, "applied", &(struct bk_outcome){.kind = BK_OUTCOME_APPLIED});
+}
+
+static inline void refused(const struct actor *actor, int64_t now_ns, uint32_t operation)
+{
+    tell(actor, now_ns, operation, "refused", &(struct bk_outcome){.kind = BK_OUTCOME_REFUSED});
+}
+
+static inline void unknown(const struct actor *actor, int64_t now_ns, uint32_t operation)
+{
+    tell(actor, now_ns, operation, "unknown", &(struct bk_outcome){.kind = BK_OUTCOME_UNKNOWN});
+}
+
+static inline void tell_columns(const struct actor *actor, int64_t now_ns, uint32_t operation,
+                                enum bk_outcome_kind kind, const char *const *names, uint32_t mask,
+                                const int64_t *columns)
+{
+    struct bk_outcome outcome = {.kind = kind, .mask = mask};
+    struct story words = {.length = 0};
+    say(&words, kind == BK_OUTCOME_APPLIED ? "is" : "not applied,");
+    if (mask == 0)
+        say(&words, " absent");
+    say_columns(&words, names, mask, columns);
+    for (unsigned i = 0; i < BK_COLUMN_COUNT; i++)
+        outcome.columns[i] = mask & 1u << i ? columns[i] : 77; /* what has no value must not be looked at */
+    tell(actor, now_ns, operation, words.text, &outcome);
+}
+
+static inline void is_absent(const struct actor *actor, int64_t now_ns, uint32_t operation)
+{
+    tell_columns(actor, now_ns, operation, BK_OUTCOME_APPLIED, state_names, 0, (int64_t[4]){0});
+}
+
+static inline void is_state(const struct actor *actor, int64_t now_ns, uint32_t operation, int64_t bucket,
+                            int64_t counter, int64_t last_ns, int64_t next_ns)
+{
+    tell_columns(actor, now_ns, operation, BK_OUTCOME_APPLIED, state_names, 15,
+                 (int64_t[]){bucket, counter, last_ns, next_ns});
+}
+
+static inline void but_state(const struct actor *actor, int64_t now_ns, uint32_t operation, int64_t bucket,
+                             int64_t counter, int64_t last_ns, int64_t next_ns)
+{
+    tell_columns(actor, now_ns, operation, BK_OUTCOME_NOT_APPLIED, state_names, 15,
+                 (int64_t[]){bucket, counter, last_ns, next_ns});
+}
+
+static inline void but_lock(const struct actor *actor, int64_t now_ns, uint32_t operation, int64_t owner,
+                            int64_t until_ns)
+{
+    tell_columns(actor, now_ns, operation, BK_OUTCOME_NOT_APPLIED, lock_names, 3,
+                 (int64_t[4]){owner, until_ns});
+}
+
+static inline void is_total(const struct actor *actor, int64_t now_ns, uint32_t operation, int64_t total)
+{
+    char words[64];
+    snprintf(words, sizeof words, "is %lld", (long long)total);
+    tell(actor, now_ns, operation, words, &(struct bk_outcome){.kind = BK_OUTCOME_APPLIED, .counter = total});
+}
+
+static inline void found_rows(const struct actor *actor, int64_t now_ns, uint32_t operation, uint64_t rows)
+{
+    char words[64];
+    snprintf(words, sizeof words, "found %llu", (unsigned long long)rows);
+    tell(actor, now_ns, operation, words, &(struct bk_outcome){.kind = BK_OUTCOME_APPLIED, .rows = rows});
+}
+
+static inline void tick(const struct actor *actor, int64_t now_ns)
+{
+    int64_t deadline_ns = bk_agent_deadline(actor->agent);
+    if (deadline_ns == INT64_MAX)
+        say(actor->story, "%lld %s ticks", (long long)now_ns, actor->name);
+    else
+        say(actor->story, "%lld %s ticks, due at %lld", (long long)now_ns, actor->name,
+            (long long)deadline_ns);
+    assert_int_equal(bk_agent_tick(actor->agent, now_ns), BK_OK);
+    say_actions(actor, -1);
+}
+
+/* The whole story, word for word; and the agent has nothing left to do. */
+static inline void ends(const struct actor *actor, const char *expected)
+{
+    assert_string_equal(actor->story->text, expected);
+    assert_true(bk_agent_deadline(actor->agent) == INT64_MAX);
+    free(actor->agent);
+}
+
+static inline struct actor lone(struct story *story, enum bk_coordination coordination,
+                                enum bk_counter counter)
+{
+    struct bk_agent_config config = small_config(coordination, counter);
+    return actor_of(story, "A", &config);
+}
+
+/* Fills the cache, so that a story may begin at its point. */
+static inline void knows(const struct actor *actor, int64_t now_ns, int64_t bucket, int64_t counter,
+                         int64_t last_ns, int64_t next_ns)
+{
+    uint32_t a = write_row(actor, now_ns, 7, false);
+    is_state(actor, now_ns, a, bucket, counter, last_ns, next_ns);
+    refused(actor, now_ns, a);
+    tick(actor, now_ns + 5);
+    refused(actor, now_ns + 5, a);
+    tick(actor, now_ns + 15);
+    refused(actor, now_ns + 15, a);
+    actor->story->length = 0;
+    actor->story->text[0] = '\0';
+}
+
+#endif
