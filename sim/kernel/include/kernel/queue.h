@@ -158,9 +158,16 @@ static inline void sim_queue_rise(struct sim_queue_item *heap, size_t i, struct 
         heap[i] = item;
         return;
     }
-    size_t place = i ^ ((i ^ parent) & -(size_t)sim_queue_before(&item, &heap[parent]));
-    heap[i] = heap[parent];
-    heap[place] = item;
+    /* Swapped by masks, so that what is stored where, and in which widths, hangs on nothing: the next pop can
+     * read it from the store buffer. */
+    struct sim_queue_item other = heap[parent];
+    uint64_t swaps = -(uint64_t)sim_queue_before(&item, &other);
+    uint64_t time_bits = ((uint64_t)item.time_ns ^ (uint64_t)other.time_ns) & swaps;
+    uint64_t tag_bits = (item.tag ^ other.tag) & swaps;
+    heap[i].time_ns = (int64_t)((uint64_t)item.time_ns ^ time_bits);
+    heap[i].tag = item.tag ^ tag_bits;
+    heap[parent].time_ns = (int64_t)((uint64_t)other.time_ns ^ time_bits);
+    heap[parent].tag = other.tag ^ tag_bits;
 }
 
 /* Fills the root's hole with the item: the hole sinks to a leaf without asking where the item belongs, the
@@ -258,6 +265,10 @@ static inline bool sim_queue_pop(struct sim_queue *queue, int64_t *out_time_ns, 
     queue->free_slot = index;
     queue->has_hole = true;
     queue->count--;
+    /* The hole waits for the next push, which spares that event a way of its own; a handful has no way to
+     * spare. */
+    if (queue->end <= SIM_QUEUE_ROOT + 5)
+        sim_queue_settle(queue);
     return true;
 }
 
