@@ -17,6 +17,7 @@ struct watch {
     struct lab_progress progress;
     struct cli_progress display;
     const sigset_t *held;
+    struct cli_listener *listener;
     int caught;
     _Atomic bool is_over;
 };
@@ -44,17 +45,18 @@ void cli_signals_release(struct cli_signals *signals)
 }
 
 bool cli_execute(const struct lab_scenario *scenario, uint32_t jobs, bool is_quiet,
-                 struct cli_signals *signals, struct lab_result **out, int64_t *elapsed_ms,
-                 struct sim_error *error)
+                 struct cli_listener *listener, struct cli_signals *signals, struct lab_result **out,
+                 int64_t *elapsed_ms, struct sim_error *error)
 {
-    struct watch watch = {.held = &signals->held};
+    struct watch watch = {.held = &signals->held, .listener = listener};
     int64_t begin_ms = now_ms();
     cli_progress_init(&watch.display, scenario->name, is_quiet);
     pthread_t thread;
     *out = NULL;
     if (pthread_create(&thread, NULL, watch_run, &watch) != 0)
         return sim_fail(error, SIM_ERROR_ENVIRONMENT, "no thread could be made; end other programs first");
-    bool is_fine = lab_run(scenario, jobs, &watch.progress, out, error);
+    bool is_fine =
+        lab_run_told(scenario, jobs, &watch.progress, listener == NULL ? NULL : &listener->story, out, error);
     watch.is_over = true;
     pthread_kill(thread, WAKE);
     pthread_join(thread, NULL);
@@ -87,6 +89,8 @@ static void *watch_run(void *context)
             watch->caught = signal;
             watch->progress.stop = true;
         }
+        if (watch->listener != NULL && watch->listener->is_over)
+            watch->progress.stop = true;
         if (!watch->is_over)
             cli_progress_show(&watch->display, &watch->progress, now_ms() - begin_ms);
     }

@@ -14,15 +14,21 @@ struct cli_signals {
     int caught; /* the signal that ended a run, or 0 */
 };
 
+/* Who listens to a cluster run. */
+struct cli_listener {
+    struct lab_story story;
+    _Atomic bool is_over; /* set by the listener: it has heard enough, and the run may end with an error */
+};
+
 void cli_signals_hold(struct cli_signals *signals);
 /* One that came meanwhile, and ended no run, has its usual effect now. */
 void cli_signals_release(struct cli_signals *signals);
 
-/* lab_run() between hold and release. A signal ends it: SIM_ERROR_CHECK with "interrupted", and
- * signals->caught is set; a second one ends the process at once. */
+/* lab_run_told() between hold and release; listener may be NULL. A signal ends it: SIM_ERROR_CHECK with
+ * "interrupted", and signals->caught is set; a second one ends the process at once. */
 bool cli_execute(const struct lab_scenario *scenario, uint32_t jobs, bool is_quiet,
-                 struct cli_signals *signals, struct lab_result **out, int64_t *elapsed_ms,
-                 struct sim_error *error);
+                 struct cli_listener *listener, struct cli_signals *signals, struct lab_result **out,
+                 int64_t *elapsed_ms, struct sim_error *error);
 /* The exit code of a failed command: 128 + signal, or the error's class. */
 int cli_exit_code(const struct cli_signals *signals, const struct sim_error *error);
 

@@ -49,7 +49,8 @@ static int replay(const struct cli_args *args, struct sim_error *error)
                    parse_stored(&info, stored->seed, &scenario, error);
     if (is_fine) {
         cli_signals_hold(&signals);
-        is_fine = cli_execute(scenario, jobs, cli_has(args, "quiet"), &signals, &again, &elapsed_ms, error);
+        is_fine =
+            cli_execute(scenario, jobs, cli_has(args, "quiet"), NULL, &signals, &again, &elapsed_ms, error);
         cli_signals_release(&signals);
     }
     is_fine = is_fine && compare(&info, stored, again, error) && print_same(args, info.run, again, error);

@@ -11,6 +11,7 @@
 #include "json.h"
 #include "pictures.h"
 #include "store/store.h"
+#include "story.h"
 #include "table.h"
 
 static const struct cli_option options[] = {{"seed", "N", "in place of the scenario's seed"},
@@ -21,6 +22,10 @@ static const struct cli_option options[] = {{"seed", "N", "in place of the scena
                                             CLI_OPTION_OUT,
                                             CLI_OPTION_FORMAT,
                                             {"no-charts", NULL, "draw no pictures"},
+                                            {"trace-events", "FILE",
+                                             "write what happens between agents and cluster,\n"
+                                             "a line an event; - stands for stdout"},
+                                            {"key", "K", "in --trace-events, of this key alone"},
                                             CLI_OPTION_JOBS,
                                             CLI_OPTION_JSON,
                                             CLI_OPTION_QUIET,
@@ -55,6 +60,7 @@ struct batch {
     uint32_t workers;
     bool is_quiet, is_json, has_charts;
     struct cli_pictures pictures; /* as asked for; each job has a copy */
+    struct cli_story story;
     struct cli_signals signals;
 };
 
@@ -75,7 +81,8 @@ static int run(const struct cli_args *args, struct sim_error *error)
     int code = (int)error->class;
     if (is_fine) {
         cli_signals_hold(&batch.signals);
-        is_fine = execute_all(&batch, error) && store_all(&batch, error);
+        is_fine =
+            execute_all(&batch, error) && store_all(&batch, error) && cli_story_name(&batch.story, error);
         for (size_t i = 0; is_fine && batch.has_charts && i < batch.count; i++)
             is_fine = cli_pictures_write(&batch.jobs[i].pictures, batch.jobs[i].result, error);
         code = is_fine ? 0 : cli_exit_code(&batch.signals, error);
@@ -97,7 +104,8 @@ static bool read_batch(const struct cli_args *args, struct batch *batch, struct 
     batch->is_json = cli_has(args, "json");
     batch->has_charts = !cli_has(args, "no-charts");
     if (!cli_jobs(args, &batch->workers, error) || !cli_pictures_read(args, &batch->pictures, error) ||
-        !load_scenarios(args, batch, error) || !check_names(batch, error))
+        !load_scenarios(args, batch, error) || !check_names(batch, error) ||
+        !cli_story_read(args, batch->jobs[0].scenario, batch->count, batch->database, &batch->story, error))
         return false;
     for (size_t i = 0; i < batch->count; i++)
         batch->jobs[i].pictures = batch->pictures;
@@ -167,13 +175,18 @@ static bool check_database(const char *path, struct sim_error *error)
 
 static bool execute_all(struct batch *batch, struct sim_error *error)
 {
+    if (!cli_story_begin(&batch->story, error))
+        return false;
     for (size_t i = 0; i < batch->count; i++) {
         struct job *job = &batch->jobs[i];
-        if (!cli_execute(job->scenario, batch->workers, batch->is_quiet, &batch->signals, &job->result,
-                         &job->elapsed_ms, error))
+        bool is_fine =
+            cli_execute(job->scenario, batch->workers, batch->is_quiet, cli_story_listener(&batch->story),
+                        &batch->signals, &job->result, &job->elapsed_ms, error);
+        /* A story that could not be written on ends its run: then that is the error. */
+        if (!is_fine && (batch->story.code == 0 || batch->signals.caught != 0))
             return false;
     }
-    return true;
+    return cli_story_end(&batch->story, error);
 }
 
 static bool store_all(struct batch *batch, struct sim_error *error)
@@ -238,4 +251,5 @@ static void free_batch(struct batch *batch)
         free(job->path);
     }
     free(batch->jobs);
+    cli_story_free(&batch->story);
 }

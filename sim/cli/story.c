@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _XOPEN_SOURCE 700
+#include "story.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool check_options(const struct cli_args *args, const struct lab_scenario *scenario,
+                          size_t scenario_count, struct sim_error *error);
+static bool find_target(struct cli_story *story, const char *database, const char *scenario,
+                        struct sim_error *error);
+static bool open_special(struct cli_story *story, struct sim_error *error);
+static char *whole_path(const char *path);
+static void write_line(void *context, const char *text);
+static bool fail_with(int code, const char *path, struct sim_error *error);
+
+bool cli_story_read(const struct cli_args *args, const struct lab_scenario *scenario, size_t scenario_count,
+                    const char *database, struct cli_story *out, struct sim_error *error)
+{
+    *out = (struct cli_story){.path = cli_value(args, "trace-events", NULL)};
+    if (!check_options(args, scenario, scenario_count, error))
+        return false;
+    if (out->path == NULL)
+        return true;
+    out->listener.story =
+        (struct lab_story){.context = out, .line = write_line, .key = cli_value(args, "key", NULL)};
+    if (strcmp(out->path, "-") == 0) {
+        out->stream = stdout;
+        return true;
+    }
+    struct stat status;
+    if (stat(out->path, &status) == 0 && !S_ISREG(status.st_mode))
+        return S_ISDIR(status.st_mode) ? fail_with(EISDIR, out->path, error) : open_special(out, error);
+    return find_target(out, database, scenario->path, error);
+}
+
+bool cli_story_begin(struct cli_story *story, struct sim_error *error)
+{
+    if (story->path == NULL || story->stream != NULL)
+        return true;
+    /* In the target's folder, since a rename does not cross file systems; with the process's number, since
+     * two runs may write there at once. */
+    const char *name = strrchr(story->target, '/') + 1;
+    size_t size = strlen(story->target) + CLI_NUMBER_SIZE;
+    char *part = malloc(size);
+    if (part == NULL)
+        return sim_fail_memory(error);
+    snprintf(part, size, "%.*s.%s.%ld.partial", (int)(name - story->target), story->target, name,
+             (long)getpid());
+    int file = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file == -1) {
+        int code = errno;
+        free(part);
+        return fail_with(code, story->path, error);
+    }
+    story->part = part;
+    story->stream = fdopen(file, "w");
+    if (story->stream != NULL)
+        return true;
+    close(file);
+    return sim_fail_memory(error);
+}
+
+struct cli_listener *cli_story_listener(struct cli_story *story)
+{
+    return story->path == NULL ? NULL : &story->listener;
+}
+
+bool cli_story_end(struct cli_story *story, struct sim_error *error)
+{
+    if (story->path == NULL)
+        return true;
+    bool is_stdout = story->stream == stdout;
+    if (story->code == 0 && fflush(story->stream) != 0)
+        story->code = errno;
+    /* Some file systems, and no pipe, can flush further; that is no failure of ours. */
+    if (story->code == 0 && story->part != NULL && fsync(fileno(story->stream)) != 0 && errno != EINVAL)
+        story->code = errno;
+    if (!is_stdout && fclose(story->stream) != 0 && story->code == 0)
+        story->code = errno;
+    story->stream = NULL;
+    return story->code == 0 || fail_with(story->code, is_stdout ? "standard output" : story->path, error);
+}
+
+bool cli_story_name(struct cli_story *story, struct sim_error *error)
+{
+    if (story->part == NULL)
+        return true;
+    if (rename(story->part, story->target) != 0)
+        return fail_with(errno, story->path, error);
+    free(story->part);
+    story->part = NULL;
+    return true;
+}
+
+void cli_story_free(struct cli_story *story)
+{
+    if (story->stream != NULL && story->stream != stdout)
+        fclose(story->stream);
+    if (story->part != NULL)
+        unlink(story->part);
+    free(story->part);
+    free(story->target);
+}
+
+static bool check_options(const struct cli_args *args, const struct lab_scenario *scenario,
+                          size_t scenario_count, struct sim_error *error)
+{
+    const char *path = cli_value(args, "trace-events", NULL);
+    if (path == NULL && cli_has(args, "key"))
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "bucketlab: --key picks a key for --trace-events; write that too, or leave --key out");
+    if (path == NULL)
+        return true;
+    if (path[0] == '\0')
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --trace-events: no file named; write --trace-events story.txt");
+    if (strcmp(path, "-") == 0 && cli_has(args, "json"))
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --trace-events - and --json both want stdout; name a file for the story");
+    if (scenario_count > 1)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --trace-events tells of one scenario, and %zu are named; run them one by "
+                        "one",
+                        scenario_count);
+    if (scenario->engine != LAB_ENGINE_CLUSTER)
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "%s: --trace-events needs agents: without them nothing happens between rows; add, for "
+            "example, 'agents: {count: 8}'",
+            scenario->path);
+    return true;
+}
+
+/* A story that took the place of the database or the scenario would be a loss. */
+static bool find_target(struct cli_story *story, const char *database, const char *scenario,
+                        struct sim_error *error)
+{
+    story->target = whole_path(story->path);
+    int code = story->target == NULL ? errno : 0;
+    if (code != 0)
+        return code == ENOMEM ? sim_fail_memory(error) : fail_with(code, story->path, error);
+    const char *const kept[] = {database, scenario};
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
+        char *other = whole_path(kept[i]);
+        bool is_same = other != NULL && strcmp(other, story->target) == 0;
+        free(other);
+        if (is_same)
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            "%s: is the %s, which the story would write over; choose another name for "
+                            "--trace-events",
+                            story->path, i == 0 ? "database" : "scenario");
+    }
+    char *slash = strrchr(story->target, '/');
+    *slash = '\0';
+    code = access(story->target[0] == '\0' ? "/" : story->target, W_OK | X_OK) == 0 ? 0 : errno;
+    *slash = '/';
+    return code == 0 || fail_with(code, story->path, error);
+}
+
+static bool open_special(struct cli_story *story, struct sim_error *error)
+{
+    story->stream = fopen(story->path, "w");
+    return story->stream != NULL || fail_with(errno, story->path, error);
+}
+
+/* Absolute and without links, also of a file that is not there yet; NULL with errno. */
+static char *whole_path(const char *path)
+{
+    char *whole = realpath(path, NULL);
+    if (whole != NULL || errno != ENOENT)
+        return whole;
+    const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
+    size_t folder_size = (size_t)(name - path);
+    char *folder = malloc(folder_size + 2);
+    if (folder == NULL)
+        return NULL;
+    snprintf(folder, folder_size + 2, "%.*s", (int)folder_size, path);
+    char *whole_folder = realpath(folder_size == 0 ? "." : folder, NULL);
+    free(folder);
+    if (whole_folder == NULL)
+        return NULL;
+    size_t size = strlen(whole_folder) + strlen(name) + 2;
+    whole = malloc(size);
+    if (whole != NULL)
+        snprintf(whole, size, "%s/%s", strcmp(whole_folder, "/") == 0 ? "" : whole_folder, name);
+    free(whole_folder);
+    if (whole != NULL && *name == '\0') {
+        free(whole);
+        errno = EISDIR;
+        return NULL;
+    }
+    return whole;
+}
+
+/* A key's name comes from a trace, perhaps: control characters would break lines, or steer a terminal. */
+static void write_line(void *context, const char *text)
+{
+    struct cli_story *story = context;
+    if (story->code != 0)
+        return;
+    errno = 0;
+    cli_print_text(story->stream, text);
+    putc('\n', story->stream);
+    if (ferror(story->stream)) {
+        story->code = errno != 0 ? errno : EIO;
+        story->listener.is_over = true;
+    }
+}
+
+static bool fail_with(int code, const char *path, struct sim_error *error)
+{
+    bool is_input =
+        code == ENOENT || code == ENOTDIR || code == ENAMETOOLONG || code == EISDIR || code == ELOOP;
+    return sim_fail(error, is_input ? SIM_ERROR_INPUT : SIM_ERROR_ENVIRONMENT, "%s: %s; %s", path,
+                    strerror(code),
+                    is_input ? "name a file in a folder that is there"
+                             : "free space there, or name a file where you may write");
+}
