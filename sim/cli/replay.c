@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "difference.h"
 #include "execute.h"
 #include "json.h"
 #include "store/store.h"
@@ -25,11 +26,21 @@ const struct cli_command cli_replay = {
     .run = replay,
 };
 
+struct rerun {
+    struct store_run_info info;
+    struct lab_scenario *scenario;
+    struct lab_result *stored, *again;
+    bool is_quiet;
+    struct cli_signals signals;
+};
+
 static bool parse_stored(const struct store_run_info *info, uint64_t seed, struct lab_scenario **out,
                          struct sim_error *error);
 static struct lab_override *split_lines(char *text, size_t *count);
-static bool compare(const struct store_run_info *info, const struct lab_result *stored,
-                    const struct lab_result *again, struct sim_error *error);
+static bool compare(struct rerun *rerun, struct sim_error *error);
+static bool fail_event(struct rerun *rerun, size_t strategy, const struct cli_difference *difference,
+                       struct sim_error *error);
+static const char *cure_of(const struct store_run_info *info);
 static bool print_same(const struct cli_args *args, int64_t run, const struct lab_result *again,
                        struct sim_error *error);
 
@@ -38,26 +49,24 @@ static int replay(const struct cli_args *args, struct sim_error *error)
     int64_t run, elapsed_ms;
     uint32_t jobs;
     struct store *store;
-    struct store_run_info info;
-    struct lab_result *stored = NULL, *again = NULL;
-    struct lab_scenario *scenario = NULL;
-    struct cli_signals signals = {.caught = 0};
+    struct rerun rerun = {.is_quiet = cli_has(args, "quiet")};
     if (!cli_run_number(args, &run, error) || !cli_jobs(args, &jobs, error) ||
         !store_open(cli_value(args, "db", "bucketlab.db"), STORE_READ, &store, error))
         return (int)error->class;
-    bool is_fine = store_load_run(store, run, &info, &stored, error) &&
-                   parse_stored(&info, stored->seed, &scenario, error);
+    bool is_fine = store_load_run(store, run, &rerun.info, &rerun.stored, error) &&
+                   parse_stored(&rerun.info, rerun.stored->seed, &rerun.scenario, error);
     if (is_fine) {
-        cli_signals_hold(&signals);
-        is_fine =
-            cli_execute(scenario, jobs, cli_has(args, "quiet"), NULL, &signals, &again, &elapsed_ms, error);
-        cli_signals_release(&signals);
+        cli_signals_hold(&rerun.signals);
+        is_fine = cli_execute(rerun.scenario, jobs, rerun.is_quiet, NULL, &rerun.signals, &rerun.again,
+                              &elapsed_ms, error) &&
+                  compare(&rerun, error);
+        cli_signals_release(&rerun.signals);
     }
-    is_fine = is_fine && compare(&info, stored, again, error) && print_same(args, info.run, again, error);
-    int code = is_fine ? 0 : cli_exit_code(&signals, error);
-    lab_scenario_destroy(scenario);
-    lab_result_destroy(stored);
-    lab_result_destroy(again);
+    is_fine = is_fine && print_same(args, rerun.info.run, rerun.again, error);
+    int code = is_fine ? 0 : cli_exit_code(&rerun.signals, error);
+    lab_scenario_destroy(rerun.scenario);
+    lab_result_destroy(rerun.stored);
+    lab_result_destroy(rerun.again);
     store_close(store);
     return code;
 }
@@ -94,15 +103,18 @@ static struct lab_override *split_lines(char *text, size_t *count)
     return lines;
 }
 
-static bool compare(const struct store_run_info *info, const struct lab_result *stored,
-                    const struct lab_result *again, struct sim_error *error)
+static bool compare(struct rerun *rerun, struct sim_error *error)
 {
-    const char *cure = strcmp(info->version, BUCKETLAB_VERSION) == 0
-                           ? "a trace that changed since, or a defect worth a report"
-                           : "another version stored it";
+    const struct lab_result *stored = rerun->stored, *again = rerun->again;
+    const struct store_run_info *info = &rerun->info;
+    const char *cure = cure_of(info);
     for (size_t i = 0; i < stored->strategy_count && i < again->strategy_count; i++) {
         const struct lab_strategy_result *one = &stored->strategies[i], *other = &again->strategies[i];
-        if (strcmp(one->label, other->label) != 0 || one->placement_digest != other->placement_digest)
+        struct cli_difference difference;
+        bool is_same = strcmp(one->label, other->label) == 0;
+        if (is_same && cli_difference_find(&one->events, &other->events, &difference))
+            return fail_event(rerun, i, &difference, error);
+        if (!is_same || one->placement_digest != other->placement_digest)
             return sim_fail(error, SIM_ERROR_CHECK,
                             "run %" PRId64 ": strategy '%s' places rows differently, %016" PRIx64
                             " stored (by %s) and %016" PRIx64 " now (%s); %s",
@@ -116,6 +128,46 @@ static bool compare(const struct store_run_info *info, const struct lab_result *
                     " now (%s), while "
                     "each strategy's is the same; %s",
                     info->run, stored->digest, info->version, again->digest, BUCKETLAB_VERSION, cure);
+}
+
+/* Fails in any case; the event itself comes from a run of this strategy that is listened to. */
+static bool fail_event(struct rerun *rerun, size_t strategy, const struct cli_difference *difference,
+                       struct sim_error *error)
+{
+    const struct lab_strategy_result *one = &rerun->stored->strategies[strategy];
+    const struct lab_event_log *now = &rerun->again->strategies[strategy].events;
+    int64_t run = rerun->info.run;
+    const char *cure = cure_of(&rerun->info);
+    char event[CLI_EVENT_SIZE] = "", place[128];
+    if (!difference->is_placed)
+        return sim_fail(error, SIM_ERROR_CHECK,
+                        "run %" PRId64 ": strategy '%s': the events differ, digest %016" PRIx64 " of %" PRIu64
+                        " stored and %016" PRIx64 " of %" PRIu64 " now, and no mark says where; %s",
+                        run, one->label, one->events.digest, one->events.events, now->digest, now->events,
+                        cure);
+    if (difference->first == difference->last)
+        snprintf(place, sizeof place, "is number %" PRIu64, difference->first);
+    else
+        snprintf(place, sizeof place, "lies from %" PRIu64 " to %" PRIu64 ", the first of these",
+                 difference->first, difference->last);
+    if (difference->first > now->events)
+        return sim_fail(error, SIM_ERROR_CHECK,
+                        "run %" PRId64 ": strategy '%s': the first event that differs %s, and now there are "
+                        "%" PRIu64 "; %s",
+                        run, one->label, place, now->events, cure);
+    if (!cli_difference_tell(rerun->scenario, strategy, difference, rerun->is_quiet, &rerun->signals, event,
+                             error))
+        return false;
+    return sim_fail(error, SIM_ERROR_CHECK,
+                    "run %" PRId64 ": strategy '%s': the first event that differs %s at %s (as told now); %s",
+                    run, one->label, place, event, cure);
+}
+
+static const char *cure_of(const struct store_run_info *info)
+{
+    return strcmp(info->version, BUCKETLAB_VERSION) == 0
+               ? "a trace that changed since, or a defect worth a report"
+               : "another version stored it";
 }
 
 static bool print_same(const struct cli_args *args, int64_t run, const struct lab_result *again,

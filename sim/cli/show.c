@@ -59,7 +59,7 @@ static void print_run(const struct store_run_info *info, const struct lab_result
         const struct lab_strategy_result *strategy = &result->strategies[i];
         char settings[CLI_SETTINGS_SIZE];
         size_t width = cli_text_width(strategy->label);
-        cli_settings(&strategy->strategy, settings);
+        cli_settings(strategy, settings);
         printf("  ");
         cli_print_text(stdout, strategy->label);
         printf("%*s  %s: %s\n", width < 13 ? (int)(13 - width) : 0, "", bk_kind_name(strategy->strategy.kind),

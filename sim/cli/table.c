@@ -21,7 +21,7 @@ static bool print_strategy(const struct lab_strategy_result *strategy, bool has_
 static void print_number(const struct lab_metrics *metrics, const char *name, int columns);
 static void print_sizes(const struct lab_metrics *metrics, bool is_closed);
 static void print_expects(const struct lab_result *result, bool has_colour);
-static double figure(const struct lab_metrics *metrics, const char *name);
+static void add_coordination(const struct lab_strategy_result *result, char *buffer);
 
 void cli_print_result(const struct lab_result *result)
 {
@@ -35,11 +35,29 @@ void cli_print_result(const struct lab_result *result)
            "per 1000 rows; part/read: partitions that an average read of newest rows asks\n");
     if (has_open_only)
         printf("*: none has closed; sizes of the open ones\n");
+    cli_print_cluster(result);
     print_expects(result, has_colour);
 }
 
-void cli_settings(const struct bk_strategy *strategy, char *buffer)
+void cli_print_label(const char *label)
 {
+    size_t width = cli_text_width(label);
+    cli_print_text(stdout, label);
+    if (width > LABEL_COLUMNS)
+        printf("\n%*s", LABEL_COLUMNS, "");
+    else
+        printf("%*s", (int)(LABEL_COLUMNS - width), "");
+}
+
+double cli_figure(const struct lab_metrics *metrics, const char *name)
+{
+    const struct lab_metric *metric = lab_metrics_find(metrics, name);
+    return metric == NULL ? (double)NAN : metric->value;
+}
+
+void cli_settings(const struct lab_strategy_result *result, char *buffer)
+{
+    const struct bk_strategy *strategy = &result->strategy;
     static const char *const units[] = {"none", "hour", "day", "week", "month"};
     char window[CLI_NUMBER_SIZE], epoch[SIM_TIME_TEXT_SIZE];
     switch (strategy->kind) {
@@ -63,6 +81,7 @@ void cli_settings(const struct bk_strategy *strategy, char *buffer)
             snprintf(buffer, CLI_SETTINGS_SIZE, "chance %" PRIu64 "/%" PRIu64 ", threshold %" PRIu64,
                      strategy->of.probabilistic.chance_numerator,
                      strategy->of.probabilistic.chance_denominator, strategy->of.probabilistic.threshold);
+        add_coordination(result, buffer);
         return;
     case BK_HASH:
         snprintf(buffer, CLI_SETTINGS_SIZE, "buckets %" PRIu32, strategy->of.hash.buckets);
@@ -72,6 +91,22 @@ void cli_settings(const struct bk_strategy *strategy, char *buffer)
         break;
     }
     snprintf(buffer, CLI_SETTINGS_SIZE, "one partition a key");
+}
+
+/* Of a run with agents: without them there is nothing to coordinate. */
+static void add_coordination(const struct lab_strategy_result *result, char *buffer)
+{
+    static const char *const coordinations[] = {"single", "locked", "three-state"};
+    static const char *const counters[] = {"rmw", "lwt", "counter"};
+    char lead[CLI_NUMBER_SIZE];
+    size_t used = strlen(buffer);
+    if (result->events.stride == 0)
+        return;
+    used += (size_t)snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", %s, counter %s",
+                             coordinations[result->coordination], counters[result->counter]);
+    cli_duration(result->lead_ns, lead);
+    if (result->coordination == BK_THREE_STATE)
+        snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", lead %s", lead);
 }
 
 bool cli_has_colour(void)
@@ -118,14 +153,9 @@ static void print_heading(const struct lab_result *result)
 static bool print_strategy(const struct lab_strategy_result *strategy, bool has_colour)
 {
     const struct lab_metrics *metrics = &strategy->metrics;
-    bool is_closed = figure(metrics, "partitions.closed") > 0;
-    bool is_over = has_colour && figure(metrics, "partitions.over_limit") > 0;
-    size_t width = cli_text_width(strategy->label);
-    cli_print_text(stdout, strategy->label);
-    if (width > LABEL_COLUMNS)
-        printf("\n%*s", LABEL_COLUMNS, "");
-    else
-        printf("%*s", (int)(LABEL_COLUMNS - width), "");
+    bool is_closed = cli_figure(metrics, "partitions.closed") > 0;
+    bool is_over = has_colour && cli_figure(metrics, "partitions.over_limit") > 0;
+    cli_print_label(strategy->label);
     print_number(metrics, "partitions.total", 6);
     print_number(metrics, "partitions.closed", 7);
     print_number(metrics, "partitions.tiny", 6);
@@ -134,9 +164,9 @@ static bool print_strategy(const struct lab_strategy_result *strategy, bool has_
     fputs(is_over ? PLAIN : "", stdout);
     print_sizes(metrics, is_closed);
     char text[CLI_NUMBER_SIZE];
-    cli_compact(figure(metrics, "writes.extra_ops_per_1000_rows"), 4, text);
+    cli_compact(cli_figure(metrics, "writes.extra_ops_per_1000_rows"), 4, text);
     printf("%5s", text);
-    cli_compact(figure(metrics, "reads.partitions_per_read.mean"), 4, text);
+    cli_compact(cli_figure(metrics, "reads.partitions_per_read.mean"), 4, text);
     printf("%5s\n", text);
     return !is_closed;
 }
@@ -144,7 +174,7 @@ static bool print_strategy(const struct lab_strategy_result *strategy, bool has_
 static void print_number(const struct lab_metrics *metrics, const char *name, int columns)
 {
     char text[CLI_NUMBER_SIZE];
-    cli_compact(figure(metrics, name), 5, text);
+    cli_compact(cli_figure(metrics, name), 5, text);
     printf("%*s", columns, text);
 }
 
@@ -157,9 +187,9 @@ static void print_sizes(const struct lab_metrics *metrics, bool is_closed)
         snprintf(name, sizeof name, "partitions.%s.%s", is_closed ? "closed" : "all", names[i]);
         bool is_bytes = names[i][0] == 'b';
         if (is_bytes)
-            cli_compact_bytes(figure(metrics, name), number);
+            cli_compact_bytes(cli_figure(metrics, name), number);
         else
-            cli_compact(figure(metrics, name), 5, number);
+            cli_compact(cli_figure(metrics, name), 5, number);
         snprintf(text, sizeof text, "%s%s", i == 0 && !is_closed ? "*" : "", number);
         printf("%*s", is_bytes ? 7 : 6, text);
     }
@@ -177,10 +207,4 @@ static void print_expects(const struct lab_result *result, bool has_colour)
         cli_print_text(stdout, expect->text);
         printf("   (actual %.10g)\n", expect->actual);
     }
-}
-
-static double figure(const struct lab_metrics *metrics, const char *name)
-{
-    const struct lab_metric *metric = lab_metrics_find(metrics, name);
-    return metric == NULL ? (double)NAN : metric->value;
 }

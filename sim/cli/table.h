@@ -7,9 +7,15 @@
 
 /* What was run, a row a strategy, and the expectations. */
 void cli_print_result(const struct lab_result *result);
-/* "bits 9, threshold 40"; buffer holds CLI_SETTINGS_SIZE. */
-#define CLI_SETTINGS_SIZE 128
-void cli_settings(const struct bk_strategy *strategy, char *buffer);
+/* The second table, of a run with agents; of another one nothing. */
+void cli_print_cluster(const struct lab_result *result);
+/* A row's first column, on a line of its own where it is too long. */
+void cli_print_label(const char *label);
+/* NaN where there is none. */
+double cli_figure(const struct lab_metrics *metrics, const char *name);
+/* "bits 9, threshold 40, three-state, lead 10s"; buffer holds CLI_SETTINGS_SIZE. */
+#define CLI_SETTINGS_SIZE 192
+void cli_settings(const struct lab_strategy_result *result, char *buffer);
 /* Whether stdout takes colours: a terminal, and neither NO_COLOR nor TERM=dumb. */
 bool cli_has_colour(void);
 /* "1 of 3 expectations of chat-channels failed", SIM_ERROR_CHECK; true when they hold. */
