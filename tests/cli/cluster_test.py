@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Aim: a run with agents has its second table and its story, and replay names the first event that differs.
+Method: a few hundred rows through four agents. Stories are held against each other, and a stored log of events is
+altered in the database, or its run's settings are, so that the place is known beforehand."""
+import os
+import re
+import resource
+import signal
+import sqlite3
+import struct
+import time
+import unittest
+
+from program import SMALL, ProgramTest
+
+AGENTS = """\
+name: agents
+seed: 3
+duration: 30s
+keys: {count: 3}
+arrivals: {rate: 20/s}
+row: {bytes: 100}
+reads: {latest: {rows: 10, rate: 1/s}}
+cluster: {nodes: 3, replication_factor: 3}
+agents: {count: 4, cache_ttl: 1s}
+strategies:
+  - probabilistic: {bits: 3, threshold: 5, coordination: three-state, lead: 2s, label: careful}
+  - probabilistic: {bits: 3, threshold: 5, counter: lwt, label: lwt}
+  - count: {rows: 100, counter: external}
+"""
+LABELS = ["careful", "lwt", "count"]
+QUIET = ["agents.yaml", "--quiet", "--no-charts"]
+EVENT = r" at \d+\.\d{9} s: kind \d[^;]*(; [^;]+)? \(as told now\); "
+
+
+class ClusterTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("agents.yaml", AGENTS)
+
+    def read(self, name):
+        with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+            return file.read()
+
+    def database(self, sql, *values):
+        database = sqlite3.connect(os.path.join(self.folder, "bucketlab.db"))
+        rows = database.execute(sql, values).fetchall()
+        database.commit()
+        database.close()
+        return rows
+
+    def story(self, *arguments):
+        self.good("run", *QUIET, "--trace-events", "story.txt", *arguments)
+        return self.read("story.txt").splitlines()
+
+    # --- the second table
+
+    def test_run_with_agents_prints_a_second_table_that_fits(self):
+        out = self.good("run", *QUIET)
+        self.assertLessEqual(max(map(len, out.splitlines())), 80)
+        table = out.split("node load\n")[1].split("\n\n")[0].splitlines()
+        self.assertEqual([line.split()[0] for line in table[1:]], LABELS)
+        self.assertEqual({len(line) for line in table}, {79})
+        self.assertEqual({len(line.split()) for line in table}, {12})
+        metrics = self.good_json("show", "last", "--json")["strategies"][1]["metrics"]
+        cells = table[2].split()
+        self.assertAlmostEqual(float(cells[1]), metrics["latency.write.p50"], delta=0.01)
+        self.assertAlmostEqual(float(cells[5]), metrics["latency.lwt.p99"], delta=0.05)
+        self.assertEqual(float(cells[7]), metrics["writes.misrouted"])
+        self.assertAlmostEqual(float(cells[10][:-1]) / 100, metrics["nodes.load_share_max"], delta=0.001)
+        self.assertEqual(table[3].split()[5], "-")
+
+    def test_show_of_a_run_with_agents_has_the_table_and_the_coordination(self):
+        run = self.good("run", *QUIET)
+        show = self.good("show", "last")
+        self.assertTrue(show.startswith(run.split("\nrun 1 in")[0]), show)
+        self.assertIn("careful        probabilistic: bits 3, threshold 5, three-state, counter rmw, lead 2s\n", show)
+        self.assertIn("lwt            probabilistic: bits 3, threshold 5, single, counter lwt\n", show)
+        self.assertIn("count          count: rows 100\n", show)
+
+    def test_run_without_agents_has_no_second_table(self):
+        self.write("small.yaml", SMALL)
+        self.assertNotIn("node load", self.good("run", "small.yaml", "--quiet", "--no-charts"))
+        self.assertNotIn("rmw", self.good("show", "last"))
+
+    # --- the story
+
+    def test_story_is_a_line_an_event_in_order_of_time(self):
+        lines = self.story()
+        self.assertGreater(len(lines), 1000)
+        begun, last = [], 0.0
+        for line in lines:
+            match = re.match(r" *(\d+\.\d{9}) s  (?:strategy (\w+) begins\Z)?(.*)\Z", line)
+            self.assertTrue(match, line)
+            if match[2]:
+                begun.append(match[2])
+            elif float(match[1]) == 0:
+                last = 0.0
+            self.assertGreaterEqual(float(match[1]), last)
+            last = float(match[1])
+        self.assertEqual(begun, LABELS)
+        self.assertEqual(self.files(), ["agents.yaml", "bucketlab.db", "story.txt"])
+
+    def test_story_of_a_key_is_that_of_all_without_the_others(self):
+        whole = self.story()
+        of_one = self.story("--key", "key-1")
+        self.assertEqual(of_one, [line for line in whole if not re.search(r" s  key-[02]: ", line)])
+        self.assertLess(10, len(of_one))
+        self.assertLess(len(of_one), len(whole))
+
+    def test_story_changes_no_digest(self):
+        digests = [self.good_json("run", *QUIET, "--json", *more)["digest"]
+                   for more in [[], ["--trace-events", "story.txt"], ["--jobs", "3"]]]
+        self.assertEqual(len(set(digests)), 1)
+
+    def test_story_on_stdout_stands_before_the_table(self):
+        story = self.story()
+        out = self.good("run", *QUIET, "--trace-events", "-")
+        self.assertEqual(out.splitlines()[:len(story)], story)
+        self.assertTrue(out.splitlines()[len(story)].startswith("agents"))
+
+    def test_story_to_what_is_no_file_is_written_there(self):
+        story = self.story()
+        code, _, err = self.run_program("run", *QUIET, "--trace-events", "/dev/stderr")
+        self.assertEqual((code, err.splitlines()), (0, story))
+
+    def test_story_takes_the_place_of_an_older_one_through_a_link(self):
+        os.mkdir(os.path.join(self.folder, "stories"))
+        self.write("stories/real.txt", "old\n")
+        os.symlink("stories/real.txt", os.path.join(self.folder, "story.txt"))
+        story = self.story()
+        self.assertEqual(self.read("stories/real.txt").splitlines(), story)
+        self.assertTrue(os.path.islink(os.path.join(self.folder, "story.txt")))
+        self.assertEqual(os.listdir(os.path.join(self.folder, "stories")), ["real.txt"])
+
+    def test_story_that_cannot_be_is_refused_before_the_run(self):
+        self.write("small.yaml", SMALL)
+        self.write("story.txt", "old\n")
+        os.mkdir(os.path.join(self.folder, "folder"))
+        before = self.files()
+        for word, arguments in [
+                ("small.yaml: --trace-events needs agents: ", ["small.yaml", "--trace-events", "story.txt"]),
+                ("run them one by one", ["agents.yaml", "small.yaml", "--trace-events", "story.txt"]),
+                ("both want stdout", ["agents.yaml", "--trace-events", "-", "--json"]),
+                ("write that too", ["agents.yaml", "--key", "key-1"]),
+                ("no file named", ["agents.yaml", "--trace-events", ""]),
+                ("no key is named 'key-3'", ["agents.yaml", "--trace-events", "story.txt", "--key", "key-3"]),
+                ("folder: Is a directory", ["agents.yaml", "--trace-events", "folder"]),
+                ("none/x: No such file", ["agents.yaml", "--trace-events", "none/x"]),
+                ("none/: ", ["agents.yaml", "--trace-events", "none/"]),
+                ("is the scenario", ["agents.yaml", "--trace-events", "folder/../agents.yaml"]),
+                ("is the database", ["agents.yaml", "--trace-events", "./x.db", "--db", "x.db"])]:
+            self.assertIn(word, self.bad(2, "run", "--quiet", "--no-charts", *arguments))
+            self.assertEqual(self.files(), before)
+        self.assertEqual(self.read("story.txt"), "old\n")
+
+    def test_story_that_cannot_be_written_on_ends_the_run_and_leaves_nothing(self):
+        limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))}
+        line = self.bad(3, "run", *QUIET, "--trace-events", "story.txt", **limit)
+        self.assertRegex(line, r"\Astory\.txt: File too large; ")
+        if os.path.exists("/dev/full"):
+            line = self.bad(3, "run", *QUIET, "--trace-events", "/dev/full")
+            self.assertRegex(line, r"\A/dev/full: No space left on device; ")
+        self.assertEqual(self.files(), ["agents.yaml"])
+
+    def test_interrupted_run_leaves_no_story(self):
+        process = self.start("run", *QUIET, "--set", "duration=30d", "--trace-events", "story.txt")
+        end = time.monotonic() + 60
+        while not any(name.endswith(".partial") for name in self.files()) and time.monotonic() < end:
+            time.sleep(0.02)
+        self.assertEqual([name[:11] for name in self.files() if "story" in name], [".story.txt."])
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=120)
+        self.assertEqual((process.returncode, err), (130, b"interrupted; nothing was stored\n"))
+        self.assertEqual(self.files(), ["agents.yaml"])
+
+    # --- replay
+
+    def marks(self, label):
+        events, stride, marks = self.database("SELECT events, stride, marks FROM event_log JOIN strategy USING "
+                                              "(strategy) WHERE label = ? ORDER BY run DESC", label)[0]
+        self.assertEqual(len(marks), 2 * (events // stride))
+        return events, stride, list(struct.unpack(f"<{len(marks) // 2}H", marks))
+
+    def keep_marks(self, label, events, stride, marks):
+        self.database("UPDATE event_log SET events = ?, stride = ?, marks = ? WHERE strategy = (SELECT strategy FROM "
+                      "strategy WHERE label = ?)", events, stride, struct.pack(f"<{len(marks)}H", *marks), label)
+
+    def test_replay_of_altered_marks_names_the_first_event(self):
+        self.good("run", *QUIET)
+        self.assertIn("same digest", self.good("replay", "1", "--quiet"))
+        events, stride, marks = self.marks("lwt")
+        self.assertEqual(stride, 1)
+        for place in [700, 99]:
+            marks[place] ^= 0x8000
+            self.keep_marks("lwt", events, 1, marks)
+            self.assertRegex(self.bad(1, "replay", "1", "--quiet"),
+                             rf"\Arun 1: strategy 'lwt': the first event that differs is number {place + 1}" + EVENT)
+        # The same with a mark every four events only, and one that agrees.
+        self.keep_marks("lwt", events, 4, marks[3::4])
+        self.assertRegex(self.bad(1, "replay", "1", "--quiet"),
+                         r"differs lies from 97 to 100, the first of these" + EVENT)
+
+    def test_replay_tells_the_event_as_the_story_does(self):
+        story = self.story()
+        events, _, marks = self.marks("careful")
+        marks[0] ^= 1
+        self.keep_marks("careful", events, 1, marks)
+        told = self.bad(1, "replay", "1", "--quiet")
+        first = next(line for line in story if ": agent" in line).split(" s  ")
+        self.assertIn(f" is number 1 at {first[0].strip()} s: kind 1 ", told)
+        self.assertIn(f"; {first[1]} (as told now)", told)
+
+    def test_replay_of_fewer_or_more_events_names_the_end(self):
+        self.good("run", *QUIET)
+        events, _, marks = self.marks("count")
+        self.keep_marks("count", events - 1, 1, marks[:-1])
+        self.assertRegex(self.bad(1, "replay", "1", "--quiet"), rf"differs is number {events} at ")
+        self.keep_marks("count", events + 1, 1, marks + [0])
+        self.assertIn(f"differs is number {events + 1}, and now there are {events}; ",
+                      self.bad(1, "replay", "1", "--quiet"))
+
+    def test_replay_of_an_altered_digest_says_that_no_mark_tells_where(self):
+        self.good("run", *QUIET)
+        self.database("UPDATE event_log SET digest = '00000000deadbeef'")
+        self.assertIn("strategy 'careful': the events differ, digest 00000000deadbeef of ",
+                      self.bad(1, "replay", "1", "--quiet"))
+
+    def test_replay_of_other_settings_finds_where_the_runs_part(self):
+        self.good("run", *QUIET)
+        was = self.marks("careful")[2]
+        self.good("run", *QUIET, "--set", "agents.cache_ttl=2s")
+        now = self.marks("careful")[2]
+        first = next(i for i in range(len(was)) if was[i] != now[i]) + 1
+        self.assertGreater(first, 10)
+        self.database("UPDATE run SET overrides = 'agents.cache_ttl=2s\n' WHERE run = 1")
+        self.assertRegex(self.bad(1, "replay", "1", "--quiet"),
+                         rf"\Arun 1: strategy 'careful': the first event that differs is number {first}" + EVENT)
+
+
+if __name__ == "__main__":
+    unittest.main()
