@@ -56,9 +56,11 @@ static struct cache_entry *entry_of(const struct bk_agent *agent, uint64_t key)
     return NULL;
 }
 
-/* An entry that cannot be found makes room first: an unused one, and one of a time that is still to come,
+/* An entry that cannot be found makes room first: an unused one, then one of a time that is still to come,
  * since the clock was set back. */
 static int64_t worth_ns(const struct cache_entry *entry, int64_t now_ns)
 {
-    return entry->is_used && entry->known.learned_ns <= now_ns ? entry->known.learned_ns : INT64_MIN;
+    if (!entry->is_used)
+        return INT64_MIN;
+    return entry->known.learned_ns > now_ns ? INT64_MIN + 1 : entry->known.learned_ns;
 }
