@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: every misuse that agent.h names is refused and leaves the agent as it was; what an agent keeps fits
+ * its memory, ages and makes room; a copy of the memory is the same agent. Method: the whole block is
+ * compared before and after a misuse, and two copies side by side. */
+#include "agent_host.h"
+
+static void refuse(struct bk_agent_config config, enum bk_status status)
+{
+    union {
+        max_align_t align;
+        char bytes[64];
+    } memory, untouched;
+    memset(&memory, 0x5a, sizeof memory);
+    untouched = memory;
+    struct bk_agent *agent = (void *)&config;
+    assert_int_equal(bk_agent_check(&config), status);
+    assert_true(bk_agent_size(&config) == 0);
+    assert_int_equal(bk_agent_init(&memory, sizeof memory, &config, &agent), status);
+    assert_null(agent);
+    assert_memory_equal(&memory, &untouched, sizeof memory);
+}
+
+static void test_config_out_of_range_is_refused(void **state)
+{
+    (void)state;
+    struct bk_agent_config good = small_config(BK_SINGLE, BK_COUNTER_RMW), bad = good;
+    bad.strategy.of.probabilistic.threshold = 0;
+    refuse(bad, BK_ERROR_THRESHOLD);
+    bad = good;
+    bad.coordination = (enum bk_coordination)(BK_THREE_STATE + 1);
+    refuse(bad, BK_ERROR_COORDINATION);
+    bad = good;
+    bad.counter = (enum bk_counter)(BK_COUNTER_COLUMN + 1);
+    refuse(bad, BK_ERROR_COORDINATION);
+    for (int coordination = BK_LOCKED; coordination <= BK_THREE_STATE; coordination++) {
+        bad = small_config((enum bk_coordination)coordination, BK_COUNTER_RMW);
+        bk_strategy_hash(4, &bad.strategy);
+        refuse(bad, BK_ERROR_COORDINATION);
+    }
+    bad = small_config(BK_THREE_STATE, BK_COUNTER_RMW);
+    bad.lead_ns = -1;
+    refuse(bad, BK_ERROR_LEAD);
+    bad = good;
+    bad.cache_entries = 0;
+    refuse(bad, BK_ERROR_CACHE);
+    bad = good;
+    bad.cache_ttl_ns = -1;
+    refuse(bad, BK_ERROR_CACHE);
+    bad = good;
+    bad.operations = 0;
+    refuse(bad, BK_ERROR_OPERATIONS);
+    bad.operations = 65536;
+    refuse(bad, BK_ERROR_OPERATIONS);
+    bad = good;
+    bad.retry_backoff_ns = -1;
+    refuse(bad, BK_ERROR_BACKOFF);
+    const struct bk_agent_config locked = small_config(BK_LOCKED, BK_COUNTER_LWT);
+    bad = locked;
+    bad.agent_id = 0;
+    refuse(bad, BK_ERROR_LOCK);
+    bad = locked;
+    bad.lock_lasts_ns = 0;
+    refuse(bad, BK_ERROR_LOCK);
+    bad = locked;
+    bad.lock_backoff_ns = 0;
+    refuse(bad, BK_ERROR_LOCK);
+    assert_int_equal(bk_agent_check(NULL), BK_ERROR_NULL);
+    assert_true(bk_agent_size(NULL) == 0);
+}
+
+static void test_config_at_its_edges_is_taken(void **state)
+{
+    (void)state;
+    struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_COLUMN);
+    /* What other coordinations need is not looked at. */
+    config.lead_ns = -1;
+    config.agent_id = 0;
+    config.lock_lasts_ns = config.lock_backoff_ns = -1;
+    config.retry_backoff_ns = config.cache_ttl_ns = 0;
+    config.retries = config.counter_retries = UINT32_MAX;
+    config.cache_entries = 1;
+    config.operations = 65535;
+    assert_int_equal(bk_agent_check(&config), BK_OK);
+    struct bk_agent *agent = make_agent(&config);
+    struct bk_row row = row_at(0, false);
+    uint32_t operation;
+    for (uint32_t i = 0; i < config.operations; i++)
+        assert_int_equal(bk_agent_write(agent, 0, i, &row, &operation), BK_OK);
+    assert_int_equal(bk_agent_write(agent, 0, 0, &row, &operation), BK_ERROR_BUSY);
+    free(agent);
+    config = small_config(BK_THREE_STATE, BK_COUNTER_RMW);
+    config.lead_ns = 0;
+    assert_int_equal(bk_agent_check(&config), BK_OK);
+}
+
+static void test_memory_too_small_or_askew_is_refused(void **state)
+{
+    (void)state;
+    const struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_RMW);
+    size_t size = bk_agent_size(&config);
+    char *memory = malloc(size + 1), *untouched = malloc(size + 1);
+    assert_non_null(memory);
+    assert_non_null(untouched);
+    memset(memory, 0x5a, size + 1);
+    memset(untouched, 0x5a, size + 1);
+    struct bk_agent *agent = (void *)memory;
+    assert_int_equal(bk_agent_init(memory, size - 1, &config, &agent), BK_ERROR_MEMORY);
+    assert_null(agent);
+    agent = (void *)memory;
+    assert_int_equal(bk_agent_init(memory + 1, size, &config, &agent), BK_ERROR_MEMORY);
+    assert_null(agent);
+    agent = (void *)memory;
+    assert_int_equal(bk_agent_init(NULL, size, &config, &agent), BK_ERROR_NULL);
+    assert_null(agent);
+    agent = (void *)memory;
+    assert_int_equal(bk_agent_init(memory, size, NULL, &agent), BK_ERROR_NULL);
+    assert_null(agent);
+    assert_int_equal(bk_agent_init(memory, size, &config, NULL), BK_ERROR_NULL);
+    assert_memory_equal(memory, untouched, size + 1);
+    assert_int_equal(bk_agent_init(memory, size, &config, &agent), BK_OK);
+    assert_ptr_equal(agent, memory);
+    assert_int_equal(memory[size], 0x5a);
+    free(memory);
+    free(untouched);
+}
+
+/* Each misuse of an agent with both operations busy, then of one with a free one. */
+static void misuse(struct bk_agent *agent, bool is_busy, uint32_t waiting)
+{
+    struct bk_row row = row_at(0, true);
+    struct bk_outcome outcome = {.kind = BK_OUTCOME_APPLIED};
+    uint32_t operation = 4711;
+    int64_t bucket = 4711;
+    bool is_changing = true;
+    assert_int_equal(bk_agent_write(NULL, 0, 7, &row, &operation), BK_ERROR_NULL);
+    assert_int_equal(bk_agent_write(agent, 0, 7, NULL, &operation), BK_ERROR_NULL);
+    assert_int_equal(bk_agent_write(agent, 0, 7, &row, NULL), BK_ERROR_NULL);
+    assert_int_equal(bk_agent_read_latest(NULL, 0, 7, 0, 0, 1, BK_PLAN_WALK, &operation), BK_ERROR_NULL);
+    assert_int_equal(bk_agent_read_latest(agent, 0, 7, 0, 0, 1, BK_PLAN_WALK, NULL), BK_ERROR_NULL);
+    assert_int_equal(bk_agent_read_latest(agent, 0, 7, 0, 0, 0, BK_PLAN_WALK, &operation), BK_ERROR_ROWS);
+    assert_int_equal(bk_agent_read_latest(agent, 0, 7, 0, 0, 1, BK_PLAN_ALL, &operation), BK_ERROR_PLAN);
+    if (is_busy) {
+        assert_int_equal(bk_agent_write(agent, 0, 7, &row, &operation), BK_ERROR_BUSY);
+        assert_int_equal(bk_agent_read_latest(agent, 0, 7, 0, 0, 1, BK_PLAN_WALK, &operation), BK_ERROR_BUSY);
+    }
+    assert_int_equal(bk_agent_outcome(NULL, 0, waiting, &outcome), BK_ERROR_NULL);
+    assert_int_equal(bk_agent_outcome(agent, 0, waiting, NULL), BK_ERROR_NULL);
+    assert_int_equal(bk_agent_outcome(agent, 0, 1 - waiting, &outcome), BK_ERROR_OPERATION);
+    assert_int_equal(bk_agent_outcome(agent, 0, 2, &outcome), BK_ERROR_OPERATION);
+    assert_int_equal(bk_agent_outcome(agent, 0, UINT32_MAX, &outcome), BK_ERROR_OPERATION);
+    assert_false(bk_agent_next(NULL, &(struct bk_action){0}));
+    assert_false(bk_agent_next(agent, NULL));
+    assert_true(bk_agent_deadline(NULL) == INT64_MAX);
+    assert_int_equal(bk_agent_tick(NULL, 0), BK_ERROR_NULL);
+    assert_false(bk_agent_view(NULL, 0, 7, &bucket, &is_changing));
+    assert_false(bk_agent_view(agent, 0, 7, NULL, &is_changing));
+    assert_false(bk_agent_view(agent, 0, 7, &bucket, NULL));
+    assert_false(bk_agent_view(agent, 0, 999, &bucket, &is_changing));
+    assert_true(operation == 4711 && bucket == 4711 && is_changing);
+}
+
+static void test_misuse_leaves_the_agent_as_it_was(void **state)
+{
+    (void)state;
+    const struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_RMW);
+    size_t size = bk_agent_size(&config);
+    struct bk_agent *agent = make_agent(&config);
+    struct bk_row row = row_at(0, true);
+    struct bk_action action;
+    uint32_t waiting, ready;
+    char *before = malloc(size);
+    assert_non_null(before);
+    assert_int_equal(bk_agent_write(agent, 0, 7, &row, &waiting), BK_OK);
+    assert_true(bk_agent_next(agent, &action)); /* one free, one under way */
+    memcpy(before, agent, size);
+    misuse(agent, false, waiting);
+    assert_memory_equal(agent, before, size);
+    assert_int_equal(bk_agent_write(agent, 0, 7, &row, &ready), BK_OK); /* not taken: no outcome is due */
+    memcpy(before, agent, size);
+    misuse(agent, true, waiting);
+    assert_memory_equal(agent, before, size);
+    assert_int_equal(bk_agent_outcome(agent, 0, waiting, &(struct bk_outcome){.kind = BK_OUTCOME_APPLIED}),
+                     BK_OK);
+    memcpy(before, agent, size); /* its outcome is told; telling it twice is one too many */
+    assert_int_equal(bk_agent_outcome(agent, 0, waiting, &(struct bk_outcome){.kind = BK_OUTCOME_APPLIED}),
+                     BK_ERROR_OPERATION);
+    assert_memory_equal(agent, before, size);
+    free(before);
+    free(agent);
+}
+
+static void test_read_that_walks_too_long_is_refused(void **state)
+{
+    (void)state;
+    struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_RMW);
+    assert_int_equal(bk_strategy_time(1000, 0, &config.strategy), BK_OK);
+    struct bk_agent *agent = make_agent(&config);
+    uint32_t operation;
+    int64_t bucket;
+    bool is_changing;
+    assert_int_equal(bk_agent_read_latest(agent, INT64_MAX, 7, 0, 0, 1, BK_PLAN_WALK, &operation),
+                     BK_ERROR_WALK_TOO_LONG);
+    assert_false(bk_agent_view(agent, 0, 7, &bucket, &is_changing)); /* there is nothing to know */
+    free(agent);
+}
+
+static void learn(struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t bucket, int64_t next_ns)
+{
+    struct bk_outcome outcome = {.mask = 15, .columns = {bucket, 0, 0, next_ns}};
+    struct bk_row row = row_at(now_ns, false);
+    struct bk_action action;
+    uint32_t operation;
+    assert_int_equal(bk_agent_write(agent, now_ns, key, &row, &operation), BK_OK);
+    while (bk_agent_next(agent, &action)) {
+        outcome.kind = action.kind == BK_ACT_PUT_ROW ? BK_OUTCOME_UNKNOWN : BK_OUTCOME_APPLIED;
+        if (action.kind != BK_ACT_DONE)
+            assert_int_equal(bk_agent_outcome(agent, now_ns, operation, &outcome), BK_OK);
+    }
+}
+
+static int64_t view(const struct bk_agent *agent, int64_t now_ns, uint64_t key)
+{
+    int64_t bucket = -1;
+    bool is_changing;
+    bk_agent_view(agent, now_ns, key, &bucket, &is_changing);
+    return bucket;
+}
+
+static void test_cache_entry_lives_its_time_and_not_before_it(void **state)
+{
+    (void)state;
+    struct bk_agent_config config = small_config(BK_THREE_STATE, BK_COUNTER_RMW);
+    struct bk_agent *agent = make_agent(&config);
+    int64_t bucket;
+    bool is_changing;
+    learn(agent, 1000, 7, 3, 0);
+    assert_true(view(agent, 1000, 7) == 3 && view(agent, 1099, 7) == 3);
+    assert_true(view(agent, 1100, 7) == -1 && view(agent, INT64_MAX, 7) == -1);
+    assert_true(view(agent, 999, 7) == -1); /* the clock was set back */
+    learn(agent, 1200, 7, 4, 1250);
+    assert_true(bk_agent_view(agent, 1249, 7, &bucket, &is_changing));
+    assert_true(bucket == 3 && is_changing);
+    assert_true(bk_agent_view(agent, 1250, 7, &bucket, &is_changing));
+    assert_true(bucket == 4 && !is_changing);
+    learn(agent, 1300, 7, 4, 0);
+    assert_true(bk_agent_view(agent, 1300, 7, &bucket, &is_changing));
+    assert_true(bucket == 4 && !is_changing);
+    learn(agent, INT64_MIN, 8, 5, 0);
+    assert_true(view(agent, INT64_MAX, 8) == -1); /* no age that int64 holds */
+    free(agent);
+    config.cache_ttl_ns = 0;
+    agent = make_agent(&config);
+    learn(agent, 1000, 7, 3, 0);
+    assert_true(view(agent, 1000, 7) == -1);
+    free(agent);
+}
+
+/* One set of four, so what makes room is plain to see. */
+static void test_cache_full_drops_the_oldest_and_what_cannot_be_found(void **state)
+{
+    (void)state;
+    struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_RMW);
+    config.cache_entries = 4;
+    config.cache_ttl_ns = INT64_MAX;
+    struct bk_agent *agent = make_agent(&config);
+    for (int key = 0; key < 4; key++)
+        learn(agent, 1000 + (key + 2) % 4, (uint64_t)key, key, 0);
+    learn(agent, 1010, 4, 4, 0); /* key 2 was the first to come */
+    assert_true(view(agent, 1010, 2) == -1);
+    for (int key = 0; key <= 4; key++)
+        assert_true(key == 2 || view(agent, 1010, (uint64_t)key) == key);
+    /* The clock is set back: the entries that are there could not be found for long, and go first. */
+    for (int key = 10; key < 14; key++)
+        learn(agent, 500 + key, (uint64_t)key, key, 0);
+    for (int key = 10; key < 14; key++)
+        assert_true(view(agent, 600, (uint64_t)key) == key);
+    free(agent);
+    config.cache_entries = 1000;
+    config.operations = 1;
+    agent = make_agent(&config);
+    int64_t found = 0;
+    for (int key = 0; key < 100000; key++)
+        learn(agent, key, (uint64_t)key * 7919, key, 0);
+    for (int key = 0; key < 100000; key++)
+        found += view(agent, 100000, (uint64_t)key * 7919) == key;
+    assert_true(found > 900 && found <= 1000);
+    free(agent);
+}
+
+/* Answers what the agent asks as a lone host would, or not at all, by the draw. */
+static void drive(struct bk_agent *agent, uint64_t bits, int64_t now_ns)
+{
+    struct bk_action action;
+    uint32_t operation;
+    struct bk_row row = {.time_ns = now_ns, .id = bits};
+    if (bits % 3 == 0)
+        bk_agent_write(agent, now_ns, bits / 3 % 4, &row, &operation);
+    bk_agent_tick(agent, now_ns);
+    if (bk_agent_next(agent, &action) && action.kind != BK_ACT_DONE && action.kind != BK_ACT_ACK) {
+        struct bk_outcome outcome = {.kind = (enum bk_outcome_kind)(bits >> 8 & 3), .mask = 15};
+        outcome.columns[BK_BUCKET] = (int64_t)(bits >> 16 & 7);
+        outcome.columns[BK_COUNTER] = outcome.counter = (int64_t)(bits >> 20 & 3);
+        outcome.columns[BK_NEXT_CHANGE] = bits >> 24 & 1 ? now_ns + (int64_t)(bits >> 28 & 63) - 32 : 0;
+        bk_agent_outcome(agent, now_ns, action.operation, &outcome);
+    }
+}
+
+static void test_copies_of_an_agent_do_the_same(void **state)
+{
+    (void)state;
+    for (int form = 0; form < 9; form++) {
+        struct bk_agent_config config =
+            small_config((enum bk_coordination)(form / 3), (enum bk_counter)(form % 3));
+        config.operations = 5;
+        size_t size = bk_agent_size(&config);
+        struct bk_agent *agent = make_agent(&config), *copy = NULL;
+        uint64_t bits = 1 + (uint64_t)form;
+        for (int64_t i = 0; i < 2000; i++) {
+            if (i == 1000) {
+                copy = malloc(size);
+                assert_non_null(copy);
+                memcpy(copy, agent, size);
+            }
+            bits = bits * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            drive(agent, bits >> 13, i * 3);
+            if (copy == NULL)
+                continue;
+            copy = move_agent(copy, size);
+            drive(copy, bits >> 13, i * 3);
+            assert_memory_equal(copy, agent, size);
+        }
+        free(agent);
+        free(copy);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_config_out_of_range_is_refused),
+        cmocka_unit_test(test_config_at_its_edges_is_taken),
+        cmocka_unit_test(test_memory_too_small_or_askew_is_refused),
+        cmocka_unit_test(test_misuse_leaves_the_agent_as_it_was),
+        cmocka_unit_test(test_read_that_walks_too_long_is_refused),
+        cmocka_unit_test(test_cache_entry_lives_its_time_and_not_before_it),
+        cmocka_unit_test(test_cache_full_drops_the_oldest_and_what_cannot_be_found),
+        cmocka_unit_test(test_copies_of_an_agent_do_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
