@@ -439,7 +439,7 @@ static void test_contents_that_no_run_has_are_damage(void **state)
         "UPDATE histogram SET state = 'ajar' WHERE state = 'read'",
         "UPDATE event_log SET digest = 'xyz'",
         "UPDATE event_log SET stride = 0",
-        "UPDATE event_log SET stride = 3, marks = x'00010002000300040005000600070008' WHERE events = 23",
+        "UPDATE event_log SET stride = 3, marks = zeroblob(14) WHERE events = 23",
         "UPDATE event_log SET events = 24",
         "UPDATE event_log SET marks = x'000000000000000000' WHERE events = 23",
         "UPDATE event_log SET marks = x''",
