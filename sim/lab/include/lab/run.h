@@ -27,7 +27,8 @@ struct lab_story {
     void *context;
     void (*line)(void *context, const char *text);
     const char *key;      /* this key's events alone, and the faults; NULL: everything */
-    uint64_t first, last; /* numbers of the events to tell of raw, from 1; 0: none */
+    uint64_t first, last; /* numbers of the events to tell of raw, from 1; 0: none. "event N: kind K ...", and
+                             then what it means */
 };
 
 /* jobs: worker threads, at least 1; progress may be NULL. On failure *out is NULL. An expectation that does
