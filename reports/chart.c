@@ -20,6 +20,8 @@ bool report_chart_make(const struct lab_result *result, enum report_kind kind, s
     if (chart != NULL) {
         if (kind == REPORT_COSTS) {
             report_costs_fill(result, arena, chart);
+        } else if (kind == REPORT_BUCKET_CHANGES) {
+            report_changes_fill(result, arena, chart);
         } else {
             report_sizes_fill(result, kind == REPORT_PARTITIONS_BYTES, arena, chart);
         }
@@ -71,6 +73,17 @@ const char *report_settings(struct report_arena *arena, const struct bk_strategy
         break;
     }
     return "";
+}
+
+void report_panel_name(struct report_arena *arena, const struct lab_strategy_result *strategy,
+                       struct report_panel *panel)
+{
+    const char *kind = bk_kind_name(strategy->strategy.kind);
+    panel->label = report_clean(arena, strategy->label);
+    panel->detail = report_settings(arena, &strategy->strategy);
+    if (strategy->label != NULL && strcmp(strategy->label, kind) != 0) {
+        panel->detail = report_text(arena, "%s: %s", kind, panel->detail);
+    }
 }
 
 bool report_metric(const struct lab_strategy_result *strategy, const char *name, double *out)

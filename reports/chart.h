@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A chart as data: what it says, with no place for anything yet.
  *
- * Two forms: panels stacked over one x axis (a histogram a strategy), and a table of bars (a line a strategy,
- * a column a figure). Values are in units of the axis; on a log axis `at`, `from`, `to` and `x` are decimal
- * logarithms. All memory belongs to the arena; texts are never NULL. */
+ * Three forms: panels stacked over one x axis (a histogram a strategy), a table of bars (a line a strategy, a
+ * column a figure), and panels of lanes over time (a lane an agent). Values are in units of the axis; on a
+ * log axis `at`, `from`, `to` and `x` are decimal logarithms. All memory belongs to the arena; texts are
+ * never NULL. */
 #ifndef REPORTS_CHART_H
 #define REPORTS_CHART_H
 
@@ -21,12 +22,19 @@ enum report_ink {
     REPORT_INK_CLOSED,
     REPORT_INK_OPEN,
     REPORT_INK_LAW,
-    REPORT_INK_OVER,  /* the shade beyond a limit */
-    REPORT_INK_TINY,  /* the shade below the tiny size */
-    REPORT_INK_COST,  /* bars of the cost table */
-    REPORT_INK_SLOW,  /* the 99th percentile beside a mean */
-    REPORT_INK_ALARM, /* the share over a limit */
-    REPORT_INK_WASTE, /* the share that is tiny */
+    REPORT_INK_OVER,     /* the shade beyond a limit */
+    REPORT_INK_TINY,     /* the shade below the tiny size */
+    REPORT_INK_COST,     /* bars of the cost table */
+    REPORT_INK_SLOW,     /* the 99th percentile beside a mean */
+    REPORT_INK_ALARM,    /* the share over a limit */
+    REPORT_INK_WASTE,    /* the share that is tiny */
+    REPORT_INK_OLD,      /* an agent believes in the bucket before a change */
+    REPORT_INK_OLD_SOON, /* and knows of the change */
+    REPORT_INK_NEW,      /* in the bucket after it */
+    REPORT_INK_NEW_SOON, /* and knows of another change */
+    REPORT_INK_OTHER,    /* in a third bucket */
+    REPORT_INK_UNKNOWN,  /* knows no bucket */
+    REPORT_INK_SPLIT,    /* the shade where agents disagree */
     REPORT_INK_TEXT,
     REPORT_INK_QUIET, /* secondary text */
     REPORT_INK_AXIS,
@@ -67,18 +75,52 @@ struct report_figure {
     bool is_alarm;
 };
 
+struct report_span {
+    double from, to;
+    enum report_ink ink;
+};
+
+struct report_lane {
+    const char *label;
+    struct report_span *spans; /* in order, without overlap; nothing was seen in the gaps */
+    size_t span_count;
+};
+
+/* A vertical line with a name. */
+struct report_moment {
+    double at;
+    const char *text;
+};
+
+/* A name above a stretch of time. */
+struct report_stage {
+    double from, to;
+    const char *text;
+};
+
+enum { REPORT_MOMENTS_MAX = 2, REPORT_STAGES_MAX = 3 };
+
 struct report_panel {
     const char *label, *detail; /* the strategy's label; its settings */
     const char *note;           /* "" for none */
-    struct report_axis y;
     struct report_band *bands;
     size_t band_count;
+    struct report_figure *figures;
+    size_t figure_count;
+    /* REPORT_FORM_STACK */
+    struct report_axis y;
     struct report_bar *bars;
     size_t bar_count;
     struct report_point *curve; /* the exact law; empty for none */
     size_t curve_count;
-    struct report_figure *figures;
-    size_t figure_count;
+    /* REPORT_FORM_LANES */
+    struct report_axis x;
+    struct report_lane *lanes;
+    size_t lane_count;
+    struct report_moment moments[REPORT_MOMENTS_MAX]; /* in order of time */
+    size_t moment_count;
+    struct report_stage stages[REPORT_STAGES_MAX];
+    size_t stage_count;
 };
 
 struct report_cell {
@@ -106,7 +148,7 @@ struct report_legend {
     const char *text;
 };
 
-enum report_form { REPORT_FORM_STACK, REPORT_FORM_TABLE };
+enum report_form { REPORT_FORM_STACK, REPORT_FORM_TABLE, REPORT_FORM_LANES };
 enum { REPORT_LEGEND_MAX = 8 };
 
 struct report_chart {
@@ -116,10 +158,9 @@ struct report_chart {
     int64_t start_ns;
     struct report_legend legend[REPORT_LEGEND_MAX];
     size_t legend_count;
-    /* REPORT_FORM_STACK */
-    struct report_axis x;
-    struct report_panel *panels;
+    struct report_panel *panels; /* REPORT_FORM_STACK, REPORT_FORM_LANES */
     size_t panel_count;
+    struct report_axis x; /* REPORT_FORM_STACK */
     /* REPORT_FORM_TABLE */
     struct report_row *rows;
     size_t row_count;
@@ -127,20 +168,31 @@ struct report_chart {
     size_t column_count;
 };
 
-enum report_kind { REPORT_PARTITIONS_ROWS, REPORT_PARTITIONS_BYTES, REPORT_COSTS, REPORT_KIND_COUNT };
+enum report_kind {
+    REPORT_PARTITIONS_ROWS,
+    REPORT_PARTITIONS_BYTES,
+    REPORT_COSTS,
+    REPORT_BUCKET_CHANGES,
+    REPORT_KIND_COUNT
+};
 
 /* Makes one chart of a result. *out is NULL, and that is no failure, when the chart has nothing to show. */
 bool report_chart_make(const struct lab_result *result, enum report_kind kind, struct report_arena *arena,
                        struct report_chart **out, struct sim_error *error);
-/* The two that report_chart_make() chooses from; failures stay in the arena. */
+/* The three that report_chart_make() chooses from; failures stay in the arena. */
 void report_sizes_fill(const struct lab_result *result, bool is_bytes, struct report_arena *arena,
                        struct report_chart *chart);
 void report_costs_fill(const struct lab_result *result, struct report_arena *arena,
                        struct report_chart *chart);
+void report_changes_fill(const struct lab_result *result, struct report_arena *arena,
+                         struct report_chart *chart);
 
 void report_legend_add(struct report_chart *chart, enum report_ink ink, const char *text);
 /* "9 bits, threshold 40" */
 const char *report_settings(struct report_arena *arena, const struct bk_strategy *strategy);
+/* Label and settings of a strategy; the settings begin with its kind where the label is another word. */
+void report_panel_name(struct report_arena *arena, const struct lab_strategy_result *strategy,
+                       struct report_panel *panel);
 /* The figure of a metric in *out; false when the run does not have it. */
 bool report_metric(const struct lab_strategy_result *strategy, const char *name, double *out);
 

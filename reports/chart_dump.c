@@ -4,12 +4,13 @@
 #include "chart.h"
 
 static const char *const ink_names[REPORT_INK_COUNT] = {
-    "closed", "open",  "law",  "over",  "tiny", "cost", "slow",
-    "alarm",  "waste", "text", "quiet", "axis", "grid", "halo",
+    "closed", "open",     "law",   "over",    "tiny",  "cost", "slow",  "alarm", "waste", "old",  "old-soon",
+    "new",    "new-soon", "other", "unknown", "split", "text", "quiet", "axis",  "grid",  "halo",
 };
 
 static void dump_axis(const char *name, const struct report_axis *axis, FILE *out);
-static void dump_panel(const struct report_panel *panel, FILE *out);
+static void dump_panel(const struct report_panel *panel, bool has_lanes, FILE *out);
+static void dump_lanes(const struct report_panel *panel, FILE *out);
 static void dump_table(const struct report_chart *chart, FILE *out);
 
 void report_chart_dump(const struct report_chart *chart, FILE *out)
@@ -23,9 +24,12 @@ void report_chart_dump(const struct report_chart *chart, FILE *out)
         dump_table(chart, out);
         return;
     }
-    dump_axis("x", &chart->x, out);
+    const bool has_lanes = chart->form == REPORT_FORM_LANES;
+    if (!has_lanes) {
+        dump_axis("x", &chart->x, out);
+    }
     for (size_t i = 0; i < chart->panel_count; i++) {
-        dump_panel(&chart->panels[i], out);
+        dump_panel(&chart->panels[i], has_lanes, out);
     }
 }
 
@@ -40,10 +44,10 @@ static void dump_axis(const char *name, const struct report_axis *axis, FILE *ou
     fputc('\n', out);
 }
 
-static void dump_panel(const struct report_panel *panel, FILE *out)
+static void dump_panel(const struct report_panel *panel, bool has_lanes, FILE *out)
 {
     fprintf(out, "panel '%s' '%s' '%s'\n", panel->label, panel->detail, panel->note);
-    dump_axis("  y", &panel->y, out);
+    dump_axis(has_lanes ? "  x" : "  y", has_lanes ? &panel->x : &panel->y, out);
     for (size_t i = 0; i < panel->band_count; i++) {
         fprintf(out, "  band %s %.4g..%.4g\n", ink_names[panel->bands[i].ink], panel->bands[i].from,
                 panel->bands[i].to);
@@ -65,9 +69,30 @@ static void dump_panel(const struct report_panel *panel, FILE *out)
         fprintf(out, "  curve law %.4f..%.4f top %.4g at %.4f\n", panel->curve[0].x,
                 panel->curve[panel->curve_count - 1].x, top, at);
     }
+    dump_lanes(panel, out);
     for (size_t i = 0; i < panel->figure_count; i++) {
         fprintf(out, "  figure '%s' %s%s\n", panel->figures[i].name, panel->figures[i].text,
                 panel->figures[i].is_alarm ? " !" : "");
+    }
+}
+
+static void dump_lanes(const struct report_panel *panel, FILE *out)
+{
+    for (size_t i = 0; i < panel->moment_count; i++) {
+        fprintf(out, "  moment %.4g '%s'\n", panel->moments[i].at, panel->moments[i].text);
+    }
+    for (size_t i = 0; i < panel->stage_count; i++) {
+        fprintf(out, "  stage %.4g..%.4g '%s'\n", panel->stages[i].from, panel->stages[i].to,
+                panel->stages[i].text);
+    }
+    for (size_t i = 0; i < panel->lane_count; i++) {
+        const struct report_lane *lane = &panel->lanes[i];
+        fprintf(out, "  lane '%s'", lane->label);
+        for (size_t k = 0; k < lane->span_count; k++) {
+            fprintf(out, " %s %.4g..%.4g", ink_names[lane->spans[k].ink], lane->spans[k].from,
+                    lane->spans[k].to);
+        }
+        fputc('\n', out);
     }
 }
 

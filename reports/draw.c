@@ -5,6 +5,7 @@
 
 static void set_colour(cairo_t *cairo, struct report_colour colour);
 static void draw_hatched(const struct report_mark *mark, cairo_t *cairo);
+static void put_strokes(const struct report_box *box, bool is_falling, cairo_t *cairo);
 static void outline(const struct report_box *box, cairo_t *cairo);
 static void draw_line(const struct report_mark *mark, cairo_t *cairo);
 static void draw_curve(const struct report_mark *mark, cairo_t *cairo);
@@ -45,33 +46,47 @@ static void set_colour(cairo_t *cairo, struct report_colour colour)
     cairo_set_source_rgb(cairo, colour.red, colour.green, colour.blue);
 }
 
-/* The strokes lie on the lines x + y = k * pitch of the whole page, so that they go on from bar to bar; they
- * are cut here and not by a clip, which the formats would each spell out. */
+/* The strokes lie on the lines x + y = k * pitch (falling: x - y) of the whole page, so that they go on from
+ * bar to bar; they are cut here and not by a clip, which the formats would each spell out. */
 static void draw_hatched(const struct report_mark *mark, cairo_t *cairo)
 {
     const struct report_box *box = &mark->box;
-    const double right = box->x + box->width;
-    const double bottom = box->y + box->height;
+    const struct report_hatch hatch = report_style_hatch(mark->ink);
     /* A bar without room for strokes takes their mean colour. */
     const bool is_flat = box->height < REPORT_HATCH_PITCH / 2;
-    set_colour(cairo, is_flat ? report_style_flat() : report_style_hatched());
+    set_colour(cairo, is_flat ? hatch.flat : hatch.fill);
     cairo_rectangle(cairo, box->x, box->y, box->width, box->height);
     cairo_fill(cairo);
     if (is_flat) {
         return;
     }
     set_colour(cairo, report_style_colour(mark->ink));
-    for (double sum = ceil((box->x + box->y) / REPORT_HATCH_PITCH) * REPORT_HATCH_PITCH; sum < right + bottom;
-         sum += REPORT_HATCH_PITCH) {
-        double from = fmax(box->x, sum - bottom);
-        double to = fmin(right, sum - box->y);
-        cairo_move_to(cairo, from, sum - from);
-        cairo_line_to(cairo, to, sum - to);
+    if (hatch.strokes & REPORT_STROKES_RISING) {
+        put_strokes(box, false, cairo);
+    }
+    if (hatch.strokes & REPORT_STROKES_FALLING) {
+        put_strokes(box, true, cairo);
     }
     cairo_set_line_cap(cairo, CAIRO_LINE_CAP_BUTT);
     cairo_set_line_width(cairo, REPORT_HATCH_STROKE);
     cairo_stroke(cairo);
     outline(box, cairo);
+}
+
+static void put_strokes(const struct report_box *box, bool is_falling, cairo_t *cairo)
+{
+    /* Falling strokes are rising ones of the page turned upside down. */
+    const double sign = is_falling ? -1 : 1;
+    const double top = is_falling ? -(box->y + box->height) : box->y;
+    const double bottom = top + box->height;
+    const double right = box->x + box->width;
+    for (double sum = ceil((box->x + top) / REPORT_HATCH_PITCH) * REPORT_HATCH_PITCH; sum < right + bottom;
+         sum += REPORT_HATCH_PITCH) {
+        double from = fmax(box->x, sum - bottom);
+        double to = fmin(right, sum - top);
+        cairo_move_to(cairo, from, sign * (sum - from));
+        cairo_line_to(cairo, to, sign * (sum - to));
+    }
 }
 
 /* Narrow bars have their tops drawn alone: with their sides they would look solid. */

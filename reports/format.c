@@ -90,6 +90,27 @@ const char *report_duration(struct report_arena *arena, int64_t ns)
     return report_text(arena, "%" PRId64 " ns", ns);
 }
 
+const char *report_time(struct report_arena *arena, double ns)
+{
+    static const struct {
+        const char *name;
+        double ns, from_ns;
+    } units[] = {{"d", (double)SIM_DAY, 2 * (double)SIM_DAY},
+                 {"h", (double)SIM_HOUR, 2 * (double)SIM_HOUR},
+                 {"min", (double)SIM_MINUTE, 2 * (double)SIM_MINUTE},
+                 {"s", (double)SIM_SECOND, 0.9995 * (double)SIM_SECOND},
+                 {"ms", (double)SIM_MS, 0.9995 * (double)SIM_MS},
+                 {"µs", (double)SIM_US, 0.9995 * (double)SIM_US},
+                 {"ns", 1, 0}};
+    size_t i = 0;
+    while (ns < units[i].from_ns) {
+        i++;
+    }
+    char digits[32];
+    write_digits(ns / units[i].ns, digits, sizeof digits);
+    return report_text(arena, "%s %s", digits, units[i].name);
+}
+
 /* Rounds to three digits before it picks the suffix, so that 999 600 becomes 1M and not 1000K. */
 static double scale_down(double value, size_t *suffix)
 {

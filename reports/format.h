@@ -19,5 +19,7 @@ const char *report_exact(struct report_arena *arena, uint64_t value, enum report
 const char *report_percent(struct report_arena *arena, double share);
 /* "10 d", "90 min", "250 ms": in the largest unit that needs no fraction. */
 const char *report_duration(struct report_arena *arena, int64_t ns);
+/* "1.02 s", "25 ms", "2.5 min": three digits. */
+const char *report_time(struct report_arena *arena, double ns);
 
 #endif

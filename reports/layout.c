@@ -23,6 +23,8 @@ bool report_layout(const struct report_chart *chart, struct report_typesetter *t
     put_heading(chart, &pen);
     if (chart->form == REPORT_FORM_TABLE) {
         report_layout_table(chart, &pen);
+    } else if (chart->form == REPORT_FORM_LANES) {
+        report_layout_lanes(chart, &pen);
     } else {
         report_layout_stack(chart, &pen);
     }
@@ -95,6 +97,50 @@ double report_pen_height(struct report_pen *pen, enum report_font font)
     return report_typeset_measure(pen->typesetter, &type).height;
 }
 
+void report_pen_panel_head(struct report_pen *pen, const struct report_panel *panel, double left)
+{
+    static const double gap = 10;
+    const double room = REPORT_FIGURES_RIGHT - left;
+    struct report_type label = {panel->label, REPORT_FONT_LABEL, room, 2};
+    struct report_type detail = {panel->detail, REPORT_FONT_DETAIL, room, 2};
+    struct report_extent first = report_typeset_measure(pen->typesetter, &label);
+    double detail_width = report_pen_width(pen, panel->detail, REPORT_FONT_DETAIL);
+    double baseline = pen->y + first.baseline;
+    struct report_box box = report_pen_text(pen, &label, REPORT_LEFT, left, pen->y);
+    bool fits = box.height < 1.5 * report_pen_height(pen, REPORT_FONT_LABEL) &&
+                box.width + gap + detail_width <= room;
+    if (fits) {
+        detail.width = 0;
+        double x = box.width > 0 ? left + box.width + gap : left;
+        report_pen_text_on(pen, &detail, REPORT_LEFT, x, baseline);
+        pen->y += box.height;
+    } else {
+        pen->y += box.height + 1;
+        box = report_pen_text(pen, &detail, REPORT_LEFT, left, pen->y);
+        pen->y += box.height;
+    }
+    if (panel->note[0] != 0) {
+        const struct report_type note = {panel->note, REPORT_FONT_NOTE, room, 2};
+        box = report_pen_text(pen, &note, REPORT_LEFT, left, pen->y + 1);
+        pen->y = box.y + box.height;
+    }
+}
+
+double report_pen_figures(struct report_pen *pen, const struct report_panel *panel, double top)
+{
+    static const double figure_line = 13;
+    for (size_t i = 0; i < panel->figure_count; i++) {
+        const struct report_figure *figure = &panel->figures[i];
+        const enum report_font font = figure->is_alarm ? REPORT_FONT_ALARM : REPORT_FONT_FIGURE;
+        const struct report_type name = {.text = figure->name, .font = REPORT_FONT_FIGURE, .lines = 1};
+        const struct report_type text = {.text = figure->text, .font = font, .lines = 1};
+        report_pen_text(pen, &name, REPORT_LEFT, REPORT_FIGURES_LEFT, top);
+        report_pen_text(pen, &text, REPORT_RIGHT, REPORT_FIGURES_RIGHT, top);
+        top += figure_line;
+    }
+    return top;
+}
+
 static void put_heading(const struct report_chart *chart, struct report_pen *pen)
 {
     const struct report_type title = {chart->title, REPORT_FONT_TITLE, content_width, 2};
@@ -135,10 +181,11 @@ static void put_swatch(struct report_pen *pen, enum report_ink ink, double x, do
                                    .y = report_snap(middle - swatch_height / 2),
                                    .width = swatch_width,
                                    .height = swatch_height};
-    switch (ink) {
-    case REPORT_INK_OPEN:
+    if (report_style_is_hatched(ink)) {
         report_pen_mark(pen, REPORT_SHAPE_HATCHED, ink, box);
         return;
+    }
+    switch (ink) {
     case REPORT_INK_LAW:
         report_pen_line(pen, REPORT_SHAPE_LINE, ink, box.x, middle, box.x + box.width, middle, 1.6);
         return;
@@ -153,6 +200,11 @@ static void put_swatch(struct report_pen *pen, enum report_ink ink, double x, do
         report_pen_line(pen, REPORT_SHAPE_DASHED, REPORT_INK_AXIS, edge, box.y, edge, box.y + box.height, 1);
         return;
     }
+    case REPORT_INK_SPLIT:
+        report_pen_mark(pen, REPORT_SHAPE_RECTANGLE, ink, box);
+        report_pen_mark(pen, REPORT_SHAPE_RECTANGLE, REPORT_INK_ALARM,
+                        (struct report_box){box.x, box.y, box.width, 3});
+        return;
     default:
         report_pen_mark(pen, REPORT_SHAPE_RECTANGLE, ink, box);
     }

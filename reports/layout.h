@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the layouts of both forms use. A pen goes down the page and puts marks into a scene. */
+/* What the layouts of all forms use. A pen goes down the page and puts marks into a scene. */
 #ifndef REPORTS_LAYOUT_H
 #define REPORTS_LAYOUT_H
 
@@ -29,7 +29,16 @@ double report_pen_height(struct report_pen *pen, enum report_font font);
 struct report_box report_pen_text_on(struct report_pen *pen, const struct report_type *type,
                                      enum report_align align, double x, double baseline);
 
+/* Of both forms that have panels: numbers or names left, plot, key figures right. */
+#define REPORT_FIGURES_LEFT  628.0
+#define REPORT_FIGURES_RIGHT (REPORT_PAGE_WIDTH - REPORT_PAGE_MARGIN)
+/* Label, settings and note, from `left` on. */
+void report_pen_panel_head(struct report_pen *pen, const struct report_panel *panel, double left);
+/* Returns where they end. */
+double report_pen_figures(struct report_pen *pen, const struct report_panel *panel, double top);
+
 void report_layout_stack(const struct report_chart *chart, struct report_pen *pen);
 void report_layout_table(const struct report_chart *chart, struct report_pen *pen);
+void report_layout_lanes(const struct report_chart *chart, struct report_pen *pen);
 
 #endif

@@ -4,11 +4,8 @@
 
 static const double plot_left = 76;
 static const double plot_width = 530;
-static const double figures_left = 628;
-static const double figures_right = REPORT_PAGE_WIDTH - REPORT_PAGE_MARGIN;
 static const double panel_gap = 13;
 static const double tick_length = 4;
-static const double figure_line = 13;
 static const double bar_height_min = 1;
 /* So many panels, and the numbers of the x axis stand below every eighth too. */
 enum { TALL_PANELS = 12, REPEAT_EVERY = 8 };
@@ -21,13 +18,11 @@ struct plot {
 static double plot_height(size_t panel_count);
 static void put_panel(const struct report_chart *chart, const struct report_panel *panel, bool has_numbers,
                       struct report_pen *pen);
-static void put_panel_head(const struct report_panel *panel, struct report_pen *pen);
 static void put_bands(const struct report_panel *panel, const struct plot *plot, struct report_pen *pen);
 static void put_bars(const struct report_panel *panel, const struct plot *plot, struct report_pen *pen);
 static void put_curve(const struct report_panel *panel, const struct plot *plot, struct report_pen *pen);
 static void put_y_axis(const struct plot *plot, struct report_pen *pen);
 static void put_x_axis(const struct plot *plot, bool has_numbers, struct report_pen *pen);
-static double put_figures(const struct report_panel *panel, double top, struct report_pen *pen);
 static double x_of(const struct plot *plot, double value);
 static double y_of(const struct plot *plot, double value);
 
@@ -55,7 +50,7 @@ static void put_panel(const struct report_chart *chart, const struct report_pane
                       struct report_pen *pen)
 {
     pen->y += panel_gap;
-    put_panel_head(panel, pen);
+    report_pen_panel_head(pen, panel, plot_left);
     const struct plot plot = {.x = &chart->x,
                               .y = &panel->y,
                               .box = {.x = plot_left,
@@ -66,39 +61,10 @@ static void put_panel(const struct report_chart *chart, const struct report_pane
     put_y_axis(&plot, pen);
     put_bars(panel, &plot, pen);
     put_curve(panel, &plot, pen);
-    double figures_end = put_figures(panel, plot.box.y, pen);
+    double figures_end = report_pen_figures(pen, panel, plot.box.y);
     pen->y = plot.box.y + plot.box.height;
     put_x_axis(&plot, has_numbers, pen);
     pen->y = figures_end > pen->y ? figures_end : pen->y;
-}
-
-static void put_panel_head(const struct report_panel *panel, struct report_pen *pen)
-{
-    static const double gap = 10;
-    const double room = figures_right - plot_left;
-    struct report_type label = {panel->label, REPORT_FONT_LABEL, room, 2};
-    struct report_type detail = {panel->detail, REPORT_FONT_DETAIL, room, 2};
-    struct report_extent first = report_typeset_measure(pen->typesetter, &label);
-    double detail_width = report_pen_width(pen, panel->detail, REPORT_FONT_DETAIL);
-    double baseline = pen->y + first.baseline;
-    struct report_box box = report_pen_text(pen, &label, REPORT_LEFT, plot_left, pen->y);
-    bool fits = box.height < 1.5 * report_pen_height(pen, REPORT_FONT_LABEL) &&
-                box.width + gap + detail_width <= room;
-    if (fits) {
-        detail.width = 0;
-        double x = box.width > 0 ? plot_left + box.width + gap : plot_left;
-        report_pen_text_on(pen, &detail, REPORT_LEFT, x, baseline);
-        pen->y += box.height;
-    } else {
-        pen->y += box.height + 1;
-        box = report_pen_text(pen, &detail, REPORT_LEFT, plot_left, pen->y);
-        pen->y += box.height;
-    }
-    if (panel->note[0] != 0) {
-        const struct report_type note = {panel->note, REPORT_FONT_NOTE, room, 2};
-        box = report_pen_text(pen, &note, REPORT_LEFT, plot_left, pen->y + 1);
-        pen->y = box.y + box.height;
-    }
 }
 
 static void put_bands(const struct report_panel *panel, const struct plot *plot, struct report_pen *pen)
@@ -202,20 +168,6 @@ static void put_x_axis(const struct plot *plot, bool has_numbers, struct report_
         }
     }
     pen->y = end > y ? end : y + tick_length;
-}
-
-static double put_figures(const struct report_panel *panel, double top, struct report_pen *pen)
-{
-    for (size_t i = 0; i < panel->figure_count; i++) {
-        const struct report_figure *figure = &panel->figures[i];
-        const enum report_font font = figure->is_alarm ? REPORT_FONT_ALARM : REPORT_FONT_FIGURE;
-        const struct report_type name = {.text = figure->name, .font = REPORT_FONT_FIGURE, .lines = 1};
-        const struct report_type text = {.text = figure->text, .font = font, .lines = 1};
-        report_pen_text(pen, &name, REPORT_LEFT, figures_left, top);
-        report_pen_text(pen, &text, REPORT_RIGHT, figures_right, top);
-        top += figure_line;
-    }
-    return top;
 }
 
 static double x_of(const struct plot *plot, double value)

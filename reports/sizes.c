@@ -85,18 +85,7 @@ static struct domain find_domain(const struct lab_result *result, bool is_bytes)
 static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes,
                        const struct report_bins *bins, struct report_arena *arena, struct report_panel *panel)
 {
-    const char *kind = bk_kind_name(strategy->strategy.kind);
-    panel->label = report_clean(arena, strategy->label);
-    panel->detail = report_settings(arena, &strategy->strategy);
-    for (size_t i = 0; strategy->label != NULL; i++) {
-        if (strategy->label[i] != kind[i]) {
-            panel->detail = report_text(arena, "%s: %s", kind, panel->detail);
-            break;
-        }
-        if (kind[i] == 0) {
-            break;
-        }
-    }
+    report_panel_name(arena, strategy, panel);
     double *counts = report_take(arena, 2 * bins->count, sizeof *counts);
     if (counts == NULL) {
         return;

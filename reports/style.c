@@ -15,24 +15,36 @@ static const struct report_font_style fonts[REPORT_FONT_COUNT] = {
     [REPORT_FONT_FIGURE] = {10, false, false, REPORT_INK_TEXT},
     [REPORT_FONT_ALARM] = {10, true, false, REPORT_INK_ALARM},
     [REPORT_FONT_TICK] = {9.5, false, false, REPORT_INK_QUIET},
+    [REPORT_FONT_STAGE] = {9.5, false, true, REPORT_INK_TEXT},
     [REPORT_FONT_LEGEND] = {10, false, false, REPORT_INK_TEXT},
     [REPORT_FONT_FOOT] = {9, false, false, REPORT_INK_QUIET},
 };
 
-/* Okabe and Ito's palette for the marks (blue, vermilion, orange), which the colour-blind tell apart; in grey
- * print the shades stay light, the closed bars dark, the open ones hatched, and the law has a halo. */
+/* Okabe and Ito's palette for the marks (blue, vermilion, orange, purple), which the colour-blind tell apart;
+ * in grey print the shades stay light, the closed bars dark, the open ones hatched, and the law has a halo.
+ * Of the buckets that agents believe in, the old one is dark, the new one light and a third one crossed. */
 static const struct report_colour inks[REPORT_INK_COUNT] = {
-    [REPORT_INK_CLOSED] = RGB(0x0072B2), [REPORT_INK_OPEN] = RGB(0x0072B2),
-    [REPORT_INK_LAW] = RGB(0x111111),    [REPORT_INK_OVER] = RGB(0xF9DCCB),
-    [REPORT_INK_TINY] = RGB(0xFFF6DC),   [REPORT_INK_COST] = RGB(0x0072B2),
-    [REPORT_INK_SLOW] = RGB(0x111111),   [REPORT_INK_ALARM] = RGB(0xB84A00),
-    [REPORT_INK_WASTE] = RGB(0xE69F00),  [REPORT_INK_TEXT] = RGB(0x1A1A1A),
-    [REPORT_INK_QUIET] = RGB(0x555555),  [REPORT_INK_AXIS] = RGB(0x777777),
-    [REPORT_INK_GRID] = RGB(0xE2E2E2),   [REPORT_INK_HALO] = RGB(0xFFFFFF),
+    [REPORT_INK_CLOSED] = RGB(0x0072B2),   [REPORT_INK_OPEN] = RGB(0x0072B2),
+    [REPORT_INK_LAW] = RGB(0x111111),      [REPORT_INK_OVER] = RGB(0xF9DCCB),
+    [REPORT_INK_TINY] = RGB(0xFFF6DC),     [REPORT_INK_COST] = RGB(0x0072B2),
+    [REPORT_INK_SLOW] = RGB(0x111111),     [REPORT_INK_ALARM] = RGB(0xB84A00),
+    [REPORT_INK_WASTE] = RGB(0xE69F00),    [REPORT_INK_OLD] = RGB(0x0072B2),
+    [REPORT_INK_OLD_SOON] = RGB(0x0072B2), [REPORT_INK_NEW] = RGB(0xF0B429),
+    [REPORT_INK_NEW_SOON] = RGB(0xC98700), [REPORT_INK_OTHER] = RGB(0x8E3B6E),
+    [REPORT_INK_UNKNOWN] = RGB(0xB5B5B5),  [REPORT_INK_SPLIT] = RGB(0xF7CDB5),
+    [REPORT_INK_TEXT] = RGB(0x1A1A1A),     [REPORT_INK_QUIET] = RGB(0x555555),
+    [REPORT_INK_AXIS] = RGB(0x777777),     [REPORT_INK_GRID] = RGB(0xE2E2E2),
+    [REPORT_INK_HALO] = RGB(0xFFFFFF),
 };
 
-static const struct report_colour hatched = RGB(0xDCEBF5);
-static const struct report_colour flat = RGB(0x5AA3CF);
+/* An ink without strokes is not hatched. */
+static const struct report_hatch hatches[REPORT_INK_COUNT] = {
+    [REPORT_INK_OPEN] = {RGB(0xDCEBF5), RGB(0x5AA3CF), REPORT_STROKES_RISING},
+    [REPORT_INK_OLD_SOON] = {RGB(0xDCEBF5), RGB(0x8FC1E0), REPORT_STROKES_RISING},
+    [REPORT_INK_NEW_SOON] = {RGB(0xFFF1CC), RGB(0xF5D27F), REPORT_STROKES_RISING},
+    [REPORT_INK_OTHER] = {RGB(0xE9C3DA), RGB(0xC078A3), REPORT_STROKES_RISING | REPORT_STROKES_FALLING},
+    [REPORT_INK_UNKNOWN] = {RGB(0xFFFFFF), RGB(0xE4E4E4), REPORT_STROKES_FALLING},
+};
 
 const struct report_font_style *report_style_font(enum report_font font)
 {
@@ -44,12 +56,12 @@ struct report_colour report_style_colour(enum report_ink ink)
     return inks[ink];
 }
 
-struct report_colour report_style_hatched(void)
+struct report_hatch report_style_hatch(enum report_ink ink)
 {
-    return hatched;
+    return hatches[ink];
 }
 
-struct report_colour report_style_flat(void)
+bool report_style_is_hatched(enum report_ink ink)
 {
-    return flat;
+    return hatches[ink].strokes != 0;
 }

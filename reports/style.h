@@ -23,6 +23,7 @@ enum report_font {
     REPORT_FONT_FIGURE,
     REPORT_FONT_ALARM,
     REPORT_FONT_TICK,
+    REPORT_FONT_STAGE,
     REPORT_FONT_LEGEND,
     REPORT_FONT_FOOT,
     REPORT_FONT_COUNT
@@ -40,9 +41,15 @@ struct report_colour {
 
 const struct report_font_style *report_style_font(enum report_font font);
 struct report_colour report_style_colour(enum report_ink ink);
-/* The light fill below the hatching of open partitions. */
-struct report_colour report_style_hatched(void);
-/* What such a bar becomes when it is too low for hatching. */
-struct report_colour report_style_flat(void);
+/* Which way the strokes of a hatched mark run: bits. */
+enum { REPORT_STROKES_RISING = 1, REPORT_STROKES_FALLING = 2 };
+struct report_hatch {
+    struct report_colour fill; /* below the strokes */
+    struct report_colour flat; /* what the whole becomes when it is too low for strokes */
+    unsigned strokes;
+};
+struct report_hatch report_style_hatch(enum report_ink ink);
+/* Whether marks of this ink are hatched. */
+bool report_style_is_hatched(enum report_ink ink);
 
 #endif

@@ -25,7 +25,7 @@ void fixture_law(struct lab_strategy_result *strategy, double p, uint64_t thresh
 void fixture_metrics(const struct lab_result *result, struct lab_strategy_result *strategy, double extra_ops,
                      double reads_mean, double reads_p99);
 
-/* The five kinds, as in the contract's scenario. */
+/* The five kinds, as in the contract's scenario, and views of a change. */
 struct lab_result *fixture_five(void);
 
 /* What LeakSanitizer asks for by these names: Fontconfig 2.14 loses a few bytes while it reads its own
@@ -33,7 +33,7 @@ struct lab_result *fixture_five(void);
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_options(void);
 
-enum { FIXTURE_COUNT = 17 };
+enum { FIXTURE_COUNT = 30 };
 /* Every special case in turn, 0 to FIXTURE_COUNT - 1. The name is the scenario's too. */
 struct lab_result *fixture_case(size_t index);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The special cases, one function a kind of trouble. */
 #include "fixture.h"
+#include "fixture_views.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -73,6 +74,13 @@ static void add_five(struct lab_result *result)
     fixture_spread(out, true, 1, 20480, 10000);
     fixture_metrics(result, out, 1000, 1.01, 2);
     add_probabilistic(result, NULL, 9, 40, 70800, 6000);
+    fixture_views(result, &result->strategies[result->strategy_count - 1],
+                  &(struct fixture_change){.agents = 3,
+                                           .lead_ns = 6 * SIM_SECOND,
+                                           .ttl_ns = 9 * SIM_SECOND,
+                                           .look_ns = 100 * SIM_MS,
+                                           .before_ns = 5 * SIM_SECOND,
+                                           .after_ns = 5 * SIM_SECOND});
     strategy = hash(256);
     out = fixture_add(result, NULL, &strategy);
     fixture_spread(out, true, 1, 4e4, 60000);
@@ -238,7 +246,9 @@ struct lab_result *fixture_case(size_t index)
         return huge_limit();
     case 15:
         return many("two-strategies", 2);
-    default:
+    case 16:
         return many("three-strategies", 3);
+    default:
+        return fixture_views_case(index - 17);
     }
 }

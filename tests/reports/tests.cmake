@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 add_library(report_fixture STATIC EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/fixture.c
-            ${CMAKE_CURRENT_LIST_DIR}/fixture_cases.c)
+            ${CMAKE_CURRENT_LIST_DIR}/fixture_cases.c ${CMAKE_CURRENT_LIST_DIR}/fixture_views.c)
 # The tests look at the model, the layout and the files one by one, through the headers inside reports/.
 target_include_directories(report_fixture PUBLIC ${CMAKE_CURRENT_LIST_DIR} ${PROJECT_SOURCE_DIR}/reports)
 target_link_libraries(report_fixture PUBLIC reports sim_tune PkgConfig::PANGOCAIRO PRIVATE bucketlab_flags)
@@ -9,6 +9,7 @@ add_executable(report_gallery EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/gallery
 target_link_libraries(report_gallery PRIVATE bucketlab_flags report_fixture)
 
 bucketlab_test(reports/model_test LINK report_fixture)
+bucketlab_test(reports/changes_test LINK report_fixture)
 bucketlab_test(reports/layout_test LINK report_fixture)
 bucketlab_test(reports/files_test LINK report_fixture)
 bucketlab_test(reports/no_font_test LINK report_fixture)

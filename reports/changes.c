@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What each agent believes of a key's bucket through a change: a panel a strategy, a lane an agent. */
+#include "changes.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "format.h"
+
+enum { LANES_MAX = 64, FIGURES_MAX = 6 };
+/* Ranges that differ by less than this ratio are shown on one scale, so that panels can be compared. */
+static const double common_ratio_max = 4;
+
+static size_t study_all(const struct lab_result *result, struct report_arena *arena,
+                        struct report_change *changes, const struct lab_strategy_result **strategies);
+static void share_range(struct report_change *changes, size_t count);
+static void fill_panel(const struct report_change *change, struct report_arena *arena,
+                       struct report_panel *panel);
+static void fill_lane(const struct report_change *change, uint32_t agent, double unit_ns,
+                      struct report_arena *arena, struct report_lane *lane);
+static void add_span(struct report_lane *lane, double from, double to, enum report_ink ink);
+static void fill_bands(const struct report_change *change, double unit_ns, struct report_arena *arena,
+                       struct report_panel *panel);
+static void fill_moments(const struct report_change *change, double unit_ns, struct report_panel *panel);
+static void fill_stages(const struct report_change *change, double unit_ns, struct report_panel *panel);
+static const char *note_of(const struct report_change *change, struct report_arena *arena);
+static void fill_figures(const struct report_change *change, struct report_arena *arena,
+                         struct report_panel *panel);
+static void fill_legend(struct report_chart *chart);
+
+void report_changes_fill(const struct lab_result *result, struct report_arena *arena,
+                         struct report_chart *chart)
+{
+    chart->form = REPORT_FORM_LANES;
+    chart->name = "bucket-changes";
+    chart->title = "Each agent's view of a key's bucket";
+    struct report_change *changes = report_take(arena, result->strategy_count, sizeof *changes);
+    const struct lab_strategy_result **strategies =
+        report_take(arena, result->strategy_count, sizeof *strategies);
+    chart->panels = report_take(arena, result->strategy_count, sizeof *chart->panels);
+    if (changes == NULL || strategies == NULL || chart->panels == NULL) {
+        return;
+    }
+    const size_t count = study_all(result, arena, changes, strategies);
+    share_range(changes, count);
+    for (size_t i = 0; i < count; i++) {
+        struct report_panel *panel = &chart->panels[i];
+        report_panel_name(arena, strategies[i], panel);
+        panel->detail =
+            report_text(arena, "%s · key %s", panel->detail, report_clean(arena, strategies[i]->views.key));
+        fill_panel(&changes[i], arena, panel);
+    }
+    chart->panel_count = count;
+    fill_legend(chart);
+}
+
+static size_t study_all(const struct lab_result *result, struct report_arena *arena,
+                        struct report_change *changes, const struct lab_strategy_result **strategies)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        if (report_change_study(&result->strategies[i].views, arena, &changes[count])) {
+            strategies[count++] = &result->strategies[i];
+        }
+    }
+    return count;
+}
+
+static void share_range(struct report_change *changes, size_t count)
+{
+    double low = 0;
+    double high = 0;
+    double least = INFINITY;
+    double most = 0;
+    for (size_t i = 0; i < count; i++) {
+        low = fmin(low, changes[i].low);
+        high = fmax(high, changes[i].high);
+        least = fmin(least, changes[i].high - changes[i].low);
+        most = fmax(most, changes[i].high - changes[i].low);
+    }
+    for (size_t i = 0; most <= common_ratio_max * least && i < count; i++) {
+        changes[i].low = low;
+        changes[i].high = high;
+    }
+}
+
+static void fill_panel(const struct report_change *change, struct report_arena *arena,
+                       struct report_panel *panel)
+{
+    const double unit_ns = report_changes_axis(arena, change->low, change->high, &panel->x);
+    const uint32_t agents = change->views->agents;
+    const uint32_t lanes = agents < LANES_MAX ? agents : LANES_MAX;
+    panel->lanes = report_take(arena, lanes, sizeof *panel->lanes);
+    if (panel->lanes == NULL) {
+        return;
+    }
+    panel->lane_count = lanes;
+    for (uint32_t i = 0; i < panel->lane_count; i++) {
+        panel->lanes[i].label = report_text(arena, "agent %" PRIu32, i);
+        fill_lane(change, i, unit_ns, arena, &panel->lanes[i]);
+    }
+    fill_bands(change, unit_ns, arena, panel);
+    fill_moments(change, unit_ns, panel);
+    fill_stages(change, unit_ns, panel);
+    fill_figures(change, arena, panel);
+    panel->note = note_of(change, arena);
+}
+
+static void fill_lane(const struct report_change *change, uint32_t agent, double unit_ns,
+                      struct report_arena *arena, struct report_lane *lane)
+{
+    const struct lab_views *views = change->views;
+    size_t looks = 0;
+    for (size_t i = 0; i < views->count; i++) {
+        looks += views->items[i].agent == agent;
+    }
+    lane->spans = report_take(arena, looks, sizeof *lane->spans);
+    const struct lab_view *last = NULL;
+    for (size_t i = 0; lane->spans != NULL && i <= views->count; i++) {
+        const struct lab_view *view = i < views->count ? &views->items[i] : NULL;
+        if (view != NULL && view->agent != agent) {
+            continue;
+        }
+        if (last != NULL) {
+            double from = report_change_since(change, last->time_ns);
+            double to = view != NULL ? report_change_since(change, view->time_ns) : change->end;
+            add_span(lane, fmax(from, change->low) / unit_ns, fmin(to, change->high) / unit_ns,
+                     report_change_ink(change, last));
+        }
+        last = view;
+    }
+}
+
+/* Looks that saw the same become one span. */
+static void add_span(struct report_lane *lane, double from, double to, enum report_ink ink)
+{
+    if (from >= to) {
+        return;
+    }
+    if (lane->span_count > 0 && lane->spans[lane->span_count - 1].ink == ink) {
+        lane->spans[lane->span_count - 1].to = to;
+    } else {
+        lane->spans[lane->span_count++] = (struct report_span){from, to, ink};
+    }
+}
+
+static void fill_bands(const struct report_change *change, double unit_ns, struct report_arena *arena,
+                       struct report_panel *panel)
+{
+    panel->bands = report_take(arena, change->split_count, sizeof *panel->bands);
+    for (size_t i = 0; panel->bands != NULL && i < change->split_count; i++) {
+        panel->bands[panel->band_count++] = (struct report_band){
+            change->splits[i].from / unit_ns, change->splits[i].to / unit_ns, REPORT_INK_SPLIT};
+    }
+}
+
+static void fill_moments(const struct report_change *change, double unit_ns, struct report_panel *panel)
+{
+    const struct report_moment stored = {0, "change stored"};
+    const struct report_moment due = {change->until / unit_ns, "change time"};
+    if (change->until == 0) {
+        panel->moments[panel->moment_count++] = (struct report_moment){0, "change stored = change time"};
+        return;
+    }
+    const bool is_shown = change->until >= change->low && change->until <= change->high;
+    if (is_shown && change->until < 0) {
+        panel->moments[panel->moment_count++] = due;
+    }
+    panel->moments[panel->moment_count++] = stored;
+    if (is_shown && change->until > 0) {
+        panel->moments[panel->moment_count++] = due;
+    }
+}
+
+/* A change time before the change was stored (clocks differ) leaves no time for a pre-change. */
+static void fill_stages(const struct report_change *change, double unit_ns, struct report_panel *panel)
+{
+    const double over = fmin(fmax(change->until, 0), change->high);
+    const struct report_stage stages[REPORT_STAGES_MAX] = {
+        {change->low / unit_ns, 0, "steady"},
+        {0, over / unit_ns, "pre-change"},
+        {over / unit_ns, change->high / unit_ns, "post-change"},
+    };
+    for (size_t i = 0; i < REPORT_STAGES_MAX; i++) {
+        if (stages[i].from < stages[i].to) {
+            panel->stages[panel->stage_count++] = stages[i];
+        }
+    }
+}
+
+static const char *note_of(const struct report_change *change, struct report_arena *arena)
+{
+    const struct lab_views *views = change->views;
+    const char *note = "";
+    if (!change->has_old && !change->has_new) {
+        note = "no agent's cache knew the key";
+    }
+    if (change->until > change->end) {
+        note = report_text(arena, "%s%sthe last look was %s before the change time", note,
+                           note[0] != 0 ? "; " : "", report_time(arena, change->until - change->last));
+    }
+    if (views->agents > LANES_MAX) {
+        note = report_text(arena, "%s%sthe first %d of %" PRIu32 " agents are shown", note,
+                           note[0] != 0 ? "; " : "", (int)LANES_MAX, views->agents);
+    }
+    return note;
+}
+
+static void fill_figures(const struct report_change *change, struct report_arena *arena,
+                         struct report_panel *panel)
+{
+    panel->figures = report_take(arena, FIGURES_MAX, sizeof *panel->figures);
+    if (panel->figures == NULL) {
+        return;
+    }
+    const bool is_split = change->split_count > 0;
+    const char *lead = change->until == 0 ? "none" : report_time(arena, fabs(change->until));
+    const struct report_figure figures[FIGURES_MAX] = {
+        {"agents", report_text(arena, "%" PRIu32, change->views->agents), false},
+        {"old bucket", change->has_old ? report_text(arena, "%" PRId64, change->old_bucket) : "–", false},
+        {"new bucket", change->has_new ? report_text(arena, "%" PRId64, change->new_bucket) : "–", false},
+        {"lead", change->until < 0 ? report_text(arena, "\u2212%s", lead) : lead, change->until < 0},
+        {is_split ? "agents disagree for" : "agents disagree",
+         is_split ? report_time(arena, change->split_ns) : "never", is_split},
+        {"a look every", report_time(arena, change->gap), false},
+    };
+    /* A single look has no distance to another. */
+    const size_t count = change->look_count > 1 ? FIGURES_MAX : FIGURES_MAX - 1;
+    for (size_t i = 0; i < count; i++) {
+        panel->figures[panel->figure_count++] = figures[i];
+    }
+}
+
+/* Only what is on the page. */
+static void fill_legend(struct report_chart *chart)
+{
+    static const struct {
+        enum report_ink ink;
+        const char *text;
+    } entries[] = {{REPORT_INK_OLD, "old bucket"},
+                   {REPORT_INK_OLD_SOON, "old bucket, knows of the change to come"},
+                   {REPORT_INK_NEW, "new bucket"},
+                   {REPORT_INK_NEW_SOON, "new bucket, knows of another change"},
+                   {REPORT_INK_OTHER, "another bucket"},
+                   {REPORT_INK_UNKNOWN, "not in the agent's cache"},
+                   {REPORT_INK_SPLIT, "agents disagree"}};
+    bool is_used[REPORT_INK_COUNT] = {false};
+    for (size_t i = 0; i < chart->panel_count; i++) {
+        const struct report_panel *panel = &chart->panels[i];
+        for (size_t k = 0; k < panel->lane_count; k++) {
+            for (size_t m = 0; m < panel->lanes[k].span_count; m++) {
+                is_used[panel->lanes[k].spans[m].ink] = true;
+            }
+        }
+        is_used[REPORT_INK_SPLIT] |= panel->band_count > 0;
+    }
+    for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
+        if (is_used[entries[i].ink]) {
+            report_legend_add(chart, entries[i].ink, entries[i].text);
+        }
+    }
+}
