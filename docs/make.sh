@@ -9,7 +9,9 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
 "$bucketlab" run scenarios/chat-channels.yaml --quiet --db "$folder/make.db" --out "$folder" >"$folder/run.txt"
-cp "$folder/chat-channels-partitions-rows.png" "$folder/chat-channels-costs.png" docs/images/
+"$bucketlab" run scenarios/three-state.yaml --quiet --db "$folder/make.db" --out "$folder" >/dev/null
+cp "$folder"/chat-channels-{partitions-rows,partitions-bytes,costs}.png "$folder/three-state-bucket-changes.png" \
+    docs/images/
 
 python3 - "$folder/run.txt" <<'PYTHON'
 import re

@@ -13,6 +13,7 @@ static const double common_ratio_max = 4;
 
 static size_t study_all(const struct lab_result *result, struct report_arena *arena,
                         struct report_change *changes, const struct lab_strategy_result **strategies);
+static const char *coordination_of(const struct lab_strategy_result *strategy, struct report_arena *arena);
 static void share_range(struct report_change *changes, size_t count);
 static void fill_panel(const struct report_change *change, struct report_arena *arena,
                        struct report_panel *panel);
@@ -47,7 +48,8 @@ void report_changes_fill(const struct lab_result *result, struct report_arena *a
         struct report_panel *panel = &chart->panels[i];
         report_panel_name(arena, strategies[i], panel);
         panel->detail =
-            report_text(arena, "%s · key %s", panel->detail, report_clean(arena, strategies[i]->views.key));
+            report_text(arena, "%s%s · key %s", panel->detail, coordination_of(strategies[i], arena),
+                        report_clean(arena, strategies[i]->views.key));
         fill_panel(&changes[i], arena, panel);
     }
     chart->panel_count = count;
@@ -66,19 +68,39 @@ static size_t study_all(const struct lab_result *result, struct report_arena *ar
     return count;
 }
 
+static const char *coordination_of(const struct lab_strategy_result *strategy, struct report_arena *arena)
+{
+    if (strategy->strategy.kind != BK_PROBABILISTIC) {
+        return "";
+    }
+    switch (strategy->coordination) {
+    case BK_SINGLE:
+        return ", single";
+    case BK_LOCKED:
+        return ", locked";
+    case BK_THREE_STATE:
+        return report_text(arena, ", three-state, lead %s", report_time(arena, (double)strategy->lead_ns));
+    }
+    return "";
+}
+
+/* Not where a panel's looks end before the others': what was not looked at would be left empty. */
 static void share_range(struct report_change *changes, size_t count)
 {
     double low = 0;
     double high = 0;
-    double least = INFINITY;
-    double most = 0;
+    double least = HUGE_VAL;
+    double first = -HUGE_VAL;
+    double end = HUGE_VAL;
     for (size_t i = 0; i < count; i++) {
         low = fmin(low, changes[i].low);
         high = fmax(high, changes[i].high);
         least = fmin(least, changes[i].high - changes[i].low);
-        most = fmax(most, changes[i].high - changes[i].low);
+        first = fmax(first, changes[i].first);
+        end = fmin(end, changes[i].end);
     }
-    for (size_t i = 0; most <= common_ratio_max * least && i < count; i++) {
+    const bool is_alike = high - low <= common_ratio_max * least && low >= first && high <= end;
+    for (size_t i = 0; is_alike && i < count; i++) {
         changes[i].low = low;
         changes[i].high = high;
     }
@@ -158,7 +180,7 @@ static void fill_moments(const struct report_change *change, double unit_ns, str
 {
     const struct report_moment stored = {0, "change stored"};
     const struct report_moment due = {change->until / unit_ns, "change time"};
-    if (change->until == 0) {
+    if (report_change_is_at_once(change)) {
         panel->moments[panel->moment_count++] = (struct report_moment){0, "change stored = change time"};
         return;
     }
@@ -175,7 +197,7 @@ static void fill_moments(const struct report_change *change, double unit_ns, str
 /* A change time before the change was stored (clocks differ) leaves no time for a pre-change. */
 static void fill_stages(const struct report_change *change, double unit_ns, struct report_panel *panel)
 {
-    const double over = fmin(fmax(change->until, 0), change->high);
+    const double over = report_change_is_at_once(change) ? 0 : fmin(fmax(change->until, 0), change->high);
     const struct report_stage stages[REPORT_STAGES_MAX] = {
         {change->low / unit_ns, 0, "steady"},
         {0, over / unit_ns, "pre-change"},
@@ -214,12 +236,17 @@ static void fill_figures(const struct report_change *change, struct report_arena
         return;
     }
     const bool is_split = change->split_count > 0;
-    const char *lead = change->until == 0 ? "none" : report_time(arena, fabs(change->until));
+    const bool is_at_once = report_change_is_at_once(change);
+    const bool is_before = !is_at_once && change->until < 0;
     const struct report_figure figures[FIGURES_MAX] = {
         {"agents", report_text(arena, "%" PRIu32, change->views->agents), false},
         {"old bucket", change->has_old ? report_text(arena, "%" PRId64, change->old_bucket) : "–", false},
         {"new bucket", change->has_new ? report_text(arena, "%" PRId64, change->new_bucket) : "–", false},
-        {"lead", change->until < 0 ? report_text(arena, "\u2212%s", lead) : lead, change->until < 0},
+        {"change time",
+         is_at_once ? "at once"
+                    : report_text(arena, is_before ? "%s before" : "after %s",
+                                  report_time(arena, fabs(change->until))),
+         is_before},
         {is_split ? "agents disagree for" : "agents disagree",
          is_split ? report_time(arena, change->split_ns) : "never", is_split},
         {"a look every", report_time(arena, change->gap), false},

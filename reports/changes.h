@@ -37,6 +37,8 @@ struct report_change {
 bool report_change_study(const struct lab_views *views, struct report_arena *arena,
                          struct report_change *out);
 double report_change_since(const struct report_change *change, int64_t time_ns);
+/* Stored and due within one look: the looks cannot tell them apart. */
+bool report_change_is_at_once(const struct report_change *change);
 /* The colour of what an agent believes. */
 enum report_ink report_change_ink(const struct report_change *change, const struct lab_view *view);
 

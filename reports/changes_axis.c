@@ -22,7 +22,7 @@ double report_changes_axis(struct report_arena *arena, double low, double high, 
                  {"seconds since the change was stored", (double)SIM_SECOND, 120 * (double)SIM_SECOND},
                  {"minutes since the change was stored", (double)SIM_MINUTE, 120 * (double)SIM_MINUTE},
                  {"hours since the change was stored", (double)SIM_HOUR, 48 * (double)SIM_HOUR},
-                 {"days since the change was stored", (double)SIM_DAY, INFINITY}};
+                 {"days since the change was stored", (double)SIM_DAY, HUGE_VAL}};
     size_t unit = 0;
     while (high - low > units[unit].most_ns) {
         unit++;

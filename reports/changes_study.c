@@ -45,6 +45,11 @@ double report_change_since(const struct report_change *change, int64_t time_ns)
                                 : -(double)((uint64_t)origin_ns - (uint64_t)time_ns);
 }
 
+bool report_change_is_at_once(const struct report_change *change)
+{
+    return fabs(change->until) < change->gap;
+}
+
 enum report_ink report_change_ink(const struct report_change *change, const struct lab_view *view)
 {
     if (!view->is_known) {

@@ -102,6 +102,9 @@ const char *report_time(struct report_arena *arena, double ns)
                  {"ms", (double)SIM_MS, 0.9995 * (double)SIM_MS},
                  {"µs", (double)SIM_US, 0.9995 * (double)SIM_US},
                  {"ns", 1, 0}};
+    if (ns == 0) {
+        return "0 s";
+    }
     size_t i = 0;
     while (ns < units[i].from_ns) {
         i++;

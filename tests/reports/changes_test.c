@@ -98,6 +98,8 @@ static void test_change_of_three_agents_is_told_lane_by_lane(void **state)
     (void)state;
     const char *const lanes[] = {"3333ddd4444444", "33333333344444", "..33.dd4444445"};
     struct lab_result *result = result_of(lanes, 3, -4, 3);
+    result->strategies[0].coordination = BK_THREE_STATE;
+    result->strategies[0].lead_ns = 3 * SIM_SECOND;
     char *text = dump(result);
     assert_string_equal(
         text,
@@ -112,7 +114,7 @@ static void test_change_of_three_agents_is_told_lane_by_lane(void **state)
         "legend other another bucket\n"
         "legend unknown not in the agent's cache\n"
         "legend split agents disagree\n"
-        "panel 'probabilistic' '9 bits, threshold 40 · key k' ''\n"
+        "panel 'probabilistic' '9 bits, threshold 40, three-state, lead 3 s · key k' ''\n"
         "  x -4..10 'seconds since the change was stored' -4='−4' -2='−2' 0='0' 2='2' 4='4' 6='6' 8='8' "
         "10='10'\n"
         "  band split 3..5\n"
@@ -128,7 +130,7 @@ static void test_change_of_three_agents_is_told_lane_by_lane(void **state)
         "  figure 'agents' 3\n"
         "  figure 'old bucket' 3\n"
         "  figure 'new bucket' 4\n"
-        "  figure 'lead' 3 s\n"
+        "  figure 'change time' after 3 s\n"
         "  figure 'agents disagree for' 3 s !\n"
         "  figure 'a look every' 1 s\n");
     free(text);
@@ -142,8 +144,19 @@ static void test_change_in_force_at_once_has_one_line_and_no_pre_change(void **s
     struct lab_result *result = result_of(lanes, 1, -14, 0);
     assert_says(result, "  moment 0 'change stored = change time'\n  stage -6..0 'steady'\n"
                         "  stage 0..6 'post-change'\n  lane 'agent 0' old -6..0 new 0..6\n");
-    assert_says(result, "  figure 'lead' none\n  figure 'agents disagree' never\n");
+    assert_says(result, "  figure 'change time' at once\n  figure 'agents disagree' never\n");
+    assert_says(result, "'9 bits, threshold 40, single · key k'");
     assert_silent(result, "split");
+    /* Within one look they are one moment, whichever came first. */
+    result->strategies[0].views.until_ns = stored_ns + 999 * SIM_MS;
+    assert_says(result,
+                "'change stored = change time'\n  stage -6..0 'steady'\n  stage 0..6.999 'post-change'\n");
+    result->strategies[0].views.until_ns = stored_ns - 999 * SIM_MS;
+    result->strategies[0].coordination = BK_LOCKED;
+    assert_says(result, "  figure 'change time' at once\n");
+    assert_says(result, "'9 bits, threshold 40, locked · key k'");
+    result->strategies[0].views.until_ns = stored_ns + SIM_SECOND;
+    assert_says(result, "  moment 1 'change time'\n");
     lab_result_destroy(result);
 }
 
@@ -173,7 +186,7 @@ static void test_looks_that_end_early_say_so_and_leave_the_line_out(void **state
     assert_says(result, "'the last look was 16.6 min before the change time'\n  x -4..3 ");
     assert_says(result, "  moment 0 'change stored'\n  stage -4..0 'steady'\n  stage 0..3 'pre-change'\n"
                         "  lane ");
-    assert_says(result, "  figure 'new bucket' –\n  figure 'lead' 16.7 min\n");
+    assert_says(result, "  figure 'new bucket' –\n  figure 'change time' after 16.7 min\n");
     lab_result_destroy(result);
 }
 
@@ -184,7 +197,7 @@ static void test_change_time_before_the_change_was_stored_alarms(void **state)
     struct lab_result *result = result_of(lanes, 1, -10, -2);
     assert_says(result, "  moment -2 'change time'\n  moment 0 'change stored'\n  stage -8..0 'steady'\n"
                         "  stage 0..6 'post-change'\n");
-    assert_says(result, "  figure 'lead' −2 s !\n");
+    assert_says(result, "  figure 'change time' 2 s before !\n");
     lab_result_destroy(result);
 }
 
@@ -288,6 +301,12 @@ static void test_panels_of_similar_length_share_their_scale(void **state)
     look_all(longer, -20, lanes, 1);
     assert_says(result, "x -6..15 ");
     assert_silent(result, "x -6..8 ");
+    /* Looks that end before the common scale keep the panels apart. */
+    const size_t count = result->strategies[0].views.count;
+    result->strategies[0].views.count = 34;
+    assert_says(result, "x -6..8 ");
+    assert_says(result, "x -6..15 ");
+    result->strategies[0].views.count = count;
     struct lab_strategy_result *minutes = add(result, "minutes");
     fixture_views_begin(minutes, "k", 1, stored_ns, stored_ns + 10 * SIM_MINUTE);
     for (int64_t i = -20; i < 40; i++) {

@@ -80,7 +80,10 @@ void fixture_views(const struct lab_result *result, struct lab_strategy_result *
 static void add(struct lab_result *result, const char *label, const struct fixture_change *change)
 {
     const struct bk_strategy strategy = setting();
-    fixture_views(result, fixture_add(result, label, &strategy), change);
+    struct lab_strategy_result *out = fixture_add(result, label, &strategy);
+    out->coordination = change->lead_ns > 0 ? BK_THREE_STATE : BK_LOCKED;
+    out->lead_ns = change->lead_ns;
+    fixture_views(result, out, change);
 }
 
 static const struct fixture_change safe = {.agents = 8,

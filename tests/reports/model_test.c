@@ -88,7 +88,7 @@ static void test_number_of_any_size_has_three_digits_and_a_suffix(void **state)
     assert_string_equal(report_duration(&arena, 10 * SIM_DAY), "10 d");
     assert_string_equal(report_duration(&arena, 90 * SIM_MINUTE), "90 min");
     assert_string_equal(report_duration(&arena, 1001), "1001 ns");
-    assert_string_equal(report_time(&arena, 0), "0 ns");
+    assert_string_equal(report_time(&arena, 0), "0 s");
     assert_string_equal(report_time(&arena, 999), "999 ns");
     assert_string_equal(report_time(&arena, 999600), "1 ms");
     assert_string_equal(report_time(&arena, 25e6), "25 ms");
