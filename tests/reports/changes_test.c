@@ -225,6 +225,7 @@ static void test_old_bucket_is_that_of_most_agents_before(void **state)
         {{"2222222", "1111111", "...3333"}, "'old bucket' 1", "'new bucket' 2"}, /* a tie: the lower one */
         {{"....bb2", "......2", "......2"}, "'old bucket' 1", "'new bucket' 2"}, /* nobody knew before */
         {{".....55", ".....55", "......."}, "'old bucket' 5", "'new bucket' –"}, /* seen before it is due */
+        {{"......f", "......5", "......6"}, "'old bucket' 5", "'new bucket' 6"}, /* or still to come */
         {{"......5", "......5", "......."}, "'old bucket' –", "'new bucket' 5"},
         {{"4444444", "4444443", "4444442"},
          "'old bucket' 4",

@@ -183,6 +183,11 @@ static struct lab_result *odd(void)
     fixture_views_begin(out, "", 1, time_ns, time_ns);
     fixture_look(out, time_ns, 0, true, 3, false);
     change = safe;
+    change.agents = 2;
+    change.lead_ns = 700 * SIM_MS;
+    change.ttl_ns = 25 * SIM_SECOND;
+    add(result, "no room for pre-change", &change);
+    change = safe;
     change.agents = 70;
     add(result, "more agents than lanes", &change);
     return result;

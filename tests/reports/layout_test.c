@@ -36,6 +36,12 @@ static void name_mark(const char *what, const struct report_mark *mark)
                 mark->box.width, mark->box.height);
 }
 
+/* The vertical line at a change: it must not run through the names of the stages beside it. */
+static bool is_moment(const struct report_mark *mark)
+{
+    return mark->shape == REPORT_SHAPE_LINE && mark->ink == REPORT_INK_TEXT && mark->box.width == 0;
+}
+
 static void check_scene(const struct report_scene *scene)
 {
     assert_true(scene->count > 5);
@@ -56,7 +62,8 @@ static void check_scene(const struct report_scene *scene)
         for (size_t k = 0; mark->shape == REPORT_SHAPE_TEXT && k < scene->count; k++) {
             const struct report_mark *other = &scene->marks[k];
             bool is_solid = other->shape == REPORT_SHAPE_RECTANGLE || other->shape == REPORT_SHAPE_HATCHED ||
-                            other->shape == REPORT_SHAPE_CURVE || other->shape == REPORT_SHAPE_TEXT;
+                            other->shape == REPORT_SHAPE_CURVE || other->shape == REPORT_SHAPE_TEXT ||
+                            is_moment(other);
             if (k != i && is_solid && overlap(&mark->box, &other->box)) {
                 name_mark("overlap", mark);
                 name_mark("with", other);
