@@ -111,7 +111,10 @@ void cass_operation_answer(struct cass_cluster *cluster, uint32_t index, enum ca
     uint32_t slot = cass_pool_take(&cluster->replies);
     struct reply_slot *reply = reply_at(cluster, slot);
     reply->row = result == CASS_OK && operation->is_carrying_row ? operation->body : CASS_NONE;
-    reply->reply = operation->is_carrying_row ? (struct cass_reply){.result = result} : operation->reply;
+    if (operation->is_carrying_row)
+        memset(&reply->reply, 0, sizeof reply->reply);
+    else
+        reply->reply = operation->reply;
     reply->reply.result = result;
     reply->reply.contentions = operation->contentions;
     reply->reply.received = bit_count(operation->acked & operation->counted);

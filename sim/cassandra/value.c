@@ -58,7 +58,7 @@ bool cass_value_parse(enum cass_type type, const char *text, uint8_t **out, size
     assert(type < CASS_TYPE_COUNT);
     *out = NULL;
     *out_size = 0;
-    size_t size;
+    size_t size = 0;
     if (!value_size(type, text, &size, error))
         return false;
     /* An empty value is a pointer too, so that NULL always means that nothing was parsed. */

@@ -76,7 +76,7 @@ static void hear(void *context, const char *text)
     if (strncmp(begin, "event ", 6) == 0) {
         char *rest;
         number = strtoull(begin + 6, &rest, 10);
-        end = strncmp(rest, ": kind ", 7) == 0 ? rest + 2 : NULL;
+        end = strncmp(rest, ": ", 2) == 0 ? rest + 2 : NULL;
     }
     if (hearing->used > 0) {
         if (end == NULL)

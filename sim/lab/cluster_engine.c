@@ -35,6 +35,7 @@ static void arrive(struct lab_cluster_run *run, uint32_t key);
 static void read_key(struct lab_cluster_run *run, uint32_t key);
 static void next_read(struct lab_cluster_run *run, uint32_t key);
 static void log_event(struct lab_cluster_run *run, int64_t time_ns, const struct sim_event *event);
+static const char *event_name(uint32_t kind);
 static void destroy_run(struct lab_cluster_run *run);
 
 bool lab_cluster_scenario(const struct lab_scenario *scenario, uint32_t jobs, struct lab_progress *progress,
@@ -200,6 +201,8 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
             return sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
     }
     run->unresolved += run->operations_active;
+    if (run->views.key == NULL)
+        run->views.count = 0; /* no change was seen: nothing to show */
     if (run->progress != NULL)
         atomic_fetch_add_explicit(&run->progress->done, 1, memory_order_relaxed);
     return true;
@@ -289,9 +292,20 @@ static void log_event(struct lab_cluster_run *run, int64_t time_ns, const struct
     }
     const struct lab_story *story = run->story;
     if (story != NULL && story->first != 0 && log->events >= story->first && log->events <= story->last)
-        lab_story_tell(run, LAB_NO_KEY, "event %llu: kind %u for %u, %llx %llx",
-                       (unsigned long long)log->events, event->kind, event->target,
-                       (unsigned long long)event->a, (unsigned long long)event->b);
+        lab_story_tell(run, LAB_NO_KEY, "event %llu: %s, for %u (%llx %llx)", (unsigned long long)log->events,
+                       event_name(event->kind), event->target, (unsigned long long)event->a,
+                       (unsigned long long)event->b);
+}
+
+static const char *event_name(uint32_t kind)
+{
+    static const char *const names[] = {
+        [LAB_EVENT_ARRIVAL] = "a row arrives",     [LAB_EVENT_READ] = "a reader comes",
+        [LAB_EVENT_TIMEOUT] = "a client gives up", [LAB_EVENT_TICK] = "an agent wakes",
+        [LAB_EVENT_RESTART] = "an agent is back",  [LAB_EVENT_FAULT] = "a fault begins",
+        [LAB_EVENT_FAULT_END] = "a fault ends"};
+    const char *name = kind < sizeof names / sizeof *names ? names[kind] : cass_event_name(kind);
+    return name != NULL ? name : "unknown";
 }
 
 static void destroy_run(struct lab_cluster_run *run)

@@ -8,9 +8,6 @@
 #include "cluster_run.h"
 #include "kernel/time.h"
 
-/* The state row and the lock row of a key are two registers. */
-#define STATE_KEY(key) ((uint64_t)(key)*2)
-#define LOCK_KEY(key)  ((uint64_t)(key)*2 + 1)
 /* A tag: agent, operation, serial. */
 #define TAG(agent, operation, serial) ((uint64_t)(agent) << 48 | (uint64_t)(operation) << 32 | (serial))
 
@@ -24,11 +21,6 @@ static void end_operation(struct lab_cluster_run *run, struct lab_host_operation
 static void place_row(struct lab_cluster_run *run, const struct lab_host_operation *operation,
                       int64_t bucket);
 static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
-static void count_action(struct lab_cluster_run *run, const struct bk_action *action);
-static void fill_statement(const struct lab_cluster_run *run, const struct bk_action *action,
-                           struct cass_statement *out);
-static void add_reply(struct lab_cluster_run *run, struct lab_host_operation *operation,
-                      const struct cass_reply *reply);
 static void conclude(struct lab_cluster_run *run, uint32_t agent, uint32_t number);
 static void keep_latency(struct lab_cluster_run *run, const struct lab_host_operation *operation);
 static void note_state(struct lab_cluster_run *run, uint32_t key, const int64_t *columns, uint32_t mask);
@@ -169,7 +161,7 @@ void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event)
     }
     struct cass_reply reply;
     cass_reply_take(run->cluster, event->b, &reply);
-    add_reply(run, operation, &reply);
+    lab_reply_add(run, operation, &reply);
     if (--operation->outstanding == 0) {
         sim_queue_cancel(&run->queue, operation->timeout);
         conclude(run, agent, number);
@@ -235,7 +227,8 @@ void lab_agent_restart(struct lab_cluster_run *run, uint32_t number)
     assert(status == BK_OK);
     (void)status;
     agent->is_up = true;
-    lab_story_tell(run, LAB_NO_KEY, "agent %u is back", number);
+    if (sim_queue_now(&run->queue) > run->start_ns)
+        lab_story_tell(run, LAB_NO_KEY, "agent %u is back", number);
 }
 
 static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct sim_error *error)
@@ -314,7 +307,7 @@ static void end_operation(struct lab_cluster_run *run, struct lab_host_operation
     } else if (!operation->is_read) {
         run->refused += action->status == BK_OPERATION_REFUSED;
         run->unresolved += action->status == BK_OPERATION_UNKNOWN;
-        run->lost_increments += action->fired && !action->counted;
+        run->unresolved_increments += action->fired && !action->counted;
     }
     operation->begun_ns = INT64_MIN;
     run->operations_active--;
@@ -341,11 +334,11 @@ static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_act
     operation->outcome = (struct bk_outcome){.kind = BK_OUTCOME_APPLIED};
     operation->mask = action->mask;
     memcpy(operation->columns, action->columns, sizeof action->columns);
-    count_action(run, action);
+    lab_action_count(run, action);
     if (action->kind == BK_ACT_PUT_ROW)
         place_row(run, operation, action->bucket);
     struct cass_statement statement;
-    fill_statement(run, action, &statement);
+    lab_action_statement(run, action, &statement);
     uint64_t tag = TAG(agent, action->operation, operation->serial);
     operation->outstanding = 1;
     if (action->kind == BK_ACT_READ_ROWS) {
@@ -361,107 +354,6 @@ static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_act
         sim_queue_push(&run->queue, operation->asked_ns + run->scenario->agents.timeout_ns,
                        &(struct sim_event){LAB_EVENT_TIMEOUT, agent, action->operation, operation->serial});
     run->out_of_memory = run->out_of_memory || operation->timeout == 0;
-}
-
-/* An update that leaves bucket and change times as they were is an increment; else it rolls or resets. */
-static void count_action(struct lab_cluster_run *run, const struct bk_action *action)
-{
-    struct lab_tally *tally = &run->tally;
-    bool counts_alone = action->columns[BK_BUCKET] == action->expected[BK_BUCKET] &&
-                        action->columns[BK_LAST_CHANGE] == action->expected[BK_LAST_CHANGE] &&
-                        action->columns[BK_NEXT_CHANGE] == action->expected[BK_NEXT_CHANGE];
-    switch (action->kind) {
-    case BK_ACT_PUT_ROW:
-        tally->retried += action->is_retry;
-        break;
-    case BK_ACT_READ_STATE:
-    case BK_ACT_READ_COUNTER:
-        tally->state_reads++;
-        break;
-    case BK_ACT_WRITE_STATE:
-        tally->counter_increments += counts_alone;
-        tally->state_writes += !counts_alone;
-        break;
-    case BK_ACT_CAS_STATE:
-        tally->lwt++;
-        break;
-    case BK_ACT_ADD_COUNTER:
-        tally->counter_increments++;
-        break;
-    case BK_ACT_CAS_LOCK:
-        tally->lock_ops++;
-        break;
-    default:
-        break;
-    }
-}
-
-static void fill_statement(const struct lab_cluster_run *run, const struct bk_action *action,
-                           struct cass_statement *out)
-{
-    const struct lab_consistency *level = &run->scenario->consistency;
-    *out =
-        (struct cass_statement){.key = action->key, .timestamp_us = INT64_MIN, .consistency = level->state};
-    switch (action->kind) {
-    case BK_ACT_PUT_ROW:
-        out->kind = CASS_WRITE_ROW;
-        out->consistency = level->write;
-        out->bucket = action->bucket;
-        out->row_id = action->row.sequence;
-        out->row_time_ns = action->row.time_ns;
-        out->bytes = action->row.bytes;
-        break;
-    case BK_ACT_READ_ROWS:
-        out->kind = CASS_READ_ROWS;
-        out->consistency = level->read;
-        out->limit = action->step.rows;
-        break;
-    case BK_ACT_ADD_COUNTER:
-        out->kind = CASS_ADD_COUNTER;
-        out->delta = 1;
-        break;
-    case BK_ACT_READ_COUNTER:
-        out->kind = CASS_READ_COUNTER;
-        break;
-    case BK_ACT_READ_STATE:
-        out->kind = CASS_READ_COLUMNS;
-        out->key = STATE_KEY(action->key);
-        out->consistency = action->serial ? level->serial : level->state;
-        break;
-    default:
-        out->kind = action->kind == BK_ACT_WRITE_STATE ? CASS_WRITE_COLUMNS : CASS_CAS_COLUMNS;
-        out->key = action->kind == BK_ACT_CAS_LOCK ? LOCK_KEY(action->key) : STATE_KEY(action->key);
-        out->serial_consistency = level->serial;
-        out->set_mask = action->mask;
-        out->if_mask = action->if_mask;
-        out->if_absent = out->kind == CASS_CAS_COLUMNS && action->if_mask == 0;
-        memcpy(out->set, action->columns, sizeof action->columns);
-        memcpy(out->equal, action->expected, sizeof action->expected);
-    }
-}
-
-static void add_reply(struct lab_cluster_run *run, struct lab_host_operation *operation,
-                      const struct cass_reply *reply)
-{
-    struct bk_outcome *outcome = &operation->outcome;
-    bool is_conditional = operation->action == BK_ACT_CAS_STATE || operation->action == BK_ACT_CAS_LOCK;
-    assert(reply->result != CASS_INVALID);
-    if (reply->result == CASS_OK) {
-        operation->rows += reply->rows;
-        operation->empties += operation->action == BK_ACT_READ_ROWS && reply->rows == 0;
-        run->tally.rows_scanned += reply->scanned;
-        outcome->rows = operation->rows;
-        outcome->counter = reply->counter;
-        outcome->mask = reply->found ? reply->columns_mask : 0;
-        memcpy(outcome->columns, reply->columns, sizeof outcome->columns);
-        if (is_conditional && !reply->applied)
-            outcome->kind = BK_OUTCOME_NOT_APPLIED;
-    } else if (reply->result == CASS_UNAVAILABLE && !is_conditional) {
-        outcome->kind = outcome->kind == BK_OUTCOME_UNKNOWN ? BK_OUTCOME_UNKNOWN : BK_OUTCOME_REFUSED;
-    } else {
-        /* Also Unavailable of a conditional update: its commit can say so after the value was decided. */
-        outcome->kind = BK_OUTCOME_UNKNOWN;
-    }
 }
 
 static void conclude(struct lab_cluster_run *run, uint32_t agent, uint32_t number)

@@ -79,7 +79,7 @@ bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *
     bool ok = lab_metrics_of_tally(&run->tally, run->scenario, cass_node_count(run->cluster), out);
     ok = ok && lab_metrics_add(out, "writes.refused", (double)run->refused) &&
          lab_metrics_add(out, "writes.unresolved", (double)run->unresolved) &&
-         lab_metrics_add(out, "writes.increments_lost", (double)run->lost_increments);
+         lab_metrics_add(out, "writes.increments_unresolved", (double)run->unresolved_increments);
     for (int i = 0; ok && i < LAB_LATENCY_COUNT; i++)
         ok = lab_metrics_of_latency(&run->latency[i], names[i], out);
     return ok && lab_metrics_add(out, "events", (double)run->events.events);

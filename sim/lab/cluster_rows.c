@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cluster_run.h"
+#include "stream.h"
 #include "workload/trace.h"
 
 struct trace_key {
@@ -147,12 +148,12 @@ static bool load_trace(struct lab_rows *rows, struct sim_error *error)
     if (!wl_trace_open(scenario->trace_path, &trace, error))
         return false;
     rows->has_counts = wl_trace_has_counts(trace);
+    bool ok = lab_check_trace_bytes(scenario, rows->has_counts, error), more = true;
     rows->start_ns = scenario->has_start ? scenario->workload.start_ns : INT64_MIN;
     rows->end_ns = INT64_MAX;
     if (scenario->has_start && scenario->workload.duration_ns > 0)
         rows->end_ns = rows->start_ns + scenario->workload.duration_ns;
     struct wl_trace_batch line;
-    bool ok = true, more = true;
     while (ok && more) {
         ok = wl_trace_next(trace, &line, &more, error);
         while (ok && more && line.key_index >= rows->key_count)

@@ -150,7 +150,7 @@ struct lab_cluster_run {
     struct sim_random agent_draws;
     struct lab_tally tally;
     struct lab_histogram latency[LAB_LATENCY_COUNT];
-    uint64_t refused, unresolved, lost_increments;
+    uint64_t refused, unresolved, unresolved_increments;
     struct lab_event_log events;
     struct lab_views views;
     uint32_t views_key; /* the busiest */
@@ -170,6 +170,13 @@ void lab_agent_timeout(struct lab_cluster_run *run, const struct sim_event *even
 void lab_agent_tick(struct lab_cluster_run *run, uint32_t agent);
 void lab_agent_crash(struct lab_cluster_run *run, uint32_t agent, int64_t lasts_ns);
 void lab_agent_restart(struct lab_cluster_run *run, uint32_t agent);
+
+/* cluster_action.c. */
+void lab_action_count(struct lab_cluster_run *run, const struct bk_action *action);
+void lab_action_statement(const struct lab_cluster_run *run, const struct bk_action *action,
+                          struct cass_statement *out);
+void lab_reply_add(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                   const struct cass_reply *reply);
 
 /* cluster_faults.c. */
 void lab_faults_begin(struct lab_cluster_run *run);

@@ -100,8 +100,8 @@ static const struct lab_table scenario_table = {
 bool lab_scenario_load(const char *path, const struct lab_override *overrides, size_t override_count,
                        const uint64_t *seed, struct lab_scenario **out, struct sim_error *error)
 {
-    char *text;
-    size_t size;
+    char *text = NULL;
+    size_t size = 0;
     *out = NULL;
     if (!read_file(path, &text, &size, error))
         return false;

@@ -132,6 +132,15 @@ bool lab_check_walks(const struct lab_scenario *scenario, int64_t start_ns, int6
     return true;
 }
 
+bool lab_check_trace_bytes(const struct lab_scenario *scenario, bool has_counts, struct sim_error *error)
+{
+    if (has_counts || !scenario->has_row_bytes)
+        return true;
+    return sim_fail(error, SIM_ERROR_INPUT,
+                    "%s: row.bytes stands beside a trace whose lines have their own bytes; remove row.bytes",
+                    scenario->path);
+}
+
 void lab_stream_result_clear(struct lab_stream_result *result, size_t strategy_count)
 {
     for (size_t i = 0; result->tallies != NULL && i < strategy_count; i++)

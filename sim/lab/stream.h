@@ -63,6 +63,9 @@ void lab_key_end(struct lab_key *key, struct lab_lane *lanes, struct lab_worker 
 bool lab_check_walks(const struct lab_scenario *scenario, int64_t start_ns, int64_t end_ns,
                      struct sim_error *error);
 
+/* Sizes come from the trace or from row.bytes, not from both; else SIM_ERROR_INPUT. */
+bool lab_check_trace_bytes(const struct lab_scenario *scenario, bool has_counts, struct sim_error *error);
+
 bool lab_stream_made(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
                      struct lab_progress *progress, struct lab_stream_result *out, struct sim_error *error);
 bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_ring *ring,

@@ -84,6 +84,8 @@ static bool first_pass(struct trace_run *run, struct sim_error *error)
     if (!wl_trace_open(scenario->trace_path, &run->trace, error))
         return false;
     run->has_counts = wl_trace_has_counts(run->trace);
+    if (!lab_check_trace_bytes(scenario, run->has_counts, error))
+        return false;
     struct wl_trace_batch line;
     bool more = true;
     while (more) {

@@ -27,7 +27,7 @@ struct lab_story {
     void *context;
     void (*line)(void *context, const char *text);
     const char *key;      /* this key's events alone, and the faults; NULL: everything */
-    uint64_t first, last; /* numbers of the events to tell of raw, from 1; 0: none. "event N: kind K ...", and
+    uint64_t first, last; /* numbers of the events to tell of raw, from 1; 0: none. "event N: what it is", and
                              then what it means */
 };
 

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* An agent's action as Cassandra's statement, and Cassandra's reply as the action's outcome. */
+#include <assert.h>
+#include <string.h>
+
+#include "cluster_run.h"
+
+/* The state row and the lock row of a key are two registers. */
+#define STATE_KEY(key) ((uint64_t)(key)*2)
+#define LOCK_KEY(key)  ((uint64_t)(key)*2 + 1)
+
+/* An update that leaves bucket and change times as they were is an increment; else it rolls or resets. */
+void lab_action_count(struct lab_cluster_run *run, const struct bk_action *action)
+{
+    struct lab_tally *tally = &run->tally;
+    bool counts_alone = action->columns[BK_BUCKET] == action->expected[BK_BUCKET] &&
+                        action->columns[BK_LAST_CHANGE] == action->expected[BK_LAST_CHANGE] &&
+                        action->columns[BK_NEXT_CHANGE] == action->expected[BK_NEXT_CHANGE];
+    switch (action->kind) {
+    case BK_ACT_PUT_ROW:
+        tally->retried += action->is_retry;
+        break;
+    case BK_ACT_READ_STATE:
+    case BK_ACT_READ_COUNTER:
+        tally->state_reads++;
+        break;
+    case BK_ACT_WRITE_STATE:
+        tally->counter_increments += counts_alone;
+        tally->state_writes += !counts_alone;
+        break;
+    case BK_ACT_CAS_STATE:
+        tally->lwt++;
+        break;
+    case BK_ACT_ADD_COUNTER:
+        tally->counter_increments++;
+        break;
+    case BK_ACT_CAS_LOCK:
+        tally->lock_ops++;
+        break;
+    default:
+        break;
+    }
+}
+
+void lab_action_statement(const struct lab_cluster_run *run, const struct bk_action *action,
+                          struct cass_statement *out)
+{
+    const struct lab_consistency *level = &run->scenario->consistency;
+    *out =
+        (struct cass_statement){.key = action->key, .timestamp_us = INT64_MIN, .consistency = level->state};
+    switch (action->kind) {
+    case BK_ACT_PUT_ROW:
+        out->kind = CASS_WRITE_ROW;
+        out->consistency = level->write;
+        out->bucket = action->bucket;
+        out->row_id = action->row.sequence;
+        out->row_time_ns = action->row.time_ns;
+        out->bytes = action->row.bytes;
+        break;
+    case BK_ACT_READ_ROWS:
+        out->kind = CASS_READ_ROWS;
+        out->consistency = level->read;
+        out->limit = action->step.rows;
+        break;
+    case BK_ACT_ADD_COUNTER:
+        out->kind = CASS_ADD_COUNTER;
+        out->delta = 1;
+        break;
+    case BK_ACT_READ_COUNTER:
+        out->kind = CASS_READ_COUNTER;
+        break;
+    case BK_ACT_READ_STATE:
+        out->kind = CASS_READ_COLUMNS;
+        out->key = STATE_KEY(action->key);
+        out->consistency = action->serial ? level->serial : level->state;
+        break;
+    default:
+        out->kind = action->kind == BK_ACT_WRITE_STATE ? CASS_WRITE_COLUMNS : CASS_CAS_COLUMNS;
+        out->key = action->kind == BK_ACT_CAS_LOCK ? LOCK_KEY(action->key) : STATE_KEY(action->key);
+        out->serial_consistency = level->serial;
+        out->set_mask = action->mask;
+        out->if_mask = action->if_mask;
+        out->if_absent = out->kind == CASS_CAS_COLUMNS && action->if_mask == 0;
+        memcpy(out->set, action->columns, sizeof action->columns);
+        memcpy(out->equal, action->expected, sizeof action->expected);
+    }
+}
+
+void lab_reply_add(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                   const struct cass_reply *reply)
+{
+    struct bk_outcome *outcome = &operation->outcome;
+    bool is_conditional = operation->action == BK_ACT_CAS_STATE || operation->action == BK_ACT_CAS_LOCK;
+    assert(reply->result != CASS_INVALID);
+    if (reply->result == CASS_OK) {
+        operation->rows += reply->rows;
+        operation->empties += operation->action == BK_ACT_READ_ROWS && reply->rows == 0;
+        run->tally.rows_scanned += reply->scanned;
+        outcome->rows = operation->rows;
+        outcome->counter = reply->counter;
+        outcome->mask = reply->found ? reply->columns_mask : 0;
+        memcpy(outcome->columns, reply->columns, sizeof outcome->columns);
+        if (is_conditional && !reply->applied)
+            outcome->kind = BK_OUTCOME_NOT_APPLIED;
+    } else if (reply->result == CASS_UNAVAILABLE && !is_conditional) {
+        outcome->kind = outcome->kind == BK_OUTCOME_UNKNOWN ? BK_OUTCOME_UNKNOWN : BK_OUTCOME_REFUSED;
+    } else {
+        /* Also Unavailable of a conditional update: its commit can say so after the value was decided. */
+        outcome->kind = BK_OUTCOME_UNKNOWN;
+    }
+}
