@@ -4,8 +4,8 @@
  *
  * A 4-ary heap of 16-byte items (time, tie and slot) lies over a pool of 32-byte slots that hold the events;
  * docs/performance.md says what each choice bought. All state is indexed arrays and plain numbers. Push and
- * pop take O(log n) and cancel O(1), the last amortised over its pushes; nothing is allocated while the
- * pending events fit the capacity. What is called in the hot loop is inline; only functions are the
+ * pop take O(log n), cancel takes O(1) over many cancellations; nothing is allocated while the pending events
+ * fit the capacity. What is called in the hot loop is inline; only functions are the
  * interface, the structs are open for the compiler's sake. */
 #ifndef KERNEL_QUEUE_H
 #define KERNEL_QUEUE_H
