@@ -26,7 +26,6 @@ void bk_agent_lock_taken(struct operation *operation)
 {
     operation->lock[BK_LOCK_OWNER] = operation->next.columns[BK_LOCK_OWNER];
     operation->lock[BK_LOCK_UNTIL] = operation->next.columns[BK_LOCK_UNTIL];
-    operation->lost = 0;
     bk_agent_go(operation, STEP_LOCKED_READ);
 }
 
