@@ -205,6 +205,32 @@ static void test_three_state_reset_by_a_neighbour_is_not_repeated(void **state)
              "1242 A1 applied: ack 4, done ok\n");
 }
 
+/* A count on the state of before the reset comes after it: the reset stays known. */
+static void test_three_state_count_of_before_the_reset_does_not_undo_it(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct actor a = lone(&story, BK_THREE_STATE, BK_COUNTER_RMW);
+    knows(&a, 1130, 4, 3, 400, 1200);
+    uint32_t count = write_row(&a, 1190, 7, true), reset = write_row(&a, 1191, 7, false);
+    applied(&a, 1192, count);
+    is_state(&a, 1195, count, 4, 3, 400, 1200);
+    applied(&a, 1201, reset);
+    applied(&a, 1203, reset);
+    applied(&a, 1204, count);
+    reset = write_row(&a, 1205, 7, false);
+    applied(&a, 1206, reset);
+    ends(&a, "1190 A0 fires 7: put 7.3\n"
+             "1191 A1 writes 7: put 7.3\n"
+             "1192 A0 applied: ack 3, read state\n"
+             "1195 A0 is bucket=4 counter=3 last=400 next=1200: set counter=4\n"
+             "1201 A1 applied: ack 3, set counter=0 last=1200 next=0\n"
+             "1203 A1 applied: done ok\n"
+             "1204 A0 applied: done ok fired counted\n"
+             "1205 A0 writes 7: put 7.4\n"
+             "1206 A0 applied: ack 4, done ok\n");
+}
+
 static void test_three_state_date_of_zero_or_past_all_times_is_none_of_them(void **state)
 {
     (void)state;
@@ -264,6 +290,7 @@ int main(void)
         cmocka_unit_test(test_three_state_lwt_two_agents_change_and_reset_once),
         cmocka_unit_test(test_three_state_column_is_reset_by_its_base),
         cmocka_unit_test(test_three_state_reset_by_a_neighbour_is_not_repeated),
+        cmocka_unit_test(test_three_state_count_of_before_the_reset_does_not_undo_it),
         cmocka_unit_test(test_three_state_date_of_zero_or_past_all_times_is_none_of_them),
         cmocka_unit_test(test_reset_that_fails_leaves_the_row_stored),
     };

@@ -27,6 +27,26 @@ static void test_write_row_does_not_fire_reads_the_state_once(void **state)
              "1112 A0 applied: ack 0, done ok\n");
 }
 
+/* Its condition held when it was applied: what it names is as young as its answer. */
+static void test_conditional_count_applied_proves_the_state(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct actor a = lone(&story, BK_SINGLE, BK_COUNTER_LWT);
+    write_row(&a, 1000, 7, true);
+    is_state(&a, 1010, 0, 3, 0, 400, 0);
+    applied(&a, 1080, 0);
+    applied(&a, 1100, 0);
+    write_row(&a, 1199, 7, false);
+    applied(&a, 1200, 0);
+    ends(&a, "1000 A0 fires 7: read state\n"
+             "1010 A0 is bucket=3 counter=0 last=400 next=0: put 7.3\n"
+             "1080 A0 applied: ack 3, set counter=1 if bucket=3 counter=0 next=0\n"
+             "1100 A0 applied: done ok fired counted\n"
+             "1199 A0 writes 7: put 7.3\n"
+             "1200 A0 applied: ack 3, done ok\n");
+}
+
 static void test_write_row_fires_is_counted(void **state)
 {
     (void)state;
@@ -334,10 +354,12 @@ static void test_answers_that_were_overtaken_do_not_lower_the_bucket(void **stat
     applied(&a, 1005, late);  /* set the counter alone */
     late = write_row(&a, 1010, 7, true);
     applied(&a, 1011, late);
-    is_state(&a, 1012, late, 3, 2, 400, 0); /* read before the roll */
-    applied(&a, 1013, late);
-    late = write_row(&a, 1014, 7, false);
-    applied(&a, 1015, late);
+    is_state(&a, 1012, late, 3, 0, 400, 0); /* read before the roll */
+    early = write_row(&a, 1014, 7, false);
+    applied(&a, 1015, early);
+    applied(&a, 1016, late); /* and what was counted on it does neither */
+    late = write_row(&a, 1017, 7, false);
+    applied(&a, 1018, late);
     ends(&a, "1000 A0 fires 7: put 7.3\n"
              "1000 A1 fires 7: put 7.3\n"
              "1001 A0 applied: ack 3, read state\n"
@@ -348,16 +370,19 @@ static void test_answers_that_were_overtaken_do_not_lower_the_bucket(void **stat
              "1005 A0 applied: done ok fired counted\n"
              "1010 A0 fires 7: put 7.4\n"
              "1011 A0 applied: ack 4, read state\n"
-             "1012 A0 is bucket=3 counter=2 last=400 next=0: set bucket=4 counter=0 last=1012\n"
-             "1013 A0 applied: done ok fired counted\n"
-             "1014 A0 writes 7: put 7.4\n"
-             "1015 A0 applied: ack 4, done ok\n");
+             "1012 A0 is bucket=3 counter=0 last=400 next=0: set counter=1\n"
+             "1014 A1 writes 7: put 7.4\n"
+             "1015 A1 applied: ack 4, done ok\n"
+             "1016 A0 applied: done ok fired counted\n"
+             "1017 A0 writes 7: put 7.4\n"
+             "1018 A0 applied: ack 4, done ok\n");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_write_row_does_not_fire_reads_the_state_once),
+        cmocka_unit_test(test_conditional_count_applied_proves_the_state),
         cmocka_unit_test(test_write_row_fires_is_counted),
         cmocka_unit_test(test_single_rmw_at_threshold_rolls),
         cmocka_unit_test(test_single_lwt_at_threshold_rolls_from_the_cache_or_looks_again),

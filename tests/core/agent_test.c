@@ -247,6 +247,8 @@ static void test_cache_entry_lives_its_time_and_not_before_it(void **state)
     assert_true(bucket == 4 && !is_changing);
     learn(agent, INT64_MIN, 8, 5, 0);
     assert_true(view(agent, INT64_MAX, 8) == -1); /* no age that int64 holds */
+    learn(agent, INT64_MAX, 9, 5, 0);
+    assert_true(view(agent, INT64_MAX, 9) == 5 && view(agent, INT64_MIN, 9) == -1);
     free(agent);
     config.cache_ttl_ns = 0;
     agent = make_agent(&config);

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: whatever the schedule and whatever fails, an agent keeps its promises.
+ * Method: one to five agents over a database of a few lines (agent_world.h), with schedules, failures, lost
+ * and late effects from seeded draws. The world asserts at every action what holds at any time: a row is
+ * repeated in the bucket first given, each operation ends once, conditional rolls go up by one and at a full
+ * count, a roll under a lock is asked for by the lock's owner alone. Here stands what holds of whole runs. */
+#include "agent_world.h"
+
+/* Row by row, as if alone: the agent without its machinery. */
+struct naive {
+    struct bk_key_state state;
+    int64_t next_change_ns;
+};
+
+static int64_t place_naively(const struct bk_agent_config *config, struct naive *naive,
+                             const struct bk_row *row)
+{
+    if (config->coordination != BK_THREE_STATE) {
+        struct bk_route route;
+        assert_int_equal(bk_route(&config->strategy, &naive->state, row, &route), BK_OK);
+        assert_int_equal(bk_advance(&config->strategy, &naive->state, row, NULL), BK_OK);
+        return route.bucket;
+    }
+    if (naive->next_change_ns != 0 && row->time_ns >= naive->next_change_ns)
+        naive->state.counter = (uint64_t)(naive->next_change_ns = 0);
+    int64_t bucket = naive->state.bucket - (naive->next_change_ns != 0);
+    naive->state.counter += bk_fires(&config->strategy, row);
+    if (naive->next_change_ns == 0 && naive->state.counter >= THRESHOLD) {
+        naive->state.bucket++;
+        naive->next_change_ns = row->time_ns + config->lead_ns;
+    }
+    return bucket;
+}
+
+static struct bk_strategy strategy_of(enum bk_kind kind)
+{
+    struct bk_strategy strategy;
+    enum bk_status status = kind == BK_NONE            ? bk_strategy_none(&strategy)
+                            : kind == BK_TIME          ? bk_strategy_time(1000, 0, &strategy)
+                            : kind == BK_COUNT         ? bk_strategy_count(5, &strategy)
+                            : kind == BK_PROBABILISTIC ? bk_strategy_probabilistic(1, THRESHOLD, &strategy)
+                                                       : bk_strategy_hash(9, &strategy);
+    assert_int_equal(status, BK_OK);
+    return strategy;
+}
+
+/* One row after the other, each driven to its end before the next comes. */
+static void compare_with_naive(struct bk_agent_config config, uint64_t seed)
+{
+    struct world *world = world_of(&config, 1, seed);
+    struct naive naive[KEYS];
+    memset(naive, 0, sizeof naive);
+    uint64_t sequence[KEYS] = {0};
+    for (int i = 0; i < 60; i++) {
+        world->now_ns += (int64_t)draw_below(&world->draw, 60);
+        uint64_t key = draw_below(&world->draw, KEYS);
+        struct bk_row row = {
+            .time_ns = world->now_ns, .sequence = sequence[key]++, .id = draw_bits(&world->draw)};
+        int64_t expected = place_naively(&config, &naive[key], &row);
+        world_write(world, 0, key, &row);
+        world_finish(world);
+        assert_true(world->last_done.bucket == expected);
+        assert_int_equal(world->last_done.status, BK_OPERATION_OK);
+        assert_true(world->last_done.counted == bk_fires(&config.strategy, &row));
+    }
+    world_free(world);
+}
+
+static void test_one_agent_without_failures_is_the_naive_model(void **state)
+{
+    (void)state;
+    uint64_t seed = 0;
+    for (int kind = BK_NONE; kind < BK_KIND_COUNT; kind++) {
+        for (int coordination = BK_SINGLE; coordination <= BK_THREE_STATE; coordination++) {
+            for (int counter = BK_COUNTER_RMW; counter <= BK_COUNTER_COLUMN; counter++) {
+                struct bk_agent_config config =
+                    small_config((enum bk_coordination)coordination, (enum bk_counter)counter);
+                config.strategy = strategy_of((enum bk_kind)kind);
+                for (int i = 0; i < 12 && bk_agent_check(&config) == BK_OK; i++) {
+                    config.cache_ttl_ns = i % 3 * 100;
+                    compare_with_naive(config, seed++);
+                }
+            }
+        }
+    }
+    assert_true(seed == 12 * (4 * 3 + 9));
+}
+
+/* Agents of one setting; what is drawn is all that may differ between runs. */
+static struct bk_agent_config draw_config(struct draw *draw)
+{
+    struct bk_agent_config config =
+        small_config((enum bk_coordination)draw_below(draw, 3), (enum bk_counter)draw_below(draw, 3));
+    config.cache_ttl_ns = (int64_t)draw_below(draw, 3) * 40;
+    config.lead_ns = (int64_t)draw_below(draw, 3) * 60;
+    config.operations = 1 + (uint32_t)draw_below(draw, 4);
+    config.retries = (uint32_t)draw_below(draw, 4);
+    config.counter_retries = (uint32_t)draw_below(draw, 3);
+    config.retry_backoff_ns = (int64_t)draw_below(draw, 3) * 4;
+    config.lock_lasts_ns = 1 + (int64_t)draw_below(draw, 200);
+    config.lock_backoff_ns = 1 + (int64_t)draw_below(draw, 60);
+    config.cache_entries = 1 + (uint32_t)draw_below(draw, 8);
+    return config;
+}
+
+static void test_any_schedule_with_any_failure_ends_and_keeps_rows_in_place(void **state)
+{
+    (void)state;
+    uint64_t steps = 0, most = 0;
+    struct tally tally = {0};
+    for (uint64_t seed = 0; seed < 3000; seed++) {
+        struct draw draw = {seed};
+        struct bk_agent_config config = draw_config(&draw);
+        struct world *world = world_of(&config, 1 + (int)draw_below(&draw, AGENTS_MAX), seed);
+        world->may = draw_failures(&draw);
+        steps += world_run(world, 60);
+        most = world->tally.rolls > most ? world->tally.rolls : most;
+        add_tally(&tally, &world->tally);
+        world_free(world);
+    }
+    assert_true(steps > 100000);
+    /* The campaign has been where it should. */
+    assert_true(tally.rolls > 1000 && tally.retried_rows > 1000 && tally.late_effects > 1000);
+    assert_true(tally.takeovers > 10 && tally.refused_rows > 1000 && tally.unknown_rows > 1000);
+    assert_true(tally.conditions_lost > 1000 && tally.reads > 1000 && most > 3);
+}
+
+/* Every increment that an agent says it made is there, and the roll comes with the one that fills the count.
+ */
+static void test_lwt_count_without_unknown_outcomes_loses_nothing(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 1000; seed++) {
+        struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_LWT);
+        config.operations = 3;
+        config.retries = 8;
+        struct world *world = world_of(&config, 2, seed);
+        world->may.refuse = seed % 2 == 0;
+        world_run(world, 150);
+        int64_t stored = 0;
+        for (int key = 0; key < KEYS; key++)
+            stored += world->keys[key].state[BK_BUCKET] * THRESHOLD + world->keys[key].state[BK_COUNTER];
+        assert_true((uint64_t)stored == world->tally.counted);
+        assert_true(seed % 2 == 0 || world->tally.counted == world->tally.fired);
+        assert_true(world->tally.rolls_above_threshold == 0 && world->tally.rolls > 0);
+        world_free(world);
+    }
+}
+
+/* Under every failure: a bucket is left only when its count is full, and no number is skipped. */
+static void test_locked_lwt_skips_no_bucket(void **state)
+{
+    (void)state;
+    struct tally tally = {0};
+    for (uint64_t seed = 0; seed < 1000; seed++) {
+        struct draw draw = {seed};
+        struct bk_agent_config config = draw_config(&draw);
+        config.coordination = BK_LOCKED;
+        config.counter = BK_COUNTER_LWT;
+        struct world *world = world_of(&config, 2 + (int)draw_below(&draw, AGENTS_MAX - 1), seed);
+        world->may = draw_failures(&draw);
+        world_run(world, 100);
+        for (int key = 0; key < KEYS; key++)
+            assert_true((uint64_t)world->keys[key].state[BK_BUCKET] == world->keys[key].rolls);
+        add_tally(&tally, &world->tally);
+        world_free(world);
+    }
+    assert_true(tally.rolls > 1000);
+}
+
+/* A lead that outlasts cache and refresh: each row goes where the stored dates say, whichever agent places
+ * it. */
+static void test_three_state_lwt_with_a_safe_lead_misroutes_no_row(void **state)
+{
+    (void)state;
+    struct tally safe = {0}, unsafe = {0};
+    for (uint64_t seed = 0; seed < 1000; seed++) {
+        struct bk_agent_config config = small_config(BK_THREE_STATE, BK_COUNTER_LWT);
+        bool is_safe = seed % 2 == 0;
+        config.operations = 3;
+        config.retry_backoff_ns = 0;
+        config.cache_ttl_ns = 100;
+        config.lead_ns = is_safe ? 101 + 2 * LATENCY_NS_MAX : 20;
+        struct world *world = world_of(&config, 2 + (int)(seed % (AGENTS_MAX - 1)), seed);
+        world_run(world, 300);
+        add_tally(is_safe ? &safe : &unsafe, &world->tally);
+        world_free(world);
+    }
+    assert_true(safe.rolls > 1000 && unsafe.rolls > 1000);
+    assert_true(safe.misrouted == 0);
+    assert_true(unsafe.misrouted > 0); /* the measure measures */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_agent_without_failures_is_the_naive_model),
+        cmocka_unit_test(test_any_schedule_with_any_failure_ends_and_keeps_rows_in_place),
+        cmocka_unit_test(test_lwt_count_without_unknown_outcomes_loses_nothing),
+        cmocka_unit_test(test_locked_lwt_skips_no_bucket),
+        cmocka_unit_test(test_three_state_lwt_with_a_safe_lead_misroutes_no_row),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "agent_world.h"
+
+#define STEPS_MAX 100000
+
+static void take_actions(struct world *world, int agent);
+static void ask(struct world *world, int agent, const struct bk_action *action);
+static void end(struct world *world, int agent, const struct bk_action *action);
+static void check_asked(struct world *world, int agent, const struct bk_action *action);
+static void take_effect(struct world *world, int agent, struct pending *pending);
+static void perform(struct world *world, int agent, const struct bk_action *action,
+                    struct bk_outcome *outcome);
+static bool holds(const int64_t *row, bool exists, const struct bk_action *action, unsigned columns);
+static void store_state(struct world *world, const struct bk_action *action);
+static void step(struct world *world, int *left);
+static void pass_time(struct world *world);
+static void go_on(struct world *world, int agent, uint32_t operation);
+static void answer(struct world *world, int agent, struct pending *pending);
+static bool is_quiet(const struct world *world);
+static void begin(struct world *world, int agent);
+static void check_all_free(struct world *world);
+
+struct world *world_of(const struct bk_agent_config *config, int agent_count, uint64_t seed)
+{
+    struct world *world = calloc(1, sizeof *world);
+    assert_non_null(world);
+    assert_true(agent_count <= AGENTS_MAX && config->operations <= OPERATIONS_MAX);
+    world->config = *config;
+    world->draw.state = seed * 2654435761u + 1;
+    world->agent_count = agent_count;
+    world->now_ns = 1000;
+    for (int i = 0; i < agent_count; i++) {
+        struct bk_agent_config own = *config;
+        own.agent_id = (uint64_t)i + 1;
+        world->agents[i].agent = make_agent(&own);
+    }
+    return world;
+}
+
+void world_free(struct world *world)
+{
+    for (int i = 0; i < world->agent_count; i++)
+        free(world->agents[i].agent);
+    free(world);
+}
+
+uint64_t world_run(struct world *world, int count)
+{
+    uint64_t steps = 0;
+    int left = count;
+    while (left > 0 || !is_quiet(world)) {
+        step(world, &left);
+        assert_true(++steps < STEPS_MAX);
+    }
+    check_all_free(world);
+    return steps;
+}
+
+void world_write(struct world *world, int agent, uint64_t key, const struct bk_row *row)
+{
+    uint32_t operation;
+    struct world_agent *own = &world->agents[agent];
+    enum bk_status status = bk_agent_write(own->agent, world->now_ns, key, row, &operation);
+    assert_int_equal(status, own->begun < world->config.operations ? BK_OK : BK_ERROR_BUSY);
+    if (status != BK_OK)
+        return;
+    assert_true(operation < world->config.operations && !own->operations[operation].is_used);
+    own->operations[operation] = (struct under_way){.is_used = true};
+    own->begun++;
+    world->tally.fired += bk_fires(&world->config.strategy, row);
+    take_actions(world, agent);
+}
+
+void world_finish(struct world *world)
+{
+    world->is_frozen = true;
+    for (int left = 0; !is_quiet(world);)
+        step(world, &left);
+    world->is_frozen = false;
+}
+
+static void step(struct world *world, int *left)
+{
+    int agent = (int)draw_below(&world->draw, (uint64_t)world->agent_count);
+    struct world_agent *own = &world->agents[agent];
+    pass_time(world);
+    switch (draw_below(&world->draw, 8)) {
+    case 0:
+        if (*left > 0) {
+            --*left;
+            begin(world, agent);
+        }
+        break;
+    case 1:
+        own->agent = move_agent(own->agent, bk_agent_size(&world->config));
+        break;
+    case 2:
+        assert_int_equal(bk_agent_tick(own->agent, world->now_ns), BK_OK);
+        break;
+    case 3:
+        if (world->late_count > 0) {
+            size_t i = draw_below(&world->draw, world->late_count);
+            struct bk_outcome outcome;
+            perform(world, world->late[i].agent, &world->late[i].action, &outcome);
+            world->late[i] = world->late[--world->late_count];
+            world->tally.late_effects++;
+        }
+        break;
+    default:
+        go_on(world, agent, (uint32_t)draw_below(&world->draw, OPERATIONS_MAX));
+    }
+    take_actions(world, agent);
+}
+
+/* Whatever would be under way for too long by then goes on first. */
+static void pass_time(struct world *world)
+{
+    if (world->is_frozen)
+        return;
+    int64_t then_ns = world->now_ns + 1 + (int64_t)draw_below(&world->draw, 3);
+    for (int i = 0; i < world->agent_count; i++) {
+        for (uint32_t j = 0; j < OPERATIONS_MAX; j++) {
+            struct pending *pending = &world->agents[i].operations[j].pending;
+            while (pending->is_used && then_ns - pending->since_ns > LATENCY_NS_MAX)
+                go_on(world, i, j);
+        }
+    }
+    world->now_ns = then_ns;
+}
+
+/* The effect of what is under way, or its answer when it has had its effect. */
+static void go_on(struct world *world, int agent, uint32_t operation)
+{
+    struct pending *pending = &world->agents[agent].operations[operation].pending;
+    if (pending->is_used && !pending->has_effect)
+        take_effect(world, agent, pending);
+    else if (pending->is_used)
+        answer(world, agent, pending);
+}
+
+static void answer(struct world *world, int agent, struct pending *pending)
+{
+    struct bk_agent *told = world->agents[agent].agent;
+    pending->is_used = false;
+    assert_int_equal(bk_agent_outcome(told, world->now_ns, pending->action.operation, &pending->outcome),
+                     BK_OK);
+    assert_int_equal(bk_agent_outcome(told, world->now_ns, pending->action.operation, &pending->outcome),
+                     BK_ERROR_OPERATION);
+    take_actions(world, agent);
+}
+
+static bool is_quiet(const struct world *world)
+{
+    for (int i = 0; i < world->agent_count; i++) {
+        if (world->agents[i].begun > 0)
+            return false;
+    }
+    return true;
+}
+
+static void begin(struct world *world, int agent)
+{
+    struct bk_row row = {.time_ns = world->now_ns, .id = draw_bits(&world->draw)};
+    uint64_t key = draw_below(&world->draw, KEYS);
+    struct world_agent *own = &world->agents[agent];
+    uint32_t operation;
+    if (draw_below(&world->draw, 8) > 0 || own->begun == world->config.operations) {
+        world_write(world, agent, key, &row);
+        return;
+    }
+    enum bk_plan plan = draw_below(&world->draw, 2) == 0 ? BK_PLAN_WALK : BK_PLAN_PAIR;
+    assert_int_equal(bk_agent_read_latest(own->agent, world->now_ns, key, 0, 0,
+                                          1 + draw_below(&world->draw, 9), plan, &operation),
+                     BK_OK);
+    own->operations[operation] = (struct under_way){.is_used = true, .is_read = true};
+    own->begun++;
+    world->tally.reads++;
+}
+
+/* All that is asked, or some of it where the host may be slow. */
+static void take_actions(struct world *world, int agent)
+{
+    struct bk_action action;
+    while ((!world->may.lag || draw_below(&world->draw, 4) > 0) &&
+           bk_agent_next(world->agents[agent].agent, &action)) {
+        assert_true(world->agents[agent].operations[action.operation].is_used);
+        if (action.kind == BK_ACT_DONE)
+            end(world, agent, &action);
+        else if (action.kind != BK_ACT_ACK)
+            ask(world, agent, &action);
+        else
+            assert_true(action.bucket == world->agents[agent].operations[action.operation].bucket);
+    }
+}
+
+static void ask(struct world *world, int agent, const struct bk_action *action)
+{
+    struct under_way *operation = &world->agents[agent].operations[action->operation];
+    assert_false(operation->pending.is_used);
+    operation->pending = (struct pending){.is_used = true, .action = *action, .since_ns = world->now_ns};
+    check_asked(world, agent, action);
+    if (action->kind != BK_ACT_PUT_ROW)
+        return;
+    assert_true(action->is_retry == operation->has_bucket);
+    assert_true(!action->is_retry || action->bucket == operation->bucket);
+    world->tally.retried_rows += action->is_retry;
+    if (!action->is_retry && world->config.coordination == BK_THREE_STATE) {
+        const struct world_key *key = &world->keys[action->key];
+        int64_t by_row = 0, by_now = 0;
+        for (size_t i = 0; i < key->date_count; i++) {
+            by_row += key->dates[i] <= action->row.time_ns;
+            by_now += key->dates[i] <= world->now_ns;
+        }
+        world->tally.misrouted += action->bucket < by_row || action->bucket > by_now;
+    }
+    operation->has_bucket = true;
+    operation->bucket = action->bucket;
+}
+
+static void end(struct world *world, int agent, const struct bk_action *action)
+{
+    struct under_way *operation = &world->agents[agent].operations[action->operation];
+    assert_false(operation->pending.is_used);
+    if (operation->has_bucket)
+        assert_true(action->bucket == operation->bucket);
+    else
+        assert_true(operation->is_read || action->status == BK_OPERATION_REFUSED);
+    assert_true(!action->counted || (action->fired && action->status == BK_OPERATION_OK));
+    world->tally.refused_rows += !operation->is_read && action->status == BK_OPERATION_REFUSED;
+    world->tally.unknown_rows += !operation->is_read && action->status == BK_OPERATION_UNKNOWN;
+    world->tally.counted += action->counted;
+    world->last_done = *action;
+    operation->is_used = false;
+    world->agents[agent].begun--;
+}
+
+/* What must hold at the moment of asking. */
+static void check_asked(struct world *world, int agent, const struct bk_action *action)
+{
+    struct world_key *key = &world->keys[action->key];
+    int64_t owner = agent + 1;
+    bool by_lwt = world->config.counter == BK_COUNTER_LWT;
+    assert_true(action->kind != BK_ACT_WRITE_STATE || !by_lwt);
+    assert_true(action->kind != BK_ACT_CAS_STATE || by_lwt);
+    if (action->kind == BK_ACT_CAS_LOCK && action->columns[BK_LOCK_OWNER] != 0) {
+        assert_true(action->columns[BK_LOCK_OWNER] == owner);
+        key->lock_until[agent] = action->columns[BK_LOCK_UNTIL];
+        /* A lock that lasts is left alone. */
+        assert_true(action->if_mask == 0 || action->expected[BK_LOCK_OWNER] == 0 ||
+                    action->expected[BK_LOCK_UNTIL] <= world->now_ns);
+        world->tally.takeovers += action->if_mask != 0 && action->expected[BK_LOCK_OWNER] != 0;
+    }
+    bool rolls = (action->kind == BK_ACT_WRITE_STATE || action->kind == BK_ACT_CAS_STATE) &&
+                 (action->mask & 1u << BK_BUCKET) != 0 && action->columns[BK_BUCKET] > 0;
+    /* It rolls under its own lock, unless the host let it lie until the lock had run out. */
+    if (rolls && world->config.coordination == BK_LOCKED && world->now_ns < key->lock_until[agent])
+        assert_true(key->lock[BK_LOCK_OWNER] == owner && key->lock[BK_LOCK_UNTIL] == key->lock_until[agent]);
+}
+
+static void take_effect(struct world *world, int agent, struct pending *pending)
+{
+    const struct failures *may = &world->may;
+    struct bk_outcome hidden;
+    uint64_t fate = draw_below(&world->draw, 16);
+    pending->has_effect = true;
+    pending->since_ns = world->now_ns;
+    pending->outcome = (struct bk_outcome){.kind = BK_OUTCOME_UNKNOWN};
+    if (fate < 2 && may->refuse)
+        pending->outcome.kind = BK_OUTCOME_REFUSED;
+    else if (fate == 2 && may->lose)
+        return;
+    else if (fate == 3 && may->hide)
+        perform(world, agent, &pending->action, &hidden);
+    else if (fate == 4 && may->late && world->late_count < LATE_MAX) {
+        world->late[world->late_count].agent = agent;
+        world->late[world->late_count++].action = pending->action;
+    } else
+        perform(world, agent, &pending->action, &pending->outcome);
+}
+
+static void perform(struct world *world, int agent, const struct bk_action *action,
+                    struct bk_outcome *outcome)
+{
+    struct world_key *key = &world->keys[action->key];
+    *outcome = (struct bk_outcome){.kind = BK_OUTCOME_APPLIED};
+    switch (action->kind) {
+    case BK_ACT_READ_STATE:
+        outcome->mask = key->state_exists ? 15 : 0;
+        memcpy(outcome->columns, key->state, sizeof key->state);
+        break;
+    case BK_ACT_WRITE_STATE:
+        store_state(world, action);
+        break;
+    case BK_ACT_CAS_STATE:
+        if (holds(key->state, key->state_exists, action, BK_COLUMN_COUNT)) {
+            store_state(world, action);
+            break;
+        }
+        outcome->kind = BK_OUTCOME_NOT_APPLIED;
+        outcome->mask = key->state_exists ? 15 : 0;
+        memcpy(outcome->columns, key->state, sizeof key->state);
+        world->tally.conditions_lost++;
+        break;
+    case BK_ACT_ADD_COUNTER:
+        key->total++;
+        break;
+    case BK_ACT_READ_COUNTER:
+        outcome->counter = key->total;
+        break;
+    case BK_ACT_CAS_LOCK:
+        if (holds(key->lock, key->lock_exists, action, 2)) {
+            key->lock_exists = true;
+            memcpy(key->lock, action->columns, sizeof key->lock);
+            break;
+        }
+        outcome->kind = BK_OUTCOME_NOT_APPLIED;
+        outcome->mask = key->lock_exists ? 3 : 0;
+        memcpy(outcome->columns, key->lock, sizeof key->lock);
+        world->tally.conditions_lost++;
+        break;
+    case BK_ACT_READ_ROWS:
+        assert_true(action->step.bucket_low >= 0 && action->step.bucket_low <= action->step.bucket_high);
+        outcome->rows = draw_below(&world->draw, action->step.rows + 1);
+        break;
+    default:
+        assert_int_equal(action->kind, BK_ACT_PUT_ROW);
+    }
+    (void)agent;
+}
+
+static bool holds(const int64_t *row, bool exists, const struct bk_action *action, unsigned columns)
+{
+    if (action->if_mask == 0 || !exists)
+        return action->if_mask == 0 && !exists;
+    for (unsigned i = 0; i < columns; i++) {
+        if (action->if_mask & 1u << i && row[i] != action->expected[i])
+            return false;
+    }
+    return true;
+}
+
+static void store_state(struct world *world, const struct bk_action *action)
+{
+    struct world_key *key = &world->keys[action->key];
+    int64_t bucket = key->state[BK_BUCKET], counter = key->state[BK_COUNTER];
+    assert_true(key->state_exists || action->mask == 15);
+    for (unsigned i = 0; i < BK_COLUMN_COUNT; i++) {
+        if (action->mask & 1u << i)
+            key->state[i] = action->columns[i];
+    }
+    key->state_exists = true;
+    if (key->state[BK_BUCKET] == bucket)
+        return;
+    world->tally.rolls++;
+    key->rolls++;
+    if (world->config.counter != BK_COUNTER_LWT)
+        return;
+    assert_true(key->state[BK_BUCKET] == bucket + 1);
+    if (world->config.coordination == BK_LOCKED)
+        assert_true(counter >= THRESHOLD);
+    else
+        assert_true(counter >= THRESHOLD - 1);
+    world->tally.rolls_above_threshold += counter >= THRESHOLD;
+    if (world->config.coordination == BK_THREE_STATE) {
+        assert_true(key->date_count < DATES_MAX && key->state[BK_NEXT_CHANGE] != 0);
+        key->dates[key->date_count++] = key->state[BK_NEXT_CHANGE];
+    }
+}
+
+/* Each number is given once, and then no more: none was lost, none was freed twice. */
+static void check_all_free(struct world *world)
+{
+    for (int i = 0; i < world->agent_count; i++) {
+        struct bk_agent *agent = world->agents[i].agent;
+        struct bk_row row = row_at(world->now_ns, false);
+        struct bk_action action;
+        bool seen[OPERATIONS_MAX] = {false};
+        uint32_t operation;
+        assert_true(bk_agent_deadline(agent) == INT64_MAX || bk_agent_deadline(agent) <= world->now_ns);
+        assert_int_equal(bk_agent_tick(agent, world->now_ns), BK_OK);
+        assert_true(bk_agent_deadline(agent) == INT64_MAX);
+        assert_false(bk_agent_next(agent, &action));
+        for (uint32_t j = 0; j < world->config.operations; j++) {
+            assert_int_equal(bk_agent_write(agent, world->now_ns, 0, &row, &operation), BK_OK);
+            assert_false(seen[operation]);
+            seen[operation] = true;
+        }
+        assert_int_equal(bk_agent_write(agent, world->now_ns, 0, &row, &operation), BK_ERROR_BUSY);
+        for (uint32_t j = 0; j < world->config.operations; j++)
+            assert_true(bk_agent_next(agent, &action));
+        assert_false(bk_agent_next(agent, &action));
+    }
+}

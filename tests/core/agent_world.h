@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A world for agents: a database of a few lines (state row, counter, lock row of each key), the agents, and
+ * what is under way between them. Each action takes effect some time after it was asked, and is answered some
+ * time after that; where the world may, it is refused, lost, or takes effect after the agent was told that
+ * nobody knows. Time passes with each event. All is drawn from the seed. */
+#ifndef TESTS_CORE_AGENT_WORLD_H
+#define TESTS_CORE_AGENT_WORLD_H
+
+#include "agent_host.h"
+#include "draw.h"
+
+#define KEYS           3
+#define AGENTS_MAX     5
+#define OPERATIONS_MAX 4
+#define LATE_MAX       64
+#define DATES_MAX      256
+#define LATENCY_NS_MAX 30 /* from asking to the effect, and from the effect to the answer */
+
+struct failures {
+    bool refuse, lose, hide, late; /* an effect may be refused; lost; had but not told of; had later */
+    bool lag;                      /* actions may lie about before the host takes them */
+};
+
+struct tally {
+    uint64_t fired, counted, rolls, rolls_above_threshold, misrouted;
+    uint64_t retried_rows, refused_rows, unknown_rows, late_effects, takeovers, conditions_lost, reads;
+};
+
+struct world_key {
+    bool state_exists, lock_exists;
+    int64_t state[BK_COLUMN_COUNT], lock[2], total;
+    uint64_t rolls;
+    int64_t dates[DATES_MAX]; /* of the changes that were stored */
+    size_t date_count;
+    int64_t lock_until[AGENTS_MAX]; /* as each agent asked for it last */
+};
+
+struct pending {
+    bool is_used, has_effect;
+    struct bk_action action;
+    int64_t since_ns;
+    struct bk_outcome outcome;
+};
+
+struct under_way {
+    bool is_used, is_read, has_bucket;
+    int64_t bucket;
+    struct pending pending;
+};
+
+struct world_agent {
+    struct bk_agent *agent;
+    uint32_t begun;
+    struct under_way operations[OPERATIONS_MAX];
+};
+
+struct world {
+    struct draw draw;
+    struct bk_agent_config config;
+    struct failures may;
+    int64_t now_ns;
+    bool is_frozen; /* no time passes */
+    int agent_count;
+    struct world_agent agents[AGENTS_MAX];
+    struct world_key keys[KEYS];
+    struct {
+        int agent;
+        struct bk_action action;
+    } late[LATE_MAX];
+    size_t late_count;
+    struct tally tally;
+    struct bk_action last_done;
+};
+
+struct world *world_of(const struct bk_agent_config *config, int agent_count, uint64_t seed);
+void world_free(struct world *world);
+/* Lets rows and reads come, up to this many, and goes on until all have ended; then nothing may be left of
+ * any of them. Returns the steps it took. */
+uint64_t world_run(struct world *world, int count);
+/* One row, and all that is under way driven to its end while the clock stands still. */
+void world_write(struct world *world, int agent, uint64_t key, const struct bk_row *row);
+void world_finish(struct world *world);
+
+static inline struct failures draw_failures(struct draw *draw)
+{
+    uint64_t bits = draw_bits(draw);
+    return (struct failures){bits & 1, bits & 2, bits & 4, bits & 8, bits & 16};
+}
+
+static inline void add_tally(struct tally *sum, const struct tally *more)
+{
+    uint64_t *to = (uint64_t *)sum;
+    const uint64_t *from = (const uint64_t *)more;
+    for (size_t i = 0; i < sizeof *sum / sizeof *to; i++)
+        to[i] += from[i];
+}
+
+#endif
