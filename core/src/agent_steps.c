@@ -149,8 +149,7 @@ void bk_agent_fill_action(const struct bk_agent *agent, const struct operation *
         bk_read_next(&reader, &out->step);
         break;
     }
-    case STEP_DONE:
-    case STEP_FREE:
+    default: /* STEP_DONE */
         out->kind = BK_ACT_DONE;
         out->status = operation->status;
         out->fired = operation->fired;

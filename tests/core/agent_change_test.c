@@ -242,7 +242,7 @@ static void test_three_state_date_of_zero_or_past_all_times_is_none_of_them(void
     applied(&a, -200, 0);
     applied(&a, -200, 0);
     free(a.agent);
-    config.lead_ns = INT64_MAX;
+    config.lead_ns = INT64_MAX - 10;
     config.strategy.of.probabilistic.threshold = 1;
     a = actor_of(&story, "B", &config);
     write_row(&a, 50, 7, true);

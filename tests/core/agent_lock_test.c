@@ -319,29 +319,39 @@ static void test_lock_held_too_long_or_lost_too_often_is_given_up(void **state)
     ends(&a, "1010 A0 not applied, owner=12 until=900: done ok fired counted\n");
 }
 
+/* How long an agent waits at time 0 for a lock that another holds for good. */
+static int64_t first_wait_ns(uint64_t agent_id, int64_t mean_ns)
+{
+    struct story story = {.length = 0};
+    struct bk_agent_config config = small_config(BK_LOCKED, BK_COUNTER_COLUMN);
+    config.agent_id = agent_id;
+    config.lock_backoff_ns = mean_ns;
+    struct actor a = actor_of(&story, "A", &config);
+    write_row(&a, 0, 7, true);
+    is_absent(&a, 0, 0);
+    applied(&a, 0, 0);
+    is_absent(&a, 0, 0);
+    applied(&a, 0, 0);
+    is_total(&a, 0, 0, 3);
+    but_lock(&a, 0, 0, 99, INT64_MAX);
+    int64_t wait_ns = bk_agent_deadline(a.agent);
+    free(a.agent);
+    return wait_ns;
+}
+
 static void test_lock_back_off_is_about_its_mean_and_differs(void **state)
 {
     (void)state;
+    const int64_t mean_ns = INT64_C(20000000000);
     int64_t sum_ns = 0, waits[64];
-    struct bk_agent_config config = small_config(BK_LOCKED, BK_COUNTER_COLUMN);
-    config.lock_backoff_ns = INT64_C(20000000000);
     for (int i = 0; i < 64; i++) {
-        struct story story = {.length = 0};
-        config.agent_id = (uint64_t)i + 1;
-        struct actor a = actor_of(&story, "A", &config);
-        write_row(&a, 0, 7, true);
-        is_absent(&a, 0, 0);
-        applied(&a, 0, 0);
-        is_absent(&a, 0, 0);
-        applied(&a, 0, 0);
-        is_total(&a, 0, 0, 3);
-        but_lock(&a, 0, 0, 99, INT64_MAX);
-        waits[i] = bk_agent_deadline(a.agent);
-        assert_true(waits[i] >= config.lock_backoff_ns / 2 && waits[i] <= config.lock_backoff_ns / 2 * 3);
+        waits[i] = first_wait_ns((uint64_t)i + 1, mean_ns);
+        assert_true(waits[i] >= mean_ns / 2 && waits[i] <= mean_ns / 2 * 3);
         for (int j = 0; j < i; j++)
             assert_true(waits[i] != waits[j]);
         sum_ns += waits[i] / 64;
-        free(a.agent);
+        int64_t longest_ns = first_wait_ns((uint64_t)i + 1, INT64_MAX);
+        assert_true(longest_ns >= INT64_MAX / 2 && longest_ns < INT64_MAX);
     }
     /* The mean of 64 has a standard deviation of 0.72 s. */
     assert_true(sum_ns > INT64_C(17000000000) && sum_ns < INT64_C(23000000000));
