@@ -153,7 +153,8 @@ bool cass_cluster_is_sound(const struct cass_cluster *cluster);
 #define CASS_ANY_NODE UINT32_MAX
 void cass_request(struct cass_cluster *cluster, uint32_t client, uint32_t coordinator, uint64_t tag,
                   const struct cass_statement *statement);
-/* What an event of that kind is, for a story: "a message arrives". NULL for a kind that is not the cluster's. */
+/* What an event of that kind is, for a story: "a message arrives". NULL for a kind that is not the cluster's.
+ */
 const char *cass_event_name(uint32_t kind);
 /* Handles one of the cluster's events. */
 void cass_handle(struct cass_cluster *cluster, const struct sim_event *event);
