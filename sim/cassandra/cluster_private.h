@@ -12,7 +12,9 @@
 #include "ring_private.h"
 
 #define NO_TIME INT64_MIN
-#define NEVER   INT64_MAX
+/* However slow a fault makes a thing, it takes no longer than ten years: times stay sums that fit. */
+#define SPAN_MAX (INT64_C(10) * 366 * 86400 * 1000000000)
+#define NEVER    INT64_MAX
 
 enum event_kind {
     EVENT_ARRIVE = CASS_EVENT_FIRST, /* target: place, a: message */

@@ -101,7 +101,8 @@ int64_t cass_network_latency(struct cass_cluster *cluster, uint32_t from, uint32
     int64_t latency = (int64_t)sim_size_draw(law, &cluster->places[from].latency);
     if (cluster->delay == 1.0)
         return latency;
-    return (int64_t)((double)latency * cluster->delay);
+    double delayed = (double)latency * cluster->delay;
+    return delayed < (double)SPAN_MAX ? (int64_t)delayed : SPAN_MAX;
 }
 
 uint32_t cass_place_datacenter(const struct cass_cluster *cluster, uint32_t place)
@@ -131,16 +132,26 @@ void cass_network_refresh(struct cass_cluster *cluster, uint32_t node)
 
 void cass_set_cut(struct cass_cluster *cluster, const uint8_t *group_a, const uint8_t *group_b, bool cut)
 {
+    cass_change_cut(cluster, group_a, group_b, cut);
+    cass_cuts_tell(cluster);
+}
+
+void cass_change_cut(struct cass_cluster *cluster, const uint8_t *group_a, const uint8_t *group_b, bool cut)
+{
     for (uint32_t a = 0; a < cluster->place_count; a++) {
-        for (uint32_t b = 0; b < cluster->place_count; b++) {
+        for (uint32_t b = 0; group_a[a] && b < cluster->place_count; b++) {
             bool is_pair = a != b && (a < cluster->node_count || b < cluster->node_count);
-            if (!group_a[a] || !group_b[b] || !is_pair || is_cut(cluster, a, b) == cut)
+            if (!group_b[b] || !is_pair || is_cut(cluster, a, b) == cut)
                 continue;
             flip(cluster, a, b);
             flip(cluster, b, a);
             cluster->cut_count = cut ? cluster->cut_count + 1 : cluster->cut_count - 1;
         }
     }
+}
+
+void cass_cuts_tell(struct cass_cluster *cluster)
+{
     for (uint32_t node = 0; node < cluster->node_count; node++)
         cass_network_refresh(cluster, node);
 }

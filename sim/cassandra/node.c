@@ -62,6 +62,8 @@ void cass_node_enqueue(struct cass_cluster *cluster, uint32_t index, int64_t ser
     }
     if (node->slow != 1.0)
         service_ns = (int64_t)((double)service_ns * node->slow);
+    if (service_ns > SPAN_MAX)
+        service_ns = SPAN_MAX;
     heap_add(heap, cluster->config.concurrency, start + service_ns);
     node->stats.busy_ns += service_ns;
     message->epoch = node->epoch;

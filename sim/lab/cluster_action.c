@@ -94,7 +94,7 @@ void lab_reply_add(struct lab_cluster_run *run, struct lab_host_operation *opera
     assert(reply->result != CASS_INVALID);
     if (reply->result == CASS_OK) {
         operation->rows += reply->rows;
-        operation->empties += operation->action == BK_ACT_READ_ROWS && reply->rows == 0;
+        operation->step_empties += operation->action == BK_ACT_READ_ROWS && reply->rows == 0;
         run->tally.rows_scanned += reply->scanned;
         outcome->rows = operation->rows;
         outcome->counter = reply->counter;

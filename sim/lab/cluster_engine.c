@@ -36,6 +36,7 @@ static void read_key(struct lab_cluster_run *run, uint32_t key);
 static void next_read(struct lab_cluster_run *run, uint32_t key);
 static void log_event(struct lab_cluster_run *run, int64_t time_ns, const struct sim_event *event);
 static const char *event_name(uint32_t kind);
+static void release(struct lab_cluster_run *run);
 static void destroy_run(struct lab_cluster_run *run);
 
 bool lab_cluster_scenario(const struct lab_scenario *scenario, uint32_t jobs, struct lab_progress *progress,
@@ -105,6 +106,7 @@ static struct lab_cluster_run *run_strategy(struct crew *crew, size_t index, str
         else
             lab_cluster_tally(run);
     }
+    release(run);
     return run;
 }
 
@@ -127,15 +129,17 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
         sim_queue_shuffle_ties(&run->queue, scenario->tie_seed);
     if (!cass_cluster_create(&config, &run->queue, &run->cluster, error))
         return false;
+    run->node_count = cass_node_count(run->cluster);
     size_t place_count = cass_place_count(run->cluster);
     run->places[0] = calloc(place_count, 1);
     run->places[1] = calloc(place_count, 1);
-    if (run->places[0] == NULL || run->places[1] == NULL ||
-        !lab_tally_init(&run->tally, cass_node_count(run->cluster)))
+    if (run->places[0] == NULL || run->places[1] == NULL || !lab_tally_init(&run->tally, run->node_count))
         return sim_fail_memory(error);
     if (!lab_agents_create(run, error) || !begin_keys(run, error))
         return false;
     lab_faults_begin(run);
+    if (run->out_of_memory)
+        return sim_fail_memory(error);
     int64_t longest =
         run->config.lead_ns > run->config.cache_ttl_ns ? run->config.lead_ns : run->config.cache_ttl_ns;
     run->views_period_ns = (longest > SIM_SECOND ? longest : SIM_SECOND) / 40;
@@ -164,8 +168,7 @@ static bool begin_keys(struct lab_cluster_run *run, struct sim_error *error)
             run->story_key = i;
         if (lab_rows_next(run->rows, i, &key->cursor, &key->coming)) {
             run->arrivals_pending++;
-            sim_queue_push(&run->queue, key->coming.time_ns,
-                           &(struct sim_event){.kind = LAB_EVENT_ARRIVAL, .target = i});
+            lab_push(run, key->coming.time_ns, LAB_EVENT_ARRIVAL, i);
         }
         double rate_per_s = run->scenario->reads.rate_per_s * share;
         if (run->scenario->reads.present && rate_per_s > 0) {
@@ -188,7 +191,7 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
     lab_story_tell(run, LAB_NO_KEY, "strategy %s begins", run->strategy->label);
     while (run->arrivals_pending > 0 || run->operations_active > 0) {
         if (!sim_queue_pop(&run->queue, &time_ns, &event) ||
-            (run->arrivals_pending == 0 && time_ns > run->end_ns + LAB_DRAIN_NS))
+            (run->arrivals_pending == 0 && time_ns > lab_until(run->end_ns, LAB_DRAIN_NS)))
             break;
         if (time_ns >= run->views_next_ns)
             lab_views_sample(run, time_ns);
@@ -200,12 +203,20 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
             atomic_load_explicit(&run->progress->stop, memory_order_relaxed))
             return sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
     }
-    run->unresolved += run->operations_active;
+    lab_agents_leave(run);
     if (run->views.key == NULL)
         run->views.count = 0; /* no change was seen: nothing to show */
     if (run->progress != NULL)
         atomic_fetch_add_explicit(&run->progress->done, 1, memory_order_relaxed);
     return true;
+}
+
+uint64_t lab_push(struct lab_cluster_run *run, int64_t time_ns, enum lab_event kind, uint32_t target)
+{
+    uint64_t handle =
+        sim_queue_push(&run->queue, time_ns, &(struct sim_event){.kind = kind, .target = target});
+    run->out_of_memory = run->out_of_memory || handle == 0;
+    return handle;
 }
 
 static void dispatch(struct lab_cluster_run *run, const struct sim_event *event)
@@ -249,8 +260,7 @@ static void arrive(struct lab_cluster_run *run, uint32_t index)
     if (run->progress != NULL)
         atomic_fetch_add_explicit(&run->progress->rows, 1, memory_order_relaxed);
     if (lab_rows_next(run->rows, index, &key->cursor, &key->coming))
-        sim_queue_push(&run->queue, key->coming.time_ns,
-                       &(struct sim_event){.kind = LAB_EVENT_ARRIVAL, .target = index});
+        lab_push(run, key->coming.time_ns, LAB_EVENT_ARRIVAL, index);
     else
         run->arrivals_pending--;
 }
@@ -258,6 +268,7 @@ static void arrive(struct lab_cluster_run *run, uint32_t index)
 static void read_key(struct lab_cluster_run *run, uint32_t index)
 {
     lab_agent_read(run, index);
+    run->arrivals_pending--;
     next_read(run, index);
 }
 
@@ -268,8 +279,8 @@ static void next_read(struct lab_cluster_run *run, uint32_t index)
     if (gap_ns >= (double)(run->end_ns - key->next_read_ns))
         return;
     key->next_read_ns += (int64_t)gap_ns;
-    sim_queue_push(&run->queue, key->next_read_ns,
-                   &(struct sim_event){.kind = LAB_EVENT_READ, .target = index});
+    run->arrivals_pending++;
+    lab_push(run, key->next_read_ns, LAB_EVENT_READ, index);
 }
 
 /* Folds the event into the digest, and leaves a mark now and then; when the marks are full, every other goes.
@@ -308,27 +319,36 @@ static const char *event_name(uint32_t kind)
     return name != NULL ? name : "unknown";
 }
 
-static void destroy_run(struct lab_cluster_run *run)
+/* All but what the result takes: strategies that are done make room for those to come. */
+static void release(struct lab_cluster_run *run)
 {
-    if (run == NULL)
-        return;
     for (uint32_t i = 0; run->keys != NULL && i < run->key_count; i++) {
         free(run->keys[i].log);
         free(run->keys[i].changes);
     }
     free(run->keys);
+    run->keys = NULL;
     lab_agents_destroy(run);
     if (run->cluster != NULL)
         cass_cluster_destroy(run->cluster);
+    run->cluster = NULL;
     sim_queue_destroy(&run->queue);
+    run->queue = (struct sim_queue){0};
+    free(run->fault_draws);
+    free(run->active);
+    free(run->places[0]);
+    free(run->places[1]);
+}
+
+static void destroy_run(struct lab_cluster_run *run)
+{
+    if (run == NULL)
+        return;
     lab_tally_clear(&run->tally);
     for (int i = 0; i < LAB_LATENCY_COUNT; i++)
         lab_histogram_clear(&run->latency[i]);
     free(run->events.marks);
     free(run->views.key);
     free(run->views.items);
-    free(run->fault_draws);
-    free(run->places[0]);
-    free(run->places[1]);
     free(run);
 }

@@ -2,17 +2,26 @@
 /* Faults, on a timetable or at random. Every fault has a stream of its own, so one more moves no other; all
  * strategies meet the same faults at the same times. Where two overlap, the thing is well again when both
  * have ended. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cluster_run.h"
 
+/* In nanoseconds; what is drawn to last longer never ends. */
+#define LASTS_MAX 0x1p62
+/* Faults on top of each other; nothing that runs would be seen to end beyond. */
+#define FACTOR_MAX 1e6
+#define FACTOR_MIN 1e-6
+
+static void begin(struct lab_cluster_run *run, const struct lab_active_fault *made, int64_t lasts_ns);
+static void jump(struct lab_host_agent *agent, int64_t by_ns);
 static void come_again(struct lab_cluster_run *run, uint32_t fault);
 static enum lab_fault_kind draw_kind(struct sim_random *draws, uint32_t kinds);
 static uint32_t draw_target(const struct lab_cluster_run *run, enum lab_fault_kind kind,
                             struct sim_random *draws);
 static void apply(struct lab_cluster_run *run, const struct lab_active_fault *fault, bool begins);
 static void apply_cuts(struct lab_cluster_run *run, const struct lab_active_fault *ended);
-static void set_cut(struct lab_cluster_run *run, const struct lab_active_fault *fault, bool is_cut);
+static void change_cut(struct lab_cluster_run *run, const struct lab_active_fault *fault, bool is_cut);
 static void fill_group(const struct lab_cluster_run *run, const struct lab_group *group, uint8_t *places);
 static double product_of(const struct lab_cluster_run *run, enum lab_fault_kind kind, uint32_t target);
 static double chance_of(const struct lab_cluster_run *run, enum lab_fault_kind kind, double normal);
@@ -27,8 +36,7 @@ void lab_faults_begin(struct lab_cluster_run *run)
         if (fault->rate_per_s > 0)
             come_again(run, i);
         else
-            sim_queue_push(&run->queue, run->start_ns + fault->at_ns,
-                           &(struct sim_event){.kind = LAB_EVENT_FAULT, .target = i});
+            lab_push(run, lab_until(run->start_ns, fault->at_ns), LAB_EVENT_FAULT, i);
     }
 }
 
@@ -42,8 +50,8 @@ void lab_fault_strike(struct lab_cluster_run *run, uint32_t number)
     memcpy(made.between, fault->between, sizeof made.between);
     int64_t lasts_ns = fault->lasts_ns, by_ns = fault->by_ns;
     if (fault->rate_per_s > 0) {
-        lasts_ns =
-            lasts_ns == INT64_MAX ? lasts_ns : 1 + (int64_t)(sim_exponential(draws) * (double)lasts_ns);
+        double drawn_ns = sim_exponential(draws) * (double)lasts_ns;
+        lasts_ns = drawn_ns < LASTS_MAX ? 1 + (int64_t)drawn_ns : INT64_MAX;
         by_ns = (int64_t)((2 * sim_random_unit(draws) - 1) * (double)by_ns);
         if (made.kind == LAB_FAULT_CUT) {
             /* Drawn: one node is cut off from all agents. */
@@ -56,7 +64,7 @@ void lab_fault_strike(struct lab_cluster_run *run, uint32_t number)
     }
     tell(run, &made, "begins");
     if (made.kind == LAB_FAULT_CLOCK_JUMP) {
-        run->agents[made.target].jump_ns += by_ns;
+        jump(&run->agents[made.target], by_ns);
         return;
     }
     if (made.kind == LAB_FAULT_AGENT_CRASH) {
@@ -68,20 +76,44 @@ void lab_fault_strike(struct lab_cluster_run *run, uint32_t number)
         return;
     }
     if (made.kind == LAB_FAULT_GC_STORM) {
-        cass_pause(run->cluster, made.target, lasts_ns == INT64_MAX ? run->end_ns - run->start_ns : lasts_ns);
+        int64_t left_ns = lab_until(run->end_ns, LAB_DRAIN_NS) - sim_queue_now(&run->queue);
+        cass_pause(run->cluster, made.target, lasts_ns < left_ns ? lasts_ns : left_ns);
         return;
     }
-    for (uint32_t place = 0; place < LAB_FAULTS_ACTIVE_MAX; place++) {
-        if (run->active[place].is_used)
-            continue;
-        run->active[place] = made;
-        apply(run, &run->active[place], true);
-        int64_t now_ns = sim_queue_now(&run->queue);
-        if (lasts_ns < INT64_MAX - now_ns)
-            sim_queue_push(&run->queue, now_ns + lasts_ns,
-                           &(struct sim_event){.kind = LAB_EVENT_FAULT_END, .target = place});
-        return;
+    begin(run, &made, lasts_ns);
+}
+
+static void begin(struct lab_cluster_run *run, const struct lab_active_fault *made, int64_t lasts_ns)
+{
+    size_t place = 0;
+    while (place < run->active_count && run->active[place].is_used)
+        place++;
+    if (place == run->active_capacity) {
+        size_t capacity = place == 0 ? 16 : place * 2;
+        struct lab_active_fault *active = realloc(run->active, capacity * sizeof *active);
+        if (active == NULL) {
+            run->out_of_memory = true;
+            return;
+        }
+        run->active = active;
+        run->active_capacity = capacity;
     }
+    run->active_count += place == run->active_count;
+    run->active[place] = *made;
+    apply(run, made, true);
+    int64_t now_ns = sim_queue_now(&run->queue);
+    if (lasts_ns < SIM_QUEUE_TIME_MAX - now_ns)
+        lab_push(run, now_ns + lasts_ns, LAB_EVENT_FAULT_END, (uint32_t)place);
+}
+
+static void jump(struct lab_host_agent *agent, int64_t by_ns)
+{
+    if (by_ns > 0 && agent->jump_ns > INT64_MAX - by_ns)
+        agent->jump_ns = INT64_MAX;
+    else if (by_ns < 0 && agent->jump_ns < INT64_MIN - by_ns)
+        agent->jump_ns = INT64_MIN;
+    else
+        agent->jump_ns += by_ns;
 }
 
 void lab_fault_end(struct lab_cluster_run *run, uint32_t place)
@@ -101,8 +133,7 @@ static void come_again(struct lab_cluster_run *run, uint32_t number)
     int64_t until_ns =
         fault->until_ns < run->end_ns - run->start_ns ? run->start_ns + fault->until_ns : run->end_ns;
     if (gap_ns < (double)(until_ns - now_ns))
-        sim_queue_push(&run->queue, now_ns + (int64_t)gap_ns,
-                       &(struct sim_event){.kind = LAB_EVENT_FAULT, .target = number});
+        lab_push(run, now_ns + (int64_t)gap_ns, LAB_EVENT_FAULT, number);
 }
 
 static enum lab_fault_kind draw_kind(struct sim_random *draws, uint32_t kinds)
@@ -136,10 +167,7 @@ static void apply(struct lab_cluster_run *run, const struct lab_active_fault *fa
         cass_set_slow(run->cluster, fault->target, product_of(run, LAB_FAULT_SLOW_NODE, fault->target));
         break;
     case LAB_FAULT_CUT:
-        if (begins)
-            set_cut(run, fault, true);
-        else
-            apply_cuts(run, fault);
+        apply_cuts(run, begins ? NULL : fault);
         break;
     case LAB_FAULT_LOST_MESSAGE:
     case LAB_FAULT_DUPLICATE_MESSAGE:
@@ -154,21 +182,24 @@ static void apply(struct lab_cluster_run *run, const struct lab_active_fault *fa
     }
 }
 
-/* Heals the one that ended, and cuts again what others still cut. */
+/* Heals the one that ended (NULL: one begins), and cuts again what others still cut. In between nobody
+ * notices: who is long believed to be gone stays so. */
 static void apply_cuts(struct lab_cluster_run *run, const struct lab_active_fault *ended)
 {
-    set_cut(run, ended, false);
-    for (uint32_t i = 0; i < LAB_FAULTS_ACTIVE_MAX; i++) {
+    if (ended != NULL)
+        change_cut(run, ended, false);
+    for (size_t i = 0; i < run->active_count; i++) {
         if (run->active[i].is_used && run->active[i].kind == LAB_FAULT_CUT)
-            set_cut(run, &run->active[i], true);
+            change_cut(run, &run->active[i], true);
     }
+    cass_cuts_tell(run->cluster);
 }
 
-static void set_cut(struct lab_cluster_run *run, const struct lab_active_fault *fault, bool is_cut)
+static void change_cut(struct lab_cluster_run *run, const struct lab_active_fault *fault, bool is_cut)
 {
     fill_group(run, &fault->between[0], run->places[0]);
     fill_group(run, &fault->between[1], run->places[1]);
-    cass_set_cut(run->cluster, run->places[0], run->places[1], is_cut);
+    cass_change_cut(run->cluster, run->places[0], run->places[1], is_cut);
 }
 
 static void fill_group(const struct lab_cluster_run *run, const struct lab_group *group, uint8_t *places)
@@ -198,19 +229,19 @@ static void fill_group(const struct lab_cluster_run *run, const struct lab_group
 static double product_of(const struct lab_cluster_run *run, enum lab_fault_kind kind, uint32_t target)
 {
     double product = 1;
-    for (uint32_t i = 0; i < LAB_FAULTS_ACTIVE_MAX; i++) {
+    for (size_t i = 0; i < run->active_count; i++) {
         const struct lab_active_fault *active = &run->active[i];
         if (active->is_used && active->kind == kind && (target == UINT32_MAX || active->target == target))
             product *= active->factor;
     }
-    return product;
+    return product > FACTOR_MAX ? FACTOR_MAX : product < FACTOR_MIN ? FACTOR_MIN : product;
 }
 
 /* A message is lost unless every cause spares it. */
 static double chance_of(const struct lab_cluster_run *run, enum lab_fault_kind kind, double normal)
 {
     double spared = 1 - normal;
-    for (uint32_t i = 0; i < LAB_FAULTS_ACTIVE_MAX; i++) {
+    for (size_t i = 0; i < run->active_count; i++) {
         if (run->active[i].is_used && run->active[i].kind == kind)
             spared *= 1 - run->active[i].factor;
     }
@@ -219,7 +250,7 @@ static double chance_of(const struct lab_cluster_run *run, enum lab_fault_kind k
 
 static bool is_active(const struct lab_cluster_run *run, enum lab_fault_kind kind, uint32_t target)
 {
-    for (uint32_t i = 0; i < LAB_FAULTS_ACTIVE_MAX; i++) {
+    for (size_t i = 0; i < run->active_count; i++) {
         if (run->active[i].is_used && run->active[i].kind == kind && run->active[i].target == target)
             return true;
     }

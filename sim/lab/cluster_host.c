@@ -10,7 +10,10 @@
 
 /* A tag: agent, operation, serial. */
 #define TAG(agent, operation, serial) ((uint64_t)(agent) << 48 | (uint64_t)(operation) << 32 | (serial))
+/* However often a clock jumps, leads and times to live can still be added to what it shows. */
+#define CLOCK_MAX (INT64_MAX / 8 * 7)
 
+static void orphan(struct lab_cluster_run *run, struct lab_host_agent *agent);
 static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct sim_error *error);
 static uint32_t choose_agent(struct lab_cluster_run *run, uint64_t draw);
 static void pump(struct lab_cluster_run *run, uint32_t agent);
@@ -30,6 +33,10 @@ bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
 {
     const struct lab_agents *agents = &run->scenario->agents;
     run->agent_count = agents->count;
+    uint32_t share = LAB_OPERATIONS_ALL / agents->count;
+    run->operation_count = share > LAB_OPERATIONS_MAX   ? LAB_OPERATIONS_MAX
+                           : share < LAB_OPERATIONS_MIN ? LAB_OPERATIONS_MIN
+                                                        : share;
     run->agents = calloc(agents->count, sizeof *run->agents);
     if (run->agents == NULL)
         return sim_fail_memory(error);
@@ -40,7 +47,7 @@ bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
         .lead_ns = run->strategy->lead_ns,
         .cache_ttl_ns = agents->cache_ttl_ns,
         .cache_entries = agents->cache_entries,
-        .operations = LAB_OPERATIONS,
+        .operations = run->operation_count,
         .retries = agents->retries,
         .counter_retries = agents->counter_retries,
         .retry_backoff_ns = 10 * SIM_MS,
@@ -63,6 +70,7 @@ void lab_agents_destroy(struct lab_cluster_run *run)
         free(run->agents[i].operations);
     }
     free(run->agents);
+    run->agents = NULL;
 }
 
 /* Offset and drift are disciplined to stay within the bound; a jump leaves it. */
@@ -74,7 +82,8 @@ int64_t lab_agent_clock(const struct lab_cluster_run *run, uint32_t number)
     int64_t drifted = (int64_t)((wide)(now_ns - run->start_ns) * agent->drift_ppb / 1000000000);
     int64_t off = agent->offset_ns + drifted;
     off = off > bound_ns ? bound_ns : off < -bound_ns ? -bound_ns : off;
-    return now_ns + off + agent->jump_ns;
+    wide clock_ns = (wide)now_ns + off + agent->jump_ns;
+    return (int64_t)(clock_ns > CLOCK_MAX ? CLOCK_MAX : clock_ns < -CLOCK_MAX ? -CLOCK_MAX : clock_ns);
 }
 
 void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const struct lab_arrival *arrival)
@@ -111,14 +120,16 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
     }
     assert(status == BK_OK);
     struct lab_host_operation *operation = &run->agents[chosen].operations[operation_number];
-    operation->is_read = false;
+    operation->is_active = true;
+    operation->is_read = operation->is_acknowledged = false;
+    operation->fires = bk_fires(&run->config.strategy, &row);
     operation->key = key_index;
     operation->row = number;
     operation->begun_ns = sim_queue_now(&run->queue);
     run->operations_active++;
     if (lab_story_wants(run, key_index))
         lab_story_tell(run, key_index, "agent %u takes row %llu%s", chosen, (unsigned long long)number,
-                       bk_fires(&run->config.strategy, &row) ? ", which fires" : "");
+                       operation->fires ? ", which fires" : "");
     pump(run, chosen);
 }
 
@@ -140,7 +151,8 @@ void lab_agent_read(struct lab_cluster_run *run, uint32_t key_index)
         return;
     assert(status == BK_OK);
     struct lab_host_operation *operation = &run->agents[chosen].operations[number];
-    operation->is_read = true;
+    operation->is_active = operation->is_read = true;
+    operation->is_acknowledged = false;
     operation->key = key_index;
     operation->begun_ns = sim_queue_now(&run->queue);
     operation->due_rows = key->acknowledged < reads->rows ? key->acknowledged : reads->rows;
@@ -194,28 +206,27 @@ void lab_agent_tick(struct lab_cluster_run *run, uint32_t number)
 void lab_agent_crash(struct lab_cluster_run *run, uint32_t number, int64_t lasts_ns)
 {
     struct lab_host_agent *agent = &run->agents[number];
+    /* After the drain nothing runs any more: that is as good as never. */
+    int64_t now_ns = sim_queue_now(&run->queue), left_ns = lab_until(run->end_ns, LAB_DRAIN_NS) - now_ns;
+    int64_t restart_ns = lasts_ns < left_ns ? now_ns + lasts_ns : INT64_MAX;
+    if (agent->is_up || restart_ns > agent->restart_ns) {
+        sim_queue_cancel(&run->queue, agent->restart);
+        agent->restart = restart_ns < INT64_MAX ? lab_push(run, restart_ns, LAB_EVENT_RESTART, number) : 0;
+        agent->restart_ns = restart_ns;
+    }
     if (!agent->is_up)
         return;
     agent->is_up = false;
-    for (uint32_t i = 0; i < LAB_OPERATIONS; i++) {
-        struct lab_host_operation *operation = &agent->operations[i];
-        if (operation->begun_ns == INT64_MIN)
-            continue;
-        if (operation->outstanding > 0)
-            sim_queue_cancel(&run->queue, operation->timeout);
-        operation->serial++;
-        operation->outstanding = 0;
-        operation->begun_ns = INT64_MIN;
-        run->operations_active--;
-        run->unresolved += !operation->is_read;
-    }
+    orphan(run, agent);
     if (agent->tick != 0)
         sim_queue_cancel(&run->queue, agent->tick);
     agent->tick = 0;
-    int64_t now_ns = sim_queue_now(&run->queue);
-    if (lasts_ns < run->end_ns + LAB_DRAIN_NS - now_ns)
-        sim_queue_push(&run->queue, now_ns + lasts_ns,
-                       &(struct sim_event){.kind = LAB_EVENT_RESTART, .target = number});
+}
+
+void lab_agents_leave(struct lab_cluster_run *run)
+{
+    for (uint32_t i = 0; i < run->agent_count; i++)
+        orphan(run, &run->agents[i]);
 }
 
 void lab_agent_restart(struct lab_cluster_run *run, uint32_t number)
@@ -227,8 +238,27 @@ void lab_agent_restart(struct lab_cluster_run *run, uint32_t number)
     assert(status == BK_OK);
     (void)status;
     agent->is_up = true;
+    agent->restart = 0;
     if (sim_queue_now(&run->queue) > run->start_ns)
         lab_story_tell(run, LAB_NO_KEY, "agent %u is back", number);
+}
+
+/* Nobody is left to hear the answers. A row that was acknowledged is stored; only its counting is open. */
+static void orphan(struct lab_cluster_run *run, struct lab_host_agent *agent)
+{
+    for (uint32_t i = 0; i < run->operation_count; i++) {
+        struct lab_host_operation *operation = &agent->operations[i];
+        if (!operation->is_active)
+            continue;
+        if (operation->outstanding > 0)
+            sim_queue_cancel(&run->queue, operation->timeout);
+        operation->serial++;
+        operation->outstanding = 0;
+        operation->is_active = false;
+        run->operations_active--;
+        run->unresolved += !operation->is_read && !operation->is_acknowledged;
+        run->unresolved_increments += operation->is_acknowledged && operation->fires;
+    }
 }
 
 static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct sim_error *error)
@@ -239,11 +269,9 @@ static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct si
     config.agent_id = (uint64_t)number + 1;
     assert(bk_agent_check(&config) == BK_OK);
     agent->memory = malloc(bk_agent_size(&config));
-    agent->operations = calloc(LAB_OPERATIONS, sizeof *agent->operations);
+    agent->operations = calloc(run->operation_count, sizeof *agent->operations);
     if (agent->memory == NULL || agent->operations == NULL)
         return sim_fail_memory(error);
-    for (uint32_t i = 0; i < LAB_OPERATIONS; i++)
-        agent->operations[i].begun_ns = INT64_MIN;
     lab_agent_restart(run, number);
     struct sim_random draws;
     sim_random_init(&draws, run->scenario->seed, SIM_CLOCK, number);
@@ -289,7 +317,7 @@ static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk
 static void acknowledge(struct lab_cluster_run *run, struct lab_host_operation *operation)
 {
     struct lab_cluster_key *key = &run->keys[operation->key];
-    key->log[operation->row].is_acknowledged = true;
+    operation->is_acknowledged = key->log[operation->row].is_acknowledged = true;
     key->acknowledged++;
     lab_histogram_add(&run->latency[LAB_LATENCY_WRITE],
                       (uint64_t)(sim_queue_now(&run->queue) - operation->begun_ns), 1, 1);
@@ -307,9 +335,9 @@ static void end_operation(struct lab_cluster_run *run, struct lab_host_operation
     } else if (!operation->is_read) {
         run->refused += action->status == BK_OPERATION_REFUSED;
         run->unresolved += action->status == BK_OPERATION_UNKNOWN;
-        run->unresolved_increments += action->fired && !action->counted;
+        run->unresolved_increments += operation->is_acknowledged && action->fired && !action->counted;
     }
-    operation->begun_ns = INT64_MIN;
+    operation->is_active = false;
     run->operations_active--;
 }
 
@@ -328,8 +356,7 @@ static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_act
     struct lab_host_operation *operation = &run->agents[agent].operations[action->operation];
     operation->serial++;
     operation->action = action->kind;
-    operation->failed = false;
-    operation->rows = 0;
+    operation->rows = operation->step_empties = 0;
     operation->asked_ns = sim_queue_now(&run->queue);
     operation->outcome = (struct bk_outcome){.kind = BK_OUTCOME_APPLIED};
     operation->mask = action->mask;
@@ -360,8 +387,10 @@ static void conclude(struct lab_cluster_run *run, uint32_t agent, uint32_t numbe
 {
     struct lab_host_operation *operation = &run->agents[agent].operations[number];
     struct bk_outcome outcome = operation->outcome;
-    if (outcome.kind == BK_OUTCOME_APPLIED)
+    if (outcome.kind == BK_OUTCOME_APPLIED) {
         keep_latency(run, operation);
+        operation->empties += operation->step_empties;
+    }
     if (lab_story_wants(run, operation->key))
         lab_story_outcome(run, agent, operation, number, &outcome);
     bool is_state = operation->action == BK_ACT_WRITE_STATE || operation->action == BK_ACT_CAS_STATE;
@@ -421,13 +450,11 @@ static void set_tick(struct lab_cluster_run *run, uint32_t number)
     if (deadline_ns == INT64_MAX)
         return;
     int64_t now_ns = sim_queue_now(&run->queue), clock_ns = lab_agent_clock(run, number);
-    int64_t due_ns = deadline_ns > clock_ns ? now_ns + (deadline_ns - clock_ns) : now_ns;
+    int64_t due_ns = deadline_ns > clock_ns ? lab_until(now_ns, deadline_ns - clock_ns) : now_ns;
     if (agent->tick != 0 && agent->tick_ns <= due_ns)
         return;
     if (agent->tick != 0)
         sim_queue_cancel(&run->queue, agent->tick);
-    agent->tick =
-        sim_queue_push(&run->queue, due_ns, &(struct sim_event){.kind = LAB_EVENT_TICK, .target = number});
+    agent->tick = lab_push(run, due_ns, LAB_EVENT_TICK, number);
     agent->tick_ns = due_ns;
-    run->out_of_memory = run->out_of_memory || agent->tick == 0;
 }

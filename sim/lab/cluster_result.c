@@ -22,23 +22,12 @@ static bool is_misrouted(const struct lab_cluster_key *key, const struct lab_log
 static void watch_second(struct lab_cluster_run *run, struct second_cell *cells, size_t count,
                          const struct lab_logged *row);
 
-/* Keys without rows are not counted; all runs saw the same. */
-static uint64_t rows_of(const struct lab_cluster_run *run, uint64_t *keys)
-{
-    uint64_t rows = 0;
-    *keys = 0;
-    for (uint32_t i = 0; i < run->key_count; i++) {
-        rows += run->keys[i].log_count;
-        *keys += run->keys[i].log_count > 0;
-    }
-    return rows;
-}
-
 bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_cluster_run **runs,
                         struct lab_result **out)
 {
-    uint64_t keys, rows = rows_of(runs[0], &keys);
-    struct lab_result *result = lab_result_begin(scenario, rows, keys, runs[0]->start_ns, runs[0]->end_ns);
+    /* All runs saw the same rows. */
+    struct lab_result *result = lab_result_begin(scenario, runs[0]->tally.rows, runs[0]->keys_met,
+                                                 runs[0]->start_ns, runs[0]->end_ns);
     bool ok = result != NULL;
     for (size_t i = 0; ok && i < scenario->strategy_count; i++) {
         struct lab_cluster_run *run = runs[i];
@@ -66,7 +55,7 @@ void lab_cluster_tally(struct lab_cluster_run *run)
     tally_partitions(run);
     for (uint32_t key = 0; key < run->key_count; key++)
         tally_key(run, key);
-    for (uint32_t node = 0; node < cass_node_count(run->cluster); node++) {
+    for (uint32_t node = 0; node < run->node_count; node++) {
         struct cass_node_stats stats;
         cass_node_stats(run->cluster, node, &stats);
         run->tally.nodes[node] = (struct cass_node_load){stats.rows, stats.bytes};
@@ -76,7 +65,7 @@ void lab_cluster_tally(struct lab_cluster_run *run)
 bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *out)
 {
     static const char *const names[LAB_LATENCY_COUNT] = {"write", "read", "counter", "lwt"};
-    bool ok = lab_metrics_of_tally(&run->tally, run->scenario, cass_node_count(run->cluster), out);
+    bool ok = lab_metrics_of_tally(&run->tally, run->scenario, run->node_count, out);
     ok = ok && lab_metrics_add(out, "writes.refused", (double)run->refused) &&
          lab_metrics_add(out, "writes.unresolved", (double)run->unresolved) &&
          lab_metrics_add(out, "writes.increments_unresolved", (double)run->unresolved_increments);
@@ -141,6 +130,7 @@ static void tally_key(struct lab_cluster_run *run, uint32_t key_index)
         run->tally.misrouted += run->config.strategy.kind == BK_PROBABILISTIC && is_misrouted(key, row);
     }
     run->tally.rows += key->log_count;
+    run->keys_met += key->log_count > 0;
     run->tally.placement_digest += sim_placement_finish(&placement, key_index);
 }
 

@@ -15,12 +15,20 @@
 #include "lab/run.h"
 #include "lane.h"
 
-#define LAB_ROWS_AHEAD        16u
-#define LAB_OPERATIONS        4096u /* of an agent, under way at once */
-#define LAB_FAULTS_ACTIVE_MAX 256u
+#define LAB_ROWS_AHEAD 16u
+/* Under way at once: of an agent, and of all agents together as long as each has LAB_OPERATIONS_MIN. */
+#define LAB_OPERATIONS_MAX 4096u
+#define LAB_OPERATIONS_MIN 64u
+#define LAB_OPERATIONS_ALL (UINT32_C(1) << 18)
 /* After the last arrival, what is under way may still take this long; then it counts as unresolved. */
 #define LAB_DRAIN_NS (INT64_C(600) * 1000000000)
 #define LAB_UNPLACED INT64_MIN
+
+/* The sum of a time and a span of at least 0, or the last time that an event can have. */
+static inline int64_t lab_until(int64_t time_ns, int64_t span_ns)
+{
+    return time_ns > SIM_QUEUE_TIME_MAX - span_ns ? SIM_QUEUE_TIME_MAX : time_ns + span_ns;
+}
 
 /* Kinds of events that are the engine's own; the cluster's begin at CASS_EVENT_FIRST. */
 enum lab_event {
@@ -90,12 +98,12 @@ struct lab_host_operation {
     uint32_t outstanding;
     uint64_t timeout;
     enum bk_action_kind action;
-    bool is_read, failed;
-    enum cass_result result; /* the worst of those that failed */
+    bool is_active, is_read, is_acknowledged, fires;
     uint32_t key;
     uint64_t row; /* number within the key */
     int64_t begun_ns, asked_ns;
-    uint64_t rows, due_rows, empties;
+    uint64_t rows, due_rows;
+    uint64_t step_empties, empties; /* of the step under way; of those that succeeded */
     struct bk_outcome outcome;
     uint32_t mask;
     int64_t columns[CASS_COLUMNS];
@@ -109,6 +117,8 @@ struct lab_host_agent {
     int64_t offset_ns, drift_ppb, jump_ns;
     uint64_t tick;
     int64_t tick_ns;
+    uint64_t restart;
+    int64_t restart_ns; /* of one that is down; INT64_MAX: it stays so */
 };
 
 struct lab_active_fault {
@@ -138,19 +148,21 @@ struct lab_cluster_run {
     struct sim_queue queue;
     struct cass_cluster *cluster;
     struct bk_agent_config config;
-    uint32_t agent_count, key_count;
+    uint32_t agent_count, key_count, node_count, operation_count; /* operations: of an agent */
     struct lab_host_agent *agents;
     struct lab_cluster_key *keys;
     int64_t start_ns, end_ns;
     uint64_t operations_active;
-    uint64_t arrivals_pending;
-    struct lab_active_fault active[LAB_FAULTS_ACTIVE_MAX];
+    uint64_t arrivals_pending; /* rows and reads that are still to come */
+    struct lab_active_fault *active;
+    size_t active_count, active_capacity;
     struct sim_random *fault_draws; /* one a fault of the scenario */
     uint8_t *places[2];             /* room for the two sides of a cut */
     struct sim_random agent_draws;
     struct lab_tally tally;
     struct lab_histogram latency[LAB_LATENCY_COUNT];
     uint64_t refused, unresolved, unresolved_increments;
+    uint64_t keys_met; /* that had rows */
     struct lab_event_log events;
     struct lab_views views;
     uint32_t views_key; /* the busiest */
@@ -162,6 +174,8 @@ struct lab_cluster_run {
 /* cluster_host.c: the agents' host. */
 bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error);
 void lab_agents_destroy(struct lab_cluster_run *run);
+/* At the end of a run: what is still under way stays unresolved. */
+void lab_agents_leave(struct lab_cluster_run *run);
 int64_t lab_agent_clock(const struct lab_cluster_run *run, uint32_t agent);
 void lab_agent_write(struct lab_cluster_run *run, uint32_t key, const struct lab_arrival *row);
 void lab_agent_read(struct lab_cluster_run *run, uint32_t key);
@@ -203,7 +217,9 @@ bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_cluster_
                         struct lab_result **out);
 bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *out);
 
-/* cluster_engine.c: all strategies of a scenario. */
+/* cluster_engine.c: an event of the engine's own, 0 and out_of_memory without room; all strategies of a
+ * scenario. */
+uint64_t lab_push(struct lab_cluster_run *run, int64_t time_ns, enum lab_event kind, uint32_t target);
 bool lab_cluster_scenario(const struct lab_scenario *scenario, uint32_t jobs, struct lab_progress *progress,
                           const struct lab_story *story, struct lab_result **out, struct sim_error *error);
 

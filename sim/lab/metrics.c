@@ -65,9 +65,11 @@ bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenar
 bool lab_metrics_of_latency(const struct lab_histogram *histogram, const char *name, struct lab_metrics *out)
 {
     static const struct quantile quantiles[] = {{"p50", 500}, {"p99", 990}, {"p999", 999}};
+    if (histogram->out_of_memory)
+        return false;
     if (histogram->count == 0)
         return true;
-    char prefix[LAB_METRIC_NAME_SIZE];
+    char prefix[32];
     snprintf(prefix, sizeof prefix, "latency.%s", name);
     size_t bin_count;
     struct lab_bin *bins = lab_histogram_sorted(histogram, &bin_count);
