@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 bucketlab_test(lab/engine_test LINK sim_lab m SOURCES lab/naive.c)
 bucketlab_test(lab/cluster_test LINK sim_lab m)
+bucketlab_test(lab/cluster_fault_test LINK sim_lab m)
 bucketlab_test(lab/cluster_memory_test LINK sim_lab)
 target_link_options(lab_cluster_memory_test PRIVATE -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
                                                     -Wl,--wrap=strdup)

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: faults of the cluster engine that overlap, come at the run's very ends, never end or are far too many
+ * do what they say, and nothing else; and what they leave open is counted for what it is. Method: runs whose
+ * figures are known beforehand, or held against a run without the fault that must not matter. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lab/run.h"
+
+#define KEYS                                                                                                 \
+    "name: faults\n"                                                                                         \
+    "duration: 5m\n"                                                                                         \
+    "keys: {count: 3}\n"                                                                                     \
+    "arrivals: {rate: 20/s}\n"                                                                               \
+    "row: {bytes: 100}\n"
+#define NODES "cluster: {nodes: 3, replication_factor: 3}\n"
+#define NONE  "strategies: [none: {}]\n"
+
+struct back {
+    char first[64];
+    int count;
+};
+
+static void hear(void *context, const char *text)
+{
+    struct back *back = context;
+    if (strstr(text, "agent 0 is back") == NULL)
+        return;
+    if (back->count++ == 0)
+        snprintf(back->first, sizeof back->first, "%.*s", 63, text);
+}
+
+static struct lab_result *run_told(const char *text, struct back *back)
+{
+    struct lab_scenario *scenario;
+    struct lab_result *result;
+    struct sim_error error;
+    struct lab_story story = {.context = back, .line = hear};
+    if (!lab_scenario_parse("faults.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error) ||
+        !lab_run_told(scenario, 1, NULL, back == NULL ? NULL : &story, &result, &error))
+        fail_msg("%s", error.text);
+    lab_scenario_destroy(scenario);
+    return result;
+}
+
+static struct lab_result *run(const char *text)
+{
+    return run_told(text, NULL);
+}
+
+static double metric(const struct lab_result *result, const char *name)
+{
+    const struct lab_metric *found = lab_metrics_find(&result->strategies[0].metrics, name);
+    if (found == NULL)
+        fail_msg("no metric %s", name);
+    return found->value;
+}
+
+/* The same run again with `count` faults of this kind before the others. */
+static struct lab_result *run_many(const char *before, const char *fault, int count, const char *after)
+{
+    size_t size = strlen(before) + strlen(after) + (size_t)count * (strlen(fault) + 1) + 32;
+    char *text = malloc(size);
+    assert_non_null(text);
+    size_t used = (size_t)snprintf(text, size, "%sfaults:\n", before);
+    for (int i = 0; i < count; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s", fault);
+    snprintf(text + used, size - used, "%s", after);
+    struct lab_result *result = run(text);
+    free(text);
+    return result;
+}
+
+static void test_fault_agent_that_crashes_while_down_is_back_after_both(void **state)
+{
+    (void)state;
+    struct back back = {"", 0};
+    struct lab_result *result =
+        run_told(KEYS NODES "agents: {count: 1}\nfaults:\n"
+                            "  - {agent_crash: {agent: 0, at: 10s, lasts: 20s}}\n"
+                            "  - {agent_crash: {agent: 0, at: 15s, lasts: 40s}}\n"
+                            "  - {agent_crash: {agent: 0, at: 20s, lasts: 1s}}\n" NONE,
+                 &back);
+    assert_int_equal(back.count, 1);
+    assert_true(strtod(back.first, NULL) == 55);
+    double refused = metric(result, "writes.refused");
+    assert_true(refused > 700 && refused < 1100); /* 45 s of 20 rows */
+    lab_result_destroy(result);
+}
+
+static void test_fault_all_agents_down_from_the_start_refuses_all(void **state)
+{
+    (void)state;
+    struct lab_result *result =
+        run(KEYS NODES "agents: {count: 2}\nreads: {latest: {rows: 5, rate: 1/s}}\nfaults:\n"
+                       "  - {agent_crash: {agent: 0, at: 0s, lasts: 1000d}}\n"
+                       "  - {agent_crash: {agent: 1, at: 0s, lasts: 1000d}}\n" NONE);
+    assert_true(result->rows > 5000);
+    assert_true(metric(result, "writes.refused") == (double)result->rows);
+    assert_true(metric(result, "writes.unresolved") == 0);
+    assert_true(metric(result, "reads.count") == 0);
+    lab_result_destroy(result);
+}
+
+static void test_fault_cluster_that_never_heals_ends_with_all_accounted(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"node_down: {node: 0", "gc_storm: {node: 0",
+                                        "lost_message: {chance: 100%", "slow_node: {node: 0, factor: 1e6",
+                                        "delay: {factor: 1e6"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "%scluster: {nodes: 1, replication_factor: 1}\nagents: {count: 3}\n"
+                 "faults:\n  - {%s, at: 0s}}\n  - {%s, at: 299999ms}}\n"
+                 "strategies: [probabilistic: {bits: 1, threshold: 3, coordination: locked}]\n",
+                 KEYS, kinds[i], kinds[i]);
+        struct lab_result *result = run(text);
+        double lost = metric(result, "writes.refused") + metric(result, "writes.unresolved");
+        if (lost != (double)result->rows)
+            fail_msg("%s: %.0f of %.0f rows", kinds[i], lost, (double)result->rows);
+        lab_result_destroy(result);
+    }
+}
+
+/* A fault on top of the same fault changes nothing, and its end neither: not even who is believed gone. */
+static void test_fault_within_the_same_fault_changes_nothing(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"  - {cut: {between: [agents, node 1], at: 1m, lasts: 3m}}\n",
+         "  - {cut: {between: [agent 0, node 1], at: 2m, lasts: 10s}}\n"},
+        {"  - {cut: {between: [node 0, node 1], at: 1m, lasts: 3m}}\n",
+         "  - {cut: {between: [node 1, node 0], at: 2m, lasts: 10s}}\n"},
+        {"  - {node_down: {node: 1, at: 1m, lasts: 3m}}\n",
+         "  - {node_down: {node: 1, at: 2m, lasts: 10s}}\n"},
+        {"  - {gc_storm: {node: 1, at: 1m, lasts: 3m}}\n", "  - {gc_storm: {node: 1, at: 2m, lasts: 10s}}\n"},
+        {"  - {slow_node: {node: 1, factor: 9, at: 1m, lasts: 3m}}\n",
+         "  - {slow_node: {node: 1, factor: 1, at: 2m, lasts: 10s}}\n"},
+        {"  - {delay: {factor: 9, at: 1m, lasts: 3m}}\n", "  - {delay: {factor: 1, at: 2m, lasts: 10s}}\n"},
+        {"  - {lost_message: {chance: 5%, at: 1m, lasts: 3m}}\n",
+         "  - {duplicate_message: {chance: 0.0000001%, at: 2m, lasts: 10s}}\n"}};
+    static const char *const names[] = {"writes.retried", "writes.unresolved", "writes.refused",
+                                        "latency.write.p99", "latency.write.p999"};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        struct lab_result *one = run_many(KEYS NODES "agents: {count: 3}\n", pairs[i][0], 1, NONE);
+        char after[512];
+        snprintf(after, sizeof after, "%s%s", pairs[i][1], NONE);
+        struct lab_result *two = run_many(KEYS NODES "agents: {count: 3}\n", pairs[i][0], 1, after);
+        for (size_t j = 0; j < sizeof names / sizeof *names; j++) {
+            if (metric(one, names[j]) != metric(two, names[j]))
+                fail_msg("%s%s: %g, not %g", pairs[i][1], names[j], metric(two, names[j]),
+                         metric(one, names[j]));
+        }
+        lab_result_destroy(one);
+        lab_result_destroy(two);
+    }
+}
+
+static void test_fault_behind_many_others_still_strikes(void **state)
+{
+    (void)state;
+    struct lab_result *result =
+        run_many(KEYS "cluster: {nodes: 1, replication_factor: 1}\nagents: {count: 1}\n",
+                 "  - {delay: {factor: 1, at: 0s}}\n", 999, "  - {node_down: {node: 0, at: 0s}}\n" NONE);
+    assert_true(metric(result, "writes.refused") + metric(result, "writes.unresolved") ==
+                (double)result->rows);
+    lab_result_destroy(result);
+    /* Factors on top of each other, and jumps of a clock, end somewhere. */
+    lab_result_destroy(run_many(KEYS NODES "agents: {count: 1}\n",
+                                "  - {slow_node: {node: 0, factor: 1e6, at: 1m, lasts: 2m}}\n", 500,
+                                "  - {delay: {factor: 1e6, at: 2m, lasts: 1s}}\n" NONE));
+    const char *const by[] = {"  - {clock_jump: {agent: 0, at: 1m, by: 365d}}\n",
+                              "  - {clock_jump: {agent: 0, at: 1m, by: -365d}}\n"};
+    for (int i = 0; i < 2; i++) {
+        result = run_many(KEYS NODES "agents: {count: 1}\n", by[i], 1000,
+                          "strategies: [probabilistic: {bits: 1, threshold: 9, coordination: three-state, "
+                          "lead: 1s}]\n");
+        assert_true(metric(result, "writes.refused") + metric(result, "writes.unresolved") == 0);
+        lab_result_destroy(result);
+    }
+}
+
+static void test_fault_of_every_kind_at_random_and_long_is_survived(void **state)
+{
+    (void)state;
+    static const char *const lasts[] = {"1ns", "3s", "100000d", "80000d"};
+    for (size_t i = 0; i < sizeof lasts / sizeof *lasts; i++) {
+        char fault[128];
+        snprintf(fault, sizeof fault, "  - {random: {rate: 2/s, until: 2m, lasts: %s}}\n", lasts[i]);
+        struct lab_result *result =
+            run_many(KEYS NODES "agents: {count: 4}\n", fault, 1,
+                     "strategies: [probabilistic: {bits: 1, threshold: 9, coordination: three-state, lead: "
+                     "1s}]\n");
+        double stored = metric(result, "partitions.total") * metric(result, "partitions.all.rows.mean");
+        double refused = metric(result, "writes.refused"), unresolved = metric(result, "writes.unresolved");
+        assert_true(stored + refused <= (double)result->rows + 0.5);
+        assert_true(stored + refused + unresolved >= (double)result->rows - 0.5);
+        lab_result_destroy(result);
+    }
+}
+
+/* Conditional updates find no quorum here, so that counting hangs long after the row is stored. */
+static void test_fault_row_that_is_stored_is_not_unresolved_when_its_agent_crashes(void **state)
+{
+    (void)state;
+    struct lab_result *result = run(
+        KEYS "cluster: {nodes: 2, replication_factor: 2, consistency: {write: ONE, read: ONE, state: ONE}}\n"
+             "agents: {count: 1, cache_ttl: 1h}\n"
+             "faults:\n"
+             "  - {cut: {between: [node 0, node 1], at: 1m, lasts: 4m}}\n"
+             "  - {agent_crash: {agent: 0, at: 61s, lasts: 1h}}\n"
+             "strategies: [probabilistic: {bits: 1, threshold: 100000, counter: lwt}]\n");
+    assert_true(metric(result, "writes.increments_unresolved") > 3);
+    assert_true(metric(result, "writes.unresolved") <= 1); /* at most one row a moment is in between */
+    lab_result_destroy(result);
+}
+
+static void test_fault_failed_step_of_a_read_counts_no_empty_partitions(void **state)
+{
+    (void)state;
+    struct lab_result *result =
+        run("name: faults\nduration: 10m\nkeys: {count: 1}\narrivals: {rate: 1/m}\nrow: {bytes: 100}\n"
+            "reads: {latest: {rows: 5, rate: 2/s}}\n" NODES "agents: {count: 2}\n"
+            "faults:\n  - {lost_message: {chance: 1%, at: 0s}}\n"
+            "strategies: [hash: {buckets: 16}]\n");
+    assert_true(metric(result, "reads.count") > 5);
+    assert_true(metric(result, "reads.empty_partitions_per_read") <= 16);
+    assert_true(metric(result, "reads.partitions_per_read.mean") == 16);
+    lab_result_destroy(result);
+}
+
+static void test_reads_go_on_behind_the_last_row(void **state)
+{
+    (void)state;
+    struct lab_result *result =
+        run("name: faults\nduration: 10h\nkeys: {count: 1}\narrivals: {rate: 1/h}\nrow: {bytes: 100}\n"
+            "reads: {latest: {rows: 5, rate: 360/h}}\n" NODES "agents: {count: 2}\n" NONE);
+    assert_true(metric(result, "reads.count") > 3400);
+    assert_true(metric(result, "reads.count") < 3800);
+    assert_true(metric(result, "reads.incomplete") == 0);
+    lab_result_destroy(result);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fault_agent_that_crashes_while_down_is_back_after_both),
+        cmocka_unit_test(test_fault_all_agents_down_from_the_start_refuses_all),
+        cmocka_unit_test(test_fault_cluster_that_never_heals_ends_with_all_accounted),
+        cmocka_unit_test(test_fault_within_the_same_fault_changes_nothing),
+        cmocka_unit_test(test_fault_behind_many_others_still_strikes),
+        cmocka_unit_test(test_fault_of_every_kind_at_random_and_long_is_survived),
+        cmocka_unit_test(test_fault_row_that_is_stored_is_not_unresolved_when_its_agent_crashes),
+        cmocka_unit_test(test_fault_failed_step_of_a_read_counts_no_empty_partitions),
+        cmocka_unit_test(test_reads_go_on_behind_the_last_row),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
