@@ -162,7 +162,7 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
             lane->open_first_row = batch->first_row + from;
         }
         lane->open.rows += end - from;
-        lane->open.bytes += bytes_between(batch, from, end);
+        lab_bytes_add(&lane->open.bytes, bytes_between(batch, from, end));
         sim_placement_add(&lane->placement, route.bucket, end - from);
         if (batch->most_in_second > tally->peak_rows_per_s)
             watch_peak(lane, tally, batch, from, end);
@@ -192,7 +192,7 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *se
             return;
         }
         cell->rows++;
-        cell->bytes += bytes_between(batch, i, i + 1);
+        lab_bytes_add(&cell->bytes, bytes_between(batch, i, i + 1));
         int64_t second = (int64_t)batch->second_begin[i];
         if (cell->rows == 1 || cell->second != second) {
             cell->second = second;
@@ -257,7 +257,7 @@ static void finish_partition(const struct lab_lane_settings *settings, struct la
         cass_ring_replicas(settings->ring, cass_token_bucketed(key->text, key->size, bucket));
     for (uint32_t i = 0; i < cass_ring_replication_factor(settings->ring); i++) {
         tally->nodes[replicas[i]].rows += partition->rows;
-        tally->nodes[replicas[i]].bytes += partition->bytes;
+        lab_bytes_add(&tally->nodes[replicas[i]].bytes, partition->bytes);
     }
 }
 

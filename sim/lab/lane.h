@@ -97,6 +97,12 @@ void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *setting
                   const struct lab_key_name *key, int64_t end_ns);
 void lab_lane_clear(struct lab_lane *lane);
 
+/* A sum beyond 2^64 - 1 stays there: over every limit, rather than small again. */
+static inline void lab_bytes_add(uint64_t *sum, uint64_t bytes)
+{
+    *sum = bytes > UINT64_MAX - *sum ? UINT64_MAX : *sum + bytes;
+}
+
 bool lab_tally_init(struct lab_tally *tally, uint32_t nodes);
 void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint32_t nodes);
 void lab_tally_clear(struct lab_tally *tally);

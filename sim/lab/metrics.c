@@ -19,6 +19,8 @@ static const struct quantile read_quantiles[] = {{"p50", 500}, {"p99", 990}};
 static bool add(struct lab_metrics *out, const char *prefix, const char *name, double value);
 static bool add_sizes(struct lab_metrics *out, const char *prefix, const struct lab_histogram *histogram,
                       bool is_weighted);
+static double variance_of(const struct lab_bin *bins, size_t bin_count, const struct lab_histogram *histogram,
+                          bool is_weighted);
 static bool add_quantiles(struct lab_metrics *out, const char *prefix, const struct lab_bin *bins,
                           size_t bin_count, const struct lab_histogram *histogram, bool is_weighted,
                           const struct quantile *quantiles, size_t quantile_count, double unit);
@@ -108,24 +110,40 @@ static bool add_sizes(struct lab_metrics *out, const char *prefix, const struct 
     if (n == 0)
         return true;
     lab_wide sum = is_weighted ? histogram->weighted_sum : histogram->sum;
-    lab_wide squares = is_weighted ? histogram->weighted_sum_of_squares : histogram->sum_of_squares;
-    /* Var = E[(x - c)^2] - (mean - c)^2 with c the whole part of the mean, from whole sums: nothing cancels.
-     */
-    uint64_t centre = (uint64_t)(sum / n);
-    double offset = (double)(uint64_t)(sum % n) / (double)n;
-    double mean = (double)centre + offset;
-    lab_wide about_centre = squares - 2 * (lab_wide)centre * sum + (lab_wide)centre * centre * n;
-    double variance = (double)about_centre / (double)n - offset * offset;
-    bool ok = add(out, prefix, "mean", mean) &&
-              add(out, prefix, "stddev", variance > 0 ? sqrt(variance) : 0) &&
-              add(out, prefix, "min", (double)histogram->least);
+    double mean = (double)(uint64_t)(sum / n) + (double)(uint64_t)(sum % n) / (double)n;
     size_t bin_count;
     struct lab_bin *bins = lab_histogram_sorted(histogram, &bin_count);
-    ok = ok && bins != NULL &&
-         add_quantiles(out, prefix, bins, bin_count, histogram, is_weighted, size_quantiles,
-                       sizeof size_quantiles / sizeof *size_quantiles, 1);
+    bool ok = bins != NULL && add(out, prefix, "mean", mean) &&
+              add(out, prefix, "stddev", sqrt(variance_of(bins, bin_count, histogram, is_weighted))) &&
+              add(out, prefix, "min", (double)histogram->least) &&
+              add_quantiles(out, prefix, bins, bin_count, histogram, is_weighted, size_quantiles,
+                            sizeof size_quantiles / sizeof *size_quantiles, 1);
     free(bins);
     return ok && add(out, prefix, "max", (double)histogram->most);
+}
+
+/* E[(x - c)^2] - (mean - c)^2 with c the whole part of the mean, from whole sums: nothing cancels. */
+static double variance_of(const struct lab_bin *bins, size_t bin_count, const struct lab_histogram *histogram,
+                          bool is_weighted)
+{
+    uint64_t n = is_weighted ? histogram->weight : histogram->count;
+    lab_wide sum = is_weighted ? histogram->weighted_sum : histogram->sum;
+    lab_wide squares = is_weighted ? histogram->weighted_sum_of_squares : histogram->sum_of_squares;
+    uint64_t centre = (uint64_t)(sum / n);
+    double offset = (double)(uint64_t)(sum % n) / (double)n, about_centre = 0;
+    if (squares != ~(lab_wide)0)
+        about_centre =
+            (double)(squares - 2 * (lab_wide)centre * sum + (lab_wide)centre * centre * n) / (double)n;
+    /* The sum of squares has met its bound, and says nothing any more; the bins do, as far as they are exact.
+     */
+    for (size_t i = 0; squares == ~(lab_wide)0 && i < bin_count; i++) {
+        uint64_t size = bins[i].size;
+        double distance = size > centre ? (double)(size - centre) : (double)(centre - size);
+        uint64_t weight = is_weighted ? bins[i].weight : bins[i].count;
+        about_centre += distance * distance * ((double)weight / (double)n);
+    }
+    double variance = about_centre - offset * offset;
+    return variance > 0 ? variance : 0;
 }
 
 /* The smallest size N with P(size <= N) >= p; a rounded bin never tells more than the most there is. */

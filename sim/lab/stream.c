@@ -7,18 +7,23 @@
 
 #include "kernel/time.h"
 
+/* The largest size that a trace or a scenario may name. What the tail of a law draws beyond it is cut, so
+ * that the sums of a batch stay far from overflow. */
+#define ROW_BYTES_MAX (UINT64_C(1) << 40)
+
 static uint64_t mark_seconds(struct lab_key *key, struct lab_worker *worker, size_t count);
 static void next_read(struct lab_key *key);
 static void read_all(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker, uint64_t rows);
 
 bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ring *ring,
-                       struct lab_worker **out, struct sim_error *error)
+                       const struct lab_progress *progress, struct lab_worker **out, struct sim_error *error)
 {
     *out = NULL;
     struct lab_worker *worker = calloc(1, sizeof *worker);
     if (worker == NULL)
         return sim_fail_memory(error);
     worker->scenario = scenario;
+    worker->progress = progress;
     worker->lane_count = scenario->strategy_count;
     worker->settings = calloc(worker->lane_count, sizeof *worker->settings);
     worker->tallies = calloc(worker->lane_count, sizeof *worker->tallies);
@@ -44,6 +49,11 @@ void lab_worker_destroy(struct lab_worker *worker)
     free(worker->tallies);
     free(worker->settings);
     free(worker);
+}
+
+bool lab_fail_stopped(struct sim_error *error)
+{
+    return sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
 }
 
 void lab_key_begin(struct lab_key *key, const struct lab_scenario *scenario, uint64_t entity,
@@ -82,7 +92,7 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
         uint64_t sum = 0;
         for (size_t i = 0; i < count; i++) {
             worker->bytes_before[i] = sum;
-            sum += worker->bytes[i];
+            sum += worker->bytes[i] < ROW_BYTES_MAX ? worker->bytes[i] : ROW_BYTES_MAX;
         }
         worker->bytes_before[count] = sum;
         batch.bytes_before = worker->bytes_before;
@@ -101,6 +111,8 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
         from = to;
         if (from < count)
             read_all(key, lanes, worker, key->rows + from);
+        if (lab_worker_is_stopped(worker))
+            return;
     }
     key->rows += count;
     worker->rows += count;
@@ -109,7 +121,7 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
 void lab_key_end(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
                  const struct lab_key_name *name, int64_t end_ns)
 {
-    while (key->next_read_ns < end_ns)
+    while (key->next_read_ns < end_ns && !lab_worker_is_stopped(worker))
         read_all(key, lanes, worker, key->rows);
     for (size_t i = 0; i < worker->lane_count; i++)
         lab_lane_end(&lanes[i], &worker->settings[i], &worker->tallies[i], name, end_ns);
@@ -160,8 +172,11 @@ static uint64_t mark_seconds(struct lab_key *key, struct lab_worker *worker, siz
             if (key->rows + i - begin > most)
                 most = key->rows + i - begin;
             begin = key->rows + i;
-            int64_t into = time_ns % SIM_SECOND;
-            end_ns = time_ns - into + (into < 0 ? 0 : SIM_SECOND);
+            int64_t into = time_ns % SIM_SECOND, whole_ns = time_ns - into;
+            if (into < 0)
+                end_ns = whole_ns;
+            else
+                end_ns = whole_ns > INT64_MAX - SIM_SECOND ? INT64_MAX : whole_ns + SIM_SECOND;
         }
         worker->second_begin[i] = begin;
     }

@@ -28,6 +28,7 @@ struct lab_key {
 /* A worker: its tallies and the columns of the batch at hand. */
 struct lab_worker {
     const struct lab_scenario *scenario;
+    const struct lab_progress *progress; /* may be NULL */
     size_t lane_count;
     struct lab_lane_settings *settings; /* one a lane */
     struct lab_tally *tallies;          /* one a lane */
@@ -47,8 +48,14 @@ struct lab_stream_result {
 };
 
 bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ring *ring,
-                       struct lab_worker **out, struct sim_error *error);
+                       const struct lab_progress *progress, struct lab_worker **out, struct sim_error *error);
 void lab_worker_destroy(struct lab_worker *worker);
+/* Whether the run is to end early: what the worker has counted by then is worth nothing. */
+static inline bool lab_worker_is_stopped(const struct lab_worker *worker)
+{
+    return worker->progress != NULL && atomic_load_explicit(&worker->progress->stop, memory_order_relaxed);
+}
+bool lab_fail_stopped(struct sim_error *error);
 
 /* A key begins; its reads come at read_rate_per_s from start_ns on. */
 void lab_key_begin(struct lab_key *key, const struct lab_scenario *scenario, uint64_t entity,

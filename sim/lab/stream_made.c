@@ -21,7 +21,6 @@ struct crew {
     const struct cass_ring *ring;
     struct lab_progress *progress;
     _Atomic uint64_t next_key;
-    _Atomic bool stop;
 };
 
 struct member {
@@ -63,8 +62,8 @@ bool lab_stream_made(const struct lab_scenario *scenario, const struct cass_ring
         if (members[i].is_running)
             pthread_join(members[i].thread, NULL);
     }
-    if (ok && atomic_load(&crew.stop))
-        ok = sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
+    if (ok && lab_worker_is_stopped(members[0].worker))
+        ok = lab_fail_stopped(error);
 
     out->start_ns = scenario->workload.start_ns;
     out->end_ns = scenario->workload.start_ns + scenario->workload.duration_ns;
@@ -96,7 +95,7 @@ static double expected_work(const struct wl_workload *workload)
 static bool member_init(struct member *member, struct crew *crew, struct sim_error *error)
 {
     member->crew = crew;
-    if (!lab_worker_create(crew->scenario, crew->ring, &member->worker, error))
+    if (!lab_worker_create(crew->scenario, crew->ring, crew->progress, &member->worker, error))
         return false;
     member->lanes = calloc(crew->scenario->strategy_count, sizeof *member->lanes);
     return member->lanes != NULL || sim_fail_memory(error);
@@ -113,7 +112,7 @@ static void *member_work(void *argument)
         uint64_t begin = atomic_fetch_add_explicit(&crew->next_key, task, memory_order_relaxed);
         for (uint64_t key = begin; key < begin + task && key < key_count; key++) {
             work_on_key(member, key);
-            if (atomic_load_explicit(&crew->stop, memory_order_relaxed))
+            if (lab_worker_is_stopped(member->worker))
                 return NULL;
         }
         if (begin + task >= key_count)
@@ -149,10 +148,8 @@ static void work_on_key(struct member *member, uint64_t key_index)
         if (progress != NULL && count > 0) {
             atomic_fetch_add_explicit(&progress->rows, count, memory_order_relaxed);
             atomic_fetch_add_explicit(&progress->done, count, memory_order_relaxed);
-            if (atomic_load_explicit(&progress->stop, memory_order_relaxed))
-                atomic_store_explicit(&member->crew->stop, true, memory_order_relaxed);
         }
-    } while (count == LAB_BATCH_ROWS && !atomic_load_explicit(&member->crew->stop, memory_order_relaxed));
+    } while (count == LAB_BATCH_ROWS && !lab_worker_is_stopped(worker));
     lab_key_end(&key, member->lanes, worker, &name, end_ns);
     if (progress != NULL)
         atomic_fetch_add_explicit(&progress->done, KEY_ROWS, memory_order_relaxed);

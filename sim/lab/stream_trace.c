@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The stream engine over a trace, read twice: first for each key's share of the rows, which its reads follow,
  * and for the end of the run (and so that a bad line is found before anything is done), then for the rows. */
+#define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "stream.h"
 #include "workload/trace.h"
@@ -33,6 +35,7 @@ struct trace_run {
     size_t key_count, key_capacity;
 };
 
+static bool check_file(const char *path, struct sim_error *error);
 static bool first_pass(struct trace_run *run, struct sim_error *error);
 static bool second_pass(struct trace_run *run, struct sim_error *error);
 static void finish_keys(struct trace_run *run, int64_t end_ns);
@@ -55,7 +58,8 @@ bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_rin
     };
     if (scenario->has_start && scenario->workload.duration_ns > 0)
         run.until_ns = run.begin_ns + scenario->workload.duration_ns;
-    bool ok = lab_worker_create(scenario, ring, &run.worker, error) && first_pass(&run, error);
+    bool ok = check_file(scenario->trace_path, error) &&
+              lab_worker_create(scenario, ring, progress, &run.worker, error) && first_pass(&run, error);
     if (ok) {
         out->start_ns = scenario->has_start ? run.begin_ns : run.first_ns;
         out->end_ns = run.until_ns < INT64_MAX ? run.until_ns : run.last_ns;
@@ -63,6 +67,9 @@ bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_rin
     }
     if (ok) {
         finish_keys(&run, out->end_ns);
+        ok = !lab_worker_is_stopped(run.worker) || lab_fail_stopped(error);
+    }
+    if (ok) {
         out->rows = run.worker->rows;
         out->keys = run.worker->keys;
         out->tallies = run.worker->tallies;
@@ -76,6 +83,16 @@ bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_rin
     wl_trace_close(run.trace);
     lab_worker_destroy(run.worker);
     return ok;
+}
+
+/* A pipe would be empty at the second reading, or wait for a writer for ever. */
+static bool check_file(const char *path, struct sim_error *error)
+{
+    struct stat status;
+    if (stat(path, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
+        return true; /* what else is wrong with it, opening it tells */
+    return sim_fail(error, SIM_ERROR_INPUT,
+                    "%s:1: trace is a pipe or a device, and it is read twice; save it as a file", path);
 }
 
 static bool first_pass(struct trace_run *run, struct sim_error *error)
@@ -115,10 +132,14 @@ static bool count_line(struct trace_run *run, const struct wl_trace_batch *line,
         run->key_rows = key_rows;
         run->key_rows_capacity = capacity;
     }
-    /* Without `start` the window begins with the first line. */
-    if (run->until_ns == INT64_MAX && run->scenario->workload.duration_ns > 0 &&
-        line->time_ns < INT64_MAX - run->scenario->workload.duration_ns)
-        run->until_ns = line->time_ns + run->scenario->workload.duration_ns;
+    /* Without `start` the window begins with the file's first row. That need not be this line's: one with a
+     * count comes out late, when the next of its key has been read. */
+    int64_t duration_ns = run->scenario->workload.duration_ns;
+    if (run->until_ns == INT64_MAX && duration_ns > 0 && line->rows > 0) {
+        int64_t first_ns = wl_trace_first_ns(run->trace);
+        if (first_ns < INT64_MAX - duration_ns)
+            run->until_ns = first_ns + duration_ns;
+    }
     uint64_t begin, end;
     rows_in_window(run, line, &begin, &end);
     if (begin == end)
@@ -196,7 +217,7 @@ static void feed_line(struct trace_run *run, const struct wl_trace_batch *line)
     name.text = wl_trace_key(run->trace, line->key_index, &name.size);
     uint64_t row, end;
     rows_in_window(run, line, &row, &end);
-    while (row < end) {
+    while (row < end && !lab_worker_is_stopped(worker)) {
         size_t count = end - row < LAB_BATCH_ROWS ? (size_t)(end - row) : LAB_BATCH_ROWS;
         for (size_t i = 0; i < count; i++) {
             worker->times_ns[i] = wl_trace_row_time(line, row + i);
@@ -245,13 +266,13 @@ static void rows_in_window(const struct trace_run *run, const struct wl_trace_ba
 
 static bool tick(struct trace_run *run, bool is_second, struct sim_error *error)
 {
+    if (lab_worker_is_stopped(run->worker))
+        return lab_fail_stopped(error);
     if (run->progress == NULL || run->lines++ % PROGRESS_LINES != 0)
         return true;
     uint64_t done, all;
     wl_trace_progress(run->trace, &done, &all);
     atomic_store_explicit(&run->progress->total, 2 * all, memory_order_relaxed);
     atomic_store_explicit(&run->progress->done, is_second ? all + done : done, memory_order_relaxed);
-    if (atomic_load_explicit(&run->progress->stop, memory_order_relaxed))
-        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
     return true;
 }

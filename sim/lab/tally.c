@@ -37,7 +37,7 @@ void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint3
                           from->open_bytes.out_of_memory || from->read_partitions.out_of_memory;
     for (uint32_t i = 0; i < nodes; i++) {
         into->nodes[i].rows += from->nodes[i].rows;
-        into->nodes[i].bytes += from->nodes[i].bytes;
+        lab_bytes_add(&into->nodes[i].bytes, from->nodes[i].bytes);
     }
 }
 

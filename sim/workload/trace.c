@@ -23,8 +23,8 @@ struct wl_trace {
     struct trace_reader reader;
     struct trace_keys keys;
     struct trace_place place;
-    int64_t last_time_ms;
-    bool has_rows;           /* a count above 0 was seen */
+    int64_t first_time_ms, last_time_ms;
+    bool has_rows;           /* a line with rows was seen; the first such is at first_time_ms */
     struct pending *pending; /* by key; of a trace with counts */
     uint32_t pending_capacity;
     uint32_t flushed; /* keys whose pending line was given out at the end of the file */
@@ -103,6 +103,11 @@ bool wl_trace_next(struct wl_trace *trace, struct wl_trace_batch *out, bool *mor
     return true;
 }
 
+int64_t wl_trace_first_ns(const struct wl_trace *trace)
+{
+    return trace->first_time_ms * 1000000;
+}
+
 uint32_t wl_trace_key_count(const struct wl_trace *trace)
 {
     return trace->keys.count;
@@ -159,6 +164,10 @@ static bool read_row(struct wl_trace *trace, struct trace_row *row, bool *more, 
                         trace->path, trace->reader.line, row->time_ms, trace->last_time_ms, line_before);
     }
     trace->last_time_ms = row->time_ms;
+    if (!trace->has_rows && (!trace->place.has_counts || row->value > 0)) {
+        trace->first_time_ms = row->time_ms;
+        trace->has_rows = true;
+    }
     *more = true;
     return true;
 }
@@ -180,7 +189,6 @@ static bool next_counts(struct wl_trace *trace, struct wl_trace_batch *out, bool
         if (!intern(trace, &row, &key, error) || !exchange_pending(trace, key, &row, &complete, out, error)) {
             return false;
         }
-        trace->has_rows = trace->has_rows || row.value > 0;
         if (complete) {
             *more = true;
             return true;

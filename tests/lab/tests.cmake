@@ -6,6 +6,11 @@ bucketlab_test(lab/cluster_memory_test LINK sim_lab)
 target_link_options(lab_cluster_memory_test PRIVATE -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
                                                     -Wl,--wrap=strdup)
 bucketlab_test(lab/law_test LINK sim_lab sim_tune m)
+bucketlab_test(lab/histogram_test LINK sim_lab)
+bucketlab_test(lab/metrics_test LINK sim_lab m)
+target_include_directories(lab_metrics_test PRIVATE ${PROJECT_SOURCE_DIR}/sim/lab)
+bucketlab_test(lab/trace_run_test LINK sim_lab m ZLIB::ZLIB Threads::Threads)
+
 bucketlab_test(lab/quantity_test LINK sim_lab)
 bucketlab_test(lab/expect_test LINK sim_lab)
 bucketlab_test(lab/scenario_test LINK sim_lab)

@@ -39,6 +39,8 @@ bool wl_trace_open(const char *path, struct wl_trace **out, struct sim_error *er
 bool wl_trace_has_counts(const struct wl_trace *trace);
 /* Sets *more false at the end of the trace; an empty trace (header alone) is an error. */
 bool wl_trace_next(struct wl_trace *trace, struct wl_trace_batch *out, bool *more, struct sim_error *error);
+/* The time of the file's first row; of use once wl_trace_next() has given a batch with rows. */
+int64_t wl_trace_first_ns(const struct wl_trace *trace);
 uint32_t wl_trace_key_count(const struct wl_trace *trace);
 /* The key's bytes, not terminated, valid until the next call of wl_trace_next(). */
 const char *wl_trace_key(const struct wl_trace *trace, uint32_t key_index, size_t *size);
