@@ -12,7 +12,10 @@
 #define TAG(agent, operation, serial) ((uint64_t)(agent) << 48 | (uint64_t)(operation) << 32 | (serial))
 /* However often a clock jumps, leads and times to live can still be added to what it shows. */
 #define CLOCK_MAX (INT64_MAX / 8 * 7)
+/* Of all agents of a strategy, in bytes. */
+#define MEMORY_MAX ((size_t)8 << 30)
 
+static uint32_t cache_entries(const struct lab_cluster_run *run);
 static void orphan(struct lab_cluster_run *run, struct lab_host_agent *agent);
 static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct sim_error *error);
 static uint32_t choose_agent(struct lab_cluster_run *run, uint64_t draw);
@@ -46,7 +49,7 @@ bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
         .counter = run->strategy->counter,
         .lead_ns = run->strategy->lead_ns,
         .cache_ttl_ns = agents->cache_ttl_ns,
-        .cache_entries = agents->cache_entries,
+        .cache_entries = cache_entries(run),
         .operations = run->operation_count,
         .retries = agents->retries,
         .counter_retries = agents->counter_retries,
@@ -55,6 +58,12 @@ bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
         .lock_backoff_ns = run->strategy->lock_backoff_ns,
         .agent_id = 1,
     };
+    size_t bytes = bk_agent_size(&run->config) + run->operation_count * sizeof(struct lab_host_operation);
+    if (bytes > MEMORY_MAX / agents->count)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s: %u agents with caches of %u entries take %.0f GB; lower cache_entries, or count",
+                        run->scenario->path, agents->count, run->config.cache_entries,
+                        (double)bytes * agents->count / 1e9);
     sim_random_init(&run->agent_draws, run->scenario->seed, SIM_AGENT, 0);
     for (uint32_t i = 0; i < agents->count; i++) {
         if (!create_agent(run, i, error))
@@ -241,6 +250,15 @@ void lab_agent_restart(struct lab_cluster_run *run, uint32_t number)
     agent->restart = 0;
     if (sim_queue_now(&run->queue) > run->start_ns)
         lab_story_tell(run, LAB_NO_KEY, "agent %u is back", number);
+}
+
+/* Who keeps no state needs no cache, and in one this much larger than the keys none pushes out another. */
+static uint32_t cache_entries(const struct lab_cluster_run *run)
+{
+    uint64_t asked = run->scenario->agents.cache_entries, enough = (uint64_t)run->key_count * 64;
+    if (run->strategy->strategy.kind != BK_PROBABILISTIC)
+        return 1;
+    return (uint32_t)(asked < enough ? asked : enough);
 }
 
 /* Nobody is left to hear the answers. A row that was acknowledged is stored; only its counting is open. */

@@ -83,6 +83,9 @@ static bool check_cluster(struct lab_reader *reader, const struct lab_node *root
         return lab_fail_at(&reader->tree, &cluster->place,
                            "%u replicas are more than the cluster engine keeps; give at most %u in all",
                            figures->replication_factor, CASS_CLUSTER_REPLICAS_MAX);
+    if (reader->scenario->workload.key_count > LAB_CLUSTER_KEYS_MAX)
+        return lab_fail_value(reader, lab_node_find(lab_node_find(root, "keys"), "count"),
+                              "more keys than the cluster engine holds; give at most 4194304");
     return check_levels(reader, cluster);
 }
 

@@ -2,6 +2,7 @@
 /* Aim: faults of the cluster engine that overlap, come at the run's very ends, never end or are far too many
  * do what they say, and nothing else; and what they leave open is counted for what it is. Method: runs whose
  * figures are known beforehand, or held against a run without the fault that must not matter. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -248,6 +249,77 @@ static void test_reads_go_on_behind_the_last_row(void **state)
     lab_result_destroy(result);
 }
 
+/* One node at 10 ms each way, and nothing else takes time: every latency is a number of ways. */
+static void test_figures_of_a_well_cluster_are_known_beforehand(void **state)
+{
+    (void)state;
+    struct lab_result *result =
+        run(KEYS "reads: {latest: {rows: 5, rate: 1/s}}\n"
+                 "cluster: {nodes: 1, replication_factor: 1, network: {latency: 10ms}, node: {write: 0us, "
+                 "read: 0us, scan_row: 0us, gc: {every: 1h, lasts: 0ms}}}\n"
+                 "agents: {count: 2, cache_ttl: 0s}\n"
+                 "strategies: [probabilistic: {bits: 1, threshold: 100000, counter: lwt}]\n");
+    assert_true(fabs(metric(result, "latency.write.p50") - 40) < 1); /* the state, the row */
+    assert_true(fabs(metric(result, "latency.read.p50") - 40) < 1);
+    assert_true(fabs(metric(result, "latency.lwt.p50") - 20) < 1);
+    assert_true(metric(result, "writes.retried") == 0);
+    assert_true(metric(result, "writes.unresolved") + metric(result, "writes.refused") == 0);
+    assert_true(metric(result, "writes.rows_scanned") >= 4.8 * metric(result, "reads.count"));
+    lab_result_destroy(result);
+}
+
+static void test_clock_that_drifts_is_kept_within_its_bound(void **state)
+{
+    (void)state;
+    struct lab_result *one = run(KEYS NODES "agents: {count: 3}\nstrategies: [time: {window: 7s}]\n");
+    struct lab_result *two =
+        run(KEYS NODES "agents: {count: 3, clock: {offset: 0s, drift: 100000ppm, bound: 0s}}\n"
+                       "strategies: [time: {window: 7s}]\n");
+    struct lab_result *three =
+        run(KEYS NODES "agents: {count: 3, clock: {offset: 0s, drift: 100000ppm, bound: 1h}}\n"
+                       "strategies: [time: {window: 7s}]\n");
+    assert_int_equal(one->strategies[0].placement_digest, two->strategies[0].placement_digest);
+    assert_int_not_equal(one->strategies[0].placement_digest, three->strategies[0].placement_digest);
+    lab_result_destroy(one);
+    lab_result_destroy(two);
+    lab_result_destroy(three);
+}
+
+/* Whoever stands in the first of two datacenters is cut off, and nobody else. */
+static void test_fault_cut_of_a_datacenter_is_that_datacenter(void **state)
+{
+    (void)state;
+    static const char head[] =
+        KEYS "cluster: {datacenters: {east: {nodes: 3, replication_factor: 3}, west: {nodes: 3, "
+             "replication_factor: 3}}}\nagents: {count: 2}\n";
+    struct lab_result *own =
+        run_many(head, "  - {cut: {between: [agent 1, west], at: 1m, lasts: 1m}}\n", 1, NONE);
+    struct lab_result *far =
+        run_many(head, "  - {cut: {between: [agent 1, east], at: 1m, lasts: 1m}}\n", 1, NONE);
+    assert_true(metric(own, "writes.retried") > 100);
+    assert_true(metric(far, "writes.retried") == 0);
+    lab_result_destroy(own);
+    lab_result_destroy(far);
+}
+
+static void test_agents_at_their_most_fit_or_are_refused(void **state)
+{
+    (void)state;
+    lab_result_destroy(run("name: most\nduration: 2s\nkeys: {count: 2}\narrivals: {rate: 50/s}\n"
+                           "row: {bytes: 1}\n" NODES "agents: {count: 1000}\n" NONE));
+    static const char text[] = "name: most\nduration: 2s\nkeys: {count: 100000}\narrivals: {rate: 50/s}\n"
+                               "row: {bytes: 1}\n" NODES "agents: {count: 4096}\n"
+                               "strategies: [probabilistic: {bits: 1, threshold: 9}]\n";
+    struct lab_scenario *scenario;
+    struct lab_result *result;
+    struct sim_error error;
+    assert_true(lab_scenario_parse("most.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error));
+    assert_false(lab_run(scenario, 1, NULL, &result, &error));
+    assert_int_equal(error.class, SIM_ERROR_INPUT);
+    assert_non_null(strstr(error.text, "lower cache_entries"));
+    lab_scenario_destroy(scenario);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +331,10 @@ int main(void)
         cmocka_unit_test(test_fault_of_every_kind_at_random_and_long_is_survived),
         cmocka_unit_test(test_fault_row_that_is_stored_is_not_unresolved_when_its_agent_crashes),
         cmocka_unit_test(test_fault_failed_step_of_a_read_counts_no_empty_partitions),
+        cmocka_unit_test(test_figures_of_a_well_cluster_are_known_beforehand),
+        cmocka_unit_test(test_clock_that_drifts_is_kept_within_its_bound),
+        cmocka_unit_test(test_fault_cut_of_a_datacenter_is_that_datacenter),
+        cmocka_unit_test(test_agents_at_their_most_fit_or_are_refused),
         cmocka_unit_test(test_reads_go_on_behind_the_last_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

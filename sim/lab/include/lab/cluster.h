@@ -15,6 +15,8 @@
 #define LAB_AGENTS_MAX 4096u
 
 #define LAB_FAULTS_MAX 1000u
+/* Each has a row and a read pending at a time. */
+#define LAB_CLUSTER_KEYS_MAX (UINT32_C(1) << 22)
 /* A hash strategy's, in the cluster engine. */
 #define LAB_CLUSTER_BUCKETS_MAX 65536u
 
