@@ -265,6 +265,23 @@ static void test_figures_of_a_well_cluster_are_known_beforehand(void **state)
     assert_true(metric(result, "writes.retried") == 0);
     assert_true(metric(result, "writes.unresolved") + metric(result, "writes.refused") == 0);
     assert_true(metric(result, "writes.rows_scanned") >= 4.8 * metric(result, "reads.count"));
+    assert_true(metric(result, "writes.rows_scanned") <= 5 * metric(result, "reads.count"));
+    lab_result_destroy(result);
+}
+
+/* Every answer comes 4 s after its client gave up, while the next try is under way: it is none to that. */
+static void test_answer_that_comes_too_late_answers_nothing(void **state)
+{
+    (void)state;
+    struct lab_result *result =
+        run("name: late\nduration: 1m\nkeys: {count: 2}\narrivals: {rate: 1/s}\nrow: {bytes: 9}\n"
+            "cluster: {nodes: 1, replication_factor: 1, network: {latency: 8s}}\n"
+            "agents: {count: 1, retries: 3}\n" NONE);
+    assert_true(metric(result, "writes.unresolved") == (double)result->rows);
+    assert_true(metric(result, "writes.retried") == 3 * (double)result->rows);
+    assert_null(lab_metrics_find(&result->strategies[0].metrics, "latency.write.p50"));
+    assert_true(metric(result, "partitions.total") * metric(result, "partitions.all.rows.mean") ==
+                (double)result->rows);
     lab_result_destroy(result);
 }
 
@@ -332,6 +349,7 @@ int main(void)
         cmocka_unit_test(test_fault_row_that_is_stored_is_not_unresolved_when_its_agent_crashes),
         cmocka_unit_test(test_fault_failed_step_of_a_read_counts_no_empty_partitions),
         cmocka_unit_test(test_figures_of_a_well_cluster_are_known_beforehand),
+        cmocka_unit_test(test_answer_that_comes_too_late_answers_nothing),
         cmocka_unit_test(test_clock_that_drifts_is_kept_within_its_bound),
         cmocka_unit_test(test_fault_cut_of_a_datacenter_is_that_datacenter),
         cmocka_unit_test(test_agents_at_their_most_fit_or_are_refused),
