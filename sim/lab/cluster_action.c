@@ -9,13 +9,15 @@
 #define STATE_KEY(key) ((uint64_t)(key)*2)
 #define LOCK_KEY(key)  ((uint64_t)(key)*2 + 1)
 
-/* An update that leaves bucket and change times as they were is an increment; else it rolls or resets. */
+/* A write that leaves bucket and change times as they were is an increment; else it rolls or resets. Of a
+ * plain write nothing says how they were: it has them in its mask when they change, and when it is the key's
+ * first. */
 void lab_action_count(struct lab_cluster_run *run, const struct bk_action *action)
 {
     struct lab_tally *tally = &run->tally;
-    bool counts_alone = action->columns[BK_BUCKET] == action->expected[BK_BUCKET] &&
-                        action->columns[BK_LAST_CHANGE] == action->expected[BK_LAST_CHANGE] &&
-                        action->columns[BK_NEXT_CHANGE] == action->expected[BK_NEXT_CHANGE];
+    bool counts_alone = action->mask == 1u << BK_COUNTER ||
+                        (action->columns[BK_BUCKET] == 0 && action->columns[BK_LAST_CHANGE] == 0 &&
+                         action->columns[BK_NEXT_CHANGE] == 0);
     switch (action->kind) {
     case BK_ACT_PUT_ROW:
         tally->retried += action->is_retry;

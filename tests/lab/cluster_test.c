@@ -197,6 +197,21 @@ static void assert_conserved(const struct lab_result *result, const char *label)
                  unresolved);
 }
 
+/* In the cluster the write that rolls a key carries the last increment. */
+static void test_cluster_counts_increments_and_rolls_apart(void **state)
+{
+    (void)state;
+    struct lab_result *stream = run_text(WORKLOAD COUNTED, 2);
+    struct lab_result *cluster = run_text(WORKLOAD NOTHING_TAKES_TIME COUNTED, 2);
+    double rolls = metric(cluster, "probabilistic.writes.state_writes");
+    assert_true(rolls > 10);
+    assert_true(rolls == metric(cluster, "probabilistic.partitions.closed"));
+    assert_true(rolls + metric(cluster, "probabilistic.writes.counter_increments") ==
+                metric(stream, "probabilistic.writes.counter_increments"));
+    lab_result_destroy(stream);
+    lab_result_destroy(cluster);
+}
+
 static void test_cluster_under_faults_conserves_rows(void **state)
 {
     (void)state;
@@ -326,6 +341,7 @@ int main(void)
         cmocka_unit_test(test_cluster_over_a_trace_equals_stream),
         cmocka_unit_test(test_cluster_every_coordination_of_one_agent_equals_stream),
         cmocka_unit_test(test_cluster_a_lead_beyond_every_cache_routes_all_rows_right),
+        cmocka_unit_test(test_cluster_counts_increments_and_rolls_apart),
         cmocka_unit_test(test_cluster_under_faults_conserves_rows),
         cmocka_unit_test(test_cluster_same_seed_gives_same_events),
         cmocka_unit_test(test_cluster_shuffled_ties_change_no_promise),
