@@ -2,6 +2,7 @@
 /* Faults, on a timetable or at random. Every fault has a stream of its own, so one more moves no other; all
  * strategies meet the same faults at the same times. Where two overlap, the thing is well again when both
  * have ended. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,8 @@ static double product_of(const struct lab_cluster_run *run, enum lab_fault_kind 
 static double chance_of(const struct lab_cluster_run *run, enum lab_fault_kind kind, double normal);
 static bool is_active(const struct lab_cluster_run *run, enum lab_fault_kind kind, uint32_t target);
 static void tell(struct lab_cluster_run *run, const struct lab_active_fault *fault, const char *what);
+static void group_text(const struct lab_cluster_run *run, const struct lab_group *group, char *buffer,
+                       size_t size);
 
 void lab_faults_begin(struct lab_cluster_run *run)
 {
@@ -261,10 +264,29 @@ static void tell(struct lab_cluster_run *run, const struct lab_active_fault *fau
 {
     bool is_agent = fault->kind == LAB_FAULT_AGENT_CRASH || fault->kind == LAB_FAULT_CLOCK_JUMP;
     bool is_global = fault->kind == LAB_FAULT_LOST_MESSAGE || fault->kind == LAB_FAULT_DUPLICATE_MESSAGE ||
-                     fault->kind == LAB_FAULT_DELAY || fault->kind == LAB_FAULT_CUT;
-    if (is_global)
-        lab_story_tell(run, LAB_NO_KEY, "fault: %s %s", lab_fault_kind_name(fault->kind), what);
+                     fault->kind == LAB_FAULT_DELAY;
+    const char *name = lab_fault_kind_name(fault->kind);
+    char sides[2][64];
+    if (fault->kind == LAB_FAULT_CUT) {
+        for (int i = 0; i < 2; i++)
+            group_text(run, &fault->between[i], sides[i], sizeof sides[i]);
+        lab_story_tell(run, LAB_NO_KEY, "fault: cut between %s and %s %s", sides[0], sides[1], what);
+    } else if (is_global) {
+        lab_story_tell(run, LAB_NO_KEY, "fault: %s %s", name, what);
+    } else {
+        lab_story_tell(run, LAB_NO_KEY, "fault: %s at %s %u %s", name, is_agent ? "agent" : "node",
+                       fault->target, what);
+    }
+}
+
+/* A group as the scenario names it. */
+static void group_text(const struct lab_cluster_run *run, const struct lab_group *group, char *buffer,
+                       size_t size)
+{
+    if (group->kind == LAB_GROUP_AGENTS)
+        snprintf(buffer, size, "agents");
+    else if (group->kind == LAB_GROUP_DATACENTER)
+        snprintf(buffer, size, "%s", run->scenario->network.datacenters[group->index].name);
     else
-        lab_story_tell(run, LAB_NO_KEY, "fault: %s at %s %u %s", lab_fault_kind_name(fault->kind),
-                       is_agent ? "agent" : "node", fault->target, what);
+        snprintf(buffer, size, "%s %u", group->kind == LAB_GROUP_AGENT ? "agent" : "node", group->index);
 }

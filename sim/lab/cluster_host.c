@@ -196,8 +196,7 @@ void lab_agent_timeout(struct lab_cluster_run *run, const struct sim_event *even
         return;
     operation->outstanding = 0;
     operation->outcome.kind = BK_OUTCOME_UNKNOWN;
-    lab_story_tell(run, operation->key, "agent %u waits no longer for operation %llu", event->target,
-                   (unsigned long long)event->a);
+    lab_story_tell(run, operation->key, "agent %u gives up waiting", event->target);
     conclude(run, event->target, (uint32_t)event->a);
 }
 

@@ -59,9 +59,15 @@ void lab_story_action(struct lab_cluster_run *run, uint32_t agent, const struct 
         lab_story_tell(run, key, "agent %u writes %s%s", agent, columns, again);
         break;
     case BK_ACT_CAS_STATE:
+        lab_story_tell(run, key, "agent %u sets %s if %s%s", agent, columns,
+                       action->if_mask == 0 ? "there is no state" : expected, again);
+        break;
     case BK_ACT_CAS_LOCK:
-        lab_story_tell(run, key, "agent %u sets %s%s if %s%s", agent, is_lock ? "the lock to " : "", columns,
-                       action->if_mask == 0 ? "there is none" : expected, again);
+        if (action->columns[BK_LOCK_OWNER] == 0)
+            lab_story_tell(run, key, "agent %u frees the lock if %s%s", agent, expected, again);
+        else
+            lab_story_tell(run, key, "agent %u takes the lock if %s: %s%s", agent,
+                           action->if_mask == 0 ? "there is none" : expected, columns, again);
         break;
     case BK_ACT_ADD_COUNTER:
         lab_story_tell(run, key, "agent %u adds 1 to the counter%s", agent, again);
@@ -70,18 +76,23 @@ void lab_story_action(struct lab_cluster_run *run, uint32_t agent, const struct 
         lab_story_tell(run, key, "agent %u reads the counter%s", agent, again);
         break;
     case BK_ACT_READ_ROWS:
-        lab_story_tell(run, key, "agent %u asks buckets %" PRId64 " to %" PRId64 " for %" PRIu64 " rows%s",
-                       agent, action->step.bucket_low, action->step.bucket_high, action->step.rows, again);
+        if (action->step.bucket_low == action->step.bucket_high)
+            lab_story_tell(run, key, "agent %u asks bucket %" PRId64 " for %" PRIu64 " rows%s", agent,
+                           action->step.bucket_low, action->step.rows, again);
+        else
+            lab_story_tell(run, key,
+                           "agent %u asks buckets %" PRId64 " to %" PRId64 " for %" PRIu64 " rows%s", agent,
+                           action->step.bucket_low, action->step.bucket_high, action->step.rows, again);
         break;
     case BK_ACT_ACK:
         lab_story_tell(run, key, "agent %u acknowledges row %" PRIu64, agent, action->row.sequence);
         break;
     case BK_ACT_DONE:
         if (action->status != BK_OPERATION_OK)
-            lab_story_tell(run, key, "agent %u ends its operation: %s", agent,
+            lab_story_tell(run, key, "agent %u gives up: %s", agent,
                            action->status == BK_OPERATION_REFUSED ? "refused" : "outcome unknown");
         else if (action->fired && !action->counted)
-            lab_story_tell(run, key, "agent %u ends its operation: the increment is lost or unknown", agent);
+            lab_story_tell(run, key, "agent %u gives up counting: the increment is lost, or unknown", agent);
         break;
     }
 }
@@ -90,7 +101,7 @@ void lab_story_outcome(struct lab_cluster_run *run, uint32_t agent,
                        const struct lab_host_operation *operation, uint32_t number,
                        const struct bk_outcome *outcome)
 {
-    static const char *const kinds[] = {"applied", "not applied", "refused", "unknown"};
+    static const char *const kinds[] = {"applied", "not applied", "refused", "nothing for certain"};
     (void)number;
     char columns[256] = "";
     bool is_read = operation->action == BK_ACT_READ_STATE;
@@ -109,7 +120,8 @@ void lab_story_outcome(struct lab_cluster_run *run, uint32_t agent,
                        columns[0] == '\0' ? "" : ", since ", columns);
 }
 
-/* "bucket = 3, next_change = 12.5 s": times since the start of the run. */
+/* "bucket = 3, next_change = 12.5 s", "owner = agent 4": times since the start of the run, and the agents'
+ * numbers as everywhere else; 0 is none. */
 static void columns_text(const struct lab_cluster_run *run, bool is_lock, const int64_t *columns,
                          uint32_t mask, char *buffer, size_t size)
 {
@@ -124,6 +136,10 @@ static void columns_text(const struct lab_cluster_run *run, bool is_lock, const 
         if (is_time && columns[i] != 0)
             length = snprintf(buffer + used, size - used, "%s%s = %.6f s", comma, name,
                               (double)(columns[i] - run->start_ns) / 1e9);
+        else if (is_lock && i == BK_LOCK_OWNER)
+            length = columns[i] == 0 ? snprintf(buffer + used, size - used, "%s%s = nobody", comma, name)
+                                     : snprintf(buffer + used, size - used, "%s%s = agent %" PRId64, comma,
+                                                name, columns[i] - 1);
         else
             length = snprintf(buffer + used, size - used, "%s%s = %" PRId64, comma, name, columns[i]);
         if (length < 0 || (size_t)length >= size - used)
