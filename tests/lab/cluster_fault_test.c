@@ -40,7 +40,7 @@ static void hear(void *context, const char *text)
 static struct lab_result *run_told(const char *text, struct back *back)
 {
     struct lab_scenario *scenario;
-    struct lab_result *result;
+    struct lab_result *result = NULL;
     struct sim_error error;
     struct lab_story story = {.context = back, .line = hear};
     if (!lab_scenario_parse("faults.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error) ||
@@ -328,7 +328,7 @@ static void test_agents_at_their_most_fit_or_are_refused(void **state)
                                "row: {bytes: 1}\n" NODES "agents: {count: 4096}\n"
                                "strategies: [probabilistic: {bits: 1, threshold: 9}]\n";
     struct lab_scenario *scenario;
-    struct lab_result *result;
+    struct lab_result *result = NULL;
     struct sim_error error;
     assert_true(lab_scenario_parse("most.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error));
     assert_false(lab_run(scenario, 1, NULL, &result, &error));

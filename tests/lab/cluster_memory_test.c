@@ -79,7 +79,7 @@ static void run_with_refusals(const char *text, long least)
 {
     struct sim_error error = {SIM_ERROR_NONE, ""};
     struct lab_scenario *scenario;
-    struct lab_result *result;
+    struct lab_result *result = NULL;
     if (!lab_scenario_parse("memory.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error) ||
         !lab_run(scenario, 1, NULL, &result, &error))
         fail_msg("%s", error.text);
