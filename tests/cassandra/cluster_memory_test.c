@@ -1,45 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: without memory a cluster is refused whole, and one that runs out of it stops without harm. Method:
- * allocation 1, 2, 3 ... fails until all goes well; the linker puts the libraries' allocations through the
- * functions below, and the sanitiser watches. */
+ * allocation 1, 2, 3 ... fails until all goes well, and the sanitiser watches. */
 #include <stdlib.h>
 
+#include "../no_memory.h"
 #include "cluster_harness.h"
-
-#define NEVER (-1)
-
-static int allocations_left = NEVER;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-static bool refuse(void)
-{
-    if (allocations_left == 0)
-        return true;
-    if (allocations_left > 0)
-        allocations_left--;
-    return false;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return refuse() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return refuse() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    return refuse() ? NULL : __real_realloc(old, size);
-}
 
 static void test_cluster_without_memory_is_refused_whole(void **state)
 {
@@ -53,7 +18,7 @@ static void test_cluster_without_memory_is_refused_whole(void **state)
         assert_true(sim_queue_create(64, START, &queue));
         allocations_left = failures;
         made = cass_cluster_create(&config, &queue, &cluster, &error);
-        allocations_left = NEVER;
+        allocations_left = ALLOCATIONS_WITHOUT_END;
         assert_int_equal(cluster != NULL, made);
         assert_int_equal(error.class, made ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
         cass_cluster_destroy(cluster);
@@ -103,7 +68,7 @@ static void test_cluster_that_runs_out_of_memory_stops(void **state)
         allocations_left = failures;
         use(&h);
         is_sound = cass_cluster_is_sound(h.cluster);
-        allocations_left = NEVER;
+        allocations_left = ALLOCATIONS_WITHOUT_END;
         struct sim_event event = {.kind = CASS_EVENT_FIRST};
         if (!is_sound)
             cass_handle(h.cluster, &event); /* does nothing */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: without memory a ring or a value is refused as the environment's error, and nothing leaks or is left
- * half made. Method: allocation 1, 2, 3 ... fails until the operation succeeds by itself; the linker puts
- * malloc and calloc of the libraries through the functions below, and the sanitiser counts what is not freed.
- */
+ * half made. Method: allocation 1, 2, 3 ... fails until the operation succeeds by itself, and the
+ * sanitiser counts what is not freed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,36 +11,9 @@
 
 #include <stdlib.h>
 
+#include "../no_memory.h"
 #include "cassandra/ring.h"
 #include "cassandra/token.h"
-
-#define NEVER (-1)
-
-static int allocations_left = NEVER;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-
-static bool refuse(void)
-{
-    if (allocations_left == 0)
-        return true;
-    if (allocations_left > 0)
-        allocations_left--;
-    return false;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return refuse() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return refuse() ? NULL : __real_calloc(count, size);
-}
 
 static void test_ring_without_memory_is_refused_whole(void **state)
 {
@@ -53,7 +25,7 @@ static void test_ring_without_memory_is_refused_whole(void **state)
         struct sim_error error = {0};
         allocations_left = failures;
         made = cass_ring_create(1, 6, 16, 3, &ring, &error);
-        allocations_left = NEVER;
+        allocations_left = ALLOCATIONS_WITHOUT_END;
         assert_int_equal(ring != NULL, made);
         assert_int_equal(error.class, made ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
         cass_ring_destroy(ring);
@@ -73,7 +45,7 @@ static void test_ring_of_given_tokens_without_memory_is_refused_whole(void **sta
         struct sim_error error = {0};
         allocations_left = failures;
         made = cass_ring_create_from(tokens, nodes, 3, 3, 2, &ring, &error);
-        allocations_left = NEVER;
+        allocations_left = ALLOCATIONS_WITHOUT_END;
         assert_int_equal(ring != NULL, made);
         assert_int_equal(error.class, made ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
         cass_ring_destroy(ring);
@@ -89,7 +61,7 @@ static void test_value_without_memory_is_refused(void **state)
     struct sim_error error = {0};
     allocations_left = 0;
     bool parsed = cass_value_parse(CASS_INT, "1", &bytes, &size, &error);
-    allocations_left = NEVER;
+    allocations_left = ALLOCATIONS_WITHOUT_END;
     assert_false(parsed);
     assert_null(bytes);
     assert_int_equal(size, 0);

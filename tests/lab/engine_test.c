@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "cassandra/ring.h"
+#include "cassandra/token.h"
 #include "lab/run.h"
 #include "naive.h"
 
@@ -181,6 +183,36 @@ static void assert_reads(const struct lab_strategy_result *strategy, const struc
     free(partitions);
 }
 
+/* Of the bytes on all nodes, each partition's on its replicas, how many the fullest and the emptiest has. */
+static void assert_loads(const struct lab_scenario *scenario, const struct lab_strategy_result *strategy,
+                         const struct naive_result *naive)
+{
+    const struct lab_cluster *cluster = &scenario->cluster;
+    uint64_t loads[16] = {0}, total = 0, most = 0, least = UINT64_MAX;
+    struct cass_ring *ring;
+    assert_in_range(cluster->nodes, 1, 16);
+    assert_true(cass_ring_create(scenario->seed, cluster->nodes, cluster->num_tokens,
+                                 cluster->replication_factor, &ring, NULL));
+    for (size_t i = 0; i < naive->partition_count; i++) {
+        const struct naive_partition *partition = &naive->partitions[i];
+        char key[32];
+        size_t size = (size_t)snprintf(key, sizeof key, "key-%u", (unsigned)partition->key_index);
+        const uint32_t *replicas =
+            cass_ring_replicas(ring, cass_token_bucketed(key, size, partition->bucket));
+        for (uint32_t j = 0; j < cluster->replication_factor; j++) {
+            loads[replicas[j]] += partition->bytes;
+            total += partition->bytes;
+        }
+    }
+    for (uint32_t i = 0; i < cluster->nodes; i++) {
+        most = loads[i] > most ? loads[i] : most;
+        least = loads[i] < least ? loads[i] : least;
+    }
+    assert_metric(strategy, "nodes.load_share_max", (double)most / (double)total);
+    assert_metric(strategy, "nodes.load_share_min", (double)least / (double)total);
+    cass_ring_destroy(ring);
+}
+
 static void assert_equals_naive(const struct lab_scenario *scenario, const struct lab_result *result)
 {
     for (size_t i = 0; i < scenario->strategy_count; i++) {
@@ -212,7 +244,12 @@ static void assert_equals_naive(const struct lab_scenario *scenario, const struc
         assert_metric(strategy, "writes.state_writes", (double)naive->state_writes);
         assert_metric(strategy, "writes.state_reads", (double)naive->state_reads);
         assert_metric(strategy, "peak.rows_per_second_one_partition", (double)naive->peak);
+        assert_metric(strategy, "writes.extra_ops_per_1000_rows",
+                      1000.0 *
+                          (double)(naive->counter_increments + naive->state_writes + naive->state_reads) /
+                          (double)naive->rows);
         assert_sizes(strategy, naive);
+        assert_loads(scenario, strategy, naive);
         if (scenario->reads.present)
             assert_reads(strategy, naive);
         naive_free(naive);

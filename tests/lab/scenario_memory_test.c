@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a scenario that gets no memory fails as the environment's error, makes nothing and leaks nothing.
- * Method: the linker puts the functions below in the place of malloc and calloc; allocation 1, 2, 3 ... fails
- * until reading succeeds by itself. The YAML library's own allocations are its own. */
+ * Method: allocation 1, 2, 3 ... fails until reading succeeds by itself. The YAML library's own allocations
+ * are its own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -11,34 +11,11 @@
 
 #include <cmocka.h>
 
+#include "../no_memory.h"
 #include "lab/scenario.h"
 
 #define ALLOCATIONS_MIN 15 /* a scenario takes at least so many, or the linker's switch is missing */
 #define ALLOCATIONS_MAX 1000
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-
-static long allocations_left = -1; /* negative: without end */
-
-static bool is_refused(void)
-{
-    if (allocations_left < 0)
-        return false;
-    return allocations_left-- == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return is_refused() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return is_refused() ? NULL : __real_calloc(count, size);
-}
 
 static void fail_each_allocation(bool (*load)(struct lab_scenario **out, struct sim_error *error))
 {
@@ -48,7 +25,7 @@ static void fail_each_allocation(bool (*load)(struct lab_scenario **out, struct 
         struct lab_scenario *scenario = (struct lab_scenario *)&error;
         allocations_left = count;
         bool ok = load(&scenario, &error);
-        allocations_left = -1;
+        allocations_left = ALLOCATIONS_WITHOUT_END;
         if (ok) {
             lab_scenario_destroy(scenario);
             break;

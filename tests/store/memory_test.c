@@ -1,41 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a store that gets no memory fails as the environment's error, leaks nothing, and stores a run whole or
- * not at all. Method: the linker puts the functions below in the place of malloc and its kin, SQLite is given
- * the same counter; allocation 1, 2, 3 ... fails until saving, loading and listing succeed by themselves. */
+ * not at all. Method: allocation 1, 2, 3 ... fails, SQLite's counted too, until saving, loading and listing
+ * succeed by themselves. */
 #define _DEFAULT_SOURCE
 #include "sample.h"
 
+#include "../no_memory.h"
+
 #include "fault_vfs.h" /* for its speed */
 
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-
-static long allocations_left = -1; /* negative: without end */
 static sqlite3_mem_methods sqlite_memory;
-
-static bool is_refused(void)
-{
-    return allocations_left >= 0 && allocations_left-- == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return is_refused() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return is_refused() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    return is_refused() ? NULL : __real_realloc(memory, size);
-}
 
 static void *sqlite_malloc(int size)
 {
@@ -64,7 +38,7 @@ static bool load_step(const char *path, const struct lab_result *saved, struct s
     bool fine =
         store_open(path, STORE_READ, &store, error) && store_load_run(store, 0, &info, &loaded, error);
     long left = allocations_left;
-    allocations_left = -1;
+    allocations_left = ALLOCATIONS_WITHOUT_END;
     if (fine)
         assert_results_equal(saved, loaded);
     allocations_left = left;
@@ -132,7 +106,7 @@ static void refuse_in_turn(bool (*step)(const char *, const struct lab_result *,
         allocations_left = refused;
         bool fine = step(folder.db, saved, &error);
         is_spent = allocations_left < 0;
-        allocations_left = -1;
+        allocations_left = ALLOCATIONS_WITHOUT_END;
         /* SQLite does without some of its memory. */
         failed += fine ? 0 : 1;
         assert_int_equal(error.class, fine ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);

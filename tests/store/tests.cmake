@@ -9,6 +9,5 @@ bucketlab_store_test(refusal_test)
 bucketlab_store_test(fault_test)
 bucketlab_store_test(document_test)
 
-# Allocation is made to fail under the store's feet; it has a program of its own so that cmocka's is left alone.
-bucketlab_store_test(memory_test)
-target_link_options(store_memory_test PRIVATE -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)
+bucketlab_memory_test(store/memory_test LINK sim_store PkgConfig::SQLITE)
+target_include_directories(store_memory_test PRIVATE ${PROJECT_SOURCE_DIR}/sim/store)

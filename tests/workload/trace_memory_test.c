@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a trace that gets no memory fails as the environment's error and leaks nothing. Method: the linker
- * puts the functions below in the place of malloc and its kin; allocation 1, 2, 3 ... fails until reading
- * succeeds by itself. zlib's own allocations are its own. */
+/* Aim: a trace that gets no memory fails as the environment's error and leaks nothing. Method: allocation
+ * 1, 2, 3 ... fails until reading succeeds by itself. zlib's own allocations are its own. */
 #define _DEFAULT_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,47 +11,9 @@
 
 #include <stdbool.h>
 
+#include "../no_memory.h"
 #include "trace_file.h"
 #include "workload/trace.h"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-char *__real_strdup(const char *text);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-char *__wrap_strdup(const char *text);
-
-static long allocations_left = -1; /* negative: without end */
-
-static bool is_refused(void)
-{
-    if (allocations_left < 0) {
-        return false;
-    }
-    return allocations_left-- == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return is_refused() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return is_refused() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    return is_refused() ? NULL : __real_realloc(memory, size);
-}
-
-char *__wrap_strdup(const char *text)
-{
-    return is_refused() ? NULL : __real_strdup(text);
-}
 
 static bool read_all(const char *path, struct sim_error *error)
 {
@@ -84,7 +45,7 @@ static void read_with_refusals(const char *header)
         allocations_left = refused;
         fine = read_all(file.path, &error);
         bool is_spent = allocations_left < 0;
-        allocations_left = -1;
+        allocations_left = ALLOCATIONS_WITHOUT_END;
         assert_true(fine != is_spent);
         assert_int_equal(error.class, fine ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
     }

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: a read among the rows of a key sees those of its own nanosecond and none that come later, wherever a
+ * batch ends; none is at the run's end or later. Method: a key with rows at given times and its next read put
+ * at a given time; what the read met shows in the tally. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "stream.h"
+
+#define NEVER INT64_MAX
+
+struct fixture {
+    struct lab_scenario *scenario;
+    struct cass_ring *ring;
+    struct lab_worker *worker;
+    struct lab_lane lane;
+    struct lab_key key;
+};
+
+static const struct lab_key_name name = {"key-0", 5, 0};
+
+/* One row a partition, and a read of up to `rows`: the partitions that it asks are the rows that it sees. */
+static struct fixture begin(uint64_t rows)
+{
+    struct fixture fixture = {0};
+    struct sim_error error;
+    char text[256];
+    snprintf(text, sizeof text,
+             "duration: 1d\nkeys: {count: 1}\narrivals: {rate: 1/h}\nstrategies: [count: {rows: 1}]\n"
+             "reads: {latest: {rows: %u, rate: 0.000000001/s}}\n",
+             (unsigned)rows);
+    if (!lab_scenario_parse("x.yaml", text, strlen(text), NULL, 0, NULL, &fixture.scenario, &error))
+        fail_msg("%s", error.text);
+    assert_true(cass_ring_create(1, 1, 1, 1, &fixture.ring, &error));
+    assert_true(lab_worker_create(fixture.scenario, fixture.ring, NULL, &fixture.worker, &error));
+    lab_key_begin(&fixture.key, fixture.scenario, 0, 1e-9, 0);
+    lab_lane_begin(&fixture.lane);
+    fixture.key.next_read_ns = NEVER;
+    return fixture;
+}
+
+static void end(struct fixture *fixture)
+{
+    lab_lane_clear(&fixture->lane);
+    lab_worker_destroy(fixture->worker);
+    cass_ring_destroy(fixture->ring);
+    lab_scenario_destroy(fixture->scenario);
+}
+
+static void write_rows(struct fixture *fixture, const int64_t *times_ns, size_t count)
+{
+    memcpy(fixture->worker->times_ns, times_ns, count * sizeof *times_ns);
+    memset(fixture->worker->ids, 0, count * sizeof *fixture->worker->ids);
+    lab_key_rows(&fixture->key, &fixture->lane, fixture->worker, &name, count, 1);
+}
+
+/* The reads so far, and how many partitions with rows they met together. */
+static void assert_seen(struct fixture *fixture, uint64_t reads, uint64_t rows)
+{
+    const struct lab_tally *tally = &fixture->worker->tallies[0];
+    assert_int_equal(tally->read_partitions.count, reads);
+    assert_int_equal(tally->read_partitions.sum - tally->read_empties, rows);
+    assert_int_equal(tally->reads_incomplete, 0);
+}
+
+static void test_read_sees_the_rows_of_its_own_nanosecond(void **state)
+{
+    (void)state;
+    static const int64_t times_ns[] = {10, 20, 20, 21, 30};
+    static const struct {
+        int64_t read_ns;
+        uint64_t rows;
+    } cases[] = {{9, 0}, {10, 1}, {19, 1}, {20, 3}, {21, 4}, {29, 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture fixture = begin(9);
+        fixture.key.next_read_ns = cases[i].read_ns;
+        write_rows(&fixture, times_ns, 5);
+        assert_seen(&fixture, 1, cases[i].rows);
+        end(&fixture);
+    }
+}
+
+/* Further rows of the nanosecond may come with the next batch: until then the read has to wait. */
+static void test_read_at_the_end_of_a_batch_waits_for_the_next(void **state)
+{
+    (void)state;
+    static const int64_t first[] = {10, 20}, second[] = {20, 20, 30};
+    struct fixture fixture = begin(9);
+    fixture.key.next_read_ns = 20;
+    write_rows(&fixture, first, 2);
+    assert_seen(&fixture, 0, 0);
+    write_rows(&fixture, second, 3);
+    assert_seen(&fixture, 1, 4);
+    end(&fixture);
+}
+
+static void test_read_between_batches_sees_the_first_alone(void **state)
+{
+    (void)state;
+    static const int64_t first[] = {10, 20}, second[] = {30, 40};
+    struct fixture fixture = begin(9);
+    fixture.key.next_read_ns = 25;
+    write_rows(&fixture, first, 2);
+    write_rows(&fixture, second, 2);
+    assert_seen(&fixture, 1, 2);
+    end(&fixture);
+}
+
+static void test_read_takes_no_more_rows_than_it_wants(void **state)
+{
+    (void)state;
+    static const int64_t times_ns[] = {10, 20, 30, 40, 50};
+    struct fixture fixture = begin(3);
+    fixture.key.next_read_ns = 45;
+    write_rows(&fixture, times_ns, 5);
+    assert_seen(&fixture, 1, 3);
+    end(&fixture);
+}
+
+static void test_read_at_the_end_of_the_run_is_none(void **state)
+{
+    (void)state;
+    static const int64_t times_ns[] = {10};
+    for (int64_t late = 0; late < 2; late++) {
+        struct fixture fixture = begin(9);
+        fixture.key.next_read_ns = 99 + late;
+        write_rows(&fixture, times_ns, 1);
+        lab_key_end(&fixture.key, &fixture.lane, fixture.worker, &name, 100);
+        assert_seen(&fixture, late == 0, late == 0);
+        end(&fixture);
+    }
+}
+
+/* A key without rows is read too, and found empty: for a walk over its one bucket. */
+static void test_read_of_a_key_without_rows_finds_it_empty(void **state)
+{
+    (void)state;
+    struct fixture fixture = begin(9);
+    fixture.key.next_read_ns = 50;
+    lab_key_end(&fixture.key, &fixture.lane, fixture.worker, &name, 100);
+    assert_seen(&fixture, 1, 0);
+    assert_int_equal(fixture.worker->tallies[0].read_partitions.sum, 1);
+    end(&fixture);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_read_sees_the_rows_of_its_own_nanosecond),
+        cmocka_unit_test(test_read_at_the_end_of_a_batch_waits_for_the_next),
+        cmocka_unit_test(test_read_between_batches_sees_the_first_alone),
+        cmocka_unit_test(test_read_takes_no_more_rows_than_it_wants),
+        cmocka_unit_test(test_read_at_the_end_of_the_run_is_none),
+        cmocka_unit_test(test_read_of_a_key_without_rows_finds_it_empty),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: a run of either engine that gets no memory fails as the environment's error, gives no result and leaks
+ * nothing. Method: allocation 1, 2, 3 ... fails until the run succeeds by itself, and then has the digest of
+ * one that was never refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../no_memory.h"
+#include "lab/run.h"
+
+/* Few operations and a small cache, but more pending events than the queue begins with, so that it grows. */
+static const char cluster[] = "name: memory\n"
+                              "duration: 1s\n"
+                              "keys: {count: 2200}\n"
+                              "arrivals: {rate: 20/s}\n"
+                              "row: {bytes: 100}\n"
+                              "reads: {latest: {rows: 5, rate: 2500/s}}\n"
+                              "cluster: {nodes: 3, replication_factor: 3}\n"
+                              "agents: {count: 2, cache_entries: 8}\n"
+                              "faults:\n"
+                              "  - {slow_node: {node: 0, at: 200ms, lasts: 300ms}}\n"
+                              "  - {cut: {between: [agents, node 1], at: 200ms, lasts: 300ms}}\n"
+                              "  - {agent_crash: {agent: 1, at: 200ms, lasts: 300ms}}\n"
+                              "strategies:\n"
+                              "  - probabilistic: {bits: 1, threshold: 1}\n"
+                              "  - time: {window: 500ms}\n"
+                              "expect: [time.writes.rows > 0]\n";
+static const char cluster_traced[] = "name: memory\n"
+                                     "trace: {file: " BUCKETLAB_SOURCE_DIR "/scenarios/traces/small.csv}\n"
+                                     "cluster: {nodes: 1, replication_factor: 1}\n"
+                                     "agents: {count: 1, cache_entries: 8}\n"
+                                     "strategies: [none: {}]\n";
+
+/* Partitions enough for the lists of a reader, the cells of a hash and the slots of a histogram to grow. */
+#define STRATEGIES                                                                                           \
+    "reads: {latest: {rows: 40, rate: 0.05/s}}\n"                                                            \
+    "strategies:\n"                                                                                          \
+    "  - count: {rows: 1}\n"                                                                                 \
+    "  - hash: {buckets: 100}\n"                                                                             \
+    "  - probabilistic: {bits: 1, threshold: 20}\n"
+static const char stream[] =
+    "name: memory\n"
+    "duration: 1h\n"
+    "keys: {count: 9}\n"
+    "arrivals: {rate: 1/s}\n"
+    "row: {bytes: {lognormal: {mean: 300, sigma: 1}}}\n" STRATEGIES "expect: [hash.writes.rows > 0]\n";
+static const char stream_traced[] =
+    "name: memory\n"
+    "duration: 1h\n"
+    "trace: {file: " BUCKETLAB_SOURCE_DIR "/scenarios/traces/small.csv}\n" STRATEGIES;
+
+static void run_with_refusals(const char *text, uint32_t jobs, long least)
+{
+    struct sim_error error = {SIM_ERROR_NONE, ""};
+    struct lab_scenario *scenario;
+    struct lab_result *result = NULL;
+    if (!lab_scenario_parse("memory.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error) ||
+        !lab_run(scenario, jobs, NULL, &result, &error))
+        fail_msg("%s", error.text);
+    uint64_t digest = result->digest;
+    lab_result_destroy(result);
+    long refused = 0;
+    for (bool ok = false; !ok; refused++) {
+        result = (struct lab_result *)&error;
+        error = (struct sim_error){SIM_ERROR_NONE, ""};
+        allocations_left = refused;
+        ok = lab_run(scenario, jobs, NULL, &result, &error);
+        bool is_spent = allocations_left < 0;
+        allocations_left = ALLOCATIONS_WITHOUT_END;
+        if (ok == is_spent)
+            fail_msg("refusal %ld: %s", refused, ok ? "is not noticed" : error.text);
+        assert_int_equal(error.class, ok ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
+        if (!ok) {
+            assert_null(result);
+            continue;
+        }
+        assert_int_equal(result->digest, digest);
+        lab_result_destroy(result);
+    }
+    assert_true(refused > least);
+    lab_scenario_destroy(scenario);
+}
+
+static void test_cluster_run_without_memory_fails_clean(void **state)
+{
+    (void)state;
+    run_with_refusals(cluster, 1, 60);
+}
+
+static void test_cluster_run_of_a_trace_without_memory_fails_clean(void **state)
+{
+    (void)state;
+    run_with_refusals(cluster_traced, 1, 30);
+}
+
+static void test_stream_run_without_memory_fails_clean(void **state)
+{
+    (void)state;
+    run_with_refusals(stream, 1, 60);
+}
+
+static void test_stream_run_of_two_workers_without_memory_fails_clean(void **state)
+{
+    (void)state;
+    run_with_refusals(stream, 2, 80);
+}
+
+static void test_stream_run_of_a_trace_without_memory_fails_clean(void **state)
+{
+    (void)state;
+    run_with_refusals(stream_traced, 1, 60);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stream_run_without_memory_fails_clean),
+        cmocka_unit_test(test_stream_run_of_two_workers_without_memory_fails_clean),
+        cmocka_unit_test(test_stream_run_of_a_trace_without_memory_fails_clean),
+        cmocka_unit_test(test_cluster_run_without_memory_fails_clean),
+        cmocka_unit_test(test_cluster_run_of_a_trace_without_memory_fails_clean),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
