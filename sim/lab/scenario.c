@@ -160,7 +160,7 @@ static bool read_file(const char *path, char **text, size_t *size, struct sim_er
     errno = 0;
     FILE *file = fopen(path, "rb");
     if (file == NULL)
-        return sim_fail(error, SIM_ERROR_INPUT, "%s: cannot be opened: %s; check the name and its rights",
+        return sim_fail(error, SIM_ERROR_INPUT, "%s:1:1: cannot be opened: %s; check the name and its rights",
                         path, strerror(errno));
     char *bytes = malloc(FILE_SIZE_MAX + 1);
     if (bytes == NULL) {
@@ -176,12 +176,12 @@ static bool read_file(const char *path, char **text, size_t *size, struct sim_er
     }
     free(bytes);
     if (problem == EISDIR)
-        return sim_fail(error, SIM_ERROR_INPUT, "%s: is a directory; name a scenario file in it", path);
+        return sim_fail(error, SIM_ERROR_INPUT, "%s:1:1: is a directory; name a scenario file in it", path);
     if (problem != 0)
-        return sim_fail(error, SIM_ERROR_INPUT, "%s: cannot be read: %s; check the file", path,
+        return sim_fail(error, SIM_ERROR_INPUT, "%s:1:1: cannot be read: %s; check the file", path,
                         strerror(problem));
     return sim_fail(error, SIM_ERROR_INPUT,
-                    "%s: more than 1 MiB; a scenario is a short text, check that this is one", path);
+                    "%s:1:1: more than 1 MiB; a scenario is a short text, check that this is one", path);
 }
 
 static bool build(struct lab_reader *reader, const struct lab_override *overrides, size_t override_count)

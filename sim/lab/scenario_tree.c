@@ -119,7 +119,7 @@ bool lab_fail_at(const struct lab_tree *tree, const struct lab_place *place, con
     if (place != NULL && place->argument != NULL)
         return sim_fail(tree->error, SIM_ERROR_INPUT, "--set %s: %s", place->argument, text);
     if (place == NULL || place->line == 0)
-        return sim_fail(tree->error, SIM_ERROR_INPUT, "%s: %s", tree->path, text);
+        return sim_fail(tree->error, SIM_ERROR_INPUT, "%s:1:1: %s", tree->path, text);
     return sim_fail(tree->error, SIM_ERROR_INPUT, "%s:%d:%d: %s", tree->path, place->line, place->column,
                     text);
 }

@@ -168,8 +168,8 @@ static void test_file_that_is_none_is_refused(void **state)
         assert_null(scenario);
         assert_one_line(&error);
         assert_memory_equal(error.text, cases[i].path, strlen(cases[i].path));
-        assert_memory_equal(error.text + strlen(cases[i].path), ": ", 2);
-        if (strncmp(error.text + strlen(cases[i].path) + 2, cases[i].wanted, strlen(cases[i].wanted)) != 0)
+        assert_memory_equal(error.text + strlen(cases[i].path), ":1:1: ", 6);
+        if (strncmp(error.text + strlen(cases[i].path) + 6, cases[i].wanted, strlen(cases[i].wanted)) != 0)
             fail_msg("%s", error.text);
     }
     unlink(loop);
