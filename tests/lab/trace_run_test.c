@@ -264,11 +264,11 @@ static void test_trace_of_counts_draws_sizes_from_the_law(void **state)
     lab_result_destroy(again);
 }
 
-/* Floor seconds on both sides of 1970: {-1500}, {-1000 -999 -1}, {0 999}. */
+/* Floor seconds on both sides of 1970: {-1500}, {-1000 -999 -1}, {1 999}. */
 static void test_trace_peak_is_counted_in_whole_seconds(void **state)
 {
     (void)state;
-    struct lab_result *result = run_of(SIZES "-1500,a,1\n-1000,a,1\n-999,a,1\n-1,a,1\n0,a,1\n999,a,1\n",
+    struct lab_result *result = run_of(SIZES "-1500,a,1\n-1000,a,1\n-999,a,1\n-1,a,1\n1,a,1\n999,a,1\n",
                                        "strategies: [none: {}, hash: {buckets: 1}, count: {rows: 2}]");
     assert_metric(result, "none.peak.rows_per_second_one_partition", 3);
     assert_metric(result, "hash.peak.rows_per_second_one_partition", 3);
