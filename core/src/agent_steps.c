@@ -65,12 +65,17 @@ void bk_agent_begin_read(struct bk_agent *agent, struct operation *operation, in
     start_reader(agent, operation, agent->config.strategy.kind == BK_COUNT ? route.bucket : 0);
 }
 
+/* In a three-state change the row's own time decides, also once somebody has reset the counter and so moved
+ * the change time to last_change: a row that was taken before it and routed after it still goes to the old
+ * bucket. */
 int64_t bk_agent_bucket_at(const struct bk_agent_config *config, const struct known *known, int64_t time_ns)
 {
-    int64_t bucket = known->columns[BK_BUCKET], next_change_ns = known->columns[BK_NEXT_CHANGE];
-    bool is_before = config->coordination == BK_THREE_STATE && next_change_ns != 0 &&
-                     time_ns < next_change_ns && bucket > 0;
-    return is_before ? bucket - 1 : bucket;
+    int64_t bucket = known->columns[BK_BUCKET], change_ns = known->columns[BK_NEXT_CHANGE];
+    if (config->coordination != BK_THREE_STATE || bucket == 0)
+        return bucket;
+    if (change_ns == 0)
+        change_ns = known->columns[BK_LAST_CHANGE];
+    return time_ns < change_ns ? bucket - 1 : bucket;
 }
 
 bool bk_agent_is_changing(const struct known *known, int64_t time_ns)

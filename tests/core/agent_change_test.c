@@ -231,6 +231,25 @@ static void test_three_state_count_of_before_the_reset_does_not_undo_it(void **s
              "1206 A0 applied: ack 4, done ok\n");
 }
 
+/* Its state was on the way while somebody reset the counter: the date stands in last_change now, and still
+ * decides. */
+static void test_three_state_row_of_before_the_date_routed_after_the_reset_is_old(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct actor a = lone(&story, BK_THREE_STATE, BK_COUNTER_RMW);
+    write_row(&a, 1204, 7, false);
+    is_state(&a, 1220, 0, 4, 0, 1205, 0);
+    applied(&a, 1222, 0);
+    write_row(&a, 1223, 7, false);
+    applied(&a, 1224, 0);
+    ends(&a, "1204 A0 writes 7: read state\n"
+             "1220 A0 is bucket=4 counter=0 last=1205 next=0: put 7.3\n"
+             "1222 A0 applied: ack 3, done ok\n"
+             "1223 A0 writes 7: put 7.4\n"
+             "1224 A0 applied: ack 4, done ok\n");
+}
+
 static void test_three_state_date_of_zero_or_past_all_times_is_none_of_them(void **state)
 {
     (void)state;
@@ -291,6 +310,7 @@ int main(void)
         cmocka_unit_test(test_three_state_column_is_reset_by_its_base),
         cmocka_unit_test(test_three_state_reset_by_a_neighbour_is_not_repeated),
         cmocka_unit_test(test_three_state_count_of_before_the_reset_does_not_undo_it),
+        cmocka_unit_test(test_three_state_row_of_before_the_date_routed_after_the_reset_is_old),
         cmocka_unit_test(test_three_state_date_of_zero_or_past_all_times_is_none_of_them),
         cmocka_unit_test(test_reset_that_fails_leaves_the_row_stored),
     };

@@ -151,7 +151,7 @@ static void test_cluster_every_coordination_of_one_agent_equals_stream(void **st
     "row: {bytes: 100}\n"                                                                                    \
     "reads: {latest: {rows: 20, rate: 2/s}}\n"                                                               \
     "cluster: {nodes: 6, replication_factor: 3}\n"                                                           \
-    "agents: {count: 8, cache_ttl: 2s}\n"
+    "agents: {count: 8, cache_ttl: 2s, clock: {offset: 20ms, bound: 50ms}}\n"
 #define FAULTY                                                                                               \
     "faults:\n"                                                                                              \
     "  - {node_down: {node: 3, at: 1m, lasts: 30s}}\n"                                                       \
@@ -159,8 +159,8 @@ static void test_cluster_every_coordination_of_one_agent_equals_stream(void **st
     "  - {agent_crash: {rate: 60/h}}\n"                                                                      \
     "  - {lost_message: {chance: 2%, at: 3m, lasts: 30s}}\n"                                                 \
     "  - {clock_jump: {agent: 4, at: 3m, by: -2s}}\n"
-/* Safe: one conditional update starts the change, and the lead outlasts cache, read and update. Clocks agree:
- * skew of some ms puts rows of those ms on the wrong side of a change, whatever the lead. */
+/* Safe: one conditional update starts the change, and the lead outlasts cache, read, update and the clocks'
+ * skew. */
 #define SAFE                                                                                                 \
     "  - probabilistic: {bits: 3, threshold: 25, coordination: three-state, counter: lwt, lead: 4s, label: " \
     "safe}\n"
