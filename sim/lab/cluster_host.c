@@ -99,7 +99,7 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
 {
     struct lab_cluster_key *key = &run->keys[key_index];
     if (key->log_count == key->log_capacity) {
-        size_t capacity = key->log_capacity == 0 ? 64 : key->log_capacity * 2;
+        size_t capacity = key->log_capacity == 0 ? 8 : key->log_capacity * 2;
         struct lab_logged *log = realloc(key->log, capacity * sizeof *log);
         if (log == NULL) {
             run->out_of_memory = true;

@@ -68,18 +68,17 @@ void lab_rows_span(const struct lab_rows *rows, int64_t *start_ns, int64_t *end_
 /* A cursor per key, so that several runs can read the same rows: zeroed by its owner at first. */
 struct lab_cursor {
     bool is_open;
-    struct wl_key made;
-    struct sim_random ids, bytes;
     uint64_t next; /* of a trace: the row's number within the key */
     uint32_t ahead_begin, ahead_end;
     struct lab_arrival ahead[LAB_ROWS_AHEAD];
+    struct wl_key made;
+    struct sim_random ids, bytes; /* of a trace */
 };
 bool lab_rows_next(const struct lab_rows *rows, uint32_t key, struct lab_cursor *cursor,
                    struct lab_arrival *out);
 
 /* A key under way. */
 struct lab_cluster_key {
-    struct lab_cursor cursor;
     struct lab_arrival coming;
     struct lab_logged *log;
     size_t log_count, log_capacity;
@@ -90,6 +89,7 @@ struct lab_cluster_key {
     struct sim_random reads;
     int64_t next_read_ns;
     double read_gap_ns;
+    struct lab_cursor cursor; /* last, and its stream at its end: a row seldom needs it */
 };
 
 /* An operation of an agent, as the host sees it. */
