@@ -207,6 +207,39 @@ static void test_fault_of_every_kind_at_random_and_long_is_survived(void **state
     }
 }
 
+/* A drawn cut takes one node from all agents: what they ask of it is never answered. */
+static void test_fault_cut_at_random_makes_agents_try_again(void **state)
+{
+    (void)state;
+    struct lab_result *well = run(KEYS NODES "agents: {count: 2}\n" NONE);
+    struct lab_result *cut =
+        run(KEYS NODES "agents: {count: 2}\nfaults:\n"
+                       "  - {random: {rate: 120/h, kinds: [cut], until: 4m, lasts: 5s}}\n" NONE);
+    assert_true(metric(well, "writes.retried") == 0);
+    assert_true(metric(cut, "writes.retried") > 0);
+    assert_true(metric(cut, "writes.unresolved") == 0);
+    assert_true(metric(cut, "writes.refused") == 0);
+    lab_result_destroy(well);
+    lab_result_destroy(cut);
+}
+
+/* A drawn jump moves a clock forth or back by at most 2 s: rows then go to windows that have not come, or
+ * are over. */
+static void test_fault_clock_jump_at_random_moves_rows_to_other_windows(void **state)
+{
+    (void)state;
+#define WINDOWS "strategies: [time: {window: 10s}]\n"
+    struct lab_result *well = run(KEYS NODES "agents: {count: 1}\n" WINDOWS);
+    struct lab_result *jumps =
+        run(KEYS NODES "agents: {count: 1}\nfaults:\n"
+                       "  - {random: {rate: 120/h, kinds: [clock_jump], until: 4m}}\n" WINDOWS);
+    assert_int_equal(well->rows, jumps->rows);
+    assert_int_not_equal(well->strategies[0].placement_digest, jumps->strategies[0].placement_digest);
+    assert_true(metric(jumps, "writes.refused") == 0);
+    lab_result_destroy(well);
+    lab_result_destroy(jumps);
+}
+
 /* Conditional updates find no quorum here, so that counting hangs long after the row is stored. */
 static void test_fault_row_that_is_stored_is_not_unresolved_when_its_agent_crashes(void **state)
 {
@@ -346,6 +379,8 @@ int main(void)
         cmocka_unit_test(test_fault_within_the_same_fault_changes_nothing),
         cmocka_unit_test(test_fault_behind_many_others_still_strikes),
         cmocka_unit_test(test_fault_of_every_kind_at_random_and_long_is_survived),
+        cmocka_unit_test(test_fault_cut_at_random_makes_agents_try_again),
+        cmocka_unit_test(test_fault_clock_jump_at_random_moves_rows_to_other_windows),
         cmocka_unit_test(test_fault_row_that_is_stored_is_not_unresolved_when_its_agent_crashes),
         cmocka_unit_test(test_fault_failed_step_of_a_read_counts_no_empty_partitions),
         cmocka_unit_test(test_figures_of_a_well_cluster_are_known_beforehand),
