@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cassandra/token.h"
+#include "kernel/text.h"
 
 #define UUID_TEXT_SIZE 36u
 #define UUID_SIZE      16u
@@ -31,7 +32,6 @@ static bool write_text(const char *text, uint8_t *out, size_t size);
 static bool write_hex(const char *text, uint8_t *out, size_t size);
 static bool write_integer(const char *text, uint8_t *out, size_t size);
 static bool write_uuid(const char *text, uint8_t *out);
-static size_t utf8_length(const unsigned char *text);
 static int hex_digit(char c);
 static bool fail_value(struct sim_error *error, enum cass_type type, const char *text, const char *why);
 
@@ -121,12 +121,8 @@ static bool write_value(enum cass_type type, const char *text, uint8_t *out, siz
 
 static bool write_text(const char *text, uint8_t *out, size_t size)
 {
-    for (size_t i = 0; i < size;) {
-        size_t length = utf8_length((const unsigned char *)text + i);
-        if (length == 0)
-            return false;
-        i += length;
-    }
+    if (sim_utf8_valid(text, size) < size)
+        return false;
     memcpy(out, text, size);
     return true;
 }
@@ -183,27 +179,6 @@ static bool write_uuid(const char *text, uint8_t *out)
     return true;
 }
 
-/* Bytes of the character at text, 0 when it is not UTF-8 (RFC 3629: no overlong form, no surrogate, none
- * above U+10FFFF). Reads no further than the first byte that does not fit, so a NUL ends it. */
-static size_t utf8_length(const unsigned char *text)
-{
-    unsigned char lead = text[0];
-    if (lead < 0x80)
-        return 1;
-    if (lead < 0xc2 || lead > 0xf4)
-        return 0;
-    unsigned char lowest = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-    unsigned char highest = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-    if (text[1] < lowest || text[1] > highest)
-        return 0;
-    size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    for (size_t i = 2; i < length; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    return length;
-}
-
 static int hex_digit(char c)
 {
     if (c >= '0' && c <= '9')
@@ -221,9 +196,9 @@ static bool fail_value(struct sim_error *error, enum cass_type type, const char 
 {
     char shown[SHOWN_SIZE_MAX + 4];
     size_t used = 0;
-    const unsigned char *c = (const unsigned char *)text;
+    const char *c = text;
     while (*c != '\0') {
-        size_t length = utf8_length(c);
+        size_t length = sim_utf8(c, SIM_UTF8_SIZE_MAX, NULL);
         size_t step = length == 0 ? 1 : length;
         if (used + step > SHOWN_SIZE_MAX) {
             memcpy(shown + used, "...", 3);

@@ -6,6 +6,7 @@
 #include "bucketing/strategy.h"
 #include "cli.h"
 #include "json.h"
+#include "kernel/text.h"
 
 static const struct cli_option options[] = {{"buckets", "N", "number of buckets: 1 to 2147483647"},
                                             CLI_OPTION_JSON,
@@ -40,7 +41,8 @@ static int bucket_of(const struct cli_args *args, struct sim_error *error)
         return SIM_ERROR_INPUT;
     }
     for (size_t i = 0; i < cli_argument_count(args); i++) {
-        if (!cli_is_utf8(cli_argument(args, i))) {
+        const char *key = cli_argument(args, i);
+        if (sim_utf8_valid(key, strlen(key)) < strlen(key)) {
             sim_fail(error, SIM_ERROR_INPUT,
                      "bucketlab: key %zu is not UTF-8; give it in the encoding that it is hashed in", i + 1);
             return SIM_ERROR_INPUT;

@@ -91,10 +91,6 @@ void cli_help(const struct cli_command *command, FILE *stream);
 
 /* --- text.c */
 
-/* The name nearest to `text` among count names that `name_at` gives, or NULL when none is near. */
-const char *cli_nearest(const char *text, size_t count, const char *(*name_at)(const void *, size_t),
-                        const void *context);
-bool cli_is_utf8(const char *text);
 /* Writes text with control characters as '?', so that a name cannot steer the terminal. */
 void cli_print_text(FILE *stream, const char *text);
 /* Columns of a terminal that text takes, a character of UTF-8 counting one. */

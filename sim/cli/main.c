@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernel/text.h"
+
 static const struct cli_command *const commands[] = {&cli_run,       &cli_odds,   &cli_token,
                                                      &cli_bucket_of, &cli_runs,   &cli_show,
                                                      &cli_report,    &cli_replay, &cli_init};
@@ -24,7 +26,6 @@ static int help_command(int argc, char **argv, struct sim_error *error);
 static int run_command(const struct cli_command *command, int argc, char **argv, struct sim_error *error);
 static const struct cli_command *find_command(const char *name);
 static int unknown_command(const char *name, struct sim_error *error);
-static const char *command_name(const void *context, size_t index);
 static void print_help(FILE *stream);
 
 int main(int argc, char **argv)
@@ -120,11 +121,13 @@ static const struct cli_command *find_command(const char *name)
 static int unknown_command(const char *name, struct sim_error *error)
 {
     char list[160] = "";
+    const char *names[COMMAND_COUNT];
     size_t used = 0;
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        used +=
-            (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", commands[i]->name);
-    const char *near = cli_nearest(name, COMMAND_COUNT, command_name, NULL);
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        names[i] = commands[i]->name;
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", names[i]);
+    }
+    const char *near = sim_nearest(name, names, COMMAND_COUNT);
     for (size_t i = 0; i < PLANNED_COUNT; i++) {
         if (strcmp(planned[i], name) == 0) {
             sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '%s' is not in this version; this version has: %s",
@@ -140,12 +143,6 @@ static int unknown_command(const char *name, struct sim_error *error)
     else
         sim_fail(error, SIM_ERROR_INPUT, "bucketlab: no command '%s'; the commands are: %s", name, list);
     return SIM_ERROR_INPUT;
-}
-
-static const char *command_name(const void *context, size_t index)
-{
-    (void)context;
-    return commands[index]->name;
 }
 
 static void print_help(FILE *stream)

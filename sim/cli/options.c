@@ -2,15 +2,18 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cli.h"
 
+#include <assert.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "kernel/text.h"
 #include "lab/quantity.h"
 
-#define JOBS_MAX 1024u
+#define JOBS_MAX    1024u
+#define OPTIONS_MAX 64 /* of one command */
 
 struct given {
     const struct cli_option *option;
@@ -34,7 +37,6 @@ static bool take_options(struct cli_args *args, int argc, struct sim_error *erro
 static bool unknown_option(const struct cli_args *args, const char *text, struct sim_error *error);
 static bool check_argument_count(const struct cli_args *args, struct sim_error *error);
 static size_t option_count(const struct cli_command *command);
-static const char *option_name(const void *context, size_t index);
 
 bool cli_args_parse(const struct cli_command *command, int argc, char **argv, struct cli_args **out,
                     struct sim_error *error)
@@ -254,8 +256,11 @@ static bool unknown_option(const struct cli_args *args, const char *text, struct
     char word[64];
     snprintf(word, sizeof word, "%s", text + 2);
     word[strcspn(word, "=")] = '\0';
-    const char *first = NULL;
+    const char *first = NULL, *names[OPTIONS_MAX];
+    size_t count = 0;
     for (const struct cli_option *option = args->command->options; option->name != NULL; option++) {
+        assert(count < OPTIONS_MAX);
+        names[count++] = option->name;
         if (word[0] == '\0' || strncmp(option->name, word, strlen(word)) != 0)
             continue;
         if (first != NULL)
@@ -263,7 +268,7 @@ static bool unknown_option(const struct cli_args *args, const char *text, struct
                             word, first, option->name);
         first = option->name;
     }
-    const char *near = cli_nearest(word, option_count(args->command), option_name, args->command->options);
+    const char *near = sim_nearest(word, names, count);
     if (near != NULL)
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '%s' has no option '--%s'; did you mean '--%s'?",
                         name, word, near);
@@ -296,9 +301,4 @@ static size_t option_count(const struct cli_command *command)
     while (command->options[count].name != NULL)
         count++;
     return count;
-}
-
-static const char *option_name(const void *context, size_t index)
-{
-    return ((const struct cli_option *)context)[index].name;
 }

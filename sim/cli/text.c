@@ -6,45 +6,7 @@
 
 #include "kernel/time.h"
 
-#define WORD_MAX 63
-
-static size_t edits(const char *a, const char *b);
-static size_t least_of(size_t a, size_t b);
 static int scaled(double value, const char *const *units, size_t width, char *buffer);
-
-const char *cli_nearest(const char *text, size_t count, const char *(*name_at)(const void *, size_t),
-                        const void *context)
-{
-    const char *best = NULL;
-    size_t best_edits = strlen(text) < 4 ? 2 : 3;
-    for (size_t i = 0; i < count; i++) {
-        size_t distance = edits(text, name_at(context, i));
-        if (distance < best_edits) {
-            best_edits = distance;
-            best = name_at(context, i);
-        }
-    }
-    return best;
-}
-
-bool cli_is_utf8(const char *text)
-{
-    const unsigned char *c = (const unsigned char *)text;
-    while (*c != 0) {
-        size_t more = *c < 0x80 ? 0 : *c >= 0xc2 && *c < 0xe0 ? 1 : (*c & 0xf0) == 0xe0 ? 2 : 3;
-        if (*c >= 0x80 && (*c < 0xc2 || *c > 0xf4))
-            return false;
-        /* Overlong forms, surrogates and what lies beyond U+10FFFF show in the second byte. */
-        if ((*c == 0xe0 && c[1] < 0xa0) || (*c == 0xed && c[1] > 0x9f) || (*c == 0xf0 && c[1] < 0x90) ||
-            (*c == 0xf4 && c[1] > 0x8f))
-            return false;
-        for (c++; more > 0; more--, c++) {
-            if ((*c & 0xc0) != 0x80)
-                return false;
-        }
-    }
-    return true;
-}
 
 void cli_print_text(FILE *stream, const char *text)
 {
@@ -115,30 +77,6 @@ void cli_grouped(uint64_t value, char *buffer)
             *buffer++ = ',';
     }
     *buffer = '\0';
-}
-
-/* Optimal string alignment distance of two words, the second one cut at WORD_MAX. */
-static size_t edits(const char *a, const char *b)
-{
-    size_t rows[3][WORD_MAX + 1];
-    size_t width = least_of(strlen(b), WORD_MAX), height = least_of(strlen(a), WORD_MAX);
-    for (size_t j = 0; j <= width; j++)
-        rows[0][j] = j;
-    for (size_t i = 1; i <= height; i++) {
-        size_t *row = rows[i % 3], *above = rows[(i - 1) % 3], *before = rows[(i + 1) % 3];
-        row[0] = i;
-        for (size_t j = 1; j <= width; j++) {
-            row[j] = least_of(least_of(above[j], row[j - 1]) + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                row[j] = least_of(row[j], before[j - 2] + 1);
-        }
-    }
-    return rows[height % 3][width];
-}
-
-static size_t least_of(size_t a, size_t b)
-{
-    return a < b ? a : b;
 }
 
 static int scaled(double value, const char *const *units, size_t width, char *buffer)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cluster_run.h"
+#include "kernel/text.h"
 #include "metrics.h"
 #include "result_make.h"
 #include "ring.h"
@@ -143,7 +144,7 @@ static bool fail_metric(const struct lab_scenario *scenario, const struct lab_ex
             return sim_fail_memory(error);
         for (size_t j = 0; j < metrics->count; j++)
             names[j] = metrics->items[j].name;
-        nearest = lab_nearest(expect->metric + size + 1, names, metrics->count);
+        nearest = sim_nearest(expect->metric + size + 1, names, metrics->count);
         free(names);
     }
     const char *place = expect->line == 0 ? "--set expect" : scenario->path;

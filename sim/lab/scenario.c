@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/text.h"
 #include "kernel/time.h"
 #include "scenario_part.h"
 
@@ -258,7 +259,7 @@ static char *stem_of(const char *path)
     stem[size] = '\0';
     for (size_t i = 0; i < size;) {
         unsigned code = 0;
-        size_t length = lab_utf8(stem + i, size - i, &code);
+        size_t length = sim_utf8(stem + i, size - i, &code);
         if (length == 0 || code < 0x20 || (code >= 0x7f && code < 0xa0)) {
             memset(stem + i, '?', length == 0 ? 1 : length);
         }
@@ -376,7 +377,7 @@ static bool check_expects(struct lab_reader *reader, const struct lab_node *root
             continue;
         char label[LAB_LABEL_SIZE_MAX + 1];
         snprintf(label, sizeof label, "%.*s", (int)strcspn(metric, "."), metric);
-        const char *nearest = lab_nearest(label, labels, scenario->strategy_count);
+        const char *nearest = sim_nearest(label, labels, scenario->strategy_count);
         if (nearest != NULL)
             return lab_fail_at(&reader->tree, &item->place,
                                "no strategy has the label '%s'; did you mean '%s'?", label, nearest);

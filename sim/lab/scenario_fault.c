@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/text.h"
 #include "kernel/time.h"
 #include "lab/quantity.h"
 #include "scenario_part.h"
@@ -304,7 +305,7 @@ static bool fail_group(struct lab_reader *reader, const struct lab_node *node)
     char problem[128];
     for (uint32_t i = 0; i < network->datacenter_count; i++)
         names[i + 1] = network->datacenters[i].name;
-    const char *nearest = lab_nearest(node->text, names, network->datacenter_count + 1);
+    const char *nearest = sim_nearest(node->text, names, network->datacenter_count + 1);
     if (nearest != NULL)
         snprintf(problem, sizeof problem, "no such place; did you mean '%s'?", nearest);
     else
@@ -356,7 +357,7 @@ static bool read_kinds(struct lab_reader *reader, const struct lab_field *field,
         while (kind < LAB_FAULT_KIND_COUNT && strcmp(text, names[kind]) != 0)
             kind++;
         if (kind == LAB_FAULT_KIND_COUNT)
-            return fail_kind(reader, item, lab_nearest(text, names, LAB_FAULT_KIND_COUNT));
+            return fail_kind(reader, item, sim_nearest(text, names, LAB_FAULT_KIND_COUNT));
         kinds |= UINT32_C(1) << kind;
     }
     *(uint32_t *)out = kinds;

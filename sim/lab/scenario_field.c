@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernel/text.h"
+
 #define FIELDS_MAX   32
-#define NAME_SIZE    48
 #define LISTING_SIZE 512
+#define UNDER_SIZE   64
 
 static const struct lab_field *find_field(const struct lab_table *table, const char *name);
 static bool fail_unknown(struct lab_reader *reader, const struct lab_table *table,
@@ -16,7 +18,6 @@ static bool read_field(struct lab_reader *reader, const struct lab_field *field,
                        void *target);
 static bool fail_missing(struct lab_reader *reader, const struct lab_field *field,
                          const struct lab_node *mapping);
-static size_t distance(const char *a, const char *b);
 
 bool lab_table_read(struct lab_reader *reader, const struct lab_table *table, const struct lab_node *mapping,
                     void *target)
@@ -59,24 +60,6 @@ const struct lab_node *lab_only_field(struct lab_reader *reader, const struct la
     return NULL;
 }
 
-const char *lab_nearest(const char *name, const char *const *names, size_t count)
-{
-    size_t length = strlen(name), least = 2 + length / 4;
-    const char *nearest = NULL;
-    if (length > NAME_SIZE)
-        return NULL;
-    for (size_t i = 0; i < count; i++) {
-        if (strlen(names[i]) > 2 * NAME_SIZE)
-            continue;
-        size_t found = distance(name, names[i]);
-        if (found < least && found < strlen(names[i])) {
-            least = found;
-            nearest = names[i];
-        }
-    }
-    return nearest;
-}
-
 static const struct lab_field *find_field(const struct lab_table *table, const char *name)
 {
     for (const struct lab_field *field = table->fields; field->name != NULL; field++) {
@@ -91,7 +74,7 @@ static bool fail_unknown(struct lab_reader *reader, const struct lab_table *tabl
 {
     const char *names[FIELDS_MAX];
     char shown[LAB_SHOWN_SIZE];
-    char listing[LISTING_SIZE] = "", under[NAME_SIZE + 16] = "";
+    char listing[LISTING_SIZE] = "", under[UNDER_SIZE] = "";
     size_t count = 0, used = 0;
     for (const struct lab_field *field = table->fields; field->name != NULL; field++) {
         if (field->read == NULL)
@@ -104,7 +87,7 @@ static bool fail_unknown(struct lab_reader *reader, const struct lab_table *tabl
     }
     if (mapping->name[0] != '\0')
         snprintf(under, sizeof under, " under '%s'", mapping->name);
-    const char *nearest = lab_nearest(node->name, names, count);
+    const char *nearest = sim_nearest(node->name, names, count);
     if (nearest != NULL)
         return lab_fail_at(&reader->tree, &node->name_place, "unknown field '%s'%s; did you mean '%s'?",
                            lab_show(node->name, shown), under, nearest);
@@ -142,31 +125,4 @@ static bool fail_missing(struct lab_reader *reader, const struct lab_field *fiel
         return lab_fail_at(&reader->tree, &mapping->place, "'%s' is missing%s%s", field->name, give, range);
     return lab_fail_at(&reader->tree, &mapping->place, "'%s' is missing under '%s'%s%s", field->name,
                        mapping->name, give, range);
-}
-
-/* Damerau and Levenshtein, neighbours swapped counting one; over bytes, for names of at most 2 * NAME_SIZE.
- */
-static size_t distance(const char *a, const char *b)
-{
-    size_t rows[3][2 * NAME_SIZE + 1];
-    size_t a_length = strlen(a), b_length = strlen(b);
-    assert(b_length <= 2 * NAME_SIZE);
-    for (size_t j = 0; j <= b_length; j++)
-        rows[0][j] = j;
-    for (size_t i = 1; i <= a_length; i++) {
-        size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *twice_above = rows[(i + 1) % 3];
-        row[0] = i;
-        for (size_t j = 1; j <= b_length; j++) {
-            size_t best = above[j - 1] + (a[i - 1] != b[j - 1]);
-            if (above[j] + 1 < best)
-                best = above[j] + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-                twice_above[j - 2] + 1 < best)
-                best = twice_above[j - 2] + 1;
-            row[j] = best;
-        }
-    }
-    return rows[a_length % 3][b_length];
 }

@@ -72,7 +72,4 @@ bool lab_fail_value(struct lab_reader *reader, const struct lab_node *node, cons
 const struct lab_node *lab_only_field(struct lab_reader *reader, const struct lab_node *mapping,
                                       const char *except, const char *what, const char *choices);
 
-/* The nearest of names[0..count) when it is near enough to be meant, or NULL. */
-const char *lab_nearest(const char *name, const char *const *names, size_t count);
-
 #endif

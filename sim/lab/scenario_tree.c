@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/text.h"
+
 #define DEPTH_MAX  32
 #define NODES_MAX  20000
 #define FIELDS_MAX 500
@@ -138,7 +140,7 @@ const char *lab_show(const char *text, char *buffer)
     size_t size = strlen(text), shown = 0;
     while (shown < size) {
         unsigned code;
-        size_t length = lab_utf8(text + shown, size - shown, &code);
+        size_t length = sim_utf8(text + shown, size - shown, &code);
         if (length == 0 || shown + length > LAB_SHOWN_SIZE - 4)
             break;
         if (lab_is_control(code))
@@ -156,39 +158,13 @@ bool lab_is_control(unsigned code)
     return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029;
 }
 
-size_t lab_utf8(const char *text, size_t size, unsigned *code)
-{
-    const unsigned char *c = (const unsigned char *)text;
-    if (size == 0)
-        return 0;
-    if (c[0] < 0x80) {
-        *code = c[0];
-        return 1;
-    }
-    size_t length = c[0] >= 0xf0 ? 4 : c[0] >= 0xe0 ? 3 : 2;
-    if (c[0] < 0xc2 || c[0] > 0xf4 || size < length)
-        return 0;
-    unsigned value = c[0] & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((c[i] & 0xc0) != 0x80)
-            return 0;
-        value = value << 6 | (c[i] & 0x3f);
-    }
-    /* Longer than need be, a surrogate, or beyond Unicode. */
-    if ((length == 3 && value < 0x800) || (length == 4 && value < 0x10000) || value > 0x10ffff ||
-        (value >= 0xd800 && value <= 0xdfff))
-        return 0;
-    *code = value;
-    return length;
-}
-
 /* What is no text is refused before the YAML parser sees it. */
 static bool check_bytes(struct lab_tree *tree, const char *argument, const char *text, size_t size)
 {
     struct lab_place place = {argument, 1, 1};
     for (size_t i = 0; i < size;) {
         unsigned code = 0;
-        size_t length = lab_utf8(text + i, size - i, &code);
+        size_t length = sim_utf8(text + i, size - i, &code);
         if (length == 0)
             return lab_fail_at(tree, &place, "byte 0x%02x is not UTF-8; save the scenario as UTF-8",
                                (unsigned char)text[i]);
@@ -368,7 +344,7 @@ static bool read_scalar(struct yaml *yaml, const struct lab_place *place, const 
         return sim_fail_memory(yaml->tree->error);
     for (size_t i = 0, length; i < size; i += length) {
         unsigned code;
-        length = lab_utf8(text + i, size - i, &code);
+        length = sim_utf8(text + i, size - i, &code);
         if (length == 0 || code == 0)
             return lab_fail_at(yaml->tree, place,
                                "an escape makes what is no text; write the character itself");

@@ -65,7 +65,4 @@ const char *lab_place_text(const struct lab_place *place, char *buffer);
 const char *lab_show(const char *text, char *buffer);
 /* What may move a terminal's cursor: C0, DEL, C1, and the two separators of Unicode. */
 bool lab_is_control(unsigned code);
-/* Bytes of the well-formed UTF-8 character at text (1 to 4), or 0; its code point to *code. */
-size_t lab_utf8(const char *text, size_t size, unsigned *code);
-
 #endif

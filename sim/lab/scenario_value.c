@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/text.h"
 #include "kernel/time.h"
 #include "lab/quantity.h"
 #include "scenario_field.h"
@@ -264,7 +265,7 @@ static bool read_string(struct lab_reader *reader, const struct lab_field *field
     size_t size = strlen(text);
     for (size_t i = 0, length; i < size; i += length) {
         unsigned code = 0;
-        length = lab_utf8(text + i, size - i, &code);
+        length = sim_utf8(text + i, size - i, &code);
         bool is_break = code == '\n' || code == '\t';
         if (length == 0 || (lab_is_control(code) && !(is_break && has_breaks)))
             return lab_fail_value(reader, node,

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernel/text.h"
+
 static const char bytes_header[] = "timestamp_ms,key,bytes";
 static const char counts_header[] = "timestamp_ms,key,count";
 
@@ -34,7 +36,6 @@ static bool parse_value(struct span field, const struct trace_place *place, uint
                         struct sim_error *error);
 static enum number_fault parse_whole(const char *at, const char *end, uint64_t limit, uint64_t *out);
 static bool check_key(struct span key, const struct trace_place *place, struct sim_error *error);
-static size_t utf8_valid_bytes(const char *text, size_t size);
 static struct shown show(const char *begin, const char *end);
 static const char *value_name(const struct trace_place *place);
 static bool fail(const struct trace_place *place, struct sim_error *error, const char *format, ...)
@@ -235,7 +236,7 @@ static bool check_key(struct span key, const struct trace_place *place, struct s
         return fail(place, error, "key of %zu bytes is too long; shorten it to %d", size,
                     TRACE_KEY_BYTES_MAX);
     }
-    size_t valid = utf8_valid_bytes(key.begin, size);
+    size_t valid = sim_utf8_valid(key.begin, size);
     if (valid < size) {
         return fail(place, error, "byte %zu of the key is not UTF-8; save the trace as UTF-8", valid + 1);
     }
@@ -243,37 +244,6 @@ static bool check_key(struct span key, const struct trace_place *place, struct s
         return fail(place, error, "line break in a key; leave it out");
     }
     return true;
-}
-
-/* How many bytes at the front are whole characters as RFC 3629 has them: no overlong form, no surrogate. */
-static size_t utf8_valid_bytes(const char *text, size_t size)
-{
-    const unsigned char *bytes = (const unsigned char *)text;
-    size_t at = 0;
-    while (at < size) {
-        unsigned char lead = bytes[at];
-        if (lead < 0x80) {
-            at++;
-            continue;
-        }
-        size_t more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
-        if (lead < 0xC2 || lead > 0xF4 || size - at <= more) {
-            return at;
-        }
-        unsigned char second = bytes[at + 1];
-        unsigned char lowest = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-        unsigned char highest = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-        if (second < lowest || second > highest) {
-            return at;
-        }
-        for (size_t i = 2; i <= more; i++) {
-            if ((bytes[at + i] & 0xC0) != 0x80) {
-                return at;
-            }
-        }
-        at += more + 1;
-    }
-    return size;
 }
 
 static struct shown show(const char *begin, const char *end)
