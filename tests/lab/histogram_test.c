@@ -279,6 +279,10 @@ static void test_histogram_sums_of_squares_stop_at_the_top(void **state)
     assert_true(other.sum_of_squares == WIDE_MAX && other.weighted_sum_of_squares == WIDE_MAX);
     lab_histogram_add(&histogram, size, 1, 1);
     assert_true(histogram.sum_of_squares == WIDE_MAX);
+    /* The least size whose square times the most rows is too large. */
+    lab_histogram_clear(&other);
+    lab_histogram_add(&other, (UINT64_C(1) << 32) + 1, 1, UINT64_MAX);
+    assert_true(other.weighted_sum_of_squares == WIDE_MAX);
     /* Where the square itself is near the top, it is the sum of one. */
     lab_histogram_clear(&other);
     lab_histogram_add(&other, UINT64_MAX, 1, 1);

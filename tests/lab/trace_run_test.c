@@ -159,12 +159,13 @@ static void test_trace_duration_alone_counts_from_first_row(void **state)
     lab_result_destroy(result);
 }
 
-/* The first line's rows come out last, since its key has no other line. */
+/* The first row comes out last, since its key has no other line; the lines before it stand for no row. */
 static void test_trace_of_counts_duration_counts_from_first_row(void **state)
 {
     (void)state;
-    struct lab_result *result = run_of(COUNTS "0,z,0\n1000,late,1\n2000,b,1\n3000,b,1\n4000,b,1\n5000,z,1\n",
-                                       "duration: 3s\nstrategies: [none: {}]");
+    struct lab_result *result =
+        run_of(COUNTS "0,z,0\n500,z,0\n1000,late,1\n2000,b,1\n3000,b,1\n4000,b,1\n5000,z,1\n",
+               "duration: 3s\nstrategies: [none: {}]");
     assert_int_equal(result->rows, 3);
     assert_int_equal(result->keys, 2);
     assert_int_equal(result->start_ns, 1 * SIM_SECOND);
@@ -175,11 +176,11 @@ static void test_trace_of_counts_duration_counts_from_first_row(void **state)
 static void test_trace_of_counts_times_out_of_order_span_the_run(void **state)
 {
     (void)state;
-    /* "early" is the first row and the last batch; "b"'s last row is neither. */
+    /* "early" is the first row, but not of the first batch; "b" has the last, but not of the last batch. */
     struct lab_result *result =
-        run_of(COUNTS "1000,early,1\n2000,b,2\n4000,b,2\n5000,c,1\n", "strategies: [none: {}]");
+        run_of(COUNTS "1000,early,1\n2000,b,2\n4000,c,2\n6000,b,1\n", "strategies: [none: {}]");
     assert_int_equal(result->start_ns, 1 * SIM_SECOND);
-    assert_int_equal(result->end_ns, 5 * SIM_SECOND);
+    assert_int_equal(result->end_ns, 6 * SIM_SECOND);
     assert_int_equal(result->rows, 6);
     lab_result_destroy(result);
 }
@@ -285,30 +286,44 @@ static void test_trace_peak_is_right_in_the_last_second_of_time(void **state)
     lab_result_destroy(result);
 }
 
-static void test_trace_loads_the_replicas_of_its_keys(void **state)
+/* The shares of the fullest and the emptiest node when these partitions are on their replicas. */
+static void assert_loads(const struct lab_result *result, const char *label, const char *const *keys,
+                         const int64_t *buckets, const uint64_t *bytes, int count)
 {
-    (void)state;
-    static const char *const keys[] = {"alpha", "beta", "gamma delta"};
-    static const uint64_t bytes[] = {100, 70, 30};
-    struct lab_result *result =
-        run_of(SIZES "0,alpha,60\n1,beta,70\n2,gamma delta,30\n3,alpha,40\n",
-               "seed: 5\ncluster: {nodes: 5, replication_factor: 2, num_tokens: 8}\nstrategies: [none: {}]");
+    uint64_t loads[5] = {0}, total = 0, most = 0, least = UINT64_MAX;
     struct cass_ring *ring;
     struct sim_error error;
+    char name[64];
     assert_true(cass_ring_create(5, 5, 8, 2, &ring, &error));
-    uint64_t loads[5] = {0}, most = 0, least = UINT64_MAX;
-    for (int i = 0; i < 3; i++) {
-        const uint32_t *replicas = cass_ring_replicas(ring, cass_token_bucketed(keys[i], strlen(keys[i]), 0));
+    for (int i = 0; i < count; i++) {
+        const uint32_t *replicas =
+            cass_ring_replicas(ring, cass_token_bucketed(keys[i], strlen(keys[i]), buckets[i]));
         loads[replicas[0]] += bytes[i];
         loads[replicas[1]] += bytes[i];
+        total += 2 * bytes[i];
     }
     for (int i = 0; i < 5; i++) {
         most = loads[i] > most ? loads[i] : most;
         least = loads[i] < least ? loads[i] : least;
     }
-    assert_metric(result, "none.nodes.load_share_max", (double)most / 400);
-    assert_metric(result, "none.nodes.load_share_min", (double)least / 400);
+    snprintf(name, sizeof name, "%s.nodes.load_share_max", label);
+    assert_metric(result, name, (double)most / (double)total);
+    snprintf(name, sizeof name, "%s.nodes.load_share_min", label);
+    assert_metric(result, name, (double)least / (double)total);
     cass_ring_destroy(ring);
+}
+
+static void test_trace_loads_the_replicas_of_its_keys(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"alpha", "beta", "gamma delta", "alpha"};
+    static const int64_t buckets[] = {0, 0, 0, 1}, zeros[4] = {0};
+    static const uint64_t bytes[] = {60, 70, 30, 40};
+    struct lab_result *result = run_of(SIZES "0,alpha,60\n1,beta,70\n2,gamma delta,30\n3,alpha,40\n",
+                                       "seed: 5\ncluster: {nodes: 5, replication_factor: 2, num_tokens: 8}\n"
+                                       "strategies: [none: {}, count: {rows: 1}]");
+    assert_loads(result, "none", keys, zeros, bytes, 4);
+    assert_loads(result, "count", keys, buckets, bytes, 4);
     lab_result_destroy(result);
 }
 
@@ -333,15 +348,30 @@ static void test_trace_reads_follow_the_rows_of_a_key(void **state)
     lab_result_destroy(result);
 }
 
-/* Reads go on until the window's end, where that is later than the last row. */
-static void test_trace_reads_last_until_the_end_of_the_window(void **state)
+/* Reads begin with the window and end with it, whenever its rows are. */
+static void test_trace_reads_last_as_long_as_the_window(void **state)
 {
     (void)state;
-    struct lab_result *result = run_of(SIZES "0,a,1\n1,a,1\n", "start: 1970-01-01\nduration: 10000s\n"
-                                                               "reads: {latest: {rows: 1, rate: 1/s}}\n"
-                                                               "strategies: [none: {}]");
-    assert_true(fabs(metric(result, "none.reads.count") - 10000) < 700);
-    assert_int_equal(result->end_ns, 10000 * SIM_SECOND);
+    static const char fields[] = "start: 1970-01-01\nduration: 10000s\n"
+                                 "reads: {latest: {rows: 1, rate: 1/s}}\nstrategies: [none: {}]";
+    struct lab_result *early = run_of(SIZES "0,a,1\n1,a,1\n", fields);
+    struct lab_result *late = run_of(SIZES "9999998,a,1\n9999999,a,1\n", fields);
+    assert_true(fabs(metric(early, "none.reads.count") - 10000) < 700);
+    assert_true(fabs(metric(late, "none.reads.count") - 10000) < 700);
+    assert_int_equal(early->end_ns, 10000 * SIM_SECOND);
+    assert_int_equal(late->end_ns, 10000 * SIM_SECOND);
+    lab_result_destroy(early);
+    lab_result_destroy(late);
+}
+
+/* Two keys with 4000 rows each: the same ids would put the same number of rows into each bucket. */
+static void test_trace_keys_have_ids_of_their_own(void **state)
+{
+    (void)state;
+    struct lab_result *result = run_of(COUNTS "0,a,4000\n0,b,4000\n", "strategies: [hash: {buckets: 2}]");
+    assert_metric(result, "hash.partitions.total", 4);
+    assert_true(metric(result, "hash.partitions.all.rows.p50") >
+                metric(result, "hash.partitions.all.rows.min"));
     lab_result_destroy(result);
 }
 
@@ -430,7 +460,8 @@ int main(void)
         cmocka_unit_test(test_trace_peak_is_right_in_the_last_second_of_time),
         cmocka_unit_test(test_trace_loads_the_replicas_of_its_keys),
         cmocka_unit_test(test_trace_reads_follow_the_rows_of_a_key),
-        cmocka_unit_test(test_trace_reads_last_until_the_end_of_the_window),
+        cmocka_unit_test(test_trace_reads_last_as_long_as_the_window),
+        cmocka_unit_test(test_trace_keys_have_ids_of_their_own),
         cmocka_unit_test(test_trace_too_many_bytes_stay_at_the_top),
         cmocka_unit_test(test_trace_sizes_beyond_a_terabyte_are_cut),
         cmocka_unit_test(test_run_that_is_stopped_ends_soon),
