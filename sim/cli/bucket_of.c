@@ -60,8 +60,7 @@ static int bucket_of(const struct cli_args *args, struct sim_error *error)
             printf("%10" PRId32 "  %s  ", bucket, text);
             cli_print_text(stdout, key);
             putchar('\n');
-        } else if (json_array_append_new(list, as_json(key, bucket, text)) != 0) {
-            json_decref(list);
+        } else if ((list = cli_json_append(list, as_json(key, bucket, text))) == NULL) {
             sim_fail_memory(error);
             return SIM_ERROR_ENVIRONMENT;
         }
@@ -81,10 +80,8 @@ static void hash_text(struct bk_hash128 hash, char *buffer)
 static json_t *as_json(const char *key, int32_t bucket, const char *hash)
 {
     json_t *object = json_object();
-    if (cli_json_set(object, "key", json_string(key)) &&
-        cli_json_set(object, "bucket", json_integer(bucket)) &&
-        cli_json_set(object, "hash", json_string(hash)))
-        return object;
-    json_decref(object);
-    return NULL;
+    bool is_fine = cli_json_set(object, "key", json_string(key)) &&
+                   cli_json_set(object, "bucket", json_integer(bucket)) &&
+                   cli_json_set(object, "hash", json_string(hash));
+    return cli_json_complete(object, is_fine);
 }

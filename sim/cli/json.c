@@ -40,15 +40,25 @@ json_t *cli_json_run(int64_t run, const struct lab_result *result)
                    cli_json_set(object, "rows", cli_json_whole(result->rows)) &&
                    cli_json_set(object, "strategies", strategies_of(result)) &&
                    cli_json_set(object, "expect", expects_of(result));
-    if (is_fine)
-        return object;
-    json_decref(object);
-    return NULL;
+    return cli_json_complete(object, is_fine);
 }
 
 bool cli_json_set(json_t *object, const char *name, json_t *value)
 {
     return json_object_set_new(object, name, value) == 0;
+}
+
+json_t *cli_json_complete(json_t *object, bool is_complete)
+{
+    if (is_complete)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+json_t *cli_json_append(json_t *list, json_t *item)
+{
+    return cli_json_complete(list, json_array_append_new(list, item) == 0);
 }
 
 bool cli_json_print(json_t *value, struct sim_error *error)
@@ -65,21 +75,14 @@ bool cli_json_print(json_t *value, struct sim_error *error)
 static json_t *strategies_of(const struct lab_result *result)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < result->strategy_count; i++) {
+    for (size_t i = 0; list != NULL && i < result->strategy_count; i++) {
         const struct lab_strategy_result *strategy = &result->strategies[i];
         json_t *object = json_object();
         bool is_fine = cli_json_set(object, "label", json_string(strategy->label)) &&
                        cli_json_set(object, "kind", json_string(bk_kind_name(strategy->strategy.kind))) &&
                        cli_json_set(object, "placement_digest", hex(strategy->placement_digest)) &&
                        cli_json_set(object, "metrics", metrics_of(&strategy->metrics));
-        if (!is_fine) {
-            json_decref(object);
-            object = NULL;
-        }
-        if (json_array_append_new(list, object) != 0) {
-            json_decref(list);
-            return NULL;
-        }
+        list = cli_json_append(list, cli_json_complete(object, is_fine));
     }
     return list;
 }
@@ -99,20 +102,13 @@ static json_t *metrics_of(const struct lab_metrics *metrics)
 static json_t *expects_of(const struct lab_result *result)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < result->expect_count; i++) {
+    for (size_t i = 0; list != NULL && i < result->expect_count; i++) {
         const struct lab_expect_result *expect = &result->expects[i];
         json_t *object = json_object();
         bool is_fine = cli_json_set(object, "text", json_string(expect->text)) &&
                        cli_json_set(object, "actual", cli_json_number(expect->actual)) &&
                        cli_json_set(object, "ok", json_boolean(expect->ok));
-        if (!is_fine) {
-            json_decref(object);
-            object = NULL;
-        }
-        if (json_array_append_new(list, object) != 0) {
-            json_decref(list);
-            return NULL;
-        }
+        list = cli_json_append(list, cli_json_complete(object, is_fine));
     }
     return list;
 }

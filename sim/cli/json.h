@@ -16,6 +16,11 @@ json_t *cli_json_whole(uint64_t value);
 json_t *cli_json_run(int64_t run, const struct lab_result *result);
 /* Sets a field and takes `value` over; false when value is NULL or could not be set. */
 bool cli_json_set(json_t *object, const char *name, json_t *value);
+/* The object that was filled; without memory for all of it, NULL, and the object is freed. */
+json_t *cli_json_complete(json_t *object, bool is_complete);
+/* Takes `item` over and returns the list; NULL, and the list is freed, when either is NULL or memory is out.
+ */
+json_t *cli_json_append(json_t *list, json_t *item);
 /* Prints and frees; numbers with 17 significant digits, one line. NULL is out of memory. */
 bool cli_json_print(json_t *value, struct sim_error *error);
 

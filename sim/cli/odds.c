@@ -205,25 +205,17 @@ static json_t *as_json(const struct question *question)
         cli_json_set(object, "quantiles", quantiles_as_json(question)) &&
         cli_json_set(object, "counter_increments_per_1000_rows",
                      cli_json_number(tune_increments_per_1000_rows(law)));
-    if (is_fine)
-        return object;
-    json_decref(object);
-    return NULL;
+    return cli_json_complete(object, is_fine);
 }
 
 static json_t *tails_as_json(const struct tail *tails, size_t count)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; list != NULL && i < count; i++) {
         json_t *object = json_object();
-        if (!cli_json_set(object, "rows", cli_json_whole(tails[i].rows)) ||
-            !cli_json_set(object, "probability", cli_json_number(tails[i].probability)) ||
-            json_array_append(list, object) != 0) {
-            json_decref(object);
-            json_decref(list);
-            return NULL;
-        }
-        json_decref(object);
+        bool is_fine = cli_json_set(object, "rows", cli_json_whole(tails[i].rows)) &&
+                       cli_json_set(object, "probability", cli_json_number(tails[i].probability));
+        list = cli_json_append(list, cli_json_complete(object, is_fine));
     }
     return list;
 }
@@ -231,16 +223,11 @@ static json_t *tails_as_json(const struct tail *tails, size_t count)
 static json_t *quantiles_as_json(const struct question *question)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < question->quantile_count; i++) {
+    for (size_t i = 0; list != NULL && i < question->quantile_count; i++) {
         json_t *object = json_object();
-        if (!cli_json_set(object, "p", cli_json_number(question->quantiles[i].probability)) ||
-            !cli_json_set(object, "rows", cli_json_whole(question->quantiles[i].rows)) ||
-            json_array_append(list, object) != 0) {
-            json_decref(object);
-            json_decref(list);
-            return NULL;
-        }
-        json_decref(object);
+        bool is_fine = cli_json_set(object, "p", cli_json_number(question->quantiles[i].probability)) &&
+                       cli_json_set(object, "rows", cli_json_whole(question->quantiles[i].rows));
+        list = cli_json_append(list, cli_json_complete(object, is_fine));
     }
     return list;
 }

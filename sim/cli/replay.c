@@ -180,10 +180,8 @@ static bool print_same(const struct cli_args *args, int64_t run, const struct la
         return true;
     }
     json_t *object = json_object();
-    if (!cli_json_set(object, "run", json_integer(run)) || !cli_json_set(object, "same", json_true()) ||
-        !cli_json_set(object, "digest", json_string(digest))) {
-        json_decref(object);
-        object = NULL;
-    }
-    return cli_json_print(object, error);
+    bool is_fine = cli_json_set(object, "run", json_integer(run)) &&
+                   cli_json_set(object, "same", json_true()) &&
+                   cli_json_set(object, "digest", json_string(digest));
+    return cli_json_print(cli_json_complete(object, is_fine), error);
 }

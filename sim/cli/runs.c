@@ -52,12 +52,8 @@ static int runs(const struct cli_args *args, struct sim_error *error)
 static json_t *as_json(const struct store_run_row *rows, size_t count)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < count; i++) {
-        if (json_array_append_new(list, row_as_json(&rows[i])) != 0) {
-            json_decref(list);
-            return NULL;
-        }
-    }
+    for (size_t i = 0; list != NULL && i < count; i++)
+        list = cli_json_append(list, row_as_json(&rows[i]));
     return list;
 }
 
@@ -67,20 +63,18 @@ static json_t *row_as_json(const struct store_run_row *row)
     sim_time_format(row->created_unix_s * SIM_SECOND, created);
     snprintf(digest, sizeof digest, "%016" PRIx64, row->digest);
     json_t *object = json_object();
-    if (cli_json_set(object, "run", json_integer(row->run)) &&
-        cli_json_set(object, "scenario", json_string(row->scenario_name)) &&
-        cli_json_set(object, "seed", cli_json_whole(row->seed)) &&
-        cli_json_set(object, "digest", json_string(digest)) &&
-        cli_json_set(object, "rows", cli_json_whole(row->rows)) &&
-        cli_json_set(object, "strategies", json_integer(row->strategy_count)) &&
-        cli_json_set(object, "expects", json_integer(row->expects)) &&
-        cli_json_set(object, "expects_failed", json_integer(row->expects_failed)) &&
-        cli_json_set(object, "created", json_string(created)) &&
-        cli_json_set(object, "elapsed_ms", json_integer(row->elapsed_ms)) &&
-        cli_json_set(object, "version", json_string(row->version)))
-        return object;
-    json_decref(object);
-    return NULL;
+    bool is_fine = cli_json_set(object, "run", json_integer(row->run)) &&
+                   cli_json_set(object, "scenario", json_string(row->scenario_name)) &&
+                   cli_json_set(object, "seed", cli_json_whole(row->seed)) &&
+                   cli_json_set(object, "digest", json_string(digest)) &&
+                   cli_json_set(object, "rows", cli_json_whole(row->rows)) &&
+                   cli_json_set(object, "strategies", json_integer(row->strategy_count)) &&
+                   cli_json_set(object, "expects", json_integer(row->expects)) &&
+                   cli_json_set(object, "expects_failed", json_integer(row->expects_failed)) &&
+                   cli_json_set(object, "created", json_string(created)) &&
+                   cli_json_set(object, "elapsed_ms", json_integer(row->elapsed_ms)) &&
+                   cli_json_set(object, "version", json_string(row->version));
+    return cli_json_complete(object, is_fine);
 }
 
 static void print_table(const struct store_run_row *rows, size_t count)

@@ -122,9 +122,5 @@ static bool print_json(int64_t value, const uint8_t *key, size_t size, struct si
     bool is_fine = cli_json_set(object, "token", json_integer(value)) &&
                    cli_json_set(object, "key_hex", json_string(hex));
     free(hex);
-    if (!is_fine) {
-        json_decref(object);
-        object = NULL;
-    }
-    return cli_json_print(object, error);
+    return cli_json_print(cli_json_complete(object, is_fine), error);
 }
