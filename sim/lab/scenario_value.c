@@ -45,19 +45,29 @@ bool lab_read_prose(struct lab_reader *reader, const struct lab_field *field, co
     return read_string(reader, field, node, true, out);
 }
 
-bool lab_read_whole(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
-                    void *out)
-{
-    uint64_t value;
-    const char *text = lab_scalar(reader, node);
-    if (text == NULL)
-        return false;
-    const char *problem = lab_quantity_whole(text, &value);
-    if (!check(reader, field, node, problem, (double)value))
-        return false;
-    *(uint64_t *)out = value;
-    return true;
-}
+/* A single value in a unit of its own: parsed, held against the field's range, stored. */
+#define READER(name, type, parse)                                                                            \
+    bool name(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,         \
+              void *out)                                                                                     \
+    {                                                                                                        \
+        type value;                                                                                          \
+        const char *text = lab_scalar(reader, node);                                                         \
+        if (text == NULL)                                                                                    \
+            return false;                                                                                    \
+        const char *problem = parse(text, &value);                                                           \
+        if (!check(reader, field, node, problem, (double)value))                                             \
+            return false;                                                                                    \
+        *(type *)out = value;                                                                                \
+        return true;                                                                                         \
+    }
+READER(lab_read_whole, uint64_t, lab_quantity_whole)
+READER(lab_read_number, double, lab_quantity_number)
+READER(lab_read_duration, int64_t, lab_quantity_duration)
+READER(lab_read_signed_duration, int64_t, lab_quantity_signed_duration)
+READER(lab_read_bytes, uint64_t, lab_quantity_bytes)
+READER(lab_read_rate, double, lab_quantity_rate)
+READER(lab_read_share, double, lab_quantity_share)
+READER(lab_read_drift, double, lab_quantity_drift)
 
 bool lab_read_whole32(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                       void *out)
@@ -66,62 +76,6 @@ bool lab_read_whole32(struct lab_reader *reader, const struct lab_field *field, 
     if (!lab_read_whole(reader, field, node, &value))
         return false;
     *(uint32_t *)out = (uint32_t)value;
-    return true;
-}
-
-bool lab_read_number(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
-                     void *out)
-{
-    double value;
-    const char *text = lab_scalar(reader, node);
-    if (text == NULL)
-        return false;
-    const char *problem = lab_quantity_number(text, &value);
-    if (!check(reader, field, node, problem, value))
-        return false;
-    *(double *)out = value;
-    return true;
-}
-
-bool lab_read_duration(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
-                       void *out)
-{
-    int64_t value;
-    const char *text = lab_scalar(reader, node);
-    if (text == NULL)
-        return false;
-    const char *problem = lab_quantity_duration(text, &value);
-    if (!check(reader, field, node, problem, (double)value))
-        return false;
-    *(int64_t *)out = value;
-    return true;
-}
-
-bool lab_read_signed_duration(struct lab_reader *reader, const struct lab_field *field,
-                              const struct lab_node *node, void *out)
-{
-    int64_t value;
-    const char *text = lab_scalar(reader, node);
-    if (text == NULL)
-        return false;
-    const char *problem = lab_quantity_signed_duration(text, &value);
-    if (!check(reader, field, node, problem, (double)value))
-        return false;
-    *(int64_t *)out = value;
-    return true;
-}
-
-bool lab_read_bytes(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
-                    void *out)
-{
-    uint64_t value;
-    const char *text = lab_scalar(reader, node);
-    if (text == NULL)
-        return false;
-    const char *problem = lab_quantity_bytes(text, &value);
-    if (!check(reader, field, node, problem, (double)value))
-        return false;
-    *(uint64_t *)out = value;
     return true;
 }
 
@@ -138,48 +92,6 @@ bool lab_read_size(struct lab_reader *reader, const struct lab_field *field, con
     if (!check(reader, field, node, problem, (double)value))
         return false;
     *(double *)out = (double)value;
-    return true;
-}
-
-bool lab_read_rate(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
-                   void *out)
-{
-    double value;
-    const char *text = lab_scalar(reader, node);
-    if (text == NULL)
-        return false;
-    const char *problem = lab_quantity_rate(text, &value);
-    if (!check(reader, field, node, problem, value))
-        return false;
-    *(double *)out = value;
-    return true;
-}
-
-bool lab_read_share(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
-                    void *out)
-{
-    double value;
-    const char *text = lab_scalar(reader, node);
-    if (text == NULL)
-        return false;
-    const char *problem = lab_quantity_share(text, &value);
-    if (!check(reader, field, node, problem, value))
-        return false;
-    *(double *)out = value;
-    return true;
-}
-
-bool lab_read_drift(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
-                    void *out)
-{
-    double value;
-    const char *text = lab_scalar(reader, node);
-    if (text == NULL)
-        return false;
-    const char *problem = lab_quantity_drift(text, &value);
-    if (!check(reader, field, node, problem, value))
-        return false;
-    *(double *)out = value;
     return true;
 }
 
