@@ -23,16 +23,18 @@ extern "C" {
 
 /* How the roll of a key is agreed on. */
 enum bk_coordination {
-    BK_SINGLE,     /* whoever reaches the threshold writes bucket + 1 and counter 0, as if alone */
-    BK_LOCKED,     /* the same under a lock row: acquire, read again, roll if still due, release */
-    BK_THREE_STATE /* steady, pre-change, post-change, by a change time that is stored `lead` ahead */
+    BK_SINGLE,      /* whoever reaches the threshold writes bucket + 1 and counter 0, as if alone */
+    BK_LOCKED,      /* the same under a lock row: acquire, read again, roll if still due, release */
+    BK_THREE_STATE, /* steady, pre-change, post-change, by a change time that is stored `lead` ahead */
+    BK_GUARDED      /* a row is placed by a committed grant alone, see docs/guarded.md */
 };
 
 /* How the counter is kept. */
 enum bk_counter {
     BK_COUNTER_RMW,   /* an int column, read and written back */
     BK_COUNTER_LWT,   /* an int column, compare-and-set; rolls and resets are conditional too */
-    BK_COUNTER_COLUMN /* Cassandra's counter minus a base that is stored in the state row */
+    BK_COUNTER_COLUMN /* Cassandra's counter minus a base that is stored in the state row; BK_GUARDED, which
+                         has no other: one counter for each (key, bucket), and no base */
 };
 
 struct bk_agent_config {
@@ -50,6 +52,8 @@ struct bk_agent_config {
     int64_t retry_backoff_ns; /* before try n + 1 of an action that was refused: n times this; >= 0 */
     int64_t lock_lasts_ns;    /* BK_LOCKED: a lock older than this is taken over; > 0 */
     int64_t lock_backoff_ns;  /* BK_LOCKED: mean wait before the next try; > 0 */
+    int64_t grant_ns;         /* BK_GUARDED: how far beyond the row that asks for it a grant reaches; > 0 */
+    int64_t clock_bound_ns;   /* BK_GUARDED: no two clocks are further than twice this apart; >= 0 */
     uint64_t agent_id;        /* not 0; differs between agents: the lock's owner */
 };
 
@@ -60,10 +64,12 @@ enum bk_action_kind {
     BK_ACT_WRITE_STATE, /* plain write of the state row's columns in `mask` */
     BK_ACT_CAS_STATE,   /* conditional: IF the columns in if_mask equal `expected` THEN set those in `mask`;
                            if_mask 0: IF NOT EXISTS */
-    BK_ACT_ADD_COUNTER, /* add 1 to the key's counter column */
+    BK_ACT_ADD_COUNTER, /* add 1 to the counter column of key; of BK_GUARDED: of (key, bucket) */
     BK_ACT_READ_COUNTER,
-    BK_ACT_CAS_LOCK,  /* as CAS_STATE, on the key's lock row: columns BK_LOCK_OWNER and BK_LOCK_UNTIL */
-    BK_ACT_READ_ROWS, /* ask buckets low..high of key, each for up to `rows` rows */
+    BK_ACT_READ_START,  /* BK_GUARDED: the row (key, bucket) of the table of starts; plain */
+    BK_ACT_WRITE_START, /* BK_GUARDED: plain write of that row's one column, columns[0] */
+    BK_ACT_CAS_LOCK,    /* as CAS_STATE, on the key's lock row: columns BK_LOCK_OWNER and BK_LOCK_UNTIL */
+    BK_ACT_READ_ROWS,   /* ask buckets low..high of key, each for up to `rows` rows */
     BK_ACT_ACK, /* no outcome wanted: the row is stored; the client may be told. What follows is counting */
     BK_ACT_DONE /* no outcome wanted: the operation has ended, see status; its number is free again */
 };
@@ -72,6 +78,14 @@ enum bk_action_kind {
  * exists has all of its columns: the first write sets them all. */
 enum bk_column { BK_BUCKET, BK_COUNTER, BK_LAST_CHANGE, BK_NEXT_CHANGE, BK_COLUMN_COUNT };
 enum bk_lock_column { BK_LOCK_OWNER, BK_LOCK_UNTIL };
+/* Of a state row of BK_GUARDED: times from START to before UNTIL belong to BUCKET, those from BEFORE to
+ * before START to BUCKET - 1. The first bucket starts at INT64_MIN. */
+enum bk_guarded_column {
+    BK_GUARDED_BUCKET = BK_BUCKET,
+    BK_GUARDED_BEFORE,
+    BK_GUARDED_START,
+    BK_GUARDED_UNTIL
+};
 
 enum bk_operation_status { BK_OPERATION_OK, BK_OPERATION_REFUSED, BK_OPERATION_UNKNOWN };
 

@@ -25,6 +25,8 @@ extern "C" {
     X(BK_ERROR_CACHE, "a cache needs at least one entry and a time to live that is not negative")            \
     X(BK_ERROR_OPERATIONS, "the number of operations must be from 1 to 65535")                               \
     X(BK_ERROR_LOCK, "a lock needs an owner that is not 0, and times above 0")                               \
+    X(BK_ERROR_GRANT,                                                                                        \
+      "guarded needs a grant above 0, a clock bound that is not negative, and counter columns")              \
     X(BK_ERROR_BACKOFF, "the back-off must not be negative")                                                 \
     X(BK_ERROR_MEMORY, "the memory is too small or not aligned")                                             \
     X(BK_ERROR_BUSY, "all operations of the agent are under way")                                            \

@@ -37,6 +37,8 @@ struct lab_agents {
     uint32_t retries;         /* of what may be repeated; default 3 */
     uint32_t counter_retries; /* of counter updates; default 0, as drivers do */
     int64_t timeout_ns;       /* the client's own; default 12s (cluster.timeouts.client) */
+    uint32_t operations;      /* under way at once, of each agent; 0, the default: as many as memory bears, at
+                                 most 4096 */
     int64_t restart_ns;       /* a crashed agent is back after this; default 5s */
 };
 

@@ -10,6 +10,7 @@
 #include "bucketing/agent.h"
 #include "bucketing/bucketing.h"
 #include "lab/histogram.h"
+#include "lab/oracle.h"
 #include "lab/scenario.h"
 
 #define LAB_METRIC_NAME_SIZE 64
@@ -55,15 +56,16 @@ struct lab_views {
 struct lab_strategy_result {
     char *label;
     struct bk_strategy strategy;
-    enum bk_coordination coordination; /* these three: of a cluster run; else 0 */
+    enum bk_coordination coordination; /* these four: of a cluster run; else 0 */
     enum bk_counter counter;
-    int64_t lead_ns;
+    int64_t lead_ns, grant_ns;
     uint64_t placement_digest;
     struct lab_histogram closed_rows, open_rows, closed_bytes, open_bytes; /* weight: rows */
     struct lab_histogram read_partitions; /* partitions per read; empty without reads. weight: 1 */
     struct lab_metrics metrics;
     struct lab_event_log events; /* of a cluster run */
     struct lab_views views;
+    struct lab_verdict verdict; /* of a cluster run */
 };
 
 struct lab_expect_result {

@@ -30,6 +30,7 @@ struct lab_strategy {
     enum bk_counter counter;                /* of probabilistic; default BK_COUNTER_RMW */
     int64_t lead_ns;                        /* of BK_THREE_STATE; else 0 */
     int64_t lock_lasts_ns, lock_backoff_ns; /* of BK_LOCKED: default 5s and 100ms; else 0 */
+    int64_t grant_ns;                       /* of BK_GUARDED: default 10s; else 0 */
     int line, column;
 };
 
