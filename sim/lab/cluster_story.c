@@ -75,6 +75,14 @@ void lab_story_action(struct lab_cluster_run *run, uint32_t agent, const struct 
     case BK_ACT_READ_COUNTER:
         lab_story_tell(run, key, "agent %u reads the counter%s", agent, again);
         break;
+    case BK_ACT_READ_START:
+        lab_story_tell(run, key, "agent %u reads the start of bucket %" PRId64 "%s", agent, action->bucket,
+                       again);
+        break;
+    case BK_ACT_WRITE_START:
+        lab_story_tell(run, key, "agent %u writes the start of bucket %" PRId64 "%s", agent, action->bucket,
+                       again);
+        break;
     case BK_ACT_READ_ROWS:
         if (action->step.bucket_low == action->step.bucket_high)
             lab_story_tell(run, key, "agent %u asks bucket %" PRId64 " for %" PRIu64 " rows%s", agent,
