@@ -80,6 +80,8 @@ static const char *coordination_of(const struct lab_strategy_result *strategy, s
         return ", locked";
     case BK_THREE_STATE:
         return report_text(arena, ", three-state, lead %s", report_time(arena, (double)strategy->lead_ns));
+    case BK_GUARDED:
+        return report_text(arena, ", guarded, grants of %s", report_time(arena, (double)strategy->grant_ns));
     }
     return "";
 }
