@@ -81,6 +81,12 @@ static inline void say_action(struct story *story, const struct bk_action *actio
     case BK_ACT_READ_COUNTER:
         say(story, "read counter");
         break;
+    case BK_ACT_READ_START:
+        say(story, "read start of %lld", (long long)action->bucket);
+        break;
+    case BK_ACT_WRITE_START:
+        say(story, "set start of %lld to %lld", (long long)action->bucket, (long long)action->columns[0]);
+        break;
     case BK_ACT_CAS_LOCK:
         say(story, "lock");
         say_columns(story, lock_names, action->mask, action->columns);
