@@ -267,6 +267,7 @@ struct cass_cluster {
             struct cass_table partition_table, register_table, counter_table, row_table, lock_table;
         };
     };
+    struct cass_observer observer;
     bool is_broken;
     uint64_t events_handled;
 };
@@ -372,6 +373,7 @@ void cass_replica_execute(struct cass_cluster *cluster, uint32_t message);
 uint32_t cass_position(const struct cass_cluster *cluster, uint64_t key);
 uint32_t cass_register_find(const struct cass_cluster *cluster, uint64_t key);
 uint32_t cass_register_need(struct cass_cluster *cluster, uint64_t key);
+void cass_register_tell(const struct cass_cluster *cluster, uint32_t entity); /* the observer, of a change */
 uint32_t cass_counter_find(const struct cass_cluster *cluster, uint64_t key);
 uint32_t cass_counter_need(struct cass_cluster *cluster, uint64_t key);
 uint32_t cass_body_new(struct cass_cluster *cluster); /* with one reference */
@@ -391,6 +393,8 @@ uint32_t cass_partition_position(const struct cass_cluster *cluster, uint64_t ke
 void cass_partition_expire(struct cass_cluster *cluster, uint32_t partition);
 /* The row of a statement, with a reference for the caller. */
 uint32_t cass_row_need(struct cass_cluster *cluster, const struct cass_statement *statement);
+/* The record of a written row, CASS_NONE once nothing about it is open. */
+uint32_t cass_row_find(const struct cass_cluster *cluster, uint32_t partition, uint64_t row_id);
 void cass_row_release(struct cass_cluster *cluster, uint32_t row);
 void cass_row_confirm(struct cass_cluster *cluster, uint32_t row);
 void cass_row_apply(struct cass_cluster *cluster, uint32_t row, uint32_t replica);

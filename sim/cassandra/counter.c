@@ -86,6 +86,9 @@ void cass_count_shard(struct cass_cluster *cluster, uint32_t message_index)
     struct shard *own = shard_at(cluster, operation->entity, leader, leader);
     own->clock = at_least(own->clock + 1, cass_node_clock_us(cluster, node));
     own->count += operation->statement.delta;
+    if (cluster->observer.counter_added != NULL)
+        cluster->observer.counter_added(cluster->observer.context, operation->statement.key,
+                                        operation->statement.row_id, operation->statement.delta);
     uint32_t body_index = cass_body_new(cluster);
     struct body *body = body_at(cluster, body_index);
     body->leader = leader;

@@ -56,6 +56,7 @@ void cass_paxos_commit(struct cass_cluster *cluster, const struct message *messa
     if (!cass_ballot_after(&state->accepted.ballot, &decided->ballot))
         state->accepted.ballot = (struct ballot){.micros = NO_TIME};
     cass_image_merge(image_at(cluster, message->entity, message->replica), &decided->image);
+    cass_register_tell(cluster, message->entity);
 }
 
 static struct paxos_state *state_need(struct cass_cluster *cluster, uint32_t entity, uint32_t replica)

@@ -277,6 +277,7 @@ static void accepted(struct cass_cluster *cluster, uint32_t index)
 {
     struct operation *operation = operation_at(cluster, index);
     if (operation->stage == STAGE_PROPOSE_REPAIR) {
+        cluster->nodes[operation->place].stats.paxos_finished++;
         struct proposal decided = body_at(cluster, operation->body)->accepted;
         uint32_t alive = cass_replicas_alive(cluster, operation->place, operation->position);
         commit_repair(cluster, index, &decided, alive, operation->required);

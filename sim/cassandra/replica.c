@@ -107,6 +107,7 @@ static void apply(struct cass_cluster *cluster, const struct message *message)
     case MESSAGE_WRITE_CELLS:
         cass_image_merge(image_at(cluster, message->entity, replica),
                          &body_at(cluster, message->body)->image);
+        cass_register_tell(cluster, message->entity);
         break;
     case MESSAGE_WRITE_SHARD: {
         const struct body *body = body_at(cluster, message->body);

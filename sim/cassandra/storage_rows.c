@@ -91,6 +91,11 @@ uint32_t cass_row_need(struct cass_cluster *cluster, const struct cass_statement
     return index;
 }
 
+uint32_t cass_row_find(const struct cass_cluster *cluster, uint32_t partition, uint64_t row_id)
+{
+    return row_find(cluster, partition, row_id, 0);
+}
+
 void cass_row_release(struct cass_cluster *cluster, uint32_t index)
 {
     if (index == CASS_NONE)
@@ -207,6 +212,11 @@ static void count_first(struct cass_cluster *cluster, const struct row *row)
     partition->last_row_ns = row->time_ns > partition->last_row_ns ? row->time_ns : partition->last_row_ns;
     if (row->expires_s != NEVER)
         expiry_add(cluster, row->partition, row->expires_s, row->bytes);
+    if (cluster->observer.row_stored != NULL) {
+        partition = partition_at(cluster, row->partition);
+        cluster->observer.row_stored(cluster->observer.context, partition->key, partition->bucket,
+                                     row->row_id, row->time_ns);
+    }
 }
 
 /* In order of seconds; mostly the last one, or one after it. */

@@ -68,6 +68,45 @@ bool cass_peek_columns(const struct cass_cluster *cluster, uint32_t node, uint64
     return *mask != 0;
 }
 
+void cass_observe(struct cass_cluster *cluster, const struct cass_observer *observer)
+{
+    cluster->observer = *observer;
+}
+
+void cass_register_tell(const struct cass_cluster *cluster, uint32_t entity)
+{
+    if (cluster->observer.register_changed != NULL)
+        cluster->observer.register_changed(cluster->observer.context, register_at(cluster, entity)->key);
+}
+
+bool cass_peek_merged(const struct cass_cluster *cluster, uint64_t key, int64_t *columns, uint32_t *mask)
+{
+    *mask = 0;
+    uint32_t entry = cass_register_find(cluster, key);
+    if (entry == CASS_NONE)
+        return false;
+    struct image merged = *image_at(cluster, entry, 0);
+    for (uint32_t replica = 1; replica < cluster->factor; replica++)
+        cass_image_merge(&merged, image_at(cluster, entry, replica));
+    *mask = cass_image_live(&merged, now_ns(cluster), columns);
+    return *mask != 0;
+}
+
+uint32_t cass_row_held(const struct cass_cluster *cluster, uint64_t key, int64_t bucket, uint64_t row_id)
+{
+    uint32_t partition = cass_partition_find(cluster, key, bucket);
+    uint32_t row = partition == CASS_NONE ? CASS_NONE : cass_row_find(cluster, partition, row_id);
+    return row == CASS_NONE ? cluster->factor : bit_count(row_at(cluster, row)->held);
+}
+
+bool cass_row_is_open(const struct cass_cluster *cluster, uint64_t key, int64_t bucket, uint64_t row_id)
+{
+    uint32_t partition = cass_partition_find(cluster, key, bucket);
+    uint32_t row = partition == CASS_NONE ? CASS_NONE : cass_row_find(cluster, partition, row_id);
+    return row != CASS_NONE && row_at(cluster, row)->held != 0 &&
+           (row_at(cluster, row)->flags & ROW_CONFIRMED) == 0;
+}
+
 bool cass_peek_counter(const struct cass_cluster *cluster, uint32_t node, uint64_t key, int64_t *value)
 {
     *value = 0;
@@ -90,6 +129,16 @@ int64_t cass_counter_total(const struct cass_cluster *cluster, uint64_t key)
     int64_t total = 0;
     for (uint32_t leader = 0; entry != CASS_NONE && leader < cluster->factor; leader++)
         total += shard_at(cluster, entry, leader, leader)->count;
+    return total;
+}
+
+uint64_t cass_counters_total(const struct cass_cluster *cluster)
+{
+    uint64_t total = 0;
+    for (uint32_t entry = 1; entry < cluster->counters.used; entry++) {
+        for (uint32_t leader = 0; leader < cluster->factor; leader++)
+            total += (uint64_t)shard_at(cluster, entry, leader, leader)->count;
+    }
     return total;
 }
 

@@ -44,6 +44,17 @@ void lab_action_count(struct lab_cluster_run *run, const struct bk_action *actio
     }
 }
 
+uint64_t lab_state_register(uint32_t key)
+{
+    return STATE_KEY(key);
+}
+
+bool lab_register_is_state(uint64_t key, uint32_t *out)
+{
+    *out = (uint32_t)(key / 2);
+    return key % 2 == 0 && key / 2 <= UINT32_MAX;
+}
+
 void lab_action_statement(const struct lab_cluster_run *run, const struct bk_action *action,
                           struct cass_statement *out)
 {
@@ -66,6 +77,7 @@ void lab_action_statement(const struct lab_cluster_run *run, const struct bk_act
         break;
     case BK_ACT_ADD_COUNTER:
         out->kind = CASS_ADD_COUNTER;
+        out->row_id = action->row.sequence;
         out->delta = 1;
         break;
     case BK_ACT_READ_COUNTER:

@@ -121,7 +121,6 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
     run->fault_draws = calloc(scenario->fault_count + 1, sizeof *run->fault_draws);
     run->events.marks = calloc(LAB_EVENT_MARKS_MAX, sizeof *run->events.marks);
     run->events.stride = 1;
-
     if (run->fault_draws == NULL || run->events.marks == NULL ||
         !sim_queue_create(QUEUE_CAPACITY, run->start_ns, &run->queue))
         return sim_fail_memory(error);
@@ -135,7 +134,11 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
     run->places[1] = calloc(place_count, 1);
     if (run->places[0] == NULL || run->places[1] == NULL || !lab_tally_init(&run->tally, run->node_count))
         return sim_fail_memory(error);
-    if (!lab_agents_create(run, error) || !begin_keys(run, error))
+    if (!lab_agents_create(run, error))
+        return false;
+    if (!lab_oracles_begin(run))
+        return sim_fail_memory(error);
+    if (!begin_keys(run, error))
         return false;
     lab_faults_begin(run);
     if (run->out_of_memory)
@@ -323,17 +326,16 @@ static const char *event_name(uint32_t kind)
 static void release(struct lab_cluster_run *run)
 {
     for (uint32_t i = 0; run->keys != NULL && i < run->key_count; i++) {
-        free(run->keys[i].log);
         free(run->keys[i].changes);
     }
     free(run->keys);
     run->keys = NULL;
+    lab_oracles_destroy(run);
     lab_agents_destroy(run);
     if (run->cluster != NULL)
         cass_cluster_destroy(run->cluster);
     run->cluster = NULL;
     sim_queue_destroy(&run->queue);
-    run->queue = (struct sim_queue){0};
     free(run->fault_draws);
     free(run->active);
     free(run->places[0]);

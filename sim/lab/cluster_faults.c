@@ -66,7 +66,10 @@ void lab_fault_strike(struct lab_cluster_run *run, uint32_t number)
         come_again(run, number);
     }
     tell(run, &made, "begins");
+    lab_watch_fault(run, made.kind);
     if (made.kind == LAB_FAULT_CLOCK_JUMP) {
+        lab_condition_set(&run->oracles.verdict, LAB_CONDITION_CLOCK_JUMP);
+        lab_health_pulse(run, sim_queue_now(&run->queue));
         jump(&run->agents[made.target], by_ns);
         return;
     }
@@ -75,12 +78,15 @@ void lab_fault_strike(struct lab_cluster_run *run, uint32_t number)
         return;
     }
     if (made.kind == LAB_FAULT_HINT_LOSS) {
+        lab_health_pulse(run, sim_queue_now(&run->queue));
         cass_drop_hints(run->cluster, made.target);
         return;
     }
     if (made.kind == LAB_FAULT_GC_STORM) {
         int64_t left_ns = lab_until(run->end_ns, LAB_DRAIN_NS) - sim_queue_now(&run->queue);
-        cass_pause(run->cluster, made.target, lasts_ns < left_ns ? lasts_ns : left_ns);
+        lasts_ns = lasts_ns < left_ns ? lasts_ns : left_ns;
+        lab_health_pulse(run, lab_until(sim_queue_now(&run->queue), lasts_ns));
+        cass_pause(run->cluster, made.target, lasts_ns);
         return;
     }
     begin(run, &made, lasts_ns);
@@ -103,6 +109,7 @@ static void begin(struct lab_cluster_run *run, const struct lab_active_fault *ma
     }
     run->active_count += place == run->active_count;
     run->active[place] = *made;
+    lab_health_fault(run, true);
     apply(run, made, true);
     int64_t now_ns = sim_queue_now(&run->queue);
     if (lasts_ns < SIM_QUEUE_TIME_MAX - now_ns)
@@ -123,6 +130,7 @@ void lab_fault_end(struct lab_cluster_run *run, uint32_t place)
 {
     struct lab_active_fault ended = run->active[place];
     run->active[place].is_used = false;
+    lab_health_fault(run, false);
     tell(run, &ended, "ends");
     apply(run, &ended, false);
 }

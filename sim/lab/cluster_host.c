@@ -17,19 +17,20 @@
 
 static uint32_t cache_entries(const struct lab_cluster_run *run);
 static void orphan(struct lab_cluster_run *run, struct lab_host_agent *agent);
+static void start_agent(struct lab_cluster_run *run, uint32_t number);
 static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct sim_error *error);
 static uint32_t choose_agent(struct lab_cluster_run *run, uint64_t draw);
+static void begin_operation(struct lab_cluster_run *run, struct lab_host_operation *operation, uint32_t key);
 static void pump(struct lab_cluster_run *run, uint32_t agent);
 static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
-static void acknowledge(struct lab_cluster_run *run, struct lab_host_operation *operation);
+static void acknowledge(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation);
 static void end_operation(struct lab_cluster_run *run, struct lab_host_operation *operation,
                           const struct bk_action *action);
-static void place_row(struct lab_cluster_run *run, const struct lab_host_operation *operation,
+static void place_row(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                       int64_t bucket);
 static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
 static void conclude(struct lab_cluster_run *run, uint32_t agent, uint32_t number);
 static void keep_latency(struct lab_cluster_run *run, const struct lab_host_operation *operation);
-static void note_state(struct lab_cluster_run *run, uint32_t key, const int64_t *columns, uint32_t mask);
 static void set_tick(struct lab_cluster_run *run, uint32_t agent);
 
 bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
@@ -64,7 +65,6 @@ bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
                         "%s: %u agents with caches of %u entries take %.0f GB; lower cache_entries, or count",
                         run->scenario->path, agents->count, run->config.cache_entries,
                         (double)bytes * agents->count / 1e9);
-    sim_random_init(&run->agent_draws, run->scenario->seed, SIM_AGENT, 0);
     for (uint32_t i = 0; i < agents->count; i++) {
         if (!create_agent(run, i, error))
             return false;
@@ -98,44 +98,34 @@ int64_t lab_agent_clock(const struct lab_cluster_run *run, uint32_t number)
 void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const struct lab_arrival *arrival)
 {
     struct lab_cluster_key *key = &run->keys[key_index];
-    if (key->log_count == key->log_capacity) {
-        size_t capacity = key->log_capacity == 0 ? 8 : key->log_capacity * 2;
-        struct lab_logged *log = realloc(key->log, capacity * sizeof *log);
-        if (log == NULL) {
-            run->out_of_memory = true;
-            return;
-        }
-        key->log = log;
-        key->log_capacity = capacity;
-    }
-    uint64_t number = key->log_count++;
-    struct lab_logged *logged = &key->log[number];
-    *logged = (struct lab_logged){arrival->time_ns, arrival->time_ns, LAB_UNPLACED, false};
+    uint64_t number = key->rows++;
+    run->tally.rows++;
+    run->keys_met += number == 0;
+    lab_oracles_arrived(run, key_index);
     uint64_t entity = lab_rows_key_entity(run->rows, key_index);
     uint32_t chosen = choose_agent(run, sim_hash(run->scenario->seed ^ entity, SIM_AGENT, number));
-    if (chosen == UINT32_MAX) {
-        run->refused++;
-        return;
-    }
-    logged->time_ns = lab_agent_clock(run, chosen);
-    struct bk_row row = {logged->time_ns, number, arrival->id, arrival->bytes};
-    uint32_t operation_number;
-    enum bk_status status =
-        bk_agent_write(run->agents[chosen].agent, logged->time_ns, key_index, &row, &operation_number);
+    int64_t time_ns = chosen == UINT32_MAX ? arrival->time_ns : lab_agent_clock(run, chosen);
+    key->birth_ns = number == 0 ? time_ns : key->birth_ns;
+    struct bk_row row = {time_ns, number, arrival->id, arrival->bytes};
+    uint32_t operation_number = 0;
+    enum bk_status status = BK_ERROR_BUSY;
+    if (chosen != UINT32_MAX)
+        status = bk_agent_write(run->agents[chosen].agent, time_ns, key_index, &row, &operation_number);
     if (status == BK_ERROR_BUSY) {
         run->refused++;
-        lab_story_tell(run, key_index, "agent %u is busy and refuses a row", chosen);
+        lab_oracles_placed(run, key_index, number, 0, LAB_UNPLACED, 0);
+        if (chosen == UINT32_MAX)
+            lab_story_tell(run, key_index, "no agent is up to take a row");
+        else
+            lab_story_tell(run, key_index, "agent %u is busy and refuses a row", chosen);
         return;
     }
     assert(status == BK_OK);
     struct lab_host_operation *operation = &run->agents[chosen].operations[operation_number];
-    operation->is_active = true;
-    operation->is_read = operation->is_acknowledged = false;
+    begin_operation(run, operation, key_index);
     operation->fires = bk_fires(&run->config.strategy, &row);
-    operation->key = key_index;
     operation->row = number;
-    operation->begun_ns = sim_queue_now(&run->queue);
-    run->operations_active++;
+    operation->row_time_ns = time_ns;
     if (lab_story_wants(run, key_index))
         lab_story_tell(run, key_index, "agent %u takes row %llu%s", chosen, (unsigned long long)number,
                        operation->fires ? ", which fires" : "");
@@ -150,23 +140,19 @@ void lab_agent_read(struct lab_cluster_run *run, uint32_t key_index)
     if (chosen == UINT32_MAX)
         return;
     int64_t now_ns = lab_agent_clock(run, chosen);
-    int64_t birth_ns = key->log_count > 0 ? key->log[0].time_ns : now_ns;
+    int64_t birth_ns = key->rows > 0 ? key->birth_ns : now_ns;
     enum bk_plan plan = run->config.strategy.kind == BK_HASH ? BK_PLAN_ALL : reads->plan;
     uint32_t number;
     enum bk_status status =
         bk_agent_read_latest(run->agents[chosen].agent, now_ns, key_index, birth_ns,
-                             key->log_count > 0 ? key->log_count - 1 : 0, reads->rows, plan, &number);
+                             key->rows > 0 ? key->rows - 1 : 0, reads->rows, plan, &number);
     if (status == BK_ERROR_BUSY)
         return;
     assert(status == BK_OK);
     struct lab_host_operation *operation = &run->agents[chosen].operations[number];
-    operation->is_active = operation->is_read = true;
-    operation->is_acknowledged = false;
-    operation->key = key_index;
-    operation->begun_ns = sim_queue_now(&run->queue);
+    begin_operation(run, operation, key_index);
+    operation->is_read = true;
     operation->due_rows = key->acknowledged < reads->rows ? key->acknowledged : reads->rows;
-    operation->empties = 0;
-    run->operations_active++;
     lab_story_tell(run, key_index, "agent %u reads the newest %llu rows", chosen,
                    (unsigned long long)reads->rows);
     pump(run, chosen);
@@ -225,6 +211,7 @@ void lab_agent_crash(struct lab_cluster_run *run, uint32_t number, int64_t lasts
     if (!agent->is_up)
         return;
     agent->is_up = false;
+    lab_health_fault(run, true);
     orphan(run, agent);
     if (agent->tick != 0)
         sim_queue_cancel(&run->queue, agent->tick);
@@ -239,6 +226,13 @@ void lab_agents_leave(struct lab_cluster_run *run)
 
 void lab_agent_restart(struct lab_cluster_run *run, uint32_t number)
 {
+    lab_story_tell(run, LAB_NO_KEY, "agent %u is back", number);
+    lab_health_fault(run, false);
+    start_agent(run, number);
+}
+
+static void start_agent(struct lab_cluster_run *run, uint32_t number)
+{
     struct lab_host_agent *agent = &run->agents[number];
     struct bk_agent_config config = run->config;
     config.agent_id = (uint64_t)number + 1;
@@ -247,8 +241,6 @@ void lab_agent_restart(struct lab_cluster_run *run, uint32_t number)
     (void)status;
     agent->is_up = true;
     agent->restart = 0;
-    if (sim_queue_now(&run->queue) > run->start_ns)
-        lab_story_tell(run, LAB_NO_KEY, "agent %u is back", number);
 }
 
 /* Who keeps no state needs no cache, and in one this much larger than the keys none pushes out another. */
@@ -273,8 +265,14 @@ static void orphan(struct lab_cluster_run *run, struct lab_host_agent *agent)
         operation->outstanding = 0;
         operation->is_active = false;
         run->operations_active--;
-        run->unresolved += !operation->is_read && !operation->is_acknowledged;
+        if (operation->is_read)
+            continue;
+        run->unresolved += !operation->is_acknowledged;
         run->unresolved_increments += operation->is_acknowledged && operation->fires;
+        run->oracles.verdict.probes[LAB_PROBE_CRASH_UNCOUNTED] +=
+            operation->is_acknowledged && operation->fires;
+        lab_state_write_ended(run, operation, BK_OUTCOME_UNKNOWN);
+        lab_oracles_write_ended(run, operation, false, false);
     }
 }
 
@@ -289,7 +287,7 @@ static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct si
     agent->operations = calloc(run->operation_count, sizeof *agent->operations);
     if (agent->memory == NULL || agent->operations == NULL)
         return sim_fail_memory(error);
-    lab_agent_restart(run, number);
+    start_agent(run, number);
     struct sim_random draws;
     sim_random_init(&draws, run->scenario->seed, SIM_CLOCK, number);
     double offset = 2 * sim_random_unit(&draws) - 1, drift = 2 * sim_random_unit(&draws) - 1;
@@ -310,6 +308,17 @@ static uint32_t choose_agent(struct lab_cluster_run *run, uint64_t draw)
     return UINT32_MAX;
 }
 
+static void begin_operation(struct lab_cluster_run *run, struct lab_host_operation *operation, uint32_t key)
+{
+    uint32_t serial = operation->serial;
+    *operation = (struct lab_host_operation){.serial = serial,
+                                             .is_active = true,
+                                             .key = key,
+                                             .bucket = LAB_UNPLACED,
+                                             .begun_ns = sim_queue_now(&run->queue)};
+    run->operations_active++;
+}
+
 static void pump(struct lab_cluster_run *run, uint32_t number)
 {
     struct bk_action action;
@@ -324,18 +333,18 @@ static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk
     if (lab_story_wants(run, operation->key))
         lab_story_action(run, agent, action);
     if (action->kind == BK_ACT_ACK)
-        acknowledge(run, operation);
+        acknowledge(run, agent, operation);
     else if (action->kind == BK_ACT_DONE)
         end_operation(run, operation, action);
     else
         ask(run, agent, action);
 }
 
-static void acknowledge(struct lab_cluster_run *run, struct lab_host_operation *operation)
+static void acknowledge(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation)
 {
-    struct lab_cluster_key *key = &run->keys[operation->key];
-    operation->is_acknowledged = key->log[operation->row].is_acknowledged = true;
-    key->acknowledged++;
+    operation->is_acknowledged = true;
+    run->keys[operation->key].acknowledged++;
+    lab_oracles_acknowledged(run, agent, operation);
     lab_histogram_add(&run->latency[LAB_LATENCY_WRITE],
                       (uint64_t)(sim_queue_now(&run->queue) - operation->begun_ns), 1, 1);
 }
@@ -353,19 +362,24 @@ static void end_operation(struct lab_cluster_run *run, struct lab_host_operation
         run->refused += action->status == BK_OPERATION_REFUSED;
         run->unresolved += action->status == BK_OPERATION_UNKNOWN;
         run->unresolved_increments += operation->is_acknowledged && action->fired && !action->counted;
+        lab_oracles_write_ended(run, operation, action->counted, action->status == BK_OPERATION_REFUSED);
     }
     operation->is_active = false;
     run->operations_active--;
 }
 
-/* The first put of a row says where it goes; a retry that goes elsewhere would stand twice. */
-static void place_row(struct lab_cluster_run *run, const struct lab_host_operation *operation, int64_t bucket)
+/* The first put of a row says where it goes; a retry that goes elsewhere may make it stand twice. */
+static void place_row(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                      int64_t bucket)
 {
-    struct lab_logged *logged = &run->keys[operation->key].log[operation->row];
-    if (logged->bucket == LAB_UNPLACED)
-        logged->bucket = bucket;
-    else
-        run->tally.duplicated += logged->bucket != bucket;
+    if (operation->bucket == LAB_UNPLACED) {
+        lab_oracles_placed(run, operation->key, operation->row, operation->row_time_ns, bucket, agent);
+    } else if (operation->bucket != bucket) {
+        bool ok = lab_open_add(&run->oracles.moved, operation->key, operation->row, operation->bucket);
+        run->out_of_memory = run->out_of_memory || !ok;
+    }
+    operation->bucket = bucket;
+    run->oracles.verdict.probes[LAB_PROBE_UNKNOWN_PUT] += operation->was_unknown;
 }
 
 static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action)
@@ -380,9 +394,10 @@ static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_act
     memcpy(operation->columns, action->columns, sizeof action->columns);
     lab_action_count(run, action);
     if (action->kind == BK_ACT_PUT_ROW)
-        place_row(run, operation, action->bucket);
+        place_row(run, agent, operation, action->bucket);
     struct cass_statement statement;
     lab_action_statement(run, action, &statement);
+    lab_watch_asked(run, operation, action, &statement);
     uint64_t tag = TAG(agent, action->operation, operation->serial);
     operation->outstanding = 1;
     if (action->kind == BK_ACT_READ_ROWS) {
@@ -410,11 +425,7 @@ static void conclude(struct lab_cluster_run *run, uint32_t agent, uint32_t numbe
     }
     if (lab_story_wants(run, operation->key))
         lab_story_outcome(run, agent, operation, number, &outcome);
-    bool is_state = operation->action == BK_ACT_WRITE_STATE || operation->action == BK_ACT_CAS_STATE;
-    if (is_state && outcome.kind == BK_OUTCOME_APPLIED)
-        note_state(run, operation->key, operation->columns, operation->mask);
-    else if (operation->action == BK_ACT_READ_STATE && outcome.kind == BK_OUTCOME_APPLIED)
-        note_state(run, operation->key, outcome.columns, outcome.mask);
+    lab_watch_outcome(run, operation, outcome.kind);
     bk_agent_outcome(run->agents[agent].agent, lab_agent_clock(run, agent), number, &outcome);
     pump(run, agent);
 }
@@ -426,38 +437,6 @@ static void keep_latency(struct lab_cluster_run *run, const struct lab_host_oper
         lab_histogram_add(&run->latency[LAB_LATENCY_COUNTER], spent, 1, 1);
     if (operation->action == BK_ACT_CAS_STATE || operation->action == BK_ACT_CAS_LOCK)
         lab_histogram_add(&run->latency[LAB_LATENCY_LWT], spent, 1, 1);
-}
-
-/* What is committed of a key's changes, as far as anybody has been told. */
-static void note_state(struct lab_cluster_run *run, uint32_t key_index, const int64_t *columns, uint32_t mask)
-{
-    struct lab_cluster_key *key = &run->keys[key_index];
-    if ((mask >> BK_BUCKET & 1) == 0 || columns[BK_BUCKET] <= 0)
-        return;
-    size_t bucket = (size_t)columns[BK_BUCKET];
-    if (bucket >= key->change_count) {
-        int64_t *changes = realloc(key->changes, (bucket + 1) * sizeof *changes);
-        if (changes == NULL) {
-            run->out_of_memory = true;
-            return;
-        }
-        memset(changes + key->change_count, 0, (bucket + 1 - key->change_count) * sizeof *changes);
-        key->changes = changes;
-        key->change_count = bucket + 1;
-    }
-    bool is_three_state = run->config.coordination == BK_THREE_STATE;
-    /* The row that rolled a key at once still belongs to the old bucket. */
-    int64_t from_ns = is_three_state ? columns[BK_LAST_CHANGE] : columns[BK_LAST_CHANGE] + 1;
-    if (is_three_state && columns[BK_NEXT_CHANGE] != 0)
-        from_ns = columns[BK_NEXT_CHANGE];
-    key->changes[bucket] = from_ns;
-    if (columns[BK_BUCKET] > key->committed_bucket) {
-        key->committed_bucket = columns[BK_BUCKET];
-        if (lab_story_wants(run, key_index))
-            lab_story_tell(run, key_index, "the key rolls to bucket %lld%s", (long long)columns[BK_BUCKET],
-                           is_three_state ? ", from its change time on" : "");
-        lab_views_change(run, key_index, sim_queue_now(&run->queue), from_ns);
-    }
 }
 
 static void set_tick(struct lab_cluster_run *run, uint32_t number)

@@ -1,26 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a cluster run leaves behind: partitions as they are stored, loads, and where every row went. */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cluster_run.h"
 #include "kernel/digest.h"
-#include "kernel/time.h"
 #include "metrics.h"
 #include "result_make.h"
 
-/* Rows of one partition within the second at hand. */
-struct second_cell {
-    int64_t bucket, second;
-    uint64_t rows;
-};
-
 static void tally_partitions(struct lab_cluster_run *run);
 static int64_t current_bucket(const struct lab_cluster_run *run, uint32_t key);
-static void tally_key(struct lab_cluster_run *run, uint32_t key);
-static bool is_misrouted(const struct lab_cluster_key *key, const struct lab_logged *row);
-static void watch_second(struct lab_cluster_run *run, struct second_cell *cells, size_t count,
-                         const struct lab_logged *row);
 
 bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_cluster_run **runs,
                         struct lab_result **out)
@@ -38,6 +27,7 @@ bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_cluster_
         lab_result_take(strategy, &run->tally);
         strategy->events = run->events;
         strategy->views = run->views;
+        strategy->verdict = run->oracles.verdict;
         run->events.marks = NULL;
         memset(&run->views, 0, sizeof run->views);
         result->digest = sim_digest_chain(result->digest, strategy->events.digest);
@@ -53,8 +43,7 @@ bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_cluster_
 void lab_cluster_tally(struct lab_cluster_run *run)
 {
     tally_partitions(run);
-    for (uint32_t key = 0; key < run->key_count; key++)
-        tally_key(run, key);
+    lab_oracles_end(run);
     for (uint32_t node = 0; node < run->node_count; node++) {
         struct cass_node_stats stats;
         cass_node_stats(run->cluster, node, &stats);
@@ -71,7 +60,18 @@ bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *
          lab_metrics_add(out, "writes.increments_unresolved", (double)run->unresolved_increments);
     for (int i = 0; ok && i < LAB_LATENCY_COUNT; i++)
         ok = lab_metrics_of_latency(&run->latency[i], names[i], out);
-    return ok && lab_metrics_add(out, "events", (double)run->events.events);
+    ok = ok && lab_metrics_add(out, "events", (double)run->events.events);
+    const struct lab_verdict *verdict = &run->oracles.verdict;
+    if (run->config.counter == BK_COUNTER_COLUMN && run->config.strategy.kind == BK_PROBABILISTIC)
+        ok = ok && lab_metrics_add(out, "writes.increments_lost", (double)verdict->increments_lost) &&
+             lab_metrics_add(out, "writes.increments_doubled", (double)verdict->increments_doubled);
+    for (int i = 0; ok && i < LAB_ORACLE_COUNT; i++) {
+        char name[LAB_METRIC_NAME_SIZE];
+        snprintf(name, sizeof name, "oracle.%s.violations", lab_oracle_name((enum lab_oracle)i));
+        if (verdict->is_judged[i])
+            ok = lab_metrics_add(out, name, (double)verdict->violations[i].count);
+    }
+    return ok;
 }
 
 static void tally_partitions(struct lab_cluster_run *run)
@@ -99,7 +99,7 @@ static void tally_partitions(struct lab_cluster_run *run)
 static int64_t current_bucket(const struct lab_cluster_run *run, uint32_t key_index)
 {
     const struct lab_cluster_key *key = &run->keys[key_index];
-    struct bk_row now = {.time_ns = run->end_ns, .sequence = key->log_count > 0 ? key->log_count - 1 : 0};
+    struct bk_row now = {.time_ns = run->end_ns, .sequence = key->rows > 0 ? key->rows - 1 : 0};
     struct bk_route route;
     switch (run->config.strategy.kind) {
     case BK_TIME:
@@ -107,54 +107,8 @@ static int64_t current_bucket(const struct lab_cluster_run *run, uint32_t key_in
         bk_route(&run->config.strategy, NULL, &now, &route);
         return route.bucket;
     case BK_PROBABILISTIC:
-        if (key->committed_bucket > 0 && key->changes[key->committed_bucket] > run->end_ns)
-            return key->committed_bucket - 1;
-        return key->committed_bucket;
+        return lab_state_bucket_at(run, key_index, run->end_ns);
     default:
         return INT64_MIN; /* none and hash: all are open */
     }
-}
-
-static void tally_key(struct lab_cluster_run *run, uint32_t key_index)
-{
-    const struct lab_cluster_key *key = &run->keys[key_index];
-    struct sim_placement placement;
-    struct second_cell cells[16] = {{0, 0, 0}};
-    sim_placement_init(&placement);
-    for (size_t i = 0; i < key->log_count; i++) {
-        const struct lab_logged *row = &key->log[i];
-        sim_placement_add(&placement, row->bucket, 1);
-        if (row->bucket == LAB_UNPLACED)
-            continue;
-        watch_second(run, cells, sizeof cells / sizeof *cells, row);
-        run->tally.misrouted += run->config.strategy.kind == BK_PROBABILISTIC && is_misrouted(key, row);
-    }
-    run->tally.rows += key->log_count;
-    run->keys_met += key->log_count > 0;
-    run->tally.placement_digest += sim_placement_finish(&placement, key_index);
-}
-
-/* The committed change times say otherwise: the row is older than its bucket, or the next one had begun. */
-static bool is_misrouted(const struct lab_cluster_key *key, const struct lab_logged *row)
-{
-    if (row->bucket < 0)
-        return true;
-    size_t bucket = (size_t)row->bucket;
-    bool is_early =
-        bucket < key->change_count && key->changes[bucket] != 0 && row->time_ns < key->changes[bucket];
-    bool is_late = bucket + 1 < key->change_count && key->changes[bucket + 1] != 0 &&
-                   row->time_ns >= key->changes[bucket + 1];
-    return is_early || is_late;
-}
-
-/* Rows come in order of arrival; those of many buckets at once share the cells, the oldest making room. */
-static void watch_second(struct lab_cluster_run *run, struct second_cell *cells, size_t count,
-                         const struct lab_logged *row)
-{
-    int64_t second = row->arrival_ns / SIM_SECOND - (row->arrival_ns % SIM_SECOND < 0);
-    struct second_cell *cell = &cells[(uint64_t)row->bucket % count];
-    if (cell->bucket != row->bucket || cell->second != second)
-        *cell = (struct second_cell){row->bucket, second, 0};
-    if (++cell->rows > run->tally.peak_rows_per_s)
-        run->tally.peak_rows_per_s = cell->rows;
 }

@@ -14,6 +14,7 @@
 #include "kernel/queue.h"
 #include "lab/run.h"
 #include "lane.h"
+#include "oracles.h"
 
 #define LAB_ROWS_AHEAD 16u
 /* Under way at once: of an agent, and of all agents together as long as each has LAB_OPERATIONS_MIN. */
@@ -22,7 +23,6 @@
 #define LAB_OPERATIONS_ALL (UINT32_C(1) << 18)
 /* After the last arrival, what is under way may still take this long; then it counts as unresolved. */
 #define LAB_DRAIN_NS (INT64_C(600) * 1000000000)
-#define LAB_UNPLACED INT64_MIN
 
 /* The sum of a time and a span of at least 0, or the last time that an event can have. */
 static inline int64_t lab_until(int64_t time_ns, int64_t span_ns)
@@ -45,14 +45,6 @@ enum lab_event {
 struct lab_arrival {
     int64_t time_ns;
     uint64_t id, bytes;
-};
-
-/* Where a row went; rows of a key in order of arrival. */
-struct lab_logged {
-    int64_t arrival_ns;
-    int64_t time_ns; /* by the clock of the agent that took it */
-    int64_t bucket;  /* LAB_UNPLACED: refused before it was given one */
-    bool is_acknowledged;
 };
 
 /* The rows of all keys, key by key and in time order. */
@@ -80,12 +72,12 @@ bool lab_rows_next(const struct lab_rows *rows, uint32_t key, struct lab_cursor 
 /* A key under way. */
 struct lab_cluster_key {
     struct lab_arrival coming;
-    struct lab_logged *log;
-    size_t log_count, log_capacity;
+    uint64_t rows;    /* that have come */
+    int64_t birth_ns; /* time of the first of them that was taken, by its agent's clock */
     uint64_t acknowledged;
-    int64_t *changes; /* by bucket: from when on rows belong to it, as committed; 0: not known */
+    int64_t state[BK_COLUMN_COUNT]; /* as stored; without the count */
+    int64_t *changes;               /* by bucket: from when on rows belong to it, as stored; 0: not known */
     size_t change_count;
-    int64_t committed_bucket;
     struct sim_random reads;
     int64_t next_read_ns;
     double read_gap_ns;
@@ -100,7 +92,12 @@ struct lab_host_operation {
     enum bk_action_kind action;
     bool is_active, is_read, is_acknowledged, fires;
     uint32_t key;
-    uint64_t row; /* number within the key */
+    uint64_t row;                /* number within the key */
+    int64_t row_time_ns, bucket; /* where it was put first; LAB_UNPLACED: not yet */
+    uint64_t counter;            /* the register of its increment */
+    uint64_t state_seen;         /* the state's version when it was read last */
+    int64_t state_read_ns;       /* and when that was asked */
+    bool changes_state, raises, was_unknown, is_taking_over;
     int64_t begun_ns, asked_ns;
     uint64_t rows, due_rows;
     uint64_t step_empties, empties; /* of the step under way; of those that succeeded */
@@ -158,7 +155,7 @@ struct lab_cluster_run {
     size_t active_count, active_capacity;
     struct sim_random *fault_draws; /* one a fault of the scenario */
     uint8_t *places[2];             /* room for the two sides of a cut */
-    struct sim_random agent_draws;
+    struct lab_oracles oracles;
     struct lab_tally tally;
     struct lab_histogram latency[LAB_LATENCY_COUNT];
     uint64_t refused, unresolved, unresolved_increments;
@@ -186,11 +183,25 @@ void lab_agent_crash(struct lab_cluster_run *run, uint32_t agent, int64_t lasts_
 void lab_agent_restart(struct lab_cluster_run *run, uint32_t agent);
 
 /* cluster_action.c. */
+/* The register of a key's state row, and back. */
+uint64_t lab_state_register(uint32_t key);
+bool lab_register_is_state(uint64_t key, uint32_t *out);
 void lab_action_count(struct lab_cluster_run *run, const struct bk_action *action);
 void lab_action_statement(const struct lab_cluster_run *run, const struct bk_action *action,
                           struct cass_statement *out);
 void lab_reply_add(struct lab_cluster_run *run, struct lab_host_operation *operation,
                    const struct cass_reply *reply);
+
+/* cluster_watch.c: which rare paths are walked, and what happens that a promise may exclude. */
+void lab_watch_asked(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                     const struct bk_action *action, const struct cass_statement *statement);
+void lab_watch_outcome(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                       enum bk_outcome_kind outcome);
+/* Its write of the state is no longer under way, if it was one. */
+void lab_state_write_ended(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                           enum bk_outcome_kind outcome);
+/* A fault of that kind strikes. */
+void lab_watch_fault(struct lab_cluster_run *run, enum lab_fault_kind kind);
 
 /* cluster_faults.c. */
 void lab_faults_begin(struct lab_cluster_run *run);

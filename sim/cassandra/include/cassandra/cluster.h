@@ -188,6 +188,20 @@ void cass_set_clock(struct cass_cluster *cluster, uint32_t node, int64_t offset_
 /* Ends every fault, back to the config's loss and duplication; hints flow again. Clocks stay. */
 void cass_heal(struct cass_cluster *cluster);
 
+/* Somebody who hears of what is stored as it happens: for oracles. Each function may be NULL, is called from
+ * within the events, and must neither ask nor change the cluster but by the functions below, up to
+ * cass_row_held(). */
+struct cass_observer {
+    void *context;
+    /* A row is on its first replica. */
+    void (*row_stored)(void *context, uint64_t key, int64_t bucket, uint64_t row_id, int64_t row_time_ns);
+    /* A replica's copy of a register has got a write or a commit. */
+    void (*register_changed)(void *context, uint64_t key);
+    /* A leader has added to a counter, for the statement that bore this row_id. */
+    void (*counter_added)(void *context, uint64_t key, uint64_t row_id, int64_t delta);
+};
+void cass_observe(struct cass_cluster *cluster, const struct cass_observer *observer);
+
 /* What is stored, seen at once and without cost: for oracles, metrics and tests. */
 struct cass_partition_view {
     uint64_t key;
@@ -203,10 +217,18 @@ void cass_partition_at(const struct cass_cluster *cluster, size_t index, struct 
 /* The register as a replica has it now (node), committed values alone; false when it has none. */
 bool cass_peek_columns(const struct cass_cluster *cluster, uint32_t node, uint64_t key, int64_t *columns,
                        uint32_t *mask);
+/* The register as a reader of all replicas would find it now, committed values alone. */
+bool cass_peek_merged(const struct cass_cluster *cluster, uint64_t key, int64_t *columns, uint32_t *mask);
+/* How many replicas hold a row that was written: all of them for one of which nothing is open any more. */
+uint32_t cass_row_held(const struct cass_cluster *cluster, uint64_t key, int64_t bucket, uint64_t row_id);
+/* Whether any replica holds a row whose writer never took an OK. */
+bool cass_row_is_open(const struct cass_cluster *cluster, uint64_t key, int64_t bucket, uint64_t row_id);
 /* The counter as a replica has it now; false when it has none. */
 bool cass_peek_counter(const struct cass_cluster *cluster, uint32_t node, uint64_t key, int64_t *value);
 /* Everything that leaders ever added to the counter, whoever knows it yet. */
 int64_t cass_counter_total(const struct cass_cluster *cluster, uint64_t key);
+/* The same of all counters together. */
+uint64_t cass_counters_total(const struct cass_cluster *cluster);
 /* The replicas of a register or counter, and of a data partition: `out` holds CASS_CLUSTER_REPLICAS_MAX. */
 uint32_t cass_key_replicas(const struct cass_cluster *cluster, uint64_t key, uint32_t *out);
 uint32_t cass_partition_replicas(const struct cass_cluster *cluster, uint64_t key, int64_t bucket,
@@ -218,6 +240,7 @@ struct cass_node_stats {
     uint64_t coordinated, hints_stored, hints_sent, read_repairs, slow_queries, gc_pauses;
     uint64_t dropped; /* requests that had waited longer than their timeout */
     uint64_t tombstone_warnings;
+    uint64_t paxos_finished; /* proposals of others that it found accepted and brought to their end */
     int64_t busy_ns;
 };
 uint32_t cass_node_count(const struct cass_cluster *cluster);

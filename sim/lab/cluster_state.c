@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A key's state as it is stored: what a reader of all replicas would find, followed as the replicas change.
+ * By it the run knows which bucket is current, since when rows belong to it, and whether a row went astray.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster_run.h"
+
+static bool keep_change(struct lab_cluster_run *run, uint32_t key, const int64_t *columns);
+static int64_t change_of(const struct lab_cluster_run *run, const int64_t *columns);
+
+void lab_state_changed(struct lab_cluster_run *run, uint32_t key_index)
+{
+    struct lab_key_ledger *ledger = &run->oracles.keys[key_index];
+    struct lab_cluster_key *key = &run->keys[key_index];
+    int64_t columns[CASS_COLUMNS], before = ledger->state_bucket;
+    uint32_t mask;
+    if (!cass_peek_merged(run->cluster, lab_state_register(key_index), columns, &mask))
+        return;
+    if (run->config.coordination != BK_GUARDED)
+        columns[BK_COUNTER] = 0;
+    if (memcmp(columns, key->state, sizeof key->state) == 0)
+        return;
+    memcpy(key->state, columns, sizeof key->state);
+    ledger->state_version++;
+    ledger->state_bucket = columns[BK_BUCKET];
+    if (columns[BK_BUCKET] > 0 && !keep_change(run, key_index, columns))
+        return;
+    if (columns[BK_BUCKET] < before) {
+        lab_story_tell(run, key_index, "the state goes back to bucket %" PRId64, columns[BK_BUCKET]);
+        lab_findable_lowered(run, key_index);
+    } else if (columns[BK_BUCKET] > before) {
+        run->oracles.verdict.rolls += (uint64_t)(columns[BK_BUCKET] - before);
+        lab_no_gaps_risen(run, key_index);
+        if (lab_story_wants(run, key_index))
+            lab_story_tell(run, key_index, "the key rolls to bucket %" PRId64 "%s", columns[BK_BUCKET],
+                           change_of(run, columns) > sim_queue_now(&run->queue) ? ", from its date on" : "");
+        lab_views_change(run, key_index, sim_queue_now(&run->queue), key->changes[columns[BK_BUCKET]]);
+    }
+    int64_t change_ns = change_of(run, columns);
+    if (columns[BK_BUCKET] > before && change_ns > run->oracles.rolls_until_ns)
+        run->oracles.rolls_until_ns = change_ns;
+}
+
+int64_t lab_state_bucket_at(const struct lab_cluster_run *run, uint32_t key_index, int64_t time_ns)
+{
+    const struct lab_cluster_key *key = &run->keys[key_index];
+    int64_t bucket = run->oracles.keys[key_index].state_bucket;
+    while (bucket > 0 && (size_t)bucket < key->change_count && key->changes[bucket] != 0 &&
+           time_ns < key->changes[bucket])
+        bucket--;
+    return bucket;
+}
+
+int64_t lab_state_newest(const struct lab_cluster_run *run, uint32_t key)
+{
+    const struct bk_strategy *strategy = &run->config.strategy;
+    if (strategy->kind == BK_PROBABILISTIC)
+        return run->oracles.keys[key].state_bucket;
+    uint64_t rows = run->keys[key].rows;
+    /* A row's time may be ahead of the reader's by as much as their clocks differ. */
+    struct bk_row newest = {.time_ns = sim_queue_now(&run->queue) + run->oracles.tolerance_ns,
+                            .sequence = rows > 0 ? rows - 1 : 0};
+    struct bk_route route;
+    bk_route(strategy, NULL, &newest, &route);
+    return route.bucket;
+}
+
+static bool keep_change(struct lab_cluster_run *run, uint32_t key_index, const int64_t *columns)
+{
+    struct lab_cluster_key *key = &run->keys[key_index];
+    size_t bucket = (size_t)columns[BK_BUCKET];
+    if (bucket >= key->change_count) {
+        int64_t *changes = realloc(key->changes, (bucket + 1) * sizeof *changes);
+        if (changes == NULL) {
+            run->out_of_memory = true;
+            return false;
+        }
+        memset(changes + key->change_count, 0, (bucket + 1 - key->change_count) * sizeof *changes);
+        key->changes = changes;
+        key->change_count = bucket + 1;
+    }
+    key->changes[bucket] = change_of(run, columns);
+    return true;
+}
+
+/* The first time that belongs to the state's bucket. */
+static int64_t change_of(const struct lab_cluster_run *run, const int64_t *columns)
+{
+    switch (run->config.coordination) {
+    case BK_GUARDED:
+        return columns[BK_GUARDED_START];
+    case BK_THREE_STATE:
+        return columns[BK_NEXT_CHANGE] != 0 ? columns[BK_NEXT_CHANGE] : columns[BK_LAST_CHANGE];
+    default:
+        /* The row that rolled a key at once still belongs to the old bucket. */
+        return columns[BK_LAST_CHANGE] + 1;
+    }
+}

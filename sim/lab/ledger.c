@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The ledger: what was placed, stored and acknowledged, by key and partition. */
+#include "oracles.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster_run.h"
+#include "kernel/time.h"
+
+#define LAG_OWN_NS  (2 * SIM_SECOND) /* a few round trips, and a contended update */
+#define LAG_TRIPS   20
+#define TABLE_SLOTS 64u
+
+static uint32_t partition_need(struct lab_cluster_run *run, uint32_t key, int64_t bucket);
+static void link_partition(struct lab_oracles *oracles, uint32_t index);
+static bool table_grow(struct lab_oracles *oracles);
+static uint32_t hash_of(uint32_t key, int64_t bucket);
+static void window_set(struct lab_cluster_run *run, uint32_t key, uint64_t row, int64_t bucket);
+static void watch_second(struct lab_cluster_run *run, struct lab_key_ledger *ledger,
+                         struct lab_partition *partition);
+static void judge_order(struct lab_cluster_run *run, struct lab_partition *partition, uint64_t row,
+                        int64_t time_ns, uint32_t agent);
+static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns);
+static void register_changed(void *context, uint64_t key);
+static void counter_added(void *context, uint64_t key, uint64_t row, int64_t delta);
+static uint32_t read_replicas(const struct lab_scenario *scenario);
+static bool levels_are_weak(const struct lab_scenario *scenario);
+static uint32_t replicas_of(const struct lab_scenario *scenario, enum cass_consistency level);
+static void conditions_begin(struct lab_cluster_run *run);
+static void conditions_end(struct lab_cluster_run *run);
+static void balance_add(struct lab_partition *partition, uint64_t row, bool is_stored);
+
+bool lab_oracles_begin(struct lab_cluster_run *run)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    const struct lab_scenario *scenario = run->scenario;
+    enum bk_kind kind = run->config.strategy.kind;
+    oracles->table = calloc(TABLE_SLOTS, sizeof *oracles->table);
+    oracles->table_mask = TABLE_SLOTS - 1;
+    oracles->keys = calloc(run->key_count, sizeof *oracles->keys);
+    if (oracles->table == NULL || oracles->keys == NULL)
+        return false;
+    oracles->key_count = run->key_count;
+    for (uint32_t i = 0; i < run->key_count; i++) {
+        oracles->keys[i].top = oracles->keys[i].recent = LAB_NO_PARTITION;
+        sim_placement_init(&oracles->keys[i].window.placement);
+    }
+    oracles->is_ordered = kind == BK_PROBABILISTIC || kind == BK_TIME || kind == BK_NONE;
+    oracles->is_linked = kind != BK_HASH;
+    oracles->newest_rows = 16;
+    if (scenario->reads.present)
+        oracles->newest_rows =
+            scenario->reads.rows < LAB_NEWEST_MAX ? (uint32_t)scenario->reads.rows : LAB_NEWEST_MAX;
+    oracles->tolerance_ns = 2 * scenario->agents.clock_bound_ns;
+    oracles->read_replicas = read_replicas(scenario);
+    int64_t trip_ns = (int64_t)sim_size_mean(&scenario->network.latency_ns);
+    if (scenario->network.datacenter_count > 1)
+        trip_ns = (int64_t)sim_size_mean(&scenario->network.latency_between_ns);
+    oracles->lag_ns = LAG_OWN_NS + LAG_TRIPS * trip_ns + run->config.lead_ns + run->config.cache_ttl_ns +
+                      run->config.grant_ns + 2 * run->config.lock_lasts_ns;
+    lab_health_begin(run);
+    conditions_begin(run);
+    for (int i = 0; i < LAB_ORACLE_COUNT; i++)
+        oracles->verdict.is_judged[i] = true;
+    bool is_counted = kind == BK_PROBABILISTIC || kind == BK_COUNT;
+    oracles->verdict.is_judged[LAB_ORACLE_NEWEST] = oracles->is_linked;
+    oracles->verdict.is_judged[LAB_ORACLE_AGREEMENT] = oracles->is_ordered;
+    oracles->verdict.is_judged[LAB_ORACLE_MONOTONE] = oracles->is_ordered;
+    oracles->verdict.is_judged[LAB_ORACLE_NO_GAPS] = is_counted;
+    oracles->verdict.is_judged[LAB_ORACLE_BOUNDED] = is_counted;
+    oracles->verdict.is_judged[LAB_ORACLE_LIVE] = kind == BK_PROBABILISTIC;
+    cass_observe(run->cluster, &(struct cass_observer){.context = run,
+                                                       .row_stored = row_stored,
+                                                       .register_changed =
+                                                           kind == BK_PROBABILISTIC ? register_changed : NULL,
+                                                       .counter_added = counter_added});
+    return true;
+}
+
+void lab_oracles_end(struct lab_cluster_run *run)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    for (uint32_t i = 0; i < oracles->key_count; i++) {
+        struct lab_window *window = &oracles->keys[i].window;
+        while (window->count > 0) /* still under way: as good as refused */
+            window_set(run, i, window->placement.rows, LAB_UNPLACED);
+        run->tally.placement_digest += sim_placement_finish(&window->placement, i);
+    }
+    lab_no_gaps_end(run);
+    lab_no_duplicates_end(run);
+    lab_bounded_end(run);
+    lab_increments_end(run);
+    lab_conserved_end(run);
+    lab_live_end(run);
+    conditions_end(run);
+}
+
+void lab_oracles_destroy(struct lab_cluster_run *run)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    for (uint32_t i = 0; oracles->keys != NULL && i < oracles->key_count; i++) {
+        free(oracles->keys[i].window.buckets);
+        free(oracles->keys[i].newest);
+    }
+    free(oracles->keys);
+    free(oracles->partitions);
+    free(oracles->table);
+    free(oracles->open.items);
+    free(oracles->moved.items);
+    free(oracles->increments.slots);
+    *oracles = (struct lab_oracles){.verdict = oracles->verdict};
+}
+
+void lab_oracles_arrived(struct lab_cluster_run *run, uint32_t key)
+{
+    struct lab_window *window = &run->oracles.keys[key].window;
+    if (window->count == window->capacity) {
+        uint32_t capacity = window->capacity == 0 ? 8 : window->capacity * 2;
+        int64_t *buckets = malloc(capacity * sizeof *buckets);
+        if (buckets == NULL) {
+            run->out_of_memory = true;
+            return;
+        }
+        for (uint32_t i = 0; i < window->count; i++)
+            buckets[i] = window->buckets[(window->begin + i) & (window->capacity - 1)];
+        free(window->buckets);
+        window->buckets = buckets;
+        window->begin = 0;
+        window->capacity = capacity;
+    }
+    window->buckets[(window->begin + window->count++) & (window->capacity - 1)] = LAB_PENDING;
+}
+
+void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row, int64_t time_ns,
+                        int64_t bucket, uint32_t agent)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    window_set(run, key, row, bucket);
+    uint32_t index = bucket == LAB_UNPLACED ? LAB_NO_PARTITION : partition_need(run, key, bucket);
+    if (index == LAB_NO_PARTITION)
+        return;
+    struct lab_partition *partition = &oracles->partitions[index];
+    oracles->placed++;
+    partition->placed++;
+    watch_second(run, &oracles->keys[key], partition);
+    if (oracles->is_ordered)
+        judge_order(run, partition, row, time_ns, agent);
+    if (run->config.strategy.kind != BK_PROBABILISTIC)
+        return;
+    bool is_misrouted = bucket != lab_state_bucket_at(run, key, time_ns);
+    run->tally.misrouted += is_misrouted;
+    if (is_misrouted && bucket < oracles->keys[key].state_bucket)
+        oracles->verdict.probes[LAB_PROBE_STALE_CACHE]++;
+}
+
+void lab_oracles_acknowledged(struct lab_cluster_run *run, uint32_t agent,
+                              const struct lab_host_operation *operation)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    uint32_t key = operation->key, index = lab_partition_find(oracles, key, operation->bucket);
+    (void)agent;
+    if (index == LAB_NO_PARTITION)
+        return;
+    struct lab_partition *partition = &oracles->partitions[index];
+    oracles->acknowledged++;
+    partition->acknowledged++;
+    balance_add(partition, operation->row, false);
+    lab_findable_acknowledged(run, key, partition, operation->row);
+    if (operation->fires) {
+        partition->fired++;
+        lab_live_fired(run, partition);
+    }
+}
+
+void lab_oracles_write_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                             bool is_counted, bool is_refused)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    if (operation->bucket == LAB_UNPLACED) {
+        lab_oracles_placed(run, operation->key, operation->row, 0, LAB_UNPLACED, 0);
+        return;
+    }
+    bool ok = true;
+    if (!operation->is_acknowledged && !is_refused)
+        ok = lab_open_add(&oracles->open, operation->key, operation->row, operation->bucket);
+    run->out_of_memory = run->out_of_memory || !ok;
+    if (!operation->is_acknowledged || !operation->fires)
+        return;
+    uint32_t index = lab_partition_find(oracles, operation->key, operation->bucket);
+    if (index != LAB_NO_PARTITION && !is_counted) {
+        oracles->partitions[index].increments_lost++;
+        lab_condition_set(&oracles->verdict, LAB_CONDITION_LOST_INCREMENT);
+    }
+    if (run->config.counter == BK_COUNTER_COLUMN)
+        lab_increment_ended(run, operation->counter, operation->row, is_counted);
+}
+
+uint32_t lab_partition_find(const struct lab_oracles *oracles, uint32_t key, int64_t bucket)
+{
+    uint32_t recent = oracles->keys[key].recent;
+    if (recent != LAB_NO_PARTITION && oracles->partitions[recent].bucket == bucket)
+        return recent;
+    for (uint32_t at = hash_of(key, bucket) & oracles->table_mask; oracles->table[at] != 0;
+         at = (at + 1) & oracles->table_mask) {
+        const struct lab_partition *partition = &oracles->partitions[oracles->table[at] - 1];
+        if (partition->key == key && partition->bucket == bucket) {
+            oracles->keys[key].recent = oracles->table[at] - 1;
+            return oracles->table[at] - 1;
+        }
+    }
+    return LAB_NO_PARTITION;
+}
+
+void lab_violate(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, uint64_t count,
+                 const char *format, ...)
+{
+    struct lab_violation *violation = &run->oracles.verdict.violations[oracle];
+    bool is_first = violation->count == 0;
+    violation->count += count;
+    if (!is_first && !lab_story_wants(run, key))
+        return;
+    char text[sizeof violation->text];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (is_first) {
+        violation->key = key;
+        violation->time_ns = sim_queue_now(&run->queue);
+        memcpy(violation->text, text, sizeof text);
+    }
+    lab_story_tell(run, key, "VIOLATION of %s: %s", lab_oracle_name(oracle), text);
+}
+
+void lab_extreme_add(struct lab_extreme *extreme, int64_t time_ns, uint32_t agent)
+{
+    if (time_ns > extreme->time_ns[0]) {
+        if (agent != extreme->agent[0]) {
+            extreme->time_ns[1] = extreme->time_ns[0];
+            extreme->agent[1] = extreme->agent[0];
+        }
+        extreme->time_ns[0] = time_ns;
+        extreme->agent[0] = agent;
+    } else if (agent != extreme->agent[0] && time_ns > extreme->time_ns[1]) {
+        extreme->time_ns[1] = time_ns;
+        extreme->agent[1] = agent;
+    }
+}
+
+bool lab_open_add(struct lab_open_rows *rows, uint32_t key, uint64_t row, int64_t bucket)
+{
+    if (rows->count == rows->capacity) {
+        size_t capacity = rows->capacity == 0 ? 16 : rows->capacity * 2;
+        struct lab_open_row *items = realloc(rows->items, capacity * sizeof *items);
+        if (items == NULL)
+            return false;
+        rows->items = items;
+        rows->capacity = capacity;
+    }
+    rows->items[rows->count++] = (struct lab_open_row){key, row, bucket};
+    return true;
+}
+
+static uint32_t partition_need(struct lab_cluster_run *run, uint32_t key, int64_t bucket)
+{
+    static const struct lab_extreme none = {{-INT64_MAX, -INT64_MAX}, {UINT32_MAX, UINT32_MAX}};
+    struct lab_oracles *oracles = &run->oracles;
+    uint32_t found = lab_partition_find(oracles, key, bucket);
+    if (found != LAB_NO_PARTITION)
+        return found;
+    if (oracles->partition_count == oracles->partition_capacity) {
+        uint32_t capacity = oracles->partition_capacity == 0 ? 64 : oracles->partition_capacity * 2;
+        struct lab_partition *grown = realloc(oracles->partitions, capacity * sizeof *grown);
+        if (grown != NULL)
+            oracles->partitions = grown;
+        if (grown == NULL || (capacity > oracles->table_mask / 2 && !table_grow(oracles))) {
+            run->out_of_memory = true;
+            return LAB_NO_PARTITION;
+        }
+        oracles->partition_capacity = capacity;
+    }
+    uint32_t index = oracles->partition_count++;
+    int64_t unhealthy_ns = lab_health_unhealthy_ns(run);
+    oracles->partitions[index] = (struct lab_partition){.key = key,
+                                                        .bucket = bucket,
+                                                        .lower = LAB_NO_PARTITION,
+                                                        .higher = LAB_NO_PARTITION,
+                                                        .latest = none,
+                                                        .earliest = none,
+                                                        .below = none,
+                                                        .first_unhealthy_ns = unhealthy_ns,
+                                                        .last_unhealthy_ns = unhealthy_ns};
+    uint32_t at = hash_of(key, bucket) & oracles->table_mask;
+    while (oracles->table[at] != 0)
+        at = (at + 1) & oracles->table_mask;
+    oracles->table[at] = index + 1;
+    if (oracles->is_linked)
+        link_partition(oracles, index);
+    oracles->keys[key].recent = index;
+    return index;
+}
+
+/* Between its neighbours; mostly it is the key's highest. */
+static void link_partition(struct lab_oracles *oracles, uint32_t index)
+{
+    struct lab_partition *partition = &oracles->partitions[index];
+    struct lab_key_ledger *ledger = &oracles->keys[partition->key];
+    uint32_t lower = ledger->top;
+    while (lower != LAB_NO_PARTITION && oracles->partitions[lower].bucket > partition->bucket) {
+        partition->higher = lower;
+        lower = oracles->partitions[lower].lower;
+    }
+    partition->lower = lower;
+    if (partition->higher != LAB_NO_PARTITION)
+        oracles->partitions[partition->higher].lower = index;
+    else
+        ledger->top = index;
+    if (lower == LAB_NO_PARTITION)
+        return;
+    struct lab_partition *below = &oracles->partitions[lower];
+    below->higher = index;
+    partition->below = below->below;
+    for (int i = 0; i < 2; i++)
+        lab_extreme_add(&partition->below, below->latest.time_ns[i], below->latest.agent[i]);
+}
+
+/* Four slots a partition, so that searches are short. */
+static bool table_grow(struct lab_oracles *oracles)
+{
+    size_t slots = 2 * ((size_t)oracles->table_mask + 1);
+    uint32_t *table = slots > UINT32_MAX ? NULL : calloc(slots, sizeof *table);
+    if (table == NULL)
+        return false;
+    free(oracles->table);
+    oracles->table = table;
+    oracles->table_mask = (uint32_t)slots - 1;
+    for (uint32_t i = 0; i < oracles->partition_count; i++) {
+        const struct lab_partition *partition = &oracles->partitions[i];
+        uint32_t at = hash_of(partition->key, partition->bucket) & oracles->table_mask;
+        while (table[at] != 0)
+            at = (at + 1) & oracles->table_mask;
+        table[at] = i + 1;
+    }
+    return true;
+}
+
+static uint32_t hash_of(uint32_t key, int64_t bucket)
+{
+    return (uint32_t)(sim_mix64((uint64_t)bucket * UINT64_C(0x9e3779b97f4a7c15) + key) >> 32);
+}
+
+/* The digest takes rows in the order of their numbers: those that are ready wait for the first that is not.
+ */
+static void window_set(struct lab_cluster_run *run, uint32_t key, uint64_t row, int64_t bucket)
+{
+    struct lab_window *window = &run->oracles.keys[key].window;
+    uint64_t place = row - window->placement.rows;
+    if (place >= window->count)
+        return;
+    window->buckets[(window->begin + place) & (window->capacity - 1)] = bucket;
+    while (window->count > 0 && window->buckets[window->begin] != LAB_PENDING) {
+        sim_placement_add(&window->placement, window->buckets[window->begin], 1);
+        window->begin = (window->begin + 1) & (window->capacity - 1);
+        window->count--;
+    }
+}
+
+static void watch_second(struct lab_cluster_run *run, struct lab_key_ledger *ledger,
+                         struct lab_partition *partition)
+{
+    int64_t now_ns = sim_queue_now(&run->queue);
+    int64_t second = now_ns / SIM_SECOND - (now_ns % SIM_SECOND < 0);
+    if (partition->second != second || partition->placed == 1) {
+        partition->second = second;
+        partition->rows_in_second = 0;
+    }
+    if (++partition->rows_in_second > run->tally.peak_rows_per_s)
+        run->tally.peak_rows_per_s = partition->rows_in_second;
+    if (ledger->second != second) {
+        ledger->second = second;
+        ledger->rows_in_second = 0;
+    }
+    if (++ledger->rows_in_second > ledger->peak_rows_per_s)
+        ledger->peak_rows_per_s = ledger->rows_in_second;
+}
+
+static void judge_order(struct lab_cluster_run *run, struct lab_partition *partition, uint64_t row,
+                        int64_t time_ns, uint32_t agent)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    struct lab_extreme higher = {{-INT64_MAX, -INT64_MAX}, {UINT32_MAX, UINT32_MAX}};
+    for (uint32_t i = partition->higher; i != LAB_NO_PARTITION; i = oracles->partitions[i].higher) {
+        struct lab_partition *above = &oracles->partitions[i];
+        lab_extreme_add(&higher, above->earliest.time_ns[0], above->earliest.agent[0]);
+        lab_extreme_add(&higher, above->earliest.time_ns[1], above->earliest.agent[1]);
+        lab_extreme_add(&above->below, time_ns, agent);
+    }
+    lab_agreement_placed(run, partition, row, time_ns, agent, &higher);
+    lab_monotone_placed(run, partition, row, time_ns, &higher);
+    lab_extreme_add(&partition->latest, time_ns, agent);
+    lab_extreme_add(&partition->earliest, -time_ns, agent);
+}
+
+static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns)
+{
+    struct lab_cluster_run *run = context;
+    struct lab_oracles *oracles = &run->oracles;
+    uint32_t index = partition_need(run, (uint32_t)key, bucket);
+    if (index == LAB_NO_PARTITION)
+        return;
+    struct lab_partition *partition = &oracles->partitions[index];
+    partition->stored++;
+    partition->last_unhealthy_ns = lab_health_unhealthy_ns(run);
+    oracles->keys[key].stored++;
+    balance_add(partition, row, true);
+    if (partition->higher != LAB_NO_PARTITION && oracles->is_linked)
+        oracles->verdict.probes[LAB_PROBE_LATE_ROW]++;
+    if (oracles->verdict.is_judged[LAB_ORACLE_NEWEST])
+        lab_newest_stored(run, (uint32_t)key, time_ns, bucket);
+}
+
+static void register_changed(void *context, uint64_t key)
+{
+    struct lab_cluster_run *run = context;
+    uint32_t state_key;
+    if (lab_register_is_state(key, &state_key))
+        lab_state_changed(run, state_key);
+}
+
+static void counter_added(void *context, uint64_t key, uint64_t row, int64_t delta)
+{
+    (void)delta;
+    lab_increment_applied(context, key, row);
+}
+
+static void balance_add(struct lab_partition *partition, uint64_t row, bool is_stored)
+{
+    uint64_t low = sim_mix64(row + 1), high = sim_mix64(~row);
+    partition->balance[0] += is_stored ? low : 0 - low;
+    partition->balance[1] += is_stored ? high : 0 - high;
+}
+
+/* Where all agents and replicas stand in one datacenter; else which replicas a reader asks depends on where
+ * it stands. */
+static uint32_t read_replicas(const struct lab_scenario *scenario)
+{
+    if (scenario->network.datacenter_count > 1)
+        return 0;
+    return replicas_of(scenario, scenario->consistency.read);
+}
+
+static uint32_t replicas_of(const struct lab_scenario *scenario, enum cass_consistency level)
+{
+    uint32_t factor = scenario->cluster.replication_factor;
+    switch (level) {
+    case CASS_ANY:
+        return 0;
+    case CASS_ONE:
+    case CASS_LOCAL_ONE:
+        return 1;
+    case CASS_TWO:
+        return 2;
+    case CASS_THREE:
+        return 3;
+    case CASS_ALL:
+        return factor;
+    default:
+        return factor / 2 + 1;
+    }
+}
+
+/* Of several datacenters, levels that count one alone need not meet in another. */
+static bool levels_are_weak(const struct lab_scenario *scenario)
+{
+    const struct lab_consistency *levels = &scenario->consistency;
+    uint32_t factor = scenario->cluster.replication_factor, with_replicas = 0;
+    for (uint32_t i = 0; i < scenario->network.datacenter_count; i++)
+        with_replicas += scenario->network.datacenters[i].replication_factor > 0;
+    const enum cass_consistency used[] = {levels->write, levels->read, levels->state, levels->serial};
+    for (size_t i = 0; with_replicas > 1 && i < sizeof used / sizeof *used; i++) {
+        if (used[i] == CASS_LOCAL_ONE || used[i] == CASS_LOCAL_QUORUM || used[i] == CASS_LOCAL_SERIAL)
+            return true;
+    }
+    return replicas_of(scenario, levels->write) + replicas_of(scenario, levels->read) <= factor ||
+           2 * replicas_of(scenario, levels->state) <= factor;
+}
+
+static void conditions_begin(struct lab_cluster_run *run)
+{
+    struct lab_verdict *verdict = &run->oracles.verdict;
+    const struct lab_agents *agents = &run->scenario->agents;
+    if (agents->count > 1)
+        lab_condition_set(verdict, LAB_CONDITION_MANY_AGENTS);
+    if (levels_are_weak(run->scenario))
+        lab_condition_set(verdict, LAB_CONDITION_WEAK_LEVELS);
+    if (run->config.coordination == BK_THREE_STATE &&
+        run->config.lead_ns < agents->cache_ttl_ns + 2 * agents->clock_bound_ns)
+        lab_condition_set(verdict, LAB_CONDITION_SHORT_LEAD);
+}
+
+static void conditions_end(struct lab_cluster_run *run)
+{
+    struct lab_verdict *verdict = &run->oracles.verdict;
+    if (run->refused > 0)
+        lab_condition_set(verdict, LAB_CONDITION_REFUSED_ROWS);
+    if (verdict->probes[LAB_PROBE_CHANGES_AT_ONCE] > 0)
+        lab_condition_set(verdict, LAB_CONDITION_CHANGES_AT_ONCE);
+    for (uint32_t node = 0; node < run->node_count; node++) {
+        struct cass_node_stats stats;
+        cass_node_stats(run->cluster, node, &stats);
+        verdict->probes[LAB_PROBE_HINT_DELIVERED] += stats.hints_sent;
+        verdict->probes[LAB_PROBE_READ_REPAIRED] += stats.read_repairs;
+        verdict->probes[LAB_PROBE_LATE_PAXOS] += stats.paxos_finished;
+    }
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bounded: no partition outgrows its law by more than its lag explains. A partition that closes at its
+ * threshold-th increment holds n rows or fewer but for one in 10^12, where P(Binomial(n, p) < threshold) is
+ * at most that by Chernoff's bound (a little above the quantile itself); increments that were lost, or may
+ * be, raise the threshold. Beyond that it may grow while the key's next bucket is on its way: for the lag
+ * when all is well, and for as long as anything was failing, at the key's highest rate. */
+#include <inttypes.h>
+
+#include "cluster_run.h"
+#include "kernel/number.h"
+#include "kernel/time.h"
+
+#define ODDS_LOG 27.631021115928547 /* log(1e12) */
+
+static uint64_t law_bound(const struct bk_strategy *strategy, uint64_t threshold);
+static double exponent(double rows, double threshold, double p);
+
+void lab_bounded_end(struct lab_cluster_run *run)
+{
+    const struct lab_oracles *oracles = &run->oracles;
+    const struct bk_strategy *strategy = &run->config.strategy;
+    if (!oracles->verdict.is_judged[LAB_ORACLE_BOUNDED])
+        return;
+    bool is_count = strategy->kind == BK_COUNT;
+    uint64_t threshold = is_count ? strategy->of.count.rows : strategy->of.probabilistic.threshold;
+    uint64_t law = is_count ? threshold : law_bound(strategy, threshold);
+    for (uint32_t i = 0; i < oracles->partition_count; i++) {
+        const struct lab_partition *partition = &oracles->partitions[i];
+        if (partition->stored <= law)
+            continue;
+        uint64_t bound = law;
+        if (!is_count) {
+            if (partition->increments_lost > 0)
+                bound = law_bound(strategy, threshold + partition->increments_lost);
+            int64_t lag_ns = oracles->lag_ns + partition->last_unhealthy_ns - partition->first_unhealthy_ns;
+            uint64_t seconds = (uint64_t)(lag_ns / SIM_SECOND) + 1;
+            bound += seconds * oracles->keys[partition->key].peak_rows_per_s;
+        }
+        if (partition->stored > bound)
+            lab_violate(run, LAB_ORACLE_BOUNDED, partition->key, 1,
+                        "bucket %" PRId64 " holds %" PRIu64 " rows, and %" PRIu64 " is the bound",
+                        partition->bucket, partition->stored, bound);
+    }
+}
+
+/* The smallest n with n x KL((threshold - 1) / n, p) >= log(1e12). */
+static uint64_t law_bound(const struct bk_strategy *strategy, uint64_t threshold)
+{
+    double p = 1;
+    if (strategy->of.probabilistic.chance_denominator != 0)
+        p = (double)strategy->of.probabilistic.chance_numerator /
+            (double)strategy->of.probabilistic.chance_denominator;
+    else
+        p = 1 / (double)(UINT64_C(1) << strategy->of.probabilistic.bits);
+    if (p >= 1)
+        return threshold;
+    uint64_t low = (uint64_t)((double)threshold / p), high = low + 1;
+    while (exponent((double)high, (double)threshold, p) < ODDS_LOG)
+        high *= 2;
+    while (low + 1 < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (exponent((double)middle, (double)threshold, p) < ODDS_LOG)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+/* Of Chernoff's bound on at most threshold - 1 of so many rows that fire. */
+static double exponent(double rows, double threshold, double p)
+{
+    double a = (threshold - 1) / rows;
+    if (a >= p)
+        return 0;
+    double sum = (1 - a) * sim_log((1 - a) / (1 - p));
+    if (a > 0)
+        sum += a * sim_log(a / p);
+    return rows * sum;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* conserved: nothing is lost or made. Rows that came = acknowledged + refused + unresolved; in each partition
+ * the rows stored are those acknowledged there and those of unknown outcome that took effect, by number and
+ * by a 128-bit sum of hashes, and the cluster says the same; and counter columns hold increments - lost +
+ * doubled, each told by the rows that asked for it. */
+#include <inttypes.h>
+
+#include "cluster_run.h"
+
+static void subtract_open(struct lab_cluster_run *run);
+static void judge_counters(struct lab_cluster_run *run);
+
+void lab_conserved_end(struct lab_cluster_run *run)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    uint64_t told = oracles->acknowledged + run->refused + run->unresolved;
+    if (run->tally.rows != told)
+        lab_violate(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY, 1,
+                    "%" PRIu64 " rows came, and %" PRIu64 " were acknowledged, refused or left unresolved",
+                    run->tally.rows, told);
+    subtract_open(run);
+    for (uint32_t i = 0; i < oracles->partition_count; i++) {
+        const struct lab_partition *partition = &oracles->partitions[i];
+        if (partition->stored != partition->acknowledged || partition->balance[0] != 0 ||
+            partition->balance[1] != 0)
+            lab_violate(run, LAB_ORACLE_CONSERVED, partition->key, 1,
+                        "bucket %" PRId64 " got %" PRIu64 " rows, and %" PRIu64
+                        " were acknowledged or open, or they are others",
+                        partition->bucket, partition->stored, partition->acknowledged);
+    }
+    for (size_t i = 0; i < cass_partition_count(run->cluster); i++) {
+        struct cass_partition_view view;
+        cass_partition_at(run->cluster, i, &view);
+        uint32_t index = lab_partition_find(oracles, (uint32_t)view.key, view.bucket);
+        uint64_t stored = index == LAB_NO_PARTITION ? 0 : oracles->partitions[index].stored;
+        if (view.rows != stored)
+            lab_violate(run, LAB_ORACLE_CONSERVED, (uint32_t)view.key, 1,
+                        "bucket %" PRId64 " got %" PRIu64 " rows, and the cluster holds %" PRIu64,
+                        view.bucket, stored, view.rows);
+    }
+    if (run->config.counter == BK_COUNTER_COLUMN && run->config.strategy.kind == BK_PROBABILISTIC)
+        judge_counters(run);
+}
+
+/* Rows of unknown outcome that did take effect count as if they had been acknowledged. */
+static void subtract_open(struct lab_cluster_run *run)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    const struct lab_open_rows *lists[] = {&oracles->open, &oracles->moved};
+    for (int list = 0; list < 2; list++) {
+        for (size_t i = 0; i < lists[list]->count; i++) {
+            const struct lab_open_row *row = &lists[list]->items[i];
+            uint32_t index = lab_partition_find(oracles, row->key, row->bucket);
+            if (index == LAB_NO_PARTITION || !cass_row_is_open(run->cluster, row->key, row->bucket, row->row))
+                continue;
+            oracles->partitions[index].acknowledged++;
+            oracles->partitions[index].balance[0] -= sim_mix64(row->row + 1);
+            oracles->partitions[index].balance[1] -= sim_mix64(~row->row);
+        }
+    }
+}
+
+static void judge_counters(struct lab_cluster_run *run)
+{
+    const struct lab_increments *increments = &run->oracles.increments;
+    uint64_t total = cass_counters_total(run->cluster);
+    uint64_t wanted = increments->due - increments->lost + increments->doubled;
+    if (total != wanted)
+        lab_violate(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY, 1,
+                    "the counters hold %" PRIu64 ", and %" PRIu64 " increments - %" PRIu64 " lost + %" PRIu64
+                    " doubled make %" PRIu64,
+                    total, increments->due, increments->lost, increments->doubled, wanted);
+}

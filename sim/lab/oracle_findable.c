@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* findable: every acknowledged row is met by a fresh reader walking down. A reader begins at the bucket that
+ * the key's state names, so a row in a higher one is not met; nor surely one on so few replicas that those
+ * which a reader asks may all lack it. */
+#include <inttypes.h>
+
+#include "cluster_run.h"
+
+void lab_findable_acknowledged(struct lab_cluster_run *run, uint32_t key, struct lab_partition *partition,
+                               uint64_t row)
+{
+    const struct lab_oracles *oracles = &run->oracles;
+    if (oracles->is_linked && partition->bucket > lab_state_newest(run, key)) {
+        partition->unfindable++;
+        lab_violate(run, LAB_ORACLE_FINDABLE, key, 1,
+                    "row %" PRIu64 " was acknowledged in bucket %" PRId64
+                    ", and a reader begins at bucket %" PRId64,
+                    row, partition->bucket, lab_state_newest(run, key));
+        return;
+    }
+    if (oracles->read_replicas == 0)
+        return;
+    uint32_t held = cass_row_held(run->cluster, key, partition->bucket, row);
+    uint32_t factor = run->scenario->cluster.replication_factor;
+    if (held + oracles->read_replicas <= factor)
+        lab_violate(run, LAB_ORACLE_FINDABLE, key, 1,
+                    "row %" PRIu64 " was acknowledged on %" PRIu32 " of %" PRIu32
+                    " replicas, and a reader asks %" PRIu32,
+                    row, held, factor, oracles->read_replicas);
+}
+
+/* The key's state has gone back: what was acknowledged above it is out of a reader's sight. */
+void lab_findable_lowered(struct lab_cluster_run *run, uint32_t key)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    int64_t newest = lab_state_newest(run, key);
+    uint64_t lost = 0;
+    for (uint32_t i = oracles->keys[key].top; i != LAB_NO_PARTITION; i = oracles->partitions[i].lower) {
+        struct lab_partition *partition = &oracles->partitions[i];
+        if (partition->bucket <= newest)
+            break;
+        lost += partition->acknowledged - partition->unfindable;
+        partition->unfindable = partition->acknowledged;
+    }
+    if (lost > 0)
+        lab_violate(run, LAB_ORACLE_FINDABLE, key, lost,
+                    "the state went back to bucket %" PRId64 ", below %" PRIu64 " acknowledged rows", newest,
+                    lost);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* newest: the newest n rows that a reader gets are the newest n. A reader walks down from the bucket that the
+ * state names until it has n rows, and never sees what lies below; so a row of an older bucket that is newer
+ * than one of those is missed. Judged after each row that is stored, by the true newest n, kept by time;
+ * among rows of one time any will do. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cluster_run.h"
+
+static struct lab_newest_row *at(const struct lab_oracles *oracles, const struct lab_key_ledger *ledger,
+                                 uint32_t index);
+static bool insert(struct lab_oracles *oracles, struct lab_key_ledger *ledger, int64_t time_ns,
+                   int64_t bucket);
+static bool reader_gets_them(const struct lab_cluster_run *run, uint32_t key);
+
+void lab_newest_stored(struct lab_cluster_run *run, uint32_t key, int64_t time_ns, int64_t bucket)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    struct lab_key_ledger *ledger = &oracles->keys[key];
+    if (ledger->newest == NULL) {
+        ledger->newest = malloc(oracles->newest_rows * sizeof *ledger->newest);
+        if (ledger->newest == NULL) {
+            run->out_of_memory = true;
+            return;
+        }
+    }
+    if (!insert(oracles, ledger, time_ns, bucket) || reader_gets_them(run, key))
+        return;
+    lab_violate(run, LAB_ORACLE_NEWEST, key, 1,
+                "with a row of %.6f s in bucket %" PRId64 ", a reader from bucket %" PRId64
+                " down no longer gets the newest %" PRIu32,
+                (double)(time_ns - run->start_ns) / 1e9, bucket, lab_state_newest(run, key),
+                ledger->newest_count);
+}
+
+static struct lab_newest_row *at(const struct lab_oracles *oracles, const struct lab_key_ledger *ledger,
+                                 uint32_t index)
+{
+    uint32_t place = ledger->newest_begin + index;
+    return &ledger->newest[place < oracles->newest_rows ? place : place - oracles->newest_rows];
+}
+
+/* False for a row that is older than all of them. newest_run: so many of the last are of one bucket. */
+static bool insert(struct lab_oracles *oracles, struct lab_key_ledger *ledger, int64_t time_ns,
+                   int64_t bucket)
+{
+    uint32_t count = ledger->newest_count;
+    if (count == oracles->newest_rows) {
+        if (time_ns <= at(oracles, ledger, 0)->time_ns)
+            return false;
+        ledger->newest_begin = ledger->newest_begin + 1 < oracles->newest_rows ? ledger->newest_begin + 1 : 0;
+        count--;
+    }
+    uint32_t place = count;
+    for (; place > 0 && at(oracles, ledger, place - 1)->time_ns > time_ns; place--)
+        *at(oracles, ledger, place) = *at(oracles, ledger, place - 1);
+    *at(oracles, ledger, place) = (struct lab_newest_row){time_ns, bucket};
+    ledger->newest_count = count + 1;
+    if (place > 0 && place == count && at(oracles, ledger, place - 1)->bucket == bucket)
+        ledger->newest_run += ledger->newest_run < oracles->newest_rows;
+    else
+        ledger->newest_run = 1;
+    return true;
+}
+
+static bool reader_gets_them(const struct lab_cluster_run *run, uint32_t key)
+{
+    const struct lab_oracles *oracles = &run->oracles;
+    const struct lab_key_ledger *ledger = &oracles->keys[key];
+    uint32_t count = ledger->newest_count;
+    int64_t from = lab_state_newest(run, key), last = INT64_MIN;
+    const struct lab_newest_row *newest = at(oracles, ledger, count - 1);
+    uint32_t top = ledger->top;
+    /* Mostly all of them stand in the highest partition. */
+    if (ledger->newest_run >= count && newest->bucket <= from &&
+        oracles->partitions[top].bucket == newest->bucket)
+        return true;
+    /* The reader walks: `last` is the bucket in which it has enough, and takes `wanted` from there. */
+    uint64_t wanted = count;
+    for (; top != LAB_NO_PARTITION; top = oracles->partitions[top].lower) {
+        const struct lab_partition *partition = &oracles->partitions[top];
+        if (partition->bucket > from)
+            continue;
+        if (partition->stored >= wanted) {
+            last = partition->bucket;
+            break;
+        }
+        wanted -= partition->stored;
+    }
+    uint64_t in_last = 0;
+    for (uint32_t i = count; i > 0 && at(oracles, ledger, i - 1)->time_ns > at(oracles, ledger, 0)->time_ns;
+         i--) {
+        int64_t bucket = at(oracles, ledger, i - 1)->bucket;
+        if (bucket > from || bucket < last)
+            return false;
+        in_last += bucket == last;
+    }
+    /* With fewer rows than wanted the reader gets all that it can see; the oldest may be out of sight too. */
+    const struct lab_newest_row *oldest = at(oracles, ledger, 0);
+    if (last == INT64_MIN)
+        return oldest->bucket <= from;
+    return in_last <= wanted;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* no_gaps: no bucket below the current one is empty, so that a reader need not go on behind an empty one. Of
+ * a counted key: when the state rises, the bucket that it leaves must hold a row; of external counts, at the
+ * end of the run. */
+#include <inttypes.h>
+
+#include "cluster_run.h"
+
+static bool is_empty(const struct lab_cluster_run *run, uint32_t key, int64_t bucket);
+
+void lab_no_gaps_risen(struct lab_cluster_run *run, uint32_t key)
+{
+    struct lab_key_ledger *ledger = &run->oracles.keys[key];
+    for (; ledger->gaps_judged < ledger->state_bucket; ledger->gaps_judged++) {
+        if (is_empty(run, key, ledger->gaps_judged))
+            lab_violate(run, LAB_ORACLE_NO_GAPS, key, 1,
+                        "the key goes on to bucket %" PRId64 ", and bucket %" PRId64 " is empty",
+                        ledger->state_bucket, ledger->gaps_judged);
+    }
+}
+
+void lab_no_gaps_end(struct lab_cluster_run *run)
+{
+    const struct lab_oracles *oracles = &run->oracles;
+    if (run->config.strategy.kind != BK_COUNT)
+        return;
+    for (uint32_t key = 0; key < oracles->key_count; key++) {
+        uint32_t top = oracles->keys[key].top;
+        int64_t newest = top == LAB_NO_PARTITION ? 0 : oracles->partitions[top].bucket;
+        for (int64_t bucket = 0; bucket < newest; bucket++) {
+            if (is_empty(run, key, bucket))
+                lab_violate(run, LAB_ORACLE_NO_GAPS, key, 1,
+                            "the key ends in bucket %" PRId64 ", and bucket %" PRId64 " is empty", newest,
+                            bucket);
+        }
+    }
+}
+
+static bool is_empty(const struct lab_cluster_run *run, uint32_t key, int64_t bucket)
+{
+    uint32_t partition = lab_partition_find(&run->oracles, key, bucket);
+    return partition == LAB_NO_PARTITION || run->oracles.partitions[partition].stored == 0;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The oracles' inside: a ledger of what was placed, stored and acknowledged, by key and partition, which the
+ * engine and the mock's observer fill; and the oracles, one file each, that judge by it.
+ *
+ * Nothing here grows with rows: a row has a record of its own only while it is open, that is while its write
+ * is under way, or for ever when nobody was told what became of it. */
+#ifndef LAB_ORACLES_H
+#define LAB_ORACLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/digest.h"
+#include "lab/oracle.h"
+
+struct lab_cluster_run;
+struct lab_host_operation;
+
+#define LAB_NO_PARTITION UINT32_MAX
+/* A row that was refused before it was given a bucket, and one that has not yet got one. */
+#define LAB_UNPLACED INT64_MIN
+#define LAB_PENDING  (INT64_MIN + 1)
+/* Of `newest`: as many rows as the scenario's readers ask for, within this. */
+#define LAB_NEWEST_MAX 64u
+
+/* The greatest of times, and the greatest by another agent than that one's. Least times are kept negated. */
+struct lab_extreme {
+    int64_t time_ns[2];
+    uint32_t agent[2];
+};
+
+struct lab_partition {
+    int64_t bucket;
+    uint32_t key, lower, higher; /* the key's neighbours; LAB_NO_PARTITION at the ends */
+    uint32_t rows_in_second;
+    int64_t second;
+    uint64_t placed, stored, acknowledged;
+    uint64_t balance[2];                           /* hash sums of stored less acknowledged rows */
+    struct lab_extreme latest, earliest, below;    /* below: latest of all lower partitions */
+    uint64_t fired, increments_lost;               /* of acknowledged rows */
+    uint64_t unfindable;                           /* acknowledged, and already told of */
+    uint32_t healthy_stretch, fired_since_healthy; /* for `live` */
+    int64_t first_unhealthy_ns, last_unhealthy_ns; /* unhealthy time until its first and last row */
+};
+
+/* Placements in the order of the key's rows: those that wait for an earlier one. */
+struct lab_window {
+    uint32_t begin, count, capacity;
+    int64_t *buckets;
+    struct sim_placement placement;
+};
+
+struct lab_newest_row {
+    int64_t time_ns, bucket;
+};
+
+struct lab_key_ledger {
+    uint32_t top, recent; /* partitions; the highest bucket, the one asked for last */
+    struct lab_window window;
+    struct lab_newest_row *newest; /* a ring in order of time */
+    uint32_t newest_begin, newest_count, newest_run;
+    uint64_t stored;
+    int64_t second;
+    uint64_t rows_in_second, peak_rows_per_s;
+    /* The state as a reader of all replicas finds it. */
+    int64_t state_bucket;
+    uint64_t state_version; /* of bucket and dates */
+    uint32_t writes_open;   /* of the state, by now */
+    int64_t gaps_judged;    /* buckets below have been */
+};
+
+/* A row whose writer was never told what became of it; or that was put into a second bucket. */
+struct lab_open_row {
+    uint32_t key;
+    uint64_t row;
+    int64_t bucket;
+};
+struct lab_open_rows {
+    struct lab_open_row *items;
+    size_t count, capacity;
+};
+
+/* Increments of counter columns under way, or of unknown outcome: by counter and row. */
+struct lab_increment {
+    uint64_t counter, row;
+    uint32_t asked, applied;
+    bool is_used;
+};
+struct lab_increments {
+    struct lab_increment *slots;
+    size_t used, capacity; /* a power of two, or 0 */
+    uint64_t due, lost, doubled, applied;
+};
+
+/* Time with a fault in it, or just after one. */
+struct lab_health {
+    uint32_t active;
+    uint32_t stretch; /* number of the healthy stretch */
+    int64_t total_ns, since_ns, until_ns, pulse_until_ns, settle_ns;
+    bool is_unhealthy;
+};
+
+struct lab_oracles {
+    struct lab_partition *partitions;
+    uint32_t partition_count, partition_capacity;
+    uint32_t *table; /* of partitions by (key, bucket); slot 0: free, else the number + 1 */
+    uint32_t table_mask;
+    struct lab_key_ledger *keys;
+    uint32_t key_count, newest_rows;
+    bool is_ordered;        /* buckets follow row times: probabilistic, time, none */
+    bool is_linked;         /* partitions of a key are linked: all but hash */
+    int64_t tolerance_ns;   /* of agreement */
+    int64_t lag_ns;         /* within which a full partition closes when all is well */
+    uint32_t read_replicas; /* that a reader surely asks; 0: not known */
+    uint64_t placed, acknowledged;
+    struct lab_open_rows open, moved;
+    struct lab_increments increments;
+    struct lab_health health;
+    uint32_t rolls_open;
+    int64_t rolls_until_ns; /* the latest date of a roll */
+    struct lab_verdict verdict;
+};
+
+/* --- ledger.c */
+bool lab_oracles_begin(struct lab_cluster_run *run);
+void lab_oracles_end(struct lab_cluster_run *run); /* the verdict is then complete */
+void lab_oracles_destroy(struct lab_cluster_run *run);
+/* A row has come, and is to be placed. */
+void lab_oracles_arrived(struct lab_cluster_run *run, uint32_t key);
+/* A row's first put; or, with LAB_UNPLACED, there will be none. `row`: its number within the key. */
+void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row, int64_t time_ns,
+                        int64_t bucket, uint32_t agent);
+/* Its client was told that it is stored. */
+void lab_oracles_acknowledged(struct lab_cluster_run *run, uint32_t agent,
+                              const struct lab_host_operation *operation);
+/* The write has ended, or its agent is gone. */
+void lab_oracles_write_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                             bool is_counted, bool is_refused);
+/* The partition, or LAB_NO_PARTITION. */
+uint32_t lab_partition_find(const struct lab_oracles *oracles, uint32_t key, int64_t bucket);
+/* Counts a violation; the text is of the first. */
+void lab_violate(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, uint64_t count,
+                 const char *format, ...) __attribute__((format(printf, 5, 6)));
+void lab_extreme_add(struct lab_extreme *extreme, int64_t time_ns, uint32_t agent);
+bool lab_open_add(struct lab_open_rows *rows, uint32_t key, uint64_t row, int64_t bucket);
+static inline void lab_condition_set(struct lab_verdict *verdict, enum lab_condition condition)
+{
+    verdict->conditions |= 1u << condition;
+}
+
+/* --- health.c */
+void lab_health_begin(struct lab_cluster_run *run);
+void lab_health_fault(struct lab_cluster_run *run, bool begins);
+/* A fault that ends by itself then. */
+void lab_health_pulse(struct lab_cluster_run *run, int64_t until_ns);
+int64_t lab_health_unhealthy_ns(const struct lab_cluster_run *run);
+/* For so long nothing has failed; below 0: something fails. */
+int64_t lab_health_well_ns(const struct lab_cluster_run *run);
+
+/* --- The oracles. */
+void lab_findable_acknowledged(struct lab_cluster_run *run, uint32_t key, struct lab_partition *partition,
+                               uint64_t row);
+void lab_findable_lowered(struct lab_cluster_run *run, uint32_t key);
+void lab_newest_stored(struct lab_cluster_run *run, uint32_t key, int64_t time_ns, int64_t bucket);
+/* `higher` holds the earliest row of all higher partitions. */
+void lab_agreement_placed(struct lab_cluster_run *run, const struct lab_partition *partition, uint64_t row,
+                          int64_t time_ns, uint32_t agent, const struct lab_extreme *higher);
+void lab_monotone_placed(struct lab_cluster_run *run, const struct lab_partition *partition, uint64_t row,
+                         int64_t time_ns, const struct lab_extreme *higher);
+void lab_no_gaps_risen(struct lab_cluster_run *run, uint32_t key);
+void lab_no_gaps_end(struct lab_cluster_run *run);
+void lab_no_duplicates_end(struct lab_cluster_run *run);
+void lab_bounded_end(struct lab_cluster_run *run);
+void lab_conserved_end(struct lab_cluster_run *run);
+void lab_live_fired(struct lab_cluster_run *run, struct lab_partition *partition);
+void lab_live_end(struct lab_cluster_run *run);
+
+/* --- increments.c: of counter columns. */
+void lab_increment_asked(struct lab_cluster_run *run, uint64_t counter, uint64_t row);
+void lab_increment_applied(struct lab_cluster_run *run, uint64_t counter, uint64_t row);
+/* The row's operation has ended; is_counted: its increment is known to have been made. */
+void lab_increment_ended(struct lab_cluster_run *run, uint64_t counter, uint64_t row, bool is_counted);
+void lab_increments_end(struct lab_cluster_run *run);
+
+/* --- cluster_state.c: a key's state as it is stored, and what it means for its rows. */
+/* From when on rows belong to a bucket, by bucket; 0: not known. */
+void lab_state_changed(struct lab_cluster_run *run, uint32_t key);
+int64_t lab_state_bucket_at(const struct lab_cluster_run *run, uint32_t key, int64_t time_ns);
+/* Where a reader that comes now begins, of a strategy that is read by walking down. */
+int64_t lab_state_newest(const struct lab_cluster_run *run, uint32_t key);
+
+#endif
