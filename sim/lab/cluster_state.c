@@ -33,12 +33,12 @@ void lab_state_changed(struct lab_cluster_run *run, uint32_t key_index)
         lab_findable_lowered(run, key_index);
     } else if (columns[BK_BUCKET] > before) {
         run->oracles.verdict.rolls += (uint64_t)(columns[BK_BUCKET] - before);
-        lab_no_gaps_risen(run, key_index);
         if (lab_story_wants(run, key_index))
             lab_story_tell(run, key_index, "the key rolls to bucket %" PRId64 "%s", columns[BK_BUCKET],
                            change_of(run, columns) > sim_queue_now(&run->queue) ? ", from its date on" : "");
         lab_views_change(run, key_index, sim_queue_now(&run->queue), key->changes[columns[BK_BUCKET]]);
     }
+    lab_no_gaps_changed(run, key_index);
     int64_t change_ns = change_of(run, columns);
     if (columns[BK_BUCKET] > before && change_ns > run->oracles.rolls_until_ns)
         run->oracles.rolls_until_ns = change_ns;

@@ -504,7 +504,7 @@ static void conditions_begin(struct lab_cluster_run *run)
 static void conditions_end(struct lab_cluster_run *run)
 {
     struct lab_verdict *verdict = &run->oracles.verdict;
-    if (run->refused > 0)
+    if (run->refused + run->unresolved > 0)
         lab_condition_set(verdict, LAB_CONDITION_REFUSED_ROWS);
     if (verdict->probes[LAB_PROBE_CHANGES_AT_ONCE] > 0)
         lab_condition_set(verdict, LAB_CONDITION_CHANGES_AT_ONCE);

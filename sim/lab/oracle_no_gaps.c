@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* no_gaps: no bucket below the current one is empty, so that a reader need not go on behind an empty one. Of
- * a counted key: when the state rises, the bucket that it leaves must hold a row; of external counts, at the
- * end of the run. */
+ * a counted key, at each change of its state: a bucket of which all times are past must hold a row; of
+ * external counts, at the end of the run. */
 #include <inttypes.h>
 
 #include "cluster_run.h"
 
 static bool is_empty(const struct lab_cluster_run *run, uint32_t key, int64_t bucket);
 
-void lab_no_gaps_risen(struct lab_cluster_run *run, uint32_t key)
+void lab_no_gaps_changed(struct lab_cluster_run *run, uint32_t key)
 {
     struct lab_key_ledger *ledger = &run->oracles.keys[key];
-    for (; ledger->gaps_judged < ledger->state_bucket; ledger->gaps_judged++) {
+    int64_t current = lab_state_bucket_at(run, key, sim_queue_now(&run->queue));
+    for (; ledger->gaps_judged < current; ledger->gaps_judged++) {
         if (is_empty(run, key, ledger->gaps_judged))
             lab_violate(run, LAB_ORACLE_NO_GAPS, key, 1,
-                        "the key goes on to bucket %" PRId64 ", and bucket %" PRId64 " is empty",
-                        ledger->state_bucket, ledger->gaps_judged);
+                        "the key goes on to bucket %" PRId64 ", and bucket %" PRId64 " is empty", current,
+                        ledger->gaps_judged);
     }
 }
 
 void lab_no_gaps_end(struct lab_cluster_run *run)
 {
     const struct lab_oracles *oracles = &run->oracles;
+    for (uint32_t key = 0; run->config.strategy.kind == BK_PROBABILISTIC && key < oracles->key_count; key++)
+        lab_no_gaps_changed(run, key);
     if (run->config.strategy.kind != BK_COUNT)
         return;
     for (uint32_t key = 0; key < oracles->key_count; key++) {

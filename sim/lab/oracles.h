@@ -168,7 +168,7 @@ void lab_agreement_placed(struct lab_cluster_run *run, const struct lab_partitio
                           int64_t time_ns, uint32_t agent, const struct lab_extreme *higher);
 void lab_monotone_placed(struct lab_cluster_run *run, const struct lab_partition *partition, uint64_t row,
                          int64_t time_ns, const struct lab_extreme *higher);
-void lab_no_gaps_risen(struct lab_cluster_run *run, uint32_t key);
+void lab_no_gaps_changed(struct lab_cluster_run *run, uint32_t key);
 void lab_no_gaps_end(struct lab_cluster_run *run);
 void lab_no_duplicates_end(struct lab_cluster_run *run);
 void lab_bounded_end(struct lab_cluster_run *run);

@@ -5,16 +5,64 @@
 
 #define C(name) (1u << LAB_CONDITION_##name)
 
-/* A clock that jumps only moves when things happen where nobody else's clock is compared with it. */
 #define ALWAYS 0u
-/* The author's protocol, as safe as it can be made: plain writes, a date, caches. */
-#define THREE_STATE                                                                                          \
-    (C(CLOCK_JUMP) | C(SHORT_LEAD) | C(CHANGES_AT_ONCE) | C(LATE_STATE_WRITE) | C(WEAK_LEVELS))
+#define WEAK   C(WEAK_LEVELS)
+/* Plain writes of the state: two at once do not know of each other, and one of unknown outcome may come late.
+ */
+#define PLAIN (WEAK | C(CHANGES_AT_ONCE) | C(UNKNOWN_WRITE))
+/* The author's protocol: a date that every cache learns before it comes, as long as clocks agree on it. */
+#define DATED (PLAIN | C(LATE_STATE_WRITE) | C(SHORT_LEAD) | C(CLOCK_JUMP))
+
+/* Rows of a kind, of a coordination, of an oracle. */
+#define ROW(kind, coordination, oracle, except)                                                              \
+    {                                                                                                        \
+        BK_##kind, BK_##coordination, LAB_ORACLE_##oracle, except                                            \
+    }
+#define STORED(kind, coordination)                                                                           \
+    ROW(kind, coordination, NO_DUPLICATES, ALWAYS), ROW(kind, coordination, CONSERVED, ALWAYS)
 
 const struct lab_promise lab_promises[] = {
-    {BK_NONE, BK_SINGLE, LAB_ORACLE_FINDABLE, ALWAYS},
-    {BK_NONE, BK_SINGLE, LAB_ORACLE_CONSERVED, ALWAYS},
-    {BK_PROBABILISTIC, BK_THREE_STATE, LAB_ORACLE_FINDABLE, THREE_STATE},
+    STORED(NONE, SINGLE),
+    ROW(NONE, SINGLE, FINDABLE, WEAK),
+    ROW(NONE, SINGLE, NEWEST, ALWAYS),
+    ROW(NONE, SINGLE, AGREEMENT, ALWAYS),
+    ROW(NONE, SINGLE, MONOTONE, ALWAYS),
+
+    STORED(TIME, SINGLE),
+    ROW(TIME, SINGLE, FINDABLE, WEAK | C(CLOCK_JUMP)),
+    ROW(TIME, SINGLE, NEWEST, C(CLOCK_JUMP)),
+    ROW(TIME, SINGLE, AGREEMENT, ALWAYS),
+    ROW(TIME, SINGLE, MONOTONE, ALWAYS),
+
+    STORED(COUNT, SINGLE),
+    ROW(COUNT, SINGLE, FINDABLE, WEAK),
+    ROW(COUNT, SINGLE, NO_GAPS, C(REFUSED_ROWS)),
+    ROW(COUNT, SINGLE, BOUNDED, ALWAYS),
+
+    STORED(HASH, SINGLE),
+    ROW(HASH, SINGLE, FINDABLE, WEAK),
+
+    STORED(PROBABILISTIC, SINGLE),
+    ROW(PROBABILISTIC, SINGLE, FINDABLE, PLAIN),
+
+    STORED(PROBABILISTIC, LOCKED),
+    ROW(PROBABILISTIC, LOCKED, FINDABLE, PLAIN),
+
+    STORED(PROBABILISTIC, THREE_STATE),
+    ROW(PROBABILISTIC, THREE_STATE, FINDABLE, DATED),
+    ROW(PROBABILISTIC, THREE_STATE, NEWEST, DATED),
+    ROW(PROBABILISTIC, THREE_STATE, AGREEMENT, DATED),
+    ROW(PROBABILISTIC, THREE_STATE, MONOTONE, DATED),
+    ROW(PROBABILISTIC, THREE_STATE, NO_GAPS, DATED),
+
+    STORED(PROBABILISTIC, GUARDED),
+    ROW(PROBABILISTIC, GUARDED, FINDABLE, WEAK),
+    ROW(PROBABILISTIC, GUARDED, NEWEST, WEAK),
+    ROW(PROBABILISTIC, GUARDED, AGREEMENT, WEAK),
+    ROW(PROBABILISTIC, GUARDED, MONOTONE, WEAK),
+    ROW(PROBABILISTIC, GUARDED, NO_GAPS, WEAK),
+    ROW(PROBABILISTIC, GUARDED, BOUNDED, WEAK | C(CLOCK_JUMP)),
+    ROW(PROBABILISTIC, GUARDED, LIVE, WEAK | C(CLOCK_JUMP)),
 };
 const size_t lab_promise_count = sizeof lab_promises / sizeof *lab_promises;
 

@@ -48,7 +48,7 @@ const char *lab_oracle_about(enum lab_oracle oracle); /* one sentence */
     X(LOST_INCREMENT, "lost_increment", "an increment was lost, or not known")                               \
     X(UNKNOWN_WRITE, "unknown_write", "the outcome of a write of the state stayed unknown")                  \
     X(WEAK_LEVELS, "weak_levels", "reads and writes need not meet in a replica")                             \
-    X(REFUSED_ROWS, "refused_rows", "rows were refused")                                                     \
+    X(REFUSED_ROWS, "refused_rows", "rows were refused, or left unresolved")                                 \
     X(FAULTS, "faults", "anything failed at all")
 
 enum lab_condition {
