@@ -12,9 +12,6 @@
 #include "kernel/time.h"
 
 #define LABEL_COLUMNS 13
-#define RED           "\033[31m"
-#define GREEN         "\033[32m"
-#define PLAIN         "\033[0m"
 
 static void print_heading(const struct lab_result *result);
 static bool print_strategy(const struct lab_strategy_result *strategy, bool has_colour);
@@ -36,6 +33,7 @@ void cli_print_result(const struct lab_result *result)
     if (has_open_only)
         printf("*: none has closed; sizes of the open ones\n");
     cli_print_cluster(result);
+    cli_print_oracles(result);
     print_expects(result, has_colour);
 }
 
@@ -159,9 +157,9 @@ static bool print_strategy(const struct lab_strategy_result *strategy, bool has_
     print_number(metrics, "partitions.total", 6);
     print_number(metrics, "partitions.closed", 7);
     print_number(metrics, "partitions.tiny", 6);
-    fputs(is_over ? RED : "", stdout);
+    fputs(is_over ? CLI_RED : "", stdout);
     print_number(metrics, "partitions.over_limit", 6);
-    fputs(is_over ? PLAIN : "", stdout);
+    fputs(is_over ? CLI_PLAIN : "", stdout);
     print_sizes(metrics, is_closed);
     char text[CLI_NUMBER_SIZE];
     cli_compact(cli_figure(metrics, "writes.extra_ops_per_1000_rows"), 4, text);
@@ -201,9 +199,9 @@ static void print_expects(const struct lab_result *result, bool has_colour)
         const struct lab_expect_result *expect = &result->expects[i];
         printf("%s%s%s%s ", i == 0 ? "\nexpectations\n  " : "  ",
                !has_colour  ? ""
-               : expect->ok ? GREEN
-                            : RED,
-               expect->ok ? "ok    " : "FAILED", has_colour ? PLAIN : "");
+               : expect->ok ? CLI_GREEN
+                            : CLI_RED,
+               expect->ok ? "ok    " : "FAILED", has_colour ? CLI_PLAIN : "");
         cli_print_text(stdout, expect->text);
         printf("   (actual %.10g)\n", expect->actual);
     }

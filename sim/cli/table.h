@@ -5,10 +5,16 @@
 
 #include "lab/result.h"
 
+#define CLI_RED   "\033[31m"
+#define CLI_GREEN "\033[32m"
+#define CLI_PLAIN "\033[0m"
+
 /* What was run, a row a strategy, and the expectations. */
 void cli_print_result(const struct lab_result *result);
 /* The second table, of a run with agents; of another one nothing. */
 void cli_print_cluster(const struct lab_result *result);
+/* The third: what the oracles found. */
+void cli_print_oracles(const struct lab_result *result);
 /* A row's first column, on a line of its own where it is too long. */
 void cli_print_label(const char *label);
 /* NaN where there is none. */

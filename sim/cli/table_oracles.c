@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a reader would hold against each strategy: the oracles' violations. */
+#include <math.h>
+
+#include "cli.h"
+#include "table.h"
+
+static bool find(const struct lab_strategy_result *strategy, enum lab_oracle oracle, double *out);
+static bool has_verdict(const struct lab_result *result);
+static bool lacks_live(const struct lab_result *result);
+static void print_cell(double value, bool has_colour);
+
+/* In the order of enum lab_oracle. */
+static const char *const headings[] = {"find", "newst", "agree", "mono", "gaps",
+                                       "dupl", "bound", "consv", "live"};
+_Static_assert(sizeof headings / sizeof headings[0] == LAB_ORACLE_COUNT, "a heading an oracle");
+
+void cli_print_oracles(const struct lab_result *result)
+{
+    if (!has_verdict(result))
+        return;
+    bool has_colour = cli_has_colour();
+    printf("\nviolations   ");
+    for (int i = 0; i < LAB_ORACLE_COUNT; i++)
+        printf(" %6s", headings[i]);
+    putchar('\n');
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        cli_print_label(result->strategies[i].label);
+        for (int j = 0; j < LAB_ORACLE_COUNT; j++) {
+            double value = NAN;
+            find(&result->strategies[i], (enum lab_oracle)j, &value);
+            print_cell(value, has_colour);
+        }
+        putchar('\n');
+    }
+    printf("\nof the oracles findable, newest, agreement, monotone, no_gaps, no_duplicates,\n"
+           "bounded, conserved and live (docs/oracles.md); -: means nothing there\n");
+    if (lacks_live(result))
+        printf("live is not judged: the faults do not end, or too short before the run does\n");
+}
+
+static void print_cell(double value, bool has_colour)
+{
+    char number[CLI_NUMBER_SIZE];
+    cli_compact(value, 5, number);
+    bool is_red = has_colour && value > 0;
+    printf(" %s%6s%s", is_red ? CLI_RED : "", number, is_red ? CLI_PLAIN : "");
+}
+
+static bool find(const struct lab_strategy_result *strategy, enum lab_oracle oracle, double *out)
+{
+    char name[LAB_METRIC_NAME_SIZE];
+    snprintf(name, sizeof name, "oracle.%s.violations", lab_oracle_name(oracle));
+    const struct lab_metric *metric = lab_metrics_find(&strategy->metrics, name);
+    if (metric != NULL)
+        *out = metric->value;
+    return metric != NULL;
+}
+
+static bool has_verdict(const struct lab_result *result)
+{
+    double value;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        if (find(&result->strategies[i], LAB_ORACLE_CONSERVED, &value))
+            return true;
+    }
+    return false;
+}
+
+/* Of a strategy that rolls. */
+static bool lacks_live(const struct lab_result *result)
+{
+    double value;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        if (result->strategies[i].strategy.kind == BK_PROBABILISTIC &&
+            !find(&result->strategies[i], LAB_ORACLE_LIVE, &value))
+            return true;
+    }
+    return false;
+}
