@@ -52,7 +52,9 @@ void cass_partition_at(const struct cass_cluster *cluster, size_t index, struct 
     for (uint32_t at = partition->unresolved; at != CASS_NONE; at = row_at(cluster, at)->next) {
         const struct row *row = row_at(cluster, at);
         bool is_row = !(row->flags & ROW_DELETE) && row->expires_s > now_s;
-        out->missing_rows += is_row && row->held != 0 && row->held != all ? 1 : 0;
+        bool is_missed = is_row && row->held != 0 && row->held != all;
+        out->missing_rows += is_missed ? 1 : 0;
+        out->owed_rows += is_missed && row->flags & ROW_CONFIRMED ? 1 : 0;
     }
 }
 

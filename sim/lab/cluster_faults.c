@@ -67,6 +67,8 @@ void lab_fault_strike(struct lab_cluster_run *run, uint32_t number)
     }
     tell(run, &made, "begins");
     lab_watch_fault(run, made.kind);
+    if (made.kind == LAB_FAULT_NODE_DOWN || made.kind == LAB_FAULT_HINT_LOSS)
+        run->oracles.hints_may_be_lost = true;
     if (made.kind == LAB_FAULT_CLOCK_JUMP) {
         lab_condition_set(&run->oracles.verdict, LAB_CONDITION_CLOCK_JUMP);
         lab_health_pulse(run, sim_queue_now(&run->queue));

@@ -2,12 +2,14 @@
 /* conserved: nothing is lost or made. Rows that came = acknowledged + refused + unresolved; in each partition
  * the rows stored are those acknowledged there and those of unknown outcome that took effect, by number and
  * by a 128-bit sum of hashes, and the cluster says the same; and counter columns hold increments - lost +
- * doubled, each told by the rows that asked for it. */
+ * doubled, each told by the rows that asked for it. When all has been well for long enough, and no node has
+ * forgotten what it owed, each acknowledged row is on all of its replicas. */
 #include <inttypes.h>
 
 #include "cluster_run.h"
 
 static void subtract_open(struct lab_cluster_run *run);
+static bool is_fresh(const struct lab_cluster_run *run, const struct cass_partition_view *view);
 static void judge_counters(struct lab_cluster_run *run);
 
 void lab_conserved_end(struct lab_cluster_run *run)
@@ -28,6 +30,10 @@ void lab_conserved_end(struct lab_cluster_run *run)
                         " were acknowledged or open, or they are others",
                         partition->bucket, partition->stored, partition->acknowledged);
     }
+    const struct cass_cluster_config *config = &run->scenario->network;
+    bool is_spread =
+        !oracles->hints_may_be_lost &&
+        lab_health_well_ns(run) > oracles->lag_ns + config->timeout_write_ns + 2 * config->hint_retry_ns;
     for (size_t i = 0; i < cass_partition_count(run->cluster); i++) {
         struct cass_partition_view view;
         cass_partition_at(run->cluster, i, &view);
@@ -37,6 +43,12 @@ void lab_conserved_end(struct lab_cluster_run *run)
             lab_violate(run, LAB_ORACLE_CONSERVED, (uint32_t)view.key, 1,
                         "bucket %" PRId64 " got %" PRIu64 " rows, and the cluster holds %" PRIu64,
                         view.bucket, stored, view.rows);
+        if (is_spread && view.owed_rows > 0 && !is_fresh(run, &view))
+            lab_violate(run, LAB_ORACLE_CONSERVED, (uint32_t)view.key, 1,
+                        "bucket %" PRId64 ": %" PRIu64
+                        " acknowledged rows are not on all replicas, long after "
+                        "the last fault",
+                        view.bucket, view.owed_rows);
     }
     if (run->config.counter == BK_COUNTER_COLUMN && run->config.strategy.kind == BK_PROBABILISTIC)
         judge_counters(run);
@@ -58,6 +70,14 @@ static void subtract_open(struct lab_cluster_run *run)
             oracles->partitions[index].balance[1] -= sim_mix64(~row->row);
         }
     }
+}
+
+/* Its newest rows may still be on their way: to a replica, or as a hint. */
+static bool is_fresh(const struct lab_cluster_run *run, const struct cass_partition_view *view)
+{
+    const struct cass_cluster_config *config = &run->scenario->network;
+    return sim_queue_now(&run->queue) - view->last_row_ns <
+           config->timeout_write_ns + 2 * config->hint_retry_ns + run->scenario->agents.timeout_ns;
 }
 
 static void judge_counters(struct lab_cluster_run *run)

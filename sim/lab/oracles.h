@@ -113,6 +113,7 @@ struct lab_oracles {
     int64_t tolerance_ns;   /* of agreement */
     int64_t lag_ns;         /* within which a full partition closes when all is well */
     uint32_t read_replicas; /* that a reader surely asks; 0: not known */
+    bool hints_may_be_lost; /* a node went down with what it had in mind, or lost its hints */
     uint64_t placed, acknowledged;
     struct lab_open_rows open, moved;
     struct lab_increments increments;
