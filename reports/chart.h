@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A chart as data: what it says, with no place for anything yet.
  *
- * Three forms: panels stacked over one x axis (a histogram a strategy), a table of bars (a line a strategy, a
- * column a figure), and panels of lanes over time (a lane an agent). Values are in units of the axis; on a
- * log axis `at`, `from`, `to` and `x` are decimal logarithms. All memory belongs to the arena; texts are
- * never NULL. */
+ * Four forms: panels stacked over one x axis (a histogram a strategy), a table of bars (a line a strategy, a
+ * column a figure), panels of lanes over time (a lane an agent), and lines over a common x axis. Values are
+ * in units of the axis; on a log axis `at`, `from`, `to`, `x`, and of lines `y`, `low` and `high`, are
+ * decimal logarithms, minus infinity for 0. All memory belongs to the arena; texts are never NULL. */
 #ifndef REPORTS_CHART_H
 #define REPORTS_CHART_H
 
@@ -16,6 +16,7 @@
 #include "arena.h"
 #include "kernel/error.h"
 #include "lab/result.h"
+#include "reports/curves.h"
 
 /* What a mark means; style.c says how that looks. */
 enum report_ink {
@@ -40,6 +41,9 @@ enum report_ink {
     REPORT_INK_AXIS,
     REPORT_INK_GRID,
     REPORT_INK_HALO, /* the paper's colour, around a curve */
+    REPORT_INK_ZERO, /* the strip of a log axis for the value 0 */
+    REPORT_INK_LINE, /* the first of REPORT_CURVES_MAX lines; the others follow */
+    REPORT_INK_LINE_LAST = REPORT_INK_LINE + REPORT_CURVES_MAX - 1,
     REPORT_INK_COUNT
 };
 
@@ -53,6 +57,7 @@ struct report_axis {
     const char *title;
     struct report_tick *ticks;
     size_t tick_count;
+    bool has_zero; /* before `low` lies a strip for the value 0 */
 };
 
 struct report_band {
@@ -84,6 +89,18 @@ struct report_lane {
     const char *label;
     struct report_span *spans; /* in order, without overlap; nothing was seen in the gaps */
     size_t span_count;
+};
+
+/* A place on a line; low = high = y without a range. */
+struct report_sample {
+    double x, y, low, high;
+};
+
+struct report_line {
+    const char *label;
+    enum report_ink ink;
+    struct report_sample *samples; /* in order of x */
+    size_t sample_count;
 };
 
 /* A vertical line with a name. */
@@ -148,7 +165,7 @@ struct report_legend {
     const char *text;
 };
 
-enum report_form { REPORT_FORM_STACK, REPORT_FORM_TABLE, REPORT_FORM_LANES };
+enum report_form { REPORT_FORM_STACK, REPORT_FORM_TABLE, REPORT_FORM_LANES, REPORT_FORM_CURVES };
 enum { REPORT_LEGEND_MAX = 8 };
 
 struct report_chart {
@@ -160,12 +177,18 @@ struct report_chart {
     size_t legend_count;
     struct report_panel *panels; /* REPORT_FORM_STACK, REPORT_FORM_LANES */
     size_t panel_count;
-    struct report_axis x; /* REPORT_FORM_STACK */
+    struct report_axis x; /* REPORT_FORM_STACK, REPORT_FORM_CURVES */
     /* REPORT_FORM_TABLE */
     struct report_row *rows;
     size_t row_count;
     struct report_column *columns;
     size_t column_count;
+    /* REPORT_FORM_CURVES */
+    struct report_axis y;
+    struct report_line *lines;
+    size_t line_count;
+    struct report_moment *rules; /* in order of x */
+    size_t rule_count;
 };
 
 enum report_kind {
@@ -187,6 +210,9 @@ void report_costs_fill(const struct lab_result *result, struct report_arena *are
 void report_changes_fill(const struct lab_result *result, struct report_arena *arena,
                          struct report_chart *chart);
 
+/* The chart of plain data; failures stay in the arena. */
+void report_curves_fill(const struct report_curves *curves, struct report_arena *arena,
+                        struct report_chart *chart);
 void report_legend_add(struct report_chart *chart, enum report_ink ink, const char *text);
 /* "9 bits, threshold 40" */
 const char *report_settings(struct report_arena *arena, const struct bk_strategy *strategy);

@@ -4,14 +4,16 @@
 #include "chart.h"
 
 static const char *const ink_names[REPORT_INK_COUNT] = {
-    "closed", "open",     "law",   "over",    "tiny",  "cost", "slow",  "alarm", "waste", "old",  "old-soon",
-    "new",    "new-soon", "other", "unknown", "split", "text", "quiet", "axis",  "grid",  "halo",
+    "closed", "open",     "law",   "over",    "tiny",  "cost",  "slow",  "alarm", "waste", "old",  "old-soon",
+    "new",    "new-soon", "other", "unknown", "split", "text",  "quiet", "axis",  "grid",  "halo", "zero",
+    "line1",  "line2",    "line3", "line4",   "line5", "line6", "line7", "line8", "line9",
 };
 
 static void dump_axis(const char *name, const struct report_axis *axis, FILE *out);
 static void dump_panel(const struct report_panel *panel, bool has_lanes, FILE *out);
 static void dump_lanes(const struct report_panel *panel, FILE *out);
 static void dump_table(const struct report_chart *chart, FILE *out);
+static void dump_lines(const struct report_chart *chart, FILE *out);
 
 void report_chart_dump(const struct report_chart *chart, FILE *out)
 {
@@ -22,6 +24,10 @@ void report_chart_dump(const struct report_chart *chart, FILE *out)
     }
     if (chart->form == REPORT_FORM_TABLE) {
         dump_table(chart, out);
+        return;
+    }
+    if (chart->form == REPORT_FORM_CURVES) {
+        dump_lines(chart, out);
         return;
     }
     const bool has_lanes = chart->form == REPORT_FORM_LANES;
@@ -35,7 +41,8 @@ void report_chart_dump(const struct report_chart *chart, FILE *out)
 
 static void dump_axis(const char *name, const struct report_axis *axis, FILE *out)
 {
-    fprintf(out, "%s %.4g..%.4g '%s'", name, axis->low, axis->high, axis->title);
+    fprintf(out, "%s %s%.4g..%.4g '%s'", name, axis->has_zero ? "0, " : "", axis->low, axis->high,
+            axis->title);
     for (size_t i = 0; i < axis->tick_count; i++) {
         if (axis->ticks[i].text[0] != 0) {
             fprintf(out, " %.4g='%s'", axis->ticks[i].at, axis->ticks[i].text);
@@ -115,5 +122,26 @@ static void dump_table(const struct report_chart *chart, FILE *out)
                 fprintf(out, "  %.4g '%s'\n", cell->value, cell->text);
             }
         }
+    }
+}
+
+static void dump_lines(const struct report_chart *chart, FILE *out)
+{
+    dump_axis("x", &chart->x, out);
+    dump_axis("y", &chart->y, out);
+    for (size_t i = 0; i < chart->rule_count; i++) {
+        fprintf(out, "rule %.4g '%s'\n", chart->rules[i].at, chart->rules[i].text);
+    }
+    for (size_t i = 0; i < chart->line_count; i++) {
+        const struct report_line *line = &chart->lines[i];
+        fprintf(out, "line %s '%s'", ink_names[line->ink], line->label);
+        for (size_t k = 0; k < line->sample_count; k++) {
+            const struct report_sample *sample = &line->samples[k];
+            fprintf(out, " %.4g,%.4g", sample->x, sample->y);
+            if (sample->low < sample->high) {
+                fprintf(out, "(%.4g..%.4g)", sample->low, sample->high);
+            }
+        }
+        fputc('\n', out);
     }
 }

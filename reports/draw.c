@@ -9,6 +9,8 @@ static void put_strokes(const struct report_box *box, bool is_falling, cairo_t *
 static void outline(const struct report_box *box, cairo_t *cairo);
 static void draw_line(const struct report_mark *mark, cairo_t *cairo);
 static void draw_curve(const struct report_mark *mark, cairo_t *cairo);
+static void draw_marker(const struct report_mark *mark, cairo_t *cairo);
+static void put_polygon(const struct report_box *box, enum report_marker marker, cairo_t *cairo);
 static void draw_text(const struct report_mark *mark, struct report_typesetter *typesetter, cairo_t *cairo);
 
 void report_draw(const struct report_scene *scene, struct report_typesetter *typesetter, cairo_t *cairo)
@@ -33,6 +35,9 @@ void report_draw(const struct report_scene *scene, struct report_typesetter *typ
             break;
         case REPORT_SHAPE_CURVE:
             draw_curve(mark, cairo);
+            break;
+        case REPORT_SHAPE_MARKER:
+            draw_marker(mark, cairo);
             break;
         case REPORT_SHAPE_TEXT:
             draw_text(mark, typesetter, cairo);
@@ -120,13 +125,82 @@ static void draw_line(const struct report_mark *mark, cairo_t *cairo)
 
 static void draw_curve(const struct report_mark *mark, cairo_t *cairo)
 {
+    static const double dots[] = {1, 4};
+    /* A text leaves a point behind, to which the line would be joined. */
+    cairo_new_path(cairo);
     for (size_t i = 0; i < mark->point_count; i++) {
         cairo_line_to(cairo, mark->points[i].x, mark->points[i].y);
+    }
+    if (mark->is_dashed) {
+        cairo_set_dash(cairo, dots, 2, 0);
     }
     cairo_set_line_width(cairo, mark->stroke);
     cairo_set_line_cap(cairo, CAIRO_LINE_CAP_ROUND);
     cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND);
     cairo_stroke(cairo);
+    cairo_set_dash(cairo, NULL, 0, 0);
+}
+
+/* Paper around it keeps it apart from the lines that it stands on; a hollow one has paper within. */
+static void draw_marker(const struct report_mark *mark, cairo_t *cairo)
+{
+    const enum report_marker marker = report_style_marker(mark->ink);
+    const bool is_hollow =
+        marker == REPORT_MARKER_RING || marker == REPORT_MARKER_FRAME || marker == REPORT_MARKER_KITE;
+    const bool is_open = marker == REPORT_MARKER_CROSS;
+    cairo_set_line_cap(cairo, CAIRO_LINE_CAP_BUTT);
+    cairo_set_line_join(cairo, CAIRO_LINE_JOIN_MITER);
+    cairo_new_path(cairo);
+    put_polygon(&mark->box, marker, cairo);
+    set_colour(cairo, report_style_colour(REPORT_INK_HALO));
+    cairo_set_line_width(cairo, 3);
+    cairo_stroke_preserve(cairo);
+    if (!is_open) {
+        cairo_fill_preserve(cairo);
+    }
+    set_colour(cairo, report_style_colour(mark->ink));
+    cairo_set_line_width(cairo, 1.5);
+    if (is_open || is_hollow) {
+        cairo_stroke(cairo);
+    } else {
+        cairo_fill(cairo);
+    }
+}
+
+static void put_polygon(const struct report_box *box, enum report_marker marker, cairo_t *cairo)
+{
+    static const double full_turn = 6.28318530717958647693;
+    /* Corners on the unit square; the areas of the shapes look alike. */
+    static const struct {
+        size_t count;
+        struct report_point corners[4];
+    } shapes[] = {
+        [REPORT_MARKER_SQUARE] = {4, {{0.07, 0.07}, {0.93, 0.07}, {0.93, 0.93}, {0.07, 0.93}}},
+        [REPORT_MARKER_RISING] = {3, {{0.5, -0.06}, {1.04, 0.92}, {-0.04, 0.92}}},
+        [REPORT_MARKER_DIAMOND] = {4, {{0.5, -0.1}, {1.1, 0.5}, {0.5, 1.1}, {-0.1, 0.5}}},
+        [REPORT_MARKER_FALLING] = {3, {{0.5, 1.06}, {1.04, 0.08}, {-0.04, 0.08}}},
+        [REPORT_MARKER_FRAME] = {4, {{0.1, 0.1}, {0.9, 0.1}, {0.9, 0.9}, {0.1, 0.9}}},
+        [REPORT_MARKER_KITE] = {4, {{0.5, 0}, {1, 0.5}, {0.5, 1}, {0, 0.5}}},
+    };
+    const double x = box->x;
+    const double y = box->y;
+    const double size = box->width;
+    if (marker == REPORT_MARKER_DISC || marker == REPORT_MARKER_RING) {
+        cairo_new_sub_path(cairo);
+        cairo_arc(cairo, x + size / 2, y + size / 2, size / 2, 0, full_turn);
+        return;
+    }
+    if (marker == REPORT_MARKER_CROSS) {
+        cairo_move_to(cairo, x, y);
+        cairo_line_to(cairo, x + size, y + size);
+        cairo_move_to(cairo, x + size, y);
+        cairo_line_to(cairo, x, y + size);
+        return;
+    }
+    for (size_t i = 0; i < shapes[marker].count; i++) {
+        cairo_line_to(cairo, x + size * shapes[marker].corners[i].x, y + size * shapes[marker].corners[i].y);
+    }
+    cairo_close_path(cairo);
 }
 
 static void draw_text(const struct report_mark *mark, struct report_typesetter *typesetter, cairo_t *cairo)

@@ -4,15 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-static const double swatch_width = 18;
 static const double swatch_height = 9;
-static const double swatch_gap = 6;
 static const double legend_gap = 18;
 static const double content_width = REPORT_PAGE_WIDTH - 2 * REPORT_PAGE_MARGIN;
 
 static void put_heading(const struct report_chart *chart, struct report_pen *pen);
-static void put_legend(const struct report_chart *chart, struct report_pen *pen);
-static void put_swatch(struct report_pen *pen, enum report_ink ink, double x, double middle);
 static void put_foot(const struct report_chart *chart, struct report_pen *pen);
 
 bool report_layout(const struct report_chart *chart, struct report_typesetter *typesetter,
@@ -25,6 +21,8 @@ bool report_layout(const struct report_chart *chart, struct report_typesetter *t
         report_layout_table(chart, &pen);
     } else if (chart->form == REPORT_FORM_LANES) {
         report_layout_lanes(chart, &pen);
+    } else if (chart->form == REPORT_FORM_CURVES) {
+        report_layout_curves(chart, &pen);
     } else {
         report_layout_stack(chart, &pen);
     }
@@ -141,51 +139,52 @@ double report_pen_figures(struct report_pen *pen, const struct report_panel *pan
     return top;
 }
 
-static void put_heading(const struct report_chart *chart, struct report_pen *pen)
+void report_pen_legend(struct report_pen *pen, const struct report_legend *entries, size_t count)
 {
-    const struct report_type title = {chart->title, REPORT_FONT_TITLE, content_width, 2};
-    struct report_box box = report_pen_text(pen, &title, REPORT_LEFT, REPORT_PAGE_MARGIN, pen->y);
-    pen->y = box.y + box.height + 3;
-    const struct report_type subtitle = {chart->subtitle, REPORT_FONT_SUBTITLE, content_width, 3};
-    box = report_pen_text(pen, &subtitle, REPORT_LEFT, REPORT_PAGE_MARGIN, pen->y);
-    pen->y = box.y + box.height + 10;
-    put_legend(chart, pen);
-}
-
-/* Entries flow like words. */
-static void put_legend(const struct report_chart *chart, struct report_pen *pen)
-{
+    static const double before_text = REPORT_SWATCH_WIDTH + REPORT_SWATCH_GAP;
     const double line = report_pen_height(pen, REPORT_FONT_LEGEND);
     double x = REPORT_PAGE_MARGIN;
-    for (size_t i = 0; i < chart->legend_count; i++) {
-        const struct report_legend *entry = &chart->legend[i];
-        double width = swatch_width + swatch_gap + report_pen_width(pen, entry->text, REPORT_FONT_LEGEND);
+    for (size_t i = 0; i < count; i++) {
+        struct report_type type = {.text = entries[i].text, .font = REPORT_FONT_LEGEND, .lines = 1};
+        double width = before_text + report_typeset_measure(pen->typesetter, &type).width;
+        if (width > content_width) {
+            type.width = content_width - before_text;
+            width = content_width;
+        }
         if (x > REPORT_PAGE_MARGIN && x + width > REPORT_PAGE_MARGIN + content_width) {
             x = REPORT_PAGE_MARGIN;
             pen->y += line + 4;
         }
-        put_swatch(pen, entry->ink, x, pen->y + line / 2);
-        const struct report_type type = {.text = entry->text, .font = REPORT_FONT_LEGEND, .lines = 1};
-        report_pen_text(pen, &type, REPORT_LEFT, x + swatch_width + swatch_gap, pen->y);
+        report_pen_swatch(pen, entries[i].ink, x, pen->y + line / 2);
+        report_pen_text(pen, &type, REPORT_LEFT, x + before_text, pen->y);
         x += width + legend_gap;
     }
-    if (chart->legend_count > 0) {
+    if (count > 0) {
         pen->y += line + 6;
     }
 }
 
-static void put_swatch(struct report_pen *pen, enum report_ink ink, double x, double middle)
+void report_pen_swatch(struct report_pen *pen, enum report_ink ink, double x, double middle)
 {
     middle = report_snap(middle);
     const struct report_box box = {.x = report_snap(x),
                                    .y = report_snap(middle - swatch_height / 2),
-                                   .width = swatch_width,
+                                   .width = REPORT_SWATCH_WIDTH,
                                    .height = swatch_height};
     if (report_style_is_hatched(ink)) {
         report_pen_mark(pen, REPORT_SHAPE_HATCHED, ink, box);
         return;
     }
+    if (report_style_is_line(ink)) {
+        report_pen_line(pen, REPORT_SHAPE_LINE, ink, box.x, middle, box.x + box.width, middle, 1.8);
+        report_pen_marker(pen, ink, box.x + box.width / 2, middle);
+        return;
+    }
     switch (ink) {
+    case REPORT_INK_TEXT:
+        report_pen_line(pen, REPORT_SHAPE_DASHED, ink, box.x + box.width / 2, box.y - 1,
+                        box.x + box.width / 2, box.y + box.height + 1, 1);
+        return;
     case REPORT_INK_LAW:
         report_pen_line(pen, REPORT_SHAPE_LINE, ink, box.x, middle, box.x + box.width, middle, 1.6);
         return;
@@ -210,8 +209,32 @@ static void put_swatch(struct report_pen *pen, enum report_ink ink, double x, do
     }
 }
 
+void report_pen_marker(struct report_pen *pen, enum report_ink ink, double x, double y)
+{
+    static const double size = REPORT_MARKER_SIZE;
+    report_pen_mark(pen, REPORT_SHAPE_MARKER, ink,
+                    (struct report_box){x - size / 2, y - size / 2, size, size});
+}
+
+static void put_heading(const struct report_chart *chart, struct report_pen *pen)
+{
+    const struct report_type title = {chart->title, REPORT_FONT_TITLE, content_width, 2};
+    struct report_box box = report_pen_text(pen, &title, REPORT_LEFT, REPORT_PAGE_MARGIN, pen->y);
+    pen->y = box.y + box.height + 3;
+    if (chart->subtitle[0] != 0) {
+        const struct report_type subtitle = {chart->subtitle, REPORT_FONT_SUBTITLE, content_width, 3};
+        box = report_pen_text(pen, &subtitle, REPORT_LEFT, REPORT_PAGE_MARGIN, pen->y);
+        pen->y = box.y + box.height;
+    }
+    pen->y += 10;
+    report_pen_legend(pen, chart->legend, chart->legend_count);
+}
+
 static void put_foot(const struct report_chart *chart, struct report_pen *pen)
 {
+    if (chart->foot[0] == 0) {
+        return;
+    }
     const struct report_type foot = {chart->foot, REPORT_FONT_FOOT, content_width, 2};
     pen->y += 12;
     struct report_box box = report_pen_text(pen, &foot, REPORT_LEFT, REPORT_PAGE_MARGIN, pen->y);

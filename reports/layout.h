@@ -29,6 +29,15 @@ double report_pen_height(struct report_pen *pen, enum report_font font);
 struct report_box report_pen_text_on(struct report_pen *pen, const struct report_type *type,
                                      enum report_align align, double x, double baseline);
 
+/* A key whose entries flow like words. */
+void report_pen_legend(struct report_pen *pen, const struct report_legend *entries, size_t count);
+void report_pen_swatch(struct report_pen *pen, enum report_ink ink, double x, double middle);
+#define REPORT_SWATCH_WIDTH 18.0
+#define REPORT_SWATCH_GAP   6.0
+#define REPORT_MARKER_SIZE  5.5
+/* The marker of a line's ink around (x, y). */
+void report_pen_marker(struct report_pen *pen, enum report_ink ink, double x, double y);
+
 /* Of both forms that have panels: numbers or names left, plot, key figures right. */
 #define REPORT_FIGURES_LEFT  628.0
 #define REPORT_FIGURES_RIGHT (REPORT_PAGE_WIDTH - REPORT_PAGE_MARGIN)
@@ -40,5 +49,6 @@ double report_pen_figures(struct report_pen *pen, const struct report_panel *pan
 void report_layout_stack(const struct report_chart *chart, struct report_pen *pen);
 void report_layout_table(const struct report_chart *chart, struct report_pen *pen);
 void report_layout_lanes(const struct report_chart *chart, struct report_pen *pen);
+void report_layout_curves(const struct report_chart *chart, struct report_pen *pen);
 
 #endif

@@ -20,6 +20,7 @@ enum report_shape {
     REPORT_SHAPE_LINE,    /* from the box's corner to the opposite one */
     REPORT_SHAPE_DASHED,
     REPORT_SHAPE_CURVE,
+    REPORT_SHAPE_MARKER, /* what a line's ink has for its points, in the box */
     REPORT_SHAPE_TEXT
 };
 
@@ -30,6 +31,7 @@ struct report_mark {
     double stroke;               /* of lines and curves */
     struct report_point *points; /* of a curve */
     size_t point_count;
+    bool is_dashed;          /* a curve */
     struct report_type type; /* of a text */
     bool is_upright;         /* a text that reads from bottom to top; its box is as it stands */
 };

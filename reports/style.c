@@ -34,7 +34,12 @@ static const struct report_colour inks[REPORT_INK_COUNT] = {
     [REPORT_INK_UNKNOWN] = RGB(0xB5B5B5),  [REPORT_INK_SPLIT] = RGB(0xF7CDB5),
     [REPORT_INK_TEXT] = RGB(0x1A1A1A),     [REPORT_INK_QUIET] = RGB(0x555555),
     [REPORT_INK_AXIS] = RGB(0x777777),     [REPORT_INK_GRID] = RGB(0xE2E2E2),
-    [REPORT_INK_HALO] = RGB(0xFFFFFF),
+    [REPORT_INK_HALO] = RGB(0xFFFFFF),     [REPORT_INK_ZERO] = RGB(0xF0F0F0),
+    [REPORT_INK_LINE + 0] = RGB(0x0072B2), [REPORT_INK_LINE + 1] = RGB(0xD55E00),
+    [REPORT_INK_LINE + 2] = RGB(0x009E73), [REPORT_INK_LINE + 3] = RGB(0xB65490),
+    [REPORT_INK_LINE + 4] = RGB(0xE69F00), [REPORT_INK_LINE + 5] = RGB(0x56B4E9),
+    [REPORT_INK_LINE + 6] = RGB(0x111111), [REPORT_INK_LINE + 7] = RGB(0x8C6D1F),
+    [REPORT_INK_LINE + 8] = RGB(0x8A8A8A),
 };
 
 /* An ink without strokes is not hatched. */
@@ -64,4 +69,19 @@ struct report_hatch report_style_hatch(enum report_ink ink)
 bool report_style_is_hatched(enum report_ink ink)
 {
     return hatches[ink].strokes != 0;
+}
+
+bool report_style_is_line(enum report_ink ink)
+{
+    return ink >= REPORT_INK_LINE && ink <= REPORT_INK_LINE_LAST;
+}
+
+enum report_marker report_style_marker(enum report_ink ink)
+{
+    static const enum report_marker markers[REPORT_CURVES_MAX] = {
+        REPORT_MARKER_DISC,    REPORT_MARKER_SQUARE, REPORT_MARKER_RISING,
+        REPORT_MARKER_DIAMOND, REPORT_MARKER_RING,   REPORT_MARKER_FRAME,
+        REPORT_MARKER_CROSS,   REPORT_MARKER_KITE,   REPORT_MARKER_FALLING,
+    };
+    return report_style_is_line(ink) ? markers[ink - REPORT_INK_LINE] : REPORT_MARKER_DISC;
 }

@@ -49,6 +49,20 @@ struct report_hatch {
     unsigned strokes;
 };
 struct report_hatch report_style_hatch(enum report_ink ink);
+/* What stands at the points of a line, so that a grey print tells the lines apart. */
+enum report_marker {
+    REPORT_MARKER_DISC,
+    REPORT_MARKER_SQUARE,
+    REPORT_MARKER_RISING, /* a triangle that points up */
+    REPORT_MARKER_DIAMOND,
+    REPORT_MARKER_FALLING,
+    REPORT_MARKER_CROSS,
+    REPORT_MARKER_RING, /* the hollow ones */
+    REPORT_MARKER_FRAME,
+    REPORT_MARKER_KITE
+};
+enum report_marker report_style_marker(enum report_ink ink);
+bool report_style_is_line(enum report_ink ink);
 /* Whether marks of this ink are hatched. */
 bool report_style_is_hatched(enum report_ink ink);
 

@@ -6,3 +6,6 @@ foreach(name usage odds keys init run store stop cluster)
            $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 300)
 endforeach()
+add_test(NAME cli/curves_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/curves_test.py
+         $<TARGET_FILE:bucketlab-curves> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+set_tests_properties(cli/curves_test PROPERTIES TIMEOUT 300)

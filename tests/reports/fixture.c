@@ -165,13 +165,3 @@ void fixture_metrics(const struct lab_result *result, struct lab_strategy_result
         assert(lab_metrics_add(metrics, "reads.partitions_per_read.p99", reads_p99));
     }
 }
-
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libfontconfig\n";
-}
-
-const char *__lsan_default_options(void)
-{
-    return "print_suppressions=0";
-}

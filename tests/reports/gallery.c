@@ -3,7 +3,10 @@
 #include <stdio.h>
 
 #include "fixture.h"
+#include "fixture_curves.h"
 #include "reports/reports.h"
+
+static int write_curves(const char *folder);
 
 int main(int argc, char **argv)
 {
@@ -24,6 +27,26 @@ int main(int argc, char **argv)
             report_files_free(&files);
         }
         lab_result_destroy(result);
+    }
+    return write_curves(folder);
+}
+
+static int write_curves(const char *folder)
+{
+    for (size_t i = 0; i < FIXTURE_CURVES_COUNT; i++) {
+        struct fixture_curves fixture;
+        fixture_curves(i, &fixture);
+        static const char *const extensions[REPORT_FORMAT_COUNT] = {"png", "svg", "pdf"};
+        for (int format = 0; format < REPORT_FORMAT_COUNT; format++) {
+            char path[512];
+            struct sim_error error;
+            snprintf(path, sizeof path, "%s/curves-%zu.%s", folder, i, extensions[format]);
+            if (!report_curves_write(&fixture.curves, (enum report_format)format, path, &error)) {
+                fprintf(stderr, "%s\n", error.text);
+                return (int)error.class;
+            }
+            puts(path);
+        }
     }
     return 0;
 }

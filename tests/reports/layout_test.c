@@ -13,65 +13,9 @@
 #include <glib.h>
 
 #include "fixture.h"
-#include "scene.h"
+#include "fixture_scene.h"
 
 static const double slack = 0.01;
-
-static bool overlap(const struct report_box *a, const struct report_box *b)
-{
-    return a->x + a->width > b->x + slack && b->x + b->width > a->x + slack &&
-           a->y + a->height > b->y + slack && b->y + b->height > a->y + slack;
-}
-
-static bool is_inside(const struct report_box *box, double left, double top, double right, double bottom)
-{
-    return box->x >= left - slack && box->y >= top - slack && box->x + box->width <= right + slack &&
-           box->y + box->height <= bottom + slack;
-}
-
-static void name_mark(const char *what, const struct report_mark *mark)
-{
-    print_error("%s: '%s' at %.2f,%.2f %.2fx%.2f\n", what,
-                mark->shape == REPORT_SHAPE_TEXT ? mark->type.text : "(a shape)", mark->box.x, mark->box.y,
-                mark->box.width, mark->box.height);
-}
-
-/* The vertical line at a change: it must not run through the names of the stages beside it. */
-static bool is_moment(const struct report_mark *mark)
-{
-    return mark->shape == REPORT_SHAPE_LINE && mark->ink == REPORT_INK_TEXT && mark->box.width == 0;
-}
-
-static void check_scene(const struct report_scene *scene)
-{
-    assert_true(scene->count > 5);
-    /* Cairo's images end at 32767 pixels. */
-    assert_true(scene->height * REPORT_PIXEL_SCALE < 32767);
-    for (size_t i = 0; i < scene->count; i++) {
-        const struct report_mark *mark = &scene->marks[i];
-        const double margin = mark->shape == REPORT_SHAPE_TEXT ? 10 : 0;
-        if (!is_inside(&mark->box, margin, margin, scene->width - margin, scene->height - margin)) {
-            name_mark("off the page", mark);
-            fail();
-        }
-        for (size_t k = 0; mark->shape == REPORT_SHAPE_CURVE && k < mark->point_count; k++) {
-            const struct report_box point = {mark->points[k].x, mark->points[k].y, 0, 0};
-            assert_true(is_inside(&point, mark->box.x, mark->box.y, mark->box.x + mark->box.width,
-                                  mark->box.y + mark->box.height));
-        }
-        for (size_t k = 0; mark->shape == REPORT_SHAPE_TEXT && k < scene->count; k++) {
-            const struct report_mark *other = &scene->marks[k];
-            bool is_solid = other->shape == REPORT_SHAPE_RECTANGLE || other->shape == REPORT_SHAPE_HATCHED ||
-                            other->shape == REPORT_SHAPE_CURVE || other->shape == REPORT_SHAPE_TEXT ||
-                            is_moment(other);
-            if (k != i && is_solid && overlap(&mark->box, &other->box)) {
-                name_mark("overlap", mark);
-                name_mark("with", other);
-                fail();
-            }
-        }
-    }
-}
 
 static void test_chart_of_each_case_has_no_overlap_and_no_clipping(void **state)
 {
@@ -88,7 +32,7 @@ static void test_chart_of_each_case_has_no_overlap_and_no_clipping(void **state)
             assert_true(report_chart_make(result, (enum report_kind)kind, &arena, &chart, &error));
             if (chart != NULL) {
                 assert_true(report_layout(chart, typesetter, &arena, &scene, &error));
-                check_scene(&scene);
+                fixture_check_scene(&scene);
                 charts++;
             }
             report_arena_free(&arena);

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 add_library(report_fixture STATIC EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/fixture.c
-            ${CMAKE_CURRENT_LIST_DIR}/fixture_cases.c ${CMAKE_CURRENT_LIST_DIR}/fixture_views.c)
+            ${CMAKE_CURRENT_LIST_DIR}/fixture_cases.c ${CMAKE_CURRENT_LIST_DIR}/fixture_views.c
+            ${CMAKE_CURRENT_LIST_DIR}/fixture_scene.c ${CMAKE_CURRENT_LIST_DIR}/fixture_curves.c)
 # The tests look at the model, the layout and the files one by one, through the headers inside reports/.
 target_include_directories(report_fixture PUBLIC ${CMAKE_CURRENT_LIST_DIR} ${PROJECT_SOURCE_DIR}/reports)
-target_link_libraries(report_fixture PUBLIC reports sim_tune PkgConfig::PANGOCAIRO PRIVATE bucketlab_flags)
+target_link_libraries(report_fixture PUBLIC reports sim_tune PkgConfig::PANGOCAIRO PRIVATE bucketlab_flags PkgConfig::CMOCKA)
+# A library's member comes only where it is asked for; LeakSanitizer asks for it in every program.
+target_sources(report_fixture INTERFACE ${CMAKE_CURRENT_LIST_DIR}/fixture_leaks.c)
 
 add_executable(report_gallery EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/gallery.c)
 target_link_libraries(report_gallery PRIVATE bucketlab_flags report_fixture)
@@ -11,5 +14,6 @@ target_link_libraries(report_gallery PRIVATE bucketlab_flags report_fixture)
 bucketlab_test(reports/model_test LINK report_fixture)
 bucketlab_test(reports/changes_test LINK report_fixture)
 bucketlab_test(reports/layout_test LINK report_fixture)
+bucketlab_test(reports/curves_test LINK report_fixture)
 bucketlab_test(reports/files_test LINK report_fixture)
 bucketlab_test(reports/no_font_test LINK report_fixture)

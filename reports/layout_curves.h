@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The plot of a chart of curves, shared by what draws the lines and what names them. */
+#ifndef REPORTS_LAYOUT_CURVES_H
+#define REPORTS_LAYOUT_CURVES_H
+
+#include "layout.h"
+
+/* Where a rule's name stands above the plot. */
+struct report_rule_place {
+    double x, width;
+    size_t row;     /* 0 is next to the plot */
+    bool is_in_key; /* for want of a place */
+};
+
+struct report_curves_plot {
+    const struct report_chart *chart;
+    struct report_box box; /* with the strips */
+    double strip_top;      /* of the strip for y = 0 */
+    size_t lanes[REPORT_CURVES_MAX];
+    bool has_names; /* at the lines' ends */
+    double names_top, names_line;
+    struct report_rule_place rules[REPORT_RULES_MAX];
+    size_t rule_rows;
+};
+
+double report_curves_x(const struct report_curves_plot *plot, double value);
+double report_curves_y(const struct report_curves_plot *plot, size_t line, double value);
+
+/* The room that names need right of the plot; 0 when they do not go there. */
+double report_curves_names_width(const struct report_chart *chart, struct report_pen *pen);
+void report_curves_put_names(const struct report_curves_plot *plot, struct report_pen *pen);
+/* What has no name at its place. */
+void report_curves_put_key(const struct report_curves_plot *plot, struct report_pen *pen);
+/* Finds places for the rules' names; needs the plot's left edge and width. */
+void report_curves_place_rules(struct report_curves_plot *plot, struct report_pen *pen);
+void report_curves_put_rules(const struct report_curves_plot *plot, struct report_pen *pen);
+
+#endif

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: a chart of curves says what the data hold, nothing on it overlaps, and its file is the same made
+ * twice. Method: charts as text; the boxes of every special case, measured by Pango; every allocation made to
+ * fail in turn; files read back. */
+#define _XOPEN_SOURCE 700
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <glib.h>
+
+#include "chart.h"
+#include "fixture_curves.h"
+#include "fixture_scene.h"
+
+static char *dump(const struct fixture_curves *fixture)
+{
+    struct report_arena arena;
+    report_arena_init(&arena);
+    struct report_chart chart = {.name = "curves"};
+    report_curves_fill(&fixture->curves, &arena, &chart);
+    assert_false(arena.out_of_memory);
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    report_chart_dump(&chart, file);
+    report_arena_free(&arena);
+    const size_t size = (size_t)ftell(file);
+    char *text = calloc(1, size + 1);
+    assert_non_null(text);
+    rewind(file);
+    assert_int_equal(fread(text, 1, size, file), size);
+    fclose(file);
+    return text;
+}
+
+static void assert_says(const struct fixture_curves *fixture, const char *part)
+{
+    char *text = dump(fixture);
+    if (strstr(text, part) == NULL) {
+        print_error("no '%s' in:\n%s\n", part, text);
+        fail();
+    }
+    free(text);
+}
+
+static void test_chart_of_two_curves_is_told_point_by_point(void **state)
+{
+    (void)state;
+    struct fixture_curves fixture;
+    fixture_curves_begin(&fixture);
+    fixture.curves.y = (struct report_curves_axis){"violations", REPORT_UNIT_PLAIN, REPORT_LOG};
+    fixture_curves_add(&fixture, "first");
+    fixture_curves_point(&fixture, 8, 0, 0, 10);
+    fixture_curves_point(&fixture, 2, 10, 100, 1000);
+    fixture_curves_add(&fixture, "second");
+    fixture_curves_point(&fixture, 4, 1, 1, 1);
+    fixture_curves_rule(&fixture, 6, "later");
+    fixture_curves_rule(&fixture, 5, "earlier");
+    char *text = dump(&fixture);
+    assert_string_equal(text, "chart curves\n"
+                              "title A figure over a setting\n"
+                              "subtitle 16 agents, 20 seeds a point\n"
+                              "foot bars: 95 % confidence\n"
+                              "start 0\n"
+                              "x 0..8.32 'agents' 0='0' 2='2' 4='4' 6='6' 8='8'\n"
+                              "y 0, 0..3 'violations (log scale)' 0='1' 1='10' 2='100' 3='1K'\n"
+                              "rule 5 'earlier'\n"
+                              "rule 6 'later'\n"
+                              "line line1 'first' 2,2(1..3) 8,-inf(-inf..1)\n"
+                              "line line2 'second' 4,0\n");
+    free(text);
+}
+
+static void test_axis_of_each_unit_has_its_numbers(void **state)
+{
+    (void)state;
+    static const struct {
+        enum report_curves_unit unit;
+        enum report_scale scale;
+        double least, most;
+        const char *says;
+    } cases[] = {
+        {REPORT_UNIT_PLAIN, REPORT_LINEAR, 0, 0, "x 0..1.04 't' 0='0' 0.2='0.2'"},
+        {REPORT_UNIT_PLAIN, REPORT_LINEAR, 7, 7, "x 0..7.28 't' 0='0' 2='2' 4='4' 6='6'\n"},
+        {REPORT_UNIT_PLAIN, REPORT_LINEAR, 1000, 1001, "x 946.4..1055 't' 960='960' 980='980' 1000='1K'"},
+        {REPORT_UNIT_ROWS, REPORT_LINEAR, -3000, 12000, "(rows)' 0='0' 5000='5K' 1e+04='10K'\n"},
+        {REPORT_UNIT_PLAIN, REPORT_LINEAR, -9, -1, "x -9.36..0 't' -8='−8' -6='−6'"},
+        {REPORT_UNIT_SHARE, REPORT_LINEAR, 0, 1, "0='0%' 0.2='20%'"},
+        {REPORT_UNIT_SECONDS, REPORT_LINEAR, 0, 0.4, "x 0..416 't (ms)' 0='0' 100='100' 200='200'"},
+        {REPORT_UNIT_SECONDS, REPORT_LINEAR, 0, 12, "x 0..12.48 't (seconds)' 0='0' 2='2'"},
+        {REPORT_UNIT_SECONDS, REPORT_LINEAR, 0, 600, "x 0..10.4 't (minutes)' 0='0' 2='2'"},
+        {REPORT_UNIT_SECONDS, REPORT_LINEAR, 0, 864000, "x 0..10.4 't (days)'"},
+        {REPORT_UNIT_PLAIN, REPORT_LOG, 0, 0, "x 0, 0..1 't (log scale)' 0='1' 0.301='2'"},
+        {REPORT_UNIT_PLAIN, REPORT_LOG, 5, 5, "x 0.301..1 't (log scale)' 0.301='2' 0.699='5' 1='10'\n"},
+        {REPORT_UNIT_ROWS, REPORT_LOG, 30, 3000,
+         "(rows, log scale)' 1.301='20' 1.699='50' 2='100' 2.301='200' "
+         "2.699='500' 3='1K' 3.301='2K' 3.699='5K'\n"},
+        {REPORT_UNIT_PLAIN, REPORT_LOG, 1, 1e9, "x 0..9 't (log scale)' 0='1' 1='10' 2='100' 3='1K' 4='10K'"},
+        {REPORT_UNIT_PLAIN, REPORT_LOG, 1e-18, 1e18, " -18='10⁻¹⁸' -15='10⁻¹⁵' -12='10⁻¹²'"},
+        {REPORT_UNIT_PLAIN, REPORT_LOG, 2e-5, 1e-4, " -4.699='2·10⁻⁵' -4.301='5·10⁻⁵' -4='10⁻⁴'\n"},
+        {REPORT_UNIT_SHARE, REPORT_LOG, 1e-6, 1, " -6='10⁻⁴%' -5='0.001%' -4='0.01%' -3='0.1%' -2='1%'"},
+        {REPORT_UNIT_SECONDS, REPORT_LOG, 0.5, 300,
+         "'100 ms' 0='1 s' 1='10 s' 1.778='1 min' 2.778='10 min'\n"},
+        {REPORT_UNIT_SECONDS, REPORT_LOG, 0.01, 0.4, " -2='10 ms' -1.699='20 ms' -1.301='50 ms'"},
+        {REPORT_UNIT_SECONDS, REPORT_LOG, 3600, 1e8, " 3.556='1 h' 4.556='10 h' 4.937='1 d' 5.937='10 d'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fixture_curves fixture;
+        fixture_curves_begin(&fixture);
+        fixture.curves.x = (struct report_curves_axis){"t", cases[i].unit, cases[i].scale};
+        fixture_curves_add(&fixture, "line");
+        fixture_curves_point(&fixture, cases[i].least, 1, 1, 1);
+        fixture_curves_point(&fixture, cases[i].most, 1, 1, 1);
+        assert_says(&fixture, cases[i].says);
+    }
+}
+
+/* The numbers of an axis stand within it, in order, and differ. */
+static void test_axis_of_any_range_has_few_numbers_that_differ(void **state)
+{
+    (void)state;
+    for (double most = 1e-17; most < 9e17; most *= 3.7) {
+        for (int kind = 0; kind < 2 * REPORT_UNIT_COUNT; kind++) {
+            struct fixture_curves fixture;
+            fixture_curves_begin(&fixture);
+            fixture.curves.x = (struct report_curves_axis){"t", (enum report_curves_unit)(kind / 2),
+                                                           kind % 2 == 0 ? REPORT_LINEAR : REPORT_LOG};
+            fixture_curves_add(&fixture, "line");
+            fixture_curves_point(&fixture, most * 0.83, 1, 1, 1);
+            fixture_curves_point(&fixture, most, 1, 1, 1);
+            struct report_arena arena;
+            report_arena_init(&arena);
+            struct report_chart chart = {.name = "curves"};
+            report_curves_fill(&fixture.curves, &arena, &chart);
+            assert_true(chart.x.tick_count >= 2 && chart.x.tick_count <= 9);
+            assert_true(chart.lines[0].samples[0].x >= chart.x.low);
+            assert_true(chart.lines[0].samples[1].x <= chart.x.high);
+            for (size_t i = 0; i < chart.x.tick_count; i++) {
+                assert_true(chart.x.ticks[i].at >= chart.x.low - 1e-9);
+                assert_true(chart.x.ticks[i].at <= chart.x.high + 1e-9);
+                if (i > 0 && strcmp(chart.x.ticks[i].text, chart.x.ticks[i - 1].text) == 0) {
+                    fail_msg("'%s' twice up to %g, kind %d", chart.x.ticks[i].text, most, kind);
+                }
+            }
+            report_arena_free(&arena);
+        }
+    }
+}
+
+static size_t count_marks(const struct report_scene *scene, enum report_shape shape, enum report_ink ink)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < scene->count; i++) {
+        count += scene->marks[i].shape == shape && scene->marks[i].ink == ink;
+    }
+    return count;
+}
+
+static const struct report_mark *find_text(const struct report_scene *scene, const char *text)
+{
+    for (size_t i = 0; i < scene->count; i++) {
+        if (scene->marks[i].shape == REPORT_SHAPE_TEXT && strcmp(scene->marks[i].type.text, text) == 0) {
+            return &scene->marks[i];
+        }
+    }
+    return NULL;
+}
+
+static void lay_out(struct report_typesetter *typesetter, const struct fixture_curves *fixture,
+                    struct report_arena *arena, struct report_scene *scene)
+{
+    report_arena_init(arena);
+    struct report_chart chart = {.name = "curves"};
+    report_curves_fill(&fixture->curves, arena, &chart);
+    assert_true(report_layout(&chart, typesetter, arena, scene, NULL));
+    fixture_check_scene(scene);
+}
+
+static void test_curves_of_each_case_do_not_overlap_and_all_are_named(void **state)
+{
+    struct report_typesetter *typesetter = *state;
+    for (size_t i = 0; i < FIXTURE_CURVES_COUNT; i++) {
+        struct fixture_curves fixture;
+        fixture_curves(i, &fixture);
+        struct report_arena arena;
+        struct report_scene scene;
+        lay_out(typesetter, &fixture, &arena, &scene);
+        for (size_t k = 0; k < fixture.curves.curve_count; k++) {
+            const char *label = fixture.curves.curves[k].label;
+            assert_true(label[0] == 0 || find_text(&scene, label) != NULL);
+            /* A marker in the name, and at least one in the plot. */
+            assert_true(
+                count_marks(&scene, REPORT_SHAPE_MARKER, (enum report_ink)(REPORT_INK_LINE + (int)k)) >= 2);
+        }
+        for (size_t k = 0; k < fixture.curves.rule_count; k++) {
+            const char *label = fixture.curves.rules[k].label;
+            assert_true(label[0] == 0 || find_text(&scene, label) != NULL);
+        }
+        report_arena_free(&arena);
+    }
+}
+
+static void test_names_stand_at_the_ends_in_their_order_or_in_a_key(void **state)
+{
+    struct report_typesetter *typesetter = *state;
+    struct fixture_curves fixture;
+    struct report_arena arena;
+    struct report_scene scene;
+    fixture_curves(4, &fixture); /* the ninth ends highest */
+    lay_out(typesetter, &fixture, &arena, &scene);
+    assert_true(find_text(&scene, "ninth")->box.y < find_text(&scene, "eighth")->box.y);
+    assert_true(find_text(&scene, "second")->box.y < find_text(&scene, "first")->box.y);
+    assert_true(find_text(&scene, "first")->box.x > 600);
+    report_arena_free(&arena);
+    fixture_curves(10, &fixture); /* one ends far from the right */
+    lay_out(typesetter, &fixture, &arena, &scene);
+    assert_true(find_text(&scene, "short")->box.x < 100);
+    assert_true(find_text(&scene, "long")->box.y < 100);
+    report_arena_free(&arena);
+}
+
+/* The strip has a lane a line, below the axis's least number, and lines enter it dotted. */
+static void test_zeros_on_a_log_axis_lie_in_the_strip(void **state)
+{
+    struct report_typesetter *typesetter = *state;
+    struct fixture_curves fixture;
+    struct report_arena arena;
+    struct report_scene scene;
+    fixture_curves(0, &fixture);
+    lay_out(typesetter, &fixture, &arena, &scene);
+    assert_int_equal(count_marks(&scene, REPORT_SHAPE_RECTANGLE, REPORT_INK_ZERO), 1);
+    double ends[5] = {0};
+    size_t dotted = 0;
+    double strip = 0;
+    for (size_t i = 0; i < scene.count; i++) {
+        const struct report_mark *mark = &scene.marks[i];
+        if (mark->ink == REPORT_INK_ZERO) {
+            strip = mark->box.y;
+        } else if (mark->shape == REPORT_SHAPE_CURVE && mark->ink != REPORT_INK_HALO) {
+            ends[mark->ink - REPORT_INK_LINE] = mark->points[mark->point_count - 1].y;
+            dotted += mark->is_dashed;
+        }
+    }
+    assert_int_equal(dotted, 5);
+    for (size_t i = 0; i < 5; i++) {
+        assert_true(ends[i] > strip && (i == 0 || ends[i] > ends[i - 1] + 3));
+    }
+    assert_non_null(find_text(&scene, "0"));
+    report_arena_free(&arena);
+    fixture_curves(9, &fixture);
+    lay_out(typesetter, &fixture, &arena, &scene);
+    assert_int_equal(count_marks(&scene, REPORT_SHAPE_RECTANGLE, REPORT_INK_ZERO), 2);
+    report_arena_free(&arena);
+}
+
+static void test_chart_without_memory_fails_and_says_so(void **state)
+{
+    struct report_typesetter *typesetter = *state;
+    struct fixture_curves fixture;
+    fixture_curves(0, &fixture);
+    bool ok = false;
+    for (size_t allowed = 0; !ok; allowed++) {
+        struct report_arena arena;
+        report_arena_init(&arena);
+        arena.allowance = allowed;
+        struct report_chart chart = {.name = "curves"};
+        report_curves_fill(&fixture.curves, &arena, &chart);
+        struct report_scene scene;
+        struct sim_error error = {0};
+        ok = !arena.out_of_memory && report_layout(&chart, typesetter, &arena, &scene, &error);
+        assert_true(ok || arena.out_of_memory);
+        assert_true(allowed < 200);
+        report_arena_free(&arena);
+    }
+}
+
+static char *read_file(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    *size = (size_t)ftell(file);
+    rewind(file);
+    char *data = calloc(1, *size + 1);
+    assert_non_null(data);
+    assert_int_equal(fread(data, 1, *size, file), *size);
+    fclose(file);
+    return data;
+}
+
+static void test_file_made_twice_is_the_same_bytes(void **state)
+{
+    (void)state;
+    static const char *const extensions[REPORT_FORMAT_COUNT] = {"png", "svg", "pdf"};
+    char folder[] = "report_curves_XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    struct fixture_curves fixture;
+    fixture_curves(0, &fixture);
+    for (int format = 0; format < REPORT_FORMAT_COUNT; format++) {
+        char path[64];
+        snprintf(path, sizeof path, "%s/made/here.%s", folder, extensions[format]);
+        char *data[2];
+        size_t sizes[2];
+        for (size_t turn = 0; turn < 2; turn++) {
+            struct sim_error error = {0};
+            assert_true(report_curves_write(&fixture.curves, (enum report_format)format, path, &error));
+            data[turn] = read_file(path, &sizes[turn]);
+            assert_int_equal(remove(path), 0);
+        }
+        assert_int_equal(sizes[0], sizes[1]);
+        assert_memory_equal(data[0], data[1], sizes[0]);
+        assert_true(sizes[0] > 5000);
+        free(data[0]);
+        free(data[1]);
+        snprintf(path, sizeof path, "%s/made", folder);
+        assert_int_equal(rmdir(path), 0);
+    }
+    struct sim_error error = {0};
+    assert_false(report_curves_write(&fixture.curves, REPORT_SVG, "/proc/nothing/here.svg", &error));
+    assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static int set_up(void **state)
+{
+    g_log_set_always_fatal(G_LOG_LEVEL_WARNING | G_LOG_LEVEL_CRITICAL | G_LOG_FATAL_MASK);
+    *state = report_typesetter_create(NULL);
+    return *state != NULL ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    report_typesetter_destroy(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_chart_of_two_curves_is_told_point_by_point),
+        cmocka_unit_test(test_axis_of_each_unit_has_its_numbers),
+        cmocka_unit_test(test_axis_of_any_range_has_few_numbers_that_differ),
+        cmocka_unit_test(test_curves_of_each_case_do_not_overlap_and_all_are_named),
+        cmocka_unit_test(test_names_stand_at_the_ends_in_their_order_or_in_a_key),
+        cmocka_unit_test(test_zeros_on_a_log_axis_lie_in_the_strip),
+        cmocka_unit_test(test_chart_without_memory_fails_and_says_so),
+        cmocka_unit_test(test_file_made_twice_is_the_same_bytes),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
