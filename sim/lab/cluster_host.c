@@ -354,6 +354,8 @@ static void end_operation(struct lab_cluster_run *run, struct lab_host_operation
 {
     if (operation->is_read && action->status == BK_OPERATION_OK) {
         run->tally.reads_incomplete += action->rows_found < operation->due_rows;
+        if (action->rows_found < operation->due_rows)
+            lab_findable_read(run, operation->key, action->rows_found, operation->due_rows);
         run->tally.read_empties += operation->empties;
         lab_histogram_add(&run->tally.read_partitions, action->partitions_asked, 1, 1);
         lab_histogram_add(&run->latency[LAB_LATENCY_READ],

@@ -29,6 +29,20 @@ void lab_findable_acknowledged(struct lab_cluster_run *run, uint32_t key, struct
                     row, held, factor, oracles->read_replicas);
 }
 
+/* Where readers need no state that may be old, or have rules by which it is fresh enough, the run's own
+ * readers count too; those rules hold as long as clocks do. */
+void lab_findable_read(struct lab_cluster_run *run, uint32_t key, uint64_t found, uint64_t due)
+{
+    enum bk_kind kind = run->config.strategy.kind;
+    bool is_fresh = kind == BK_NONE || kind == BK_COUNT || kind == BK_HASH ||
+                    (run->config.coordination == BK_GUARDED &&
+                     (run->oracles.verdict.conditions >> LAB_CONDITION_CLOCK_JUMP & 1) == 0);
+    if (is_fresh)
+        lab_violate(run, LAB_ORACLE_FINDABLE, key, due - found,
+                    "a reader found %" PRIu64 " of %" PRIu64 " rows that were acknowledged before it began",
+                    found, due);
+}
+
 /* The key's state has gone back: what was acknowledged above it is out of a reader's sight. */
 void lab_findable_lowered(struct lab_cluster_run *run, uint32_t key)
 {

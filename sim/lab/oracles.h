@@ -162,6 +162,8 @@ int64_t lab_health_well_ns(const struct lab_cluster_run *run);
 /* --- The oracles. */
 void lab_findable_acknowledged(struct lab_cluster_run *run, uint32_t key, struct lab_partition *partition,
                                uint64_t row);
+/* A reader of the run itself has found too few rows. */
+void lab_findable_read(struct lab_cluster_run *run, uint32_t key, uint64_t found, uint64_t due);
 void lab_findable_lowered(struct lab_cluster_run *run, uint32_t key);
 void lab_newest_stored(struct lab_cluster_run *run, uint32_t key, int64_t time_ns, int64_t bucket);
 /* `higher` holds the earliest row of all higher partitions. */
