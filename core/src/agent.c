@@ -12,7 +12,8 @@ static size_t align_up(size_t size);
 static void lay_out(const struct bk_agent_config *config, struct bk_agent *agent, size_t *size);
 static uint32_t *ring(struct bk_agent *agent, size_t at);
 static enum bk_status begin(struct bk_agent *agent, uint64_t key, uint32_t *number);
-static void after(struct bk_agent *agent, uint32_t number);
+static void after(struct bk_agent *agent, uint32_t number, int64_t now_ns);
+static void release_parked(struct bk_agent *agent, uint64_t key, int64_t now_ns);
 
 enum bk_status bk_agent_check(const struct bk_agent_config *config)
 {
@@ -22,7 +23,7 @@ enum bk_status bk_agent_check(const struct bk_agent_config *config)
     if (status != BK_OK)
         return status;
     bool is_counted = config->strategy.kind == BK_PROBABILISTIC;
-    if ((unsigned)config->coordination > BK_THREE_STATE || (unsigned)config->counter > BK_COUNTER_COLUMN ||
+    if ((unsigned)config->coordination > BK_GUARDED || (unsigned)config->counter > BK_COUNTER_COLUMN ||
         (!is_counted && config->coordination != BK_SINGLE))
         return BK_ERROR_COORDINATION;
     if (config->coordination == BK_THREE_STATE && config->lead_ns < 0)
@@ -34,6 +35,9 @@ enum bk_status bk_agent_check(const struct bk_agent_config *config)
     if (config->coordination == BK_LOCKED &&
         (config->agent_id == 0 || config->lock_lasts_ns <= 0 || config->lock_backoff_ns <= 0))
         return BK_ERROR_LOCK;
+    if (config->coordination == BK_GUARDED &&
+        (config->grant_ns <= 0 || config->clock_bound_ns < 0 || config->counter != BK_COUNTER_COLUMN))
+        return BK_ERROR_GRANT;
     return config->retry_backoff_ns >= 0 ? BK_OK : BK_ERROR_BACKOFF;
 }
 
@@ -83,7 +87,7 @@ enum bk_status bk_agent_write(struct bk_agent *agent, int64_t now_ns, uint64_t k
     struct operation *begun = &bk_agent_operations(agent)[*operation];
     begun->row = *row;
     bk_agent_begin_write(agent, begun, now_ns);
-    after(agent, *operation);
+    after(agent, *operation, now_ns);
     return BK_OK;
 }
 
@@ -109,7 +113,7 @@ enum bk_status bk_agent_read_latest(struct bk_agent *agent, int64_t now_ns, uint
     begun->birth_ns = birth_ns;
     begun->row = (struct bk_row){now_ns, newest_sequence, 0, rows};
     bk_agent_begin_read(agent, begun, now_ns);
-    after(agent, *operation);
+    after(agent, *operation, now_ns);
     return BK_OK;
 }
 
@@ -121,9 +125,12 @@ enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint32_t
     if (operation >= agent->config.operations || !bk_agent_operations(agent)[operation].waits_for_outcome)
         return BK_ERROR_OPERATION;
     struct operation *waiting = &bk_agent_operations(agent)[operation];
+    bool asked_for_key = bk_agent_guarded_asks(waiting);
     waiting->waits_for_outcome = false;
     bk_agent_take_outcome(agent, waiting, now_ns, outcome);
-    after(agent, operation);
+    after(agent, operation, now_ns);
+    if (asked_for_key && !bk_agent_guarded_asks(waiting))
+        release_parked(agent, waiting->key, now_ns);
     return BK_OK;
 }
 
@@ -172,7 +179,7 @@ enum bk_status bk_agent_tick(struct bk_agent *agent, int64_t now_ns)
             continue;
         if (operation->wake_ns <= now_ns)
             operation->wake_ns = INT64_MAX;
-        after(agent, i);
+        after(agent, i, now_ns);
     }
     return BK_OK;
 }
@@ -183,9 +190,13 @@ bool bk_agent_view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, i
     if (agent == NULL || bucket == NULL || is_changing == NULL ||
         agent->config.strategy.kind != BK_PROBABILISTIC)
         return false;
-    const struct known *known = bk_agent_cache_find(agent, now_ns, key);
+    bool is_guarded = agent->config.coordination == BK_GUARDED;
+    const struct known *known =
+        is_guarded ? bk_agent_cache_peek(agent, key) : bk_agent_cache_find(agent, now_ns, key);
     if (known == NULL)
         return false;
+    if (is_guarded)
+        return bk_agent_guarded_view(known, now_ns, bucket, is_changing);
     *bucket = bk_agent_bucket_at(&agent->config, known, now_ns);
     *is_changing = bk_agent_is_changing(known, now_ns);
     return true;
@@ -232,14 +243,31 @@ static enum bk_status begin(struct bk_agent *agent, uint64_t key, uint32_t *numb
     return BK_OK;
 }
 
-/* An operation has moved: it asks at once, or sleeps first. */
-static void after(struct bk_agent *agent, uint32_t number)
+/* An operation has moved: it asks at once, or sleeps first, or waits for another to wake it. */
+static void after(struct bk_agent *agent, uint32_t number, int64_t now_ns)
 {
-    const struct operation *operation = &bk_agent_operations(agent)[number];
+    struct operation *operation = &bk_agent_operations(agent)[number];
     if (operation->wake_ns < agent->wake_ns)
         agent->wake_ns = operation->wake_ns;
-    if (operation->wake_ns == INT64_MAX) {
+    if (operation->wake_ns == INT64_MAX && operation->step != STEP_PARKED) {
+        operation->asked_ns = now_ns;
         uint64_t end = (uint64_t)agent->ready_begin + agent->ready_count++;
         ring(agent, agent->ready_at)[end % agent->config.operations] = number;
+    }
+}
+
+/* Nobody asks for the key any more. All that can go on do so; the first one that must ask takes its turn, and
+ * the rest wait for that one. */
+static void release_parked(struct bk_agent *agent, uint64_t key, int64_t now_ns)
+{
+    struct operation *operations = bk_agent_operations(agent);
+    bool is_taken = false;
+    for (uint32_t i = 0; i < agent->config.operations; i++) {
+        if (operations[i].step != STEP_PARKED || operations[i].key != key ||
+            (is_taken && !bk_agent_guarded_is_served(agent, &operations[i])))
+            continue;
+        bk_agent_guarded_go_on(agent, &operations[i], now_ns);
+        after(agent, i, now_ns);
+        is_taken = is_taken || bk_agent_guarded_asks(&operations[i]);
     }
 }

@@ -25,6 +25,12 @@ enum step {
     STEP_ROLL,
     STEP_UNLOCK,
     STEP_ROWS,
+    STEP_GRANT_READ, /* BK_GUARDED, these: the state at SERIAL */
+    STEP_EXTEND,     /* the grant, to beyond the row */
+    STEP_KEEP_START, /* stored before the roll takes it out of the state */
+    STEP_GRANT_ROLL,
+    STEP_OLD_START, /* of a bucket that the state tells nothing about */
+    STEP_PARKED,    /* nothing, until the operation that asks for the same key has ended to */
     STEP_DONE
 };
 
@@ -38,6 +44,7 @@ struct known {
 struct operation {
     enum step step;
     bool is_read, ack_due, waits_for_outcome, is_retry, fired, counted, was_unknown;
+    bool is_placed, is_new_key, start_is_kept; /* BK_GUARDED: the row is stored; a read found no state row */
     enum bk_plan plan;
     uint32_t tries;    /* of the action as it stands, after the first */
     uint32_t lost;     /* conditional updates that somebody else got ahead of, in counting or in locking */
@@ -47,10 +54,12 @@ struct operation {
     int64_t bucket;
     struct bk_row row; /* of a read: time_ns is its now, sequence the newest, bytes the rows wanted */
     int64_t birth_ns;
-    int64_t wake_ns; /* INT64_MAX: not asleep */
-    int64_t total;   /* of the counter column */
+    int64_t asked_ns; /* when the action under way became ready */
+    int64_t wake_ns;  /* INT64_MAX: not asleep */
+    int64_t total;    /* of the counter column */
+    int64_t end_ns;   /* STEP_OLD_START: of the bucket */
     struct known known;
-    struct known next; /* what STEP_COUNT, STEP_RESET and STEP_ROLL write; mask: the columns written */
+    struct known next; /* what the step writes to the state; mask: the columns written */
     uint32_t if_mask;  /* columns of `known` that must still hold */
     int64_t lock[2];   /* owner and end as last seen; both 0 in a row that was released */
     struct bk_reader reader;
@@ -75,6 +84,8 @@ struct bk_agent {
 struct operation *bk_agent_operations(struct bk_agent *agent);
 /* A key's state that was learned within the time to live; NULL when there is none. */
 const struct known *bk_agent_cache_find(const struct bk_agent *agent, int64_t now_ns, uint64_t key);
+/* The same of any age. */
+const struct known *bk_agent_cache_peek(const struct bk_agent *agent, uint64_t key);
 void bk_agent_cache_store(struct bk_agent *agent, int64_t now_ns, uint64_t key, const struct known *known);
 void bk_agent_cache_forget(struct bk_agent *agent, uint64_t key);
 
@@ -91,6 +102,7 @@ int64_t bk_agent_bucket_at(const struct bk_agent_config *config, const struct kn
 bool bk_agent_is_changing(const struct known *known, int64_t time_ns);
 void bk_agent_go(struct operation *operation, enum step step);
 void bk_agent_finish(struct operation *operation, enum bk_operation_status status);
+void bk_agent_start_reader(struct bk_agent *agent, struct operation *operation, int64_t bucket);
 /* now + times x span, or the last time that is one. */
 int64_t bk_agent_later(int64_t now_ns, uint64_t times, int64_t span_ns);
 
@@ -107,5 +119,21 @@ void bk_agent_lock_taken(struct operation *operation);
 void bk_agent_lock_denied(const struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                           const struct bk_outcome *outcome);
 void bk_agent_unlock(struct operation *operation);
+
+/* agent_guarded.c: rows placed by committed grants. */
+void bk_agent_guarded_write(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
+/* As far as what is known carries; then it asks, or is parked. */
+void bk_agent_guarded_go_on(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
+void bk_agent_guarded_outcome(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
+                              const struct bk_outcome *outcome);
+void bk_agent_guarded_fill(const struct operation *operation, struct bk_action *out);
+/* It asks for its key, and all others on that key that need to ask are parked. */
+bool bk_agent_guarded_asks(const struct operation *operation);
+/* Whether it can go on without asking for its key. */
+bool bk_agent_guarded_is_served(const struct bk_agent *agent, struct operation *operation);
+/* The bucket of the row that was counted is the newest as far as is known. */
+bool bk_agent_guarded_may_roll(const struct bk_agent *agent, struct operation *operation);
+void bk_agent_guarded_roll(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
+bool bk_agent_guarded_view(const struct known *known, int64_t time_ns, int64_t *bucket, bool *is_changing);
 
 #endif

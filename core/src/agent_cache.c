@@ -16,6 +16,12 @@ const struct known *bk_agent_cache_find(const struct bk_agent *agent, int64_t no
     return &entry->known;
 }
 
+const struct known *bk_agent_cache_peek(const struct bk_agent *agent, uint64_t key)
+{
+    const struct cache_entry *entry = entry_of(agent, key);
+    return entry == NULL ? NULL : &entry->known;
+}
+
 void bk_agent_cache_store(struct bk_agent *agent, int64_t now_ns, uint64_t key, const struct known *known)
 {
     struct cache_entry *entry = entry_of(agent, key);

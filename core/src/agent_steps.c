@@ -12,9 +12,11 @@
 #define BIT(column) (1u << (column))
 
 static void route_by(struct bk_agent *agent, struct operation *operation, const struct known *known);
-static void start_reader(struct bk_agent *agent, struct operation *operation, int64_t bucket);
 static void ask_next_rows(struct operation *operation);
 static void after_put(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
+static bool reset_is_due(const struct bk_agent *agent, const struct operation *operation, int64_t now_ns);
+static void reset_if_due(const struct bk_agent *agent, struct operation *operation, int64_t now_ns);
+static void take_count(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
 static void take_applied(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                          const struct bk_outcome *outcome);
 static void take_state(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
@@ -26,7 +28,7 @@ static void take_failure(struct bk_agent *agent, struct operation *operation, in
 static bool may_repeat(const struct bk_agent *agent, const struct operation *operation, int64_t at_ns,
                        bool is_unknown);
 static void give_up(struct bk_agent *agent, struct operation *operation);
-static bool read_known(const struct bk_outcome *outcome, int64_t now_ns, struct known *out);
+static bool read_known(const struct bk_outcome *outcome, int64_t asked_ns, struct known *out);
 static void learn(struct bk_agent *agent, struct operation *operation, const struct known *state,
                   int64_t now_ns);
 static void keep_written(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
@@ -43,6 +45,10 @@ void bk_agent_begin_write(struct bk_agent *agent, struct operation *operation, i
         return;
     }
     operation->fired = bk_fires(&agent->config.strategy, &operation->row);
+    if (agent->config.coordination == BK_GUARDED) {
+        bk_agent_guarded_write(agent, operation, now_ns);
+        return;
+    }
     const struct known *known = bk_agent_cache_find(agent, now_ns, operation->key);
     if (known != NULL)
         route_by(agent, operation, known);
@@ -52,17 +58,21 @@ void bk_agent_begin_write(struct bk_agent *agent, struct operation *operation, i
 
 void bk_agent_begin_read(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
+    if (agent->config.coordination == BK_GUARDED) {
+        bk_agent_guarded_go_on(agent, operation, now_ns);
+        return;
+    }
     if (agent->config.strategy.kind == BK_PROBABILISTIC) {
         const struct known *known = bk_agent_cache_find(agent, now_ns, operation->key);
         if (known != NULL)
-            start_reader(agent, operation, known->columns[BK_BUCKET]);
+            bk_agent_start_reader(agent, operation, known->columns[BK_BUCKET]);
         else
             bk_agent_go(operation, STEP_ROUTE_READ);
         return;
     }
     struct bk_route route;
     bk_route(&agent->config.strategy, NULL, &operation->row, &route);
-    start_reader(agent, operation, agent->config.strategy.kind == BK_COUNT ? route.bucket : 0);
+    bk_agent_start_reader(agent, operation, agent->config.strategy.kind == BK_COUNT ? route.bucket : 0);
 }
 
 /* In a three-state change the row's own time decides, also once somebody has reset the counter and so moved
@@ -92,7 +102,11 @@ void bk_agent_take_outcome(struct bk_agent *agent, struct operation *operation, 
     bool is_conditional = (step == STEP_COUNT || step == STEP_RESET || step == STEP_ROLL) &&
                           agent->config.counter == BK_COUNTER_LWT;
     struct known state;
-    bool is_possible = read_known(outcome, now_ns, &state);
+    if (step >= STEP_GRANT_READ && step <= STEP_OLD_START) {
+        bk_agent_guarded_outcome(agent, operation, now_ns, outcome);
+        return;
+    }
+    bool is_possible = read_known(outcome, operation->asked_ns, &state);
     if (outcome->kind == BK_OUTCOME_APPLIED && !reads_state)
         take_applied(agent, operation, now_ns, outcome);
     else if (outcome->kind == BK_OUTCOME_APPLIED && is_possible)
@@ -154,13 +168,16 @@ void bk_agent_fill_action(const struct bk_agent *agent, const struct operation *
         bk_read_next(&reader, &out->step);
         break;
     }
-    default: /* STEP_DONE */
+    case STEP_DONE:
         out->kind = BK_ACT_DONE;
         out->status = operation->status;
         out->fired = operation->fired;
         out->counted = operation->counted;
         out->rows_found = operation->reader.rows_found;
         out->partitions_asked = operation->reader.partitions_asked;
+        break;
+    default:
+        bk_agent_guarded_fill(operation, out);
         break;
     }
 }
@@ -196,7 +213,7 @@ static void route_by(struct bk_agent *agent, struct operation *operation, const 
     bk_agent_go(operation, STEP_PUT);
 }
 
-static void start_reader(struct bk_agent *agent, struct operation *operation, int64_t bucket)
+void bk_agent_start_reader(struct bk_agent *agent, struct operation *operation, int64_t bucket)
 {
     struct bk_key_state state;
     memset(&state, 0, sizeof state);
@@ -219,25 +236,55 @@ static void ask_next_rows(struct operation *operation)
 
 static void after_put(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
-    operation->ack_due = true;
+    operation->ack_due = operation->is_placed = true;
     bk_agent_finish(operation, BK_OPERATION_OK);
     if (agent->config.strategy.kind != BK_PROBABILISTIC)
         return;
+    if (agent->config.coordination == BK_GUARDED) {
+        if (operation->fired)
+            bk_agent_go(operation, STEP_ADD);
+        return;
+    }
     /* What other operations have learned meanwhile: one of them may have reset the key. */
     const struct known *cached = bk_agent_cache_find(agent, now_ns, operation->key);
     if (cached != NULL)
         operation->known = *cached;
-    int64_t next_change_ns = operation->known.columns[BK_NEXT_CHANGE];
-    bool reset_is_due =
-        agent->config.coordination == BK_THREE_STATE && next_change_ns != 0 && now_ns >= next_change_ns;
+    bool is_due = reset_is_due(agent, operation, now_ns);
     if (operation->fired && agent->config.counter == BK_COUNTER_LWT)
         bk_agent_plan_count(agent, operation, now_ns);
     else if (operation->fired)
         bk_agent_go(operation, STEP_FRESH_READ);
-    else if (reset_is_due && agent->config.counter == BK_COUNTER_COLUMN)
+    else if (is_due && agent->config.counter == BK_COUNTER_LWT)
+        bk_agent_plan_reset(agent, operation); /* its condition tells whether the copy still holds */
+    else if (is_due)
+        bk_agent_go(operation, STEP_FRESH_READ);
+}
+
+static bool reset_is_due(const struct bk_agent *agent, const struct operation *operation, int64_t now_ns)
+{
+    int64_t change_ns = operation->known.columns[BK_NEXT_CHANGE];
+    return agent->config.coordination == BK_THREE_STATE && change_ns != 0 && now_ns >= change_ns;
+}
+
+/* By the state as it was just read: the cached one may be from before somebody else's reset, and a second one
+ * would take what has been counted since. */
+static void reset_if_due(const struct bk_agent *agent, struct operation *operation, int64_t now_ns)
+{
+    if (!reset_is_due(agent, operation, now_ns))
+        bk_agent_finish(operation, BK_OPERATION_OK);
+    else if (agent->config.counter == BK_COUNTER_COLUMN)
         bk_agent_go(operation, STEP_TOTAL);
-    else if (reset_is_due)
+    else
         bk_agent_plan_reset(agent, operation);
+}
+
+/* BK_GUARDED: the counter of the row's bucket, with the row's own increment in it. */
+static void take_count(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
+{
+    if (bk_agent_is_full(agent, operation->total))
+        bk_agent_guarded_roll(agent, operation, now_ns);
+    else
+        bk_agent_finish(operation, BK_OPERATION_OK);
 }
 
 /* Done, other than a read of the state. */
@@ -250,11 +297,16 @@ static void take_applied(struct bk_agent *agent, struct operation *operation, in
         break;
     case STEP_ADD:
         operation->counted = true;
-        bk_agent_go(operation, STEP_TOTAL);
+        if (agent->config.coordination == BK_GUARDED && !bk_agent_guarded_may_roll(agent, operation))
+            bk_agent_finish(operation, BK_OPERATION_OK);
+        else
+            bk_agent_go(operation, STEP_TOTAL);
         break;
     case STEP_TOTAL:
         operation->total = outcome->counter;
-        if (operation->fired)
+        if (agent->config.coordination == BK_GUARDED)
+            take_count(agent, operation, now_ns);
+        else if (operation->fired)
             bk_agent_plan_count(agent, operation, now_ns);
         else
             bk_agent_plan_reset(agent, operation);
@@ -296,12 +348,14 @@ static void take_state(struct bk_agent *agent, struct operation *operation, int6
     learn(agent, operation, state, now_ns);
     if (operation->step == STEP_LOCKED_READ)
         bk_agent_plan_roll(agent, operation, now_ns);
+    else if (operation->step == STEP_FRESH_READ && !operation->fired)
+        reset_if_due(agent, operation, now_ns);
     else if (operation->step == STEP_FRESH_READ && agent->config.counter == BK_COUNTER_COLUMN)
         bk_agent_go(operation, STEP_ADD);
     else if (operation->step == STEP_FRESH_READ)
         bk_agent_plan_count(agent, operation, now_ns);
     else if (operation->is_read)
-        start_reader(agent, operation, state->columns[BK_BUCKET]);
+        bk_agent_start_reader(agent, operation, state->columns[BK_BUCKET]);
     else
         route_by(agent, operation, state);
 }
@@ -377,16 +431,17 @@ static void give_up(struct bk_agent *agent, struct operation *operation)
         break;
     default:
         /* The row is stored; its increment is lost, or not known. */
-        bk_agent_cache_forget(agent, operation->key);
+        if (agent->config.coordination != BK_GUARDED)
+            bk_agent_cache_forget(agent, operation->key);
         bk_agent_finish(operation, BK_OPERATION_OK);
     }
 }
 
 /* The state row as the outcome tells it; false when nobody can have stored it. */
-static bool read_known(const struct bk_outcome *outcome, int64_t now_ns, struct known *out)
+static bool read_known(const struct bk_outcome *outcome, int64_t asked_ns, struct known *out)
 {
     memset(out, 0, sizeof *out);
-    out->learned_ns = now_ns;
+    out->learned_ns = asked_ns; /* it held then or later */
     if ((outcome->mask & COLUMNS_ALL) == 0)
         return true;
     out->mask = COLUMNS_ALL;
@@ -409,7 +464,7 @@ static void keep_written(struct bk_agent *agent, struct operation *operation, in
 {
     struct known known = operation->next;
     if (agent->config.counter == BK_COUNTER_LWT) {
-        known.learned_ns = now_ns;
+        known.learned_ns = operation->asked_ns;
     } else {
         const struct known *cached = bk_agent_cache_find(agent, now_ns, operation->key);
         if (cached != NULL)

@@ -94,17 +94,24 @@ void cli_settings(const struct lab_strategy_result *result, char *buffer)
 /* Of a run with agents: without them there is nothing to coordinate. */
 static void add_coordination(const struct lab_strategy_result *result, char *buffer)
 {
-    static const char *const coordinations[] = {"single", "locked", "three-state"};
+    static const char *const coordinations[] = {"single", "locked", "three-state", "guarded"};
     static const char *const counters[] = {"rmw", "lwt", "counter"};
-    char lead[CLI_NUMBER_SIZE];
+    char span[CLI_NUMBER_SIZE];
     size_t used = strlen(buffer);
     if (result->events.stride == 0)
         return;
-    used += (size_t)snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", %s, counter %s",
-                             coordinations[result->coordination], counters[result->counter]);
-    cli_duration(result->lead_ns, lead);
-    if (result->coordination == BK_THREE_STATE)
-        snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", lead %s", lead);
+    used += (size_t)snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", %s",
+                             coordinations[result->coordination]);
+    if (result->coordination != BK_GUARDED)
+        used += (size_t)snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", counter %s",
+                                 counters[result->counter]);
+    if (result->coordination == BK_THREE_STATE) {
+        cli_duration(result->lead_ns, span);
+        snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", lead %s", span);
+    } else if (result->coordination == BK_GUARDED) {
+        cli_duration(result->grant_ns, span);
+        snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", grants of %s", span);
+    }
 }
 
 bool cli_has_colour(void)

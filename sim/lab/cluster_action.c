@@ -8,6 +8,13 @@
 /* The state row and the lock row of a key are two registers. */
 #define STATE_KEY(key) ((uint64_t)(key)*2)
 #define LOCK_KEY(key)  ((uint64_t)(key)*2 + 1)
+/* Of guarded, each bucket's start is a register, and each bucket has a counter: (key, bucket) in one number.
+ * No run has the rows for 2^40 buckets. */
+#define BUCKET_BITS 40
+#define START_BIT   (UINT64_C(1) << 63)
+static_assert(LAB_CLUSTER_KEYS_MAX <= UINT64_C(1) << (62 - BUCKET_BITS), "a key and a bucket fit");
+
+static uint64_t pack(uint64_t key, int64_t bucket);
 
 /* A write that leaves bucket and change times as they were is an increment; else it rolls or resets. Of a
  * plain write nothing says how they were: it has them in its mask when they change, and when it is the key's
@@ -24,7 +31,11 @@ void lab_action_count(struct lab_cluster_run *run, const struct bk_action *actio
         break;
     case BK_ACT_READ_STATE:
     case BK_ACT_READ_COUNTER:
+    case BK_ACT_READ_START:
         tally->state_reads++;
+        break;
+    case BK_ACT_WRITE_START:
+        tally->state_writes++;
         break;
     case BK_ACT_WRITE_STATE:
         tally->counter_increments += counts_alone;
@@ -78,15 +89,27 @@ void lab_action_statement(const struct lab_cluster_run *run, const struct bk_act
     case BK_ACT_ADD_COUNTER:
         out->kind = CASS_ADD_COUNTER;
         out->row_id = action->row.sequence;
+        out->key = lab_counter_key(run, action->key, action->bucket);
         out->delta = 1;
         break;
     case BK_ACT_READ_COUNTER:
         out->kind = CASS_READ_COUNTER;
+        out->key = lab_counter_key(run, action->key, action->bucket);
         break;
     case BK_ACT_READ_STATE:
         out->kind = CASS_READ_COLUMNS;
         out->key = STATE_KEY(action->key);
         out->consistency = action->serial ? level->serial : level->state;
+        break;
+    case BK_ACT_READ_START:
+        out->kind = CASS_READ_COLUMNS;
+        out->key = START_BIT | pack(action->key, action->bucket);
+        break;
+    case BK_ACT_WRITE_START:
+        out->kind = CASS_WRITE_COLUMNS;
+        out->key = START_BIT | pack(action->key, action->bucket);
+        out->set_mask = action->mask;
+        memcpy(out->set, action->columns, sizeof action->columns);
         break;
     default:
         out->kind = action->kind == BK_ACT_WRITE_STATE ? CASS_WRITE_COLUMNS : CASS_CAS_COLUMNS;
@@ -98,6 +121,11 @@ void lab_action_statement(const struct lab_cluster_run *run, const struct bk_act
         memcpy(out->set, action->columns, sizeof action->columns);
         memcpy(out->equal, action->expected, sizeof action->expected);
     }
+}
+
+uint64_t lab_counter_key(const struct lab_cluster_run *run, uint64_t key, int64_t bucket)
+{
+    return run->config.coordination == BK_GUARDED ? pack(key, bucket) : key;
 }
 
 void lab_reply_add(struct lab_cluster_run *run, struct lab_host_operation *operation,
@@ -122,4 +150,10 @@ void lab_reply_add(struct lab_cluster_run *run, struct lab_host_operation *opera
         /* Also Unavailable of a conditional update: its commit can say so after the value was decided. */
         outcome->kind = BK_OUTCOME_UNKNOWN;
     }
+}
+
+static uint64_t pack(uint64_t key, int64_t bucket)
+{
+    assert(key < LAB_CLUSTER_KEYS_MAX && bucket >= 0 && bucket < INT64_C(1) << BUCKET_BITS);
+    return key << BUCKET_BITS | (uint64_t)bucket;
 }

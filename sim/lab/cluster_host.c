@@ -41,6 +41,8 @@ bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
     run->operation_count = share > LAB_OPERATIONS_MAX   ? LAB_OPERATIONS_MAX
                            : share < LAB_OPERATIONS_MIN ? LAB_OPERATIONS_MIN
                                                         : share;
+    if (agents->operations != 0)
+        run->operation_count = agents->operations;
     run->agents = calloc(agents->count, sizeof *run->agents);
     if (run->agents == NULL)
         return sim_fail_memory(error);
@@ -57,6 +59,8 @@ bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
         .retry_backoff_ns = 10 * SIM_MS,
         .lock_lasts_ns = run->strategy->lock_lasts_ns,
         .lock_backoff_ns = run->strategy->lock_backoff_ns,
+        .grant_ns = run->strategy->grant_ns,
+        .clock_bound_ns = agents->clock_bound_ns,
         .agent_id = 1,
     };
     size_t bytes = bk_agent_size(&run->config) + run->operation_count * sizeof(struct lab_host_operation);

@@ -17,8 +17,7 @@
 #include "oracles.h"
 
 #define LAB_ROWS_AHEAD 16u
-/* Under way at once: of an agent, and of all agents together as long as each has LAB_OPERATIONS_MIN. */
-#define LAB_OPERATIONS_MAX 4096u
+/* Under way at once of all agents together, as long as each has LAB_OPERATIONS_MIN. */
 #define LAB_OPERATIONS_MIN 64u
 #define LAB_OPERATIONS_ALL (UINT32_C(1) << 18)
 /* After the last arrival, what is under way may still take this long; then it counts as unresolved. */
@@ -189,6 +188,8 @@ bool lab_register_is_state(uint64_t key, uint32_t *out);
 void lab_action_count(struct lab_cluster_run *run, const struct bk_action *action);
 void lab_action_statement(const struct lab_cluster_run *run, const struct bk_action *action,
                           struct cass_statement *out);
+/* The counter that an action of this (key, bucket) adds to. */
+uint64_t lab_counter_key(const struct lab_cluster_run *run, uint64_t key, int64_t bucket);
 void lab_reply_add(struct lab_cluster_run *run, struct lab_host_operation *operation,
                    const struct cass_reply *reply);
 

@@ -8,10 +8,13 @@
 #include "kernel/time.h"
 
 static const char *const column_names[BK_COLUMN_COUNT] = {"bucket", "counter", "last_change", "next_change"};
+static const char *const guarded_names[BK_COLUMN_COUNT] = {"bucket", "before", "start", "until"};
 static const char *const lock_names[] = {"owner", "until"};
 
 static void columns_text(const struct lab_cluster_run *run, bool is_lock, const int64_t *columns,
                          uint32_t mask, char *buffer, size_t size);
+static void tell_start(struct lab_cluster_run *run, uint32_t agent, uint32_t key,
+                       const struct bk_outcome *outcome);
 
 bool lab_story_wants(const struct lab_cluster_run *run, uint32_t key)
 {
@@ -120,6 +123,8 @@ void lab_story_outcome(struct lab_cluster_run *run, uint32_t agent,
         lab_story_tell(run, operation->key, "agent %u finds %" PRIu64 " rows", agent, outcome->rows);
     else if (operation->action == BK_ACT_READ_COUNTER && outcome->kind == BK_OUTCOME_APPLIED)
         lab_story_tell(run, operation->key, "agent %u reads a count of %" PRId64, agent, outcome->counter);
+    else if (operation->action == BK_ACT_READ_START && outcome->kind == BK_OUTCOME_APPLIED)
+        tell_start(run, agent, operation->key, outcome);
     else if (is_read && outcome->kind == BK_OUTCOME_APPLIED)
         lab_story_tell(run, operation->key, "agent %u reads %s", agent,
                        columns[0] == '\0' ? "no state" : columns);
@@ -128,20 +133,36 @@ void lab_story_outcome(struct lab_cluster_run *run, uint32_t agent,
                        columns[0] == '\0' ? "" : ", since ", columns);
 }
 
+static void tell_start(struct lab_cluster_run *run, uint32_t agent, uint32_t key,
+                       const struct bk_outcome *outcome)
+{
+    if (outcome->mask == 0)
+        lab_story_tell(run, key, "agent %u reads no start", agent);
+    else
+        lab_story_tell(run, key, "agent %u reads start = %.6f s", agent,
+                       (double)(outcome->columns[0] - run->start_ns) / 1e9);
+}
+
 /* "bucket = 3, next_change = 12.5 s", "owner = agent 4": times since the start of the run, and the agents'
  * numbers as everywhere else; 0 is none. */
 static void columns_text(const struct lab_cluster_run *run, bool is_lock, const int64_t *columns,
                          uint32_t mask, char *buffer, size_t size)
 {
     size_t used = 0;
+    bool is_guarded = !is_lock && run->config.coordination == BK_GUARDED;
     buffer[0] = '\0';
     for (unsigned i = 0; i < (is_lock ? 2u : (unsigned)BK_COLUMN_COUNT); i++) {
         if ((mask >> i & 1) == 0)
             continue;
-        bool is_time = is_lock ? i == BK_LOCK_UNTIL : i == BK_LAST_CHANGE || i == BK_NEXT_CHANGE;
-        const char *name = is_lock ? lock_names[i] : column_names[i], *comma = used > 0 ? ", " : "";
+        bool is_time = is_lock      ? i == BK_LOCK_UNTIL
+                       : is_guarded ? i != BK_GUARDED_BUCKET
+                                    : i == BK_LAST_CHANGE || i == BK_NEXT_CHANGE;
+        const char *const *names = is_lock ? lock_names : is_guarded ? guarded_names : column_names;
+        const char *name = names[i], *comma = used > 0 ? ", " : "";
         int length;
-        if (is_time && columns[i] != 0)
+        if (is_guarded && is_time && columns[i] == INT64_MIN)
+            length = snprintf(buffer + used, size - used, "%s%s = the beginning", comma, name);
+        else if (is_time && (is_guarded || columns[i] != 0))
             length = snprintf(buffer + used, size - used, "%s%s = %.6f s", comma, name,
                               (double)(columns[i] - run->start_ns) / 1e9);
         else if (is_lock && i == BK_LOCK_OWNER)

@@ -46,6 +46,7 @@ struct lab_strategy_result *lab_result_add(struct lab_result *result, const stru
     strategy->coordination = scenario->strategies[index].coordination;
     strategy->counter = scenario->strategies[index].counter;
     strategy->lead_ns = scenario->strategies[index].lead_ns;
+    strategy->grant_ns = scenario->strategies[index].grant_ns;
     strategy->placement_digest = tally->placement_digest;
     result->digest = sim_digest_chain(result->digest, tally->placement_digest);
     bool is_lost = tally->out_of_memory || tally->closed_rows.out_of_memory ||

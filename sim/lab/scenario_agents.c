@@ -32,6 +32,8 @@ const struct lab_table lab_agents_table = {
         {"cache_ttl", lab_read_duration, AGENTS(cache_ttl_ns), LAB_OPTIONAL, 0, SPAN_MAX, SPAN_RANGE, NULL},
         {"cache_entries", lab_read_whole32, AGENTS(cache_entries), LAB_OPTIONAL, 1, 16777216,
          "a whole number from 1 to 16777216", NULL},
+        {"operations", lab_read_whole32, AGENTS(operations), LAB_OPTIONAL, 1, LAB_OPERATIONS_MAX,
+         "a whole number from 1 to 4096", NULL},
         {"clock", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &clock_table},
         {"retries", lab_read_whole32, AGENTS(retries), LAB_OPTIONAL, 0, TRIES_MAX, TRIES_RANGE, NULL},
         {"counter_retries", lab_read_whole32, AGENTS(counter_retries), LAB_OPTIONAL, 0, TRIES_MAX,

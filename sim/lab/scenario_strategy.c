@@ -11,6 +11,7 @@
 #define CHANCE_SIZE          48
 #define LOCK_LASTS_DEFAULT   (5 * SIM_SECOND)
 #define LOCK_BACKOFF_DEFAULT (100 * SIM_MS)
+#define GRANT_DEFAULT        (10 * SIM_SECOND)
 
 /* What the tables fill; a kind's check makes the strategy of it. */
 struct draft {
@@ -22,7 +23,7 @@ struct draft {
     uint64_t buckets;
     int counter; /* of count: a single value so far */
     int coordination, counter_kind;
-    int64_t lead_ns, lock_lasts_ns, lock_backoff_ns;
+    int64_t lead_ns, lock_lasts_ns, lock_backoff_ns, grant_ns;
     struct bk_strategy strategy;
 };
 
@@ -35,6 +36,7 @@ static bool make_time(struct lab_reader *reader, const struct lab_node *node, vo
 static bool make_count(struct lab_reader *reader, const struct lab_node *node, void *target);
 static bool make_probabilistic(struct lab_reader *reader, const struct lab_node *node, void *target);
 static bool check_coordination(struct lab_reader *reader, const struct lab_node *node, struct draft *draft);
+static bool check_guarded(struct lab_reader *reader, const struct lab_node *node, struct draft *draft);
 static bool make_hash(struct lab_reader *reader, const struct lab_node *node, void *target);
 static bool check_made(struct lab_reader *reader, const struct lab_node *node, enum bk_status status);
 static bool fail_both(struct lab_reader *reader, const struct lab_node *second, const char *text);
@@ -43,7 +45,7 @@ static bool fail_name(struct lab_reader *reader, const struct lab_node *node, co
 #define DRAFT(member) offsetof(struct draft, member)
 #define WHOLE_MAX     1e15
 #define SPAN_MAX      (365.0 * (double)SIM_DAY)
-#define LOCK_RANGE    "a duration above 0s and at most 365d"
+#define ABOVE_RANGE   "a duration above 0s and at most 365d"
 #define LABEL_RANGE   "a label of 1 to 64 bytes"
 #define LABEL_FIELD                                                                                          \
     {                                                                                                        \
@@ -67,7 +69,7 @@ static const struct lab_choice counters[] = {{"external", 0},
 static const struct lab_choice coordinations[] = {{"single", BK_SINGLE},
                                                   {"locked", BK_LOCKED},
                                                   {"three-state", BK_THREE_STATE},
-                                                  {"guarded", LAB_CHOICE_LATER},
+                                                  {"guarded", BK_GUARDED},
                                                   {NULL, 0}};
 static const struct lab_choice counter_kinds[] = {
     {"rmw", BK_COUNTER_RMW}, {"lwt", BK_COUNTER_LWT}, {"counter", BK_COUNTER_COLUMN}, {NULL, 0}};
@@ -102,8 +104,8 @@ static const struct lab_table count_table = {
 
 static const struct lab_table lock_table = {
     .fields = (const struct lab_field[]){
-        {"lasts", lab_read_duration, DRAFT(lock_lasts_ns), LAB_OPTIONAL, 1, SPAN_MAX, LOCK_RANGE, NULL},
-        {"backoff", lab_read_duration, DRAFT(lock_backoff_ns), LAB_OPTIONAL, 1, SPAN_MAX, LOCK_RANGE, NULL},
+        {"lasts", lab_read_duration, DRAFT(lock_lasts_ns), LAB_OPTIONAL, 1, SPAN_MAX, ABOVE_RANGE, NULL},
+        {"backoff", lab_read_duration, DRAFT(lock_backoff_ns), LAB_OPTIONAL, 1, SPAN_MAX, ABOVE_RANGE, NULL},
         {.name = NULL},
     }};
 
@@ -115,11 +117,11 @@ static const struct lab_table probabilistic_table = {
             {"chance", read_chance, 0, LAB_OPTIONAL, 0, 0, NULL, NULL},
             {"threshold", lab_read_whole, DRAFT(threshold), LAB_REQUIRED, 1, 1e9,
              "a whole number from 1 to 1000000000", NULL},
-            {"coordination", lab_read_choice, DRAFT(coordination), LAB_OPTIONAL, 0, 0,
-             "single, locked or three-state", coordinations},
+            {"coordination", lab_read_choice, DRAFT(coordination), LAB_OPTIONAL, 0, 0, NULL, coordinations},
             {"counter", lab_read_choice, DRAFT(counter_kind), LAB_OPTIONAL, 0, 0, NULL, counter_kinds},
             {"lead", lab_read_duration, DRAFT(lead_ns), LAB_OPTIONAL, 0, SPAN_MAX,
              "a duration from 0s to 365d", NULL},
+            {"grant", lab_read_duration, DRAFT(grant_ns), LAB_OPTIONAL, 1, SPAN_MAX, ABOVE_RANGE, NULL},
             {"lock", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lock_table},
             LABEL_FIELD,
             {.name = "max_age"},
@@ -179,6 +181,7 @@ bool lab_read_strategies(struct lab_reader *reader, const struct lab_field *fiel
             .lead_ns = draft.lead_ns,
             .lock_lasts_ns = draft.lock_lasts_ns,
             .lock_backoff_ns = draft.lock_backoff_ns,
+            .grant_ns = draft.grant_ns,
             .line = item->place.argument == NULL ? item->place.line : 0,
             .column = item->place.argument == NULL ? item->place.column : 0,
         };
@@ -323,6 +326,23 @@ static bool check_coordination(struct lab_reader *reader, const struct lab_node 
         draft->lock_lasts_ns = LOCK_LASTS_DEFAULT;
     if (draft->coordination == BK_LOCKED && lab_node_find(lock, "backoff") == NULL)
         draft->lock_backoff_ns = LOCK_BACKOFF_DEFAULT;
+    return check_guarded(reader, node, draft);
+}
+
+static bool check_guarded(struct lab_reader *reader, const struct lab_node *node, struct draft *draft)
+{
+    const struct lab_node *grant = lab_node_find(node, "grant"), *counter = lab_node_find(node, "counter");
+    if (draft->coordination != BK_GUARDED)
+        return grant == NULL ||
+               fail_name(reader, grant, "is of coordination: guarded alone; add that, or remove this");
+    if (counter != NULL && draft->counter_kind != BK_COUNTER_COLUMN)
+        return lab_fail_value(
+            reader, counter,
+            "guarded counts each bucket in a counter of its own; write counter: counter, or "
+            "remove this");
+    draft->counter_kind = BK_COUNTER_COLUMN;
+    if (grant == NULL)
+        draft->grant_ns = GRANT_DEFAULT;
     return true;
 }
 

@@ -27,13 +27,14 @@ static const struct setting settings[] = {
     {BK_PROBABILISTIC, "coordination", FIELD_COORDINATION, PLACE(coordination)},
     {BK_PROBABILISTIC, "counter", FIELD_COUNTER, PLACE(counter)},
     {BK_PROBABILISTIC, "lead_ns", FIELD_I64, PLACE(lead_ns)},
+    {BK_PROBABILISTIC, "grant_ns", FIELD_I64, PLACE(grant_ns)},
     {BK_HASH, "buckets", FIELD_U32, PLACE(strategy.of.hash.buckets)},
 };
 #define SETTING_COUNT (sizeof settings / sizeof *settings)
 
 /* As a scenario writes them; the first one of each is 0. */
 static const char *const calendars[] = {"none", "hour", "day", "week", "month", NULL};
-static const char *const coordinations[] = {"single", "locked", "three-state", NULL};
+static const char *const coordinations[] = {"single", "locked", "three-state", "guarded", NULL};
 static const char *const counters[] = {"rmw", "lwt", "counter", NULL};
 
 static bool is_written(const struct setting *setting, const struct lab_strategy_result *result);
@@ -82,7 +83,7 @@ bool store_settings_load(struct store *store, int64_t id, const char *kind, stru
         fine = store_row_check(store, &row, error);
     }
     sqlite3_finalize(statement);
-    if (fine && (bk_strategy_check(&out->strategy) != BK_OK || out->lead_ns < 0))
+    if (fine && (bk_strategy_check(&out->strategy) != BK_OK || out->lead_ns < 0 || out->grant_ns < 0))
         fine = store_fail_damaged(store, "a strategy that cannot be", error);
     return fine;
 }

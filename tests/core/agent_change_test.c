@@ -37,10 +37,12 @@ static void test_three_state_rmw_two_agents_change_at_the_date(void **state)
     write_row(&b, 1199, 7, false);
     is_state(&b, 1201, 0, 4, 4, 400, 1206);
     applied(&b, 1206, 0); /* a row of before the date, stored when it had come: reset by B */
-    applied(&b, 1208, 0);
+    is_state(&b, 1207, 0, 4, 4, 400, 1206);
     write_row(&a, 1205, 7, false);
-    is_state(&a, 1206, 0, 4, 4, 400, 1206); /* read before B's reset was there */
+    is_state(&a, 1206, 0, 4, 4, 400, 1206);
     applied(&a, 1207, 0);
+    is_state(&a, 1208, 0, 4, 4, 400, 1206); /* read before B's reset was there */
+    applied(&b, 1208, 0);
     applied(&a, 1209, 0);
     write_row(&a, 1210, 7, false);
     applied(&a, 1212, 0);
@@ -65,11 +67,13 @@ static void test_three_state_rmw_two_agents_change_at_the_date(void **state)
              "1052 B0 applied: ack 3, done ok\n"
              "1199 B0 writes 7: read state\n"
              "1201 B0 is bucket=4 counter=4 last=400 next=1206: put 7.3\n"
-             "1206 B0 applied: ack 3, set counter=0 last=1206 next=0\n"
-             "1208 B0 applied: done ok\n"
+             "1206 B0 applied: ack 3, read state\n"
+             "1207 B0 is bucket=4 counter=4 last=400 next=1206: set counter=0 last=1206 next=0\n"
              "1205 A0 writes 7: read state\n"
              "1206 A0 is bucket=4 counter=4 last=400 next=1206: put 7.3\n"
-             "1207 A0 applied: ack 3, set counter=0 last=1206 next=0\n"
+             "1207 A0 applied: ack 3, read state\n"
+             "1208 A0 is bucket=4 counter=4 last=400 next=1206: set counter=0 last=1206 next=0\n"
+             "1208 B0 applied: done ok\n"
              "1209 A0 applied: done ok\n"
              "1210 A0 writes 7: put 7.4\n"
              "1212 A0 applied: ack 4, done ok\n"
@@ -149,6 +153,7 @@ static void test_three_state_column_is_reset_by_its_base(void **state)
     uint32_t second = write_row(&a, 1209, 7, true);
     applied(&a, 1210, first);
     applied(&a, 1210, second);
+    is_state(&a, 1211, first, 4, 40, 400, 1208);
     is_total(&a, 1212, first, 44);
     is_state(&a, 1214, second, 4, 40, 400, 1208);
     applied(&a, 1216, first);
@@ -169,8 +174,9 @@ static void test_three_state_column_is_reset_by_its_base(void **state)
              "1207 A0 writes 7: read state\n"
              "1207 A0 is bucket=4 counter=40 last=400 next=1208: put 7.3\n"
              "1209 A1 fires 7: put 7.4\n"
-             "1210 A0 applied: ack 3, read counter\n"
+             "1210 A0 applied: ack 3, read state\n"
              "1210 A1 applied: ack 4, read state\n"
+             "1211 A0 is bucket=4 counter=40 last=400 next=1208: read counter\n"
              "1212 A0 is 44: set counter=44 last=1208 next=0\n"
              "1214 A1 is bucket=4 counter=40 last=400 next=1208: add 1\n"
              "1216 A0 applied: done ok\n"
@@ -189,20 +195,44 @@ static void test_three_state_reset_by_a_neighbour_is_not_repeated(void **state)
     write_row(&a, 1190, 7, false);
     write_row(&a, 1191, 7, false);
     applied(&a, 1201, 0);
-    applied(&a, 1202, 0);
+    is_state(&a, 1202, 0, 4, 3, 400, 1200);
+    applied(&a, 1203, 0);
     applied(&a, 1203, 1);
-    /* The reset has not made the rest of the state younger than it is. */
-    uint32_t last = write_row(&a, 1240, 7, false);
-    is_state(&a, 1241, last, 4, 0, 1200, 0);
-    applied(&a, 1242, last);
+    /* The reset has not made the rest of the state younger than it is: asked for at 1201. */
+    uint32_t last = write_row(&a, 1301, 7, false);
+    is_state(&a, 1302, last, 4, 0, 1200, 0);
+    applied(&a, 1303, last);
     ends(&a, "1190 A0 writes 7: put 7.3\n"
              "1191 A1 writes 7: put 7.3\n"
-             "1201 A0 applied: ack 3, set counter=0 last=1200 next=0\n"
-             "1202 A0 applied: done ok\n"
+             "1201 A0 applied: ack 3, read state\n"
+             "1202 A0 is bucket=4 counter=3 last=400 next=1200: set counter=0 last=1200 next=0\n"
+             "1203 A0 applied: done ok\n"
              "1203 A1 applied: ack 3, done ok\n"
-             "1240 A1 writes 7: read state\n"
-             "1241 A1 is bucket=4 counter=0 last=1200 next=0: put 7.4\n"
-             "1242 A1 applied: ack 4, done ok\n");
+             "1301 A1 writes 7: read state\n"
+             "1302 A1 is bucket=4 counter=0 last=1200 next=0: put 7.4\n"
+             "1303 A1 applied: ack 4, done ok\n");
+}
+
+/* The cached copy says that the change has come; another agent has reset the counter long since, and what was
+ * counted after that must stay. */
+static void test_three_state_reset_that_another_agent_made_is_not_repeated(void **state)
+{
+    (void)state;
+    for (int counter = BK_COUNTER_RMW; counter <= BK_COUNTER_COLUMN; counter += 2) {
+        struct story story = {.length = 0};
+        struct actor a = lone(&story, BK_THREE_STATE, (enum bk_counter)counter);
+        knows(&a, 1140, 4, 3, 400, 1200);
+        write_row(&a, 1210, 7, false);
+        applied(&a, 1212, 0);
+        is_state(&a, 1214, 0, 4, 2, 1200, 0);
+        write_row(&a, 1215, 7, false);
+        applied(&a, 1216, 0);
+        ends(&a, "1210 A0 writes 7: put 7.4\n"
+                 "1212 A0 applied: ack 4, read state\n"
+                 "1214 A0 is bucket=4 counter=2 last=1200 next=0: done ok\n"
+                 "1215 A0 writes 7: put 7.4\n"
+                 "1216 A0 applied: ack 4, done ok\n");
+    }
 }
 
 /* A count on the state of before the reset comes after it: the reset stays known. */
@@ -216,6 +246,7 @@ static void test_three_state_count_of_before_the_reset_does_not_undo_it(void **s
     applied(&a, 1192, count);
     is_state(&a, 1195, count, 4, 3, 400, 1200);
     applied(&a, 1201, reset);
+    is_state(&a, 1202, reset, 4, 3, 400, 1200);
     applied(&a, 1203, reset);
     applied(&a, 1204, count);
     reset = write_row(&a, 1205, 7, false);
@@ -224,7 +255,8 @@ static void test_three_state_count_of_before_the_reset_does_not_undo_it(void **s
              "1191 A1 writes 7: put 7.3\n"
              "1192 A0 applied: ack 3, read state\n"
              "1195 A0 is bucket=4 counter=3 last=400 next=1200: set counter=4\n"
-             "1201 A1 applied: ack 3, set counter=0 last=1200 next=0\n"
+             "1201 A1 applied: ack 3, read state\n"
+             "1202 A1 is bucket=4 counter=3 last=400 next=1200: set counter=0 last=1200 next=0\n"
              "1203 A1 applied: done ok\n"
              "1204 A0 applied: done ok fired counted\n"
              "1205 A0 writes 7: put 7.4\n"
@@ -289,14 +321,24 @@ static void test_reset_that_fails_leaves_the_row_stored(void **state)
     write_row(&a, 1000, 7, false);
     is_state(&a, 1001, 0, 0, 2, 0, 1000); /* bucket 0 has none before it */
     applied(&a, 1002, 0);
-    unknown(&a, 1003, 0);
+    is_state(&a, 1003, 0, 0, 2, 0, 1000);
+    unknown(&a, 1004, 0);
+    write_row(&a, 1005, 7, false);
+    is_state(&a, 1006, 0, 0, 2, 0, 1000);
+    applied(&a, 1007, 0);
+    unknown(&a, 1008, 0);
     write_row(&a, 1010, 7, false);
     is_state(&a, 1011, 0, 0, 2, 0, 1020);
     applied(&a, 1012, 0);
     ends(&a, "1000 A0 writes 7: read state\n"
              "1001 A0 is bucket=0 counter=2 last=0 next=1000: put 7.0\n"
-             "1002 A0 applied: ack 0, set counter=0 last=1000 next=0\n"
-             "1003 A0 unknown: done ok\n"
+             "1002 A0 applied: ack 0, read state\n"
+             "1003 A0 is bucket=0 counter=2 last=0 next=1000: set counter=0 last=1000 next=0\n"
+             "1004 A0 unknown: done ok\n"
+             "1005 A0 writes 7: read state\n"
+             "1006 A0 is bucket=0 counter=2 last=0 next=1000: put 7.0\n"
+             "1007 A0 applied: ack 0, read state\n"
+             "1008 A0 unknown: done ok\n"
              "1010 A0 writes 7: read state\n"
              "1011 A0 is bucket=0 counter=2 last=0 next=1020: put 7.0\n"
              "1012 A0 applied: ack 0, done ok\n");
@@ -309,6 +351,7 @@ int main(void)
         cmocka_unit_test(test_three_state_lwt_two_agents_change_and_reset_once),
         cmocka_unit_test(test_three_state_column_is_reset_by_its_base),
         cmocka_unit_test(test_three_state_reset_by_a_neighbour_is_not_repeated),
+        cmocka_unit_test(test_three_state_reset_that_another_agent_made_is_not_repeated),
         cmocka_unit_test(test_three_state_count_of_before_the_reset_does_not_undo_it),
         cmocka_unit_test(test_three_state_row_of_before_the_date_routed_after_the_reset_is_old),
         cmocka_unit_test(test_three_state_date_of_zero_or_past_all_times_is_none_of_them),

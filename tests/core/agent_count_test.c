@@ -12,22 +12,22 @@ static void test_write_row_does_not_fire_reads_the_state_once(void **state)
     write_row(&a, 1000, 7, false);
     is_state(&a, 1010, 0, 3, 1, 400, 0);
     applied(&a, 1020, 0);
-    write_row(&a, 1109, 7, false); /* the last moment of the cache */
-    applied(&a, 1110, 0);
-    write_row(&a, 1110, 7, false);
+    write_row(&a, 1099, 7, false); /* the last moment of the cache, which ages from the asking on */
+    applied(&a, 1100, 0);
+    write_row(&a, 1100, 7, false);
     is_absent(&a, 1111, 0);
     applied(&a, 1112, 0);
     ends(&a, "1000 A0 writes 7: read state\n"
              "1010 A0 is bucket=3 counter=1 last=400 next=0: put 7.3\n"
              "1020 A0 applied: ack 3, done ok\n"
-             "1109 A0 writes 7: put 7.3\n"
-             "1110 A0 applied: ack 3, done ok\n"
-             "1110 A0 writes 7: read state\n"
+             "1099 A0 writes 7: put 7.3\n"
+             "1100 A0 applied: ack 3, done ok\n"
+             "1100 A0 writes 7: read state\n"
              "1111 A0 is absent: put 7.0\n"
              "1112 A0 applied: ack 0, done ok\n");
 }
 
-/* Its condition held when it was applied: what it names is as young as its answer. */
+/* Its condition held when it was applied: what it names is as young as its question. */
 static void test_conditional_count_applied_proves_the_state(void **state)
 {
     (void)state;
@@ -37,13 +37,13 @@ static void test_conditional_count_applied_proves_the_state(void **state)
     is_state(&a, 1010, 0, 3, 0, 400, 0);
     applied(&a, 1080, 0);
     applied(&a, 1100, 0);
-    write_row(&a, 1199, 7, false);
+    write_row(&a, 1179, 7, false);
     applied(&a, 1200, 0);
     ends(&a, "1000 A0 fires 7: read state\n"
              "1010 A0 is bucket=3 counter=0 last=400 next=0: put 7.3\n"
              "1080 A0 applied: ack 3, set counter=1 if bucket=3 counter=0 next=0\n"
              "1100 A0 applied: done ok fired counted\n"
-             "1199 A0 writes 7: put 7.3\n"
+             "1179 A0 writes 7: put 7.3\n"
              "1200 A0 applied: ack 3, done ok\n");
 }
 

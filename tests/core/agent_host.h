@@ -31,6 +31,8 @@ static inline struct bk_agent_config small_config(enum bk_coordination coordinat
         .retry_backoff_ns = 5,
         .lock_lasts_ns = 1000,
         .lock_backoff_ns = 50,
+        .grant_ns = 100,
+        .clock_bound_ns = 10,
         .agent_id = 11,
     };
     assert_int_equal(bk_strategy_probabilistic(1, THRESHOLD, &config.strategy), BK_OK);

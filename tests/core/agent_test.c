@@ -27,12 +27,12 @@ static void test_config_out_of_range_is_refused(void **state)
     bad.strategy.of.probabilistic.threshold = 0;
     refuse(bad, BK_ERROR_THRESHOLD);
     bad = good;
-    bad.coordination = (enum bk_coordination)(BK_THREE_STATE + 1);
+    bad.coordination = (enum bk_coordination)(BK_GUARDED + 1);
     refuse(bad, BK_ERROR_COORDINATION);
     bad = good;
     bad.counter = (enum bk_counter)(BK_COUNTER_COLUMN + 1);
     refuse(bad, BK_ERROR_COORDINATION);
-    for (int coordination = BK_LOCKED; coordination <= BK_THREE_STATE; coordination++) {
+    for (int coordination = BK_LOCKED; coordination <= BK_GUARDED; coordination++) {
         bad = small_config((enum bk_coordination)coordination, BK_COUNTER_RMW);
         bk_strategy_hash(4, &bad.strategy);
         refuse(bad, BK_ERROR_COORDINATION);
@@ -64,6 +64,16 @@ static void test_config_out_of_range_is_refused(void **state)
     bad = locked;
     bad.lock_backoff_ns = 0;
     refuse(bad, BK_ERROR_LOCK);
+    const struct bk_agent_config guarded = small_config(BK_GUARDED, BK_COUNTER_COLUMN);
+    bad = guarded;
+    bad.grant_ns = 0;
+    refuse(bad, BK_ERROR_GRANT);
+    bad = guarded;
+    bad.clock_bound_ns = -1;
+    refuse(bad, BK_ERROR_GRANT);
+    bad = guarded;
+    bad.counter = BK_COUNTER_LWT;
+    refuse(bad, BK_ERROR_GRANT);
     assert_int_equal(bk_agent_check(NULL), BK_ERROR_NULL);
     assert_true(bk_agent_size(NULL) == 0);
 }

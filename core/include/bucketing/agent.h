@@ -42,7 +42,8 @@ struct bk_agent_config {
     enum bk_coordination coordination; /* BK_PROBABILISTIC only; else BK_SINGLE */
     enum bk_counter counter;
     int64_t lead_ns;          /* BK_THREE_STATE: >= 0 */
-    int64_t cache_ttl_ns;     /* >= 0; 0: every row reads the state */
+    int64_t cache_ttl_ns;     /* >= 0; 0: every row reads the state. Not of BK_GUARDED: what it knows of a
+                                 key stays true */
     uint32_t cache_entries;   /* >= 1; rounded up to a multiple of 4 */
     uint32_t operations;      /* under way at once: 1 to 65535 */
     uint32_t retries;         /* of each action that may be repeated, after the first try */
@@ -53,7 +54,8 @@ struct bk_agent_config {
     int64_t lock_lasts_ns;    /* BK_LOCKED: a lock older than this is taken over; > 0 */
     int64_t lock_backoff_ns;  /* BK_LOCKED: mean wait before the next try; > 0 */
     int64_t grant_ns;         /* BK_GUARDED: how far beyond the row that asks for it a grant reaches; > 0 */
-    int64_t clock_bound_ns;   /* BK_GUARDED: no two clocks are further than twice this apart; >= 0 */
+    int64_t clock_bound_ns;   /* BK_GUARDED: no agent's clock is further than this from the true time, and
+                                 no row is admitted whose time is further than this ahead of it; >= 0 */
     uint64_t agent_id;        /* not 0; differs between agents: the lock's owner */
 };
 
@@ -66,7 +68,7 @@ enum bk_action_kind {
                            if_mask 0: IF NOT EXISTS */
     BK_ACT_ADD_COUNTER, /* add 1 to the counter column of key; of BK_GUARDED: of (key, bucket) */
     BK_ACT_READ_COUNTER,
-    BK_ACT_READ_START,  /* BK_GUARDED: the row (key, bucket) of the table of starts; plain */
+    BK_ACT_READ_START,  /* BK_GUARDED: the row (key, bucket) of the table of starts, columns[0]; plain */
     BK_ACT_WRITE_START, /* BK_GUARDED: plain write of that row's one column, columns[0] */
     BK_ACT_CAS_LOCK,    /* as CAS_STATE, on the key's lock row: columns BK_LOCK_OWNER and BK_LOCK_UNTIL */
     BK_ACT_READ_ROWS,   /* ask buckets low..high of key, each for up to `rows` rows */
