@@ -94,6 +94,7 @@ struct body {
     struct proposal accepted, committed; /* accepted also: what is proposed; committed: what is committed */
     struct image image;
     uint64_t limit;
+    uint64_t row_id; /* of an addition to a counter */
     int64_t delta;
     uint32_t leader; /* position among the replicas */
     struct shard shard;

@@ -22,6 +22,7 @@ void cass_count_begin(struct cass_cluster *cluster, uint32_t index)
     struct body *body = body_at(cluster, body_index);
     body->leader = choose_leader(cluster, index, plan.alive);
     body->delta = operation->statement.delta;
+    body->row_id = operation->statement.row_id;
     body->limit = (uint64_t)operation->level;
     operation->body = body_index;
     uint32_t leader = UINT32_C(1) << body->leader;
@@ -33,7 +34,10 @@ void cass_count_lead(struct cass_cluster *cluster, uint32_t message_index)
 {
     const struct message *message = message_at(cluster, message_index);
     const struct body *body = body_at(cluster, message->body);
-    struct cass_statement statement = {.kind = CASS_ADD_COUNTER, .delta = body->delta};
+    struct cass_statement statement = {.kind = CASS_ADD_COUNTER,
+                                       .key = counter_at(cluster, message->entity)->key,
+                                       .row_id = body->row_id,
+                                       .delta = body->delta};
     uint32_t index = cass_operation_new(cluster, &statement);
     struct operation *operation = operation_at(cluster, index);
     operation->stage = STAGE_COUNT;
