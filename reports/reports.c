@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
 #include "reports/reports.h"
 
 #include <stdio.h>
@@ -50,6 +51,30 @@ bool report_write_faulty(const struct lab_result *result, enum report_format for
     }
     if (!ok) {
         report_files_free(out);
+    }
+    return ok;
+}
+
+bool report_write_text(const char *folder, const char *name, const char *text, char **path,
+                       struct sim_error *error)
+{
+    size_t folder_length = strlen(folder);
+    const char *slash = folder_length == 0 || folder[folder_length - 1] == '/' ? "" : "/";
+    size_t size = folder_length + strlen(name) + 2;
+    struct report_bytes content = {.size = strlen(text)};
+    *path = malloc(size);
+    content.data = (unsigned char *)strdup(text);
+    bool ok = *path != NULL && content.data != NULL;
+    if (!ok) {
+        sim_fail_memory(error);
+    } else {
+        snprintf(*path, size, "%s%s%s", folder, slash, name);
+        ok = report_output(folder, path, &content, 1, NULL, error);
+    }
+    free(content.data);
+    if (!ok) {
+        free(*path);
+        *path = NULL;
     }
     return ok;
 }

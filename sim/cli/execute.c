@@ -10,9 +10,6 @@
 #include "cli.h"
 #include "progress.h"
 
-#define FRAME_MS 200
-#define WAKE     SIGUSR1
-
 struct watch {
     struct lab_progress progress;
     struct cli_progress display;
@@ -23,14 +20,13 @@ struct watch {
 };
 
 static void *watch_run(void *context);
-static int64_t now_ms(void);
 
 void cli_signals_hold(struct cli_signals *signals)
 {
     static const int ours[] = {SIGINT, SIGTERM, SIGHUP};
     signals->caught = 0;
     sigemptyset(&signals->held);
-    sigaddset(&signals->held, WAKE);
+    sigaddset(&signals->held, CLI_WAKE);
     for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
         struct sigaction action;
         if (sigaction(ours[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
@@ -49,7 +45,7 @@ bool cli_execute(const struct lab_scenario *scenario, uint32_t jobs, bool is_qui
                  int64_t *elapsed_ms, struct sim_error *error)
 {
     struct watch watch = {.held = &signals->held, .listener = listener};
-    int64_t begin_ms = now_ms();
+    int64_t begin_ms = cli_now_ms();
     cli_progress_init(&watch.display, scenario->name, is_quiet);
     pthread_t thread;
     *out = NULL;
@@ -58,10 +54,10 @@ bool cli_execute(const struct lab_scenario *scenario, uint32_t jobs, bool is_qui
     bool is_fine =
         lab_run_told(scenario, jobs, &watch.progress, listener == NULL ? NULL : &listener->story, out, error);
     watch.is_over = true;
-    pthread_kill(thread, WAKE);
+    pthread_kill(thread, CLI_WAKE);
     pthread_join(thread, NULL);
     cli_progress_end(&watch.display);
-    *elapsed_ms = now_ms() - begin_ms;
+    *elapsed_ms = cli_now_ms() - begin_ms;
     if (watch.caught != 0) {
         signals->caught = watch.caught;
         lab_result_destroy(*out);
@@ -79,11 +75,11 @@ int cli_exit_code(const struct cli_signals *signals, const struct sim_error *err
 static void *watch_run(void *context)
 {
     struct watch *watch = context;
-    const struct timespec frame = {.tv_nsec = FRAME_MS * 1000000L};
-    int64_t begin_ms = now_ms();
+    const struct timespec frame = {.tv_nsec = CLI_FRAME_MS * 1000000L};
+    int64_t begin_ms = cli_now_ms();
     while (!watch->is_over) {
         int signal = sigtimedwait(watch->held, NULL, &frame);
-        if (signal > 0 && signal != WAKE) {
+        if (signal > 0 && signal != CLI_WAKE) {
             if (watch->caught != 0)
                 _exit(128 + signal);
             watch->caught = signal;
@@ -92,12 +88,12 @@ static void *watch_run(void *context)
         if (watch->listener != NULL && watch->listener->is_over)
             watch->progress.stop = true;
         if (!watch->is_over)
-            cli_progress_show(&watch->display, &watch->progress, now_ms() - begin_ms);
+            cli_progress_show(&watch->display, &watch->progress, cli_now_ms() - begin_ms);
     }
     return NULL;
 }
 
-static int64_t now_ms(void)
+int64_t cli_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

@@ -20,6 +20,12 @@ struct cli_listener {
     _Atomic bool is_over; /* set by the listener: it has heard enough, and the run may end with an error */
 };
 
+/* Held as well, so that a thread can wake the one that waits for signals. */
+#define CLI_WAKE SIGUSR1
+/* How long to wait for a signal before progress is shown again. */
+#define CLI_FRAME_MS 200
+int64_t cli_now_ms(void);
+
 void cli_signals_hold(struct cli_signals *signals);
 /* One that came meanwhile, and ended no run, has its usual effect now. */
 void cli_signals_release(struct cli_signals *signals);

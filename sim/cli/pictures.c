@@ -9,13 +9,10 @@
 #include <unistd.h>
 
 static bool read_formats(const char *list, struct cli_pictures *out, struct sim_error *error);
-static bool folder_takes_files(const char *folder, struct sim_error *error);
 
 bool cli_pictures_read(const struct cli_args *args, struct cli_pictures *out, struct sim_error *error)
 {
     *out = (struct cli_pictures){.folder = cli_value(args, "out", "bucketlab-out")};
-    if (out->folder[0] == '\0')
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --out: no folder named; write --out pictures");
     const char *list;
     for (size_t i = 0; (list = cli_value_at(args, "format", i)) != NULL; i++) {
         if (!read_formats(list, out, error))
@@ -23,7 +20,7 @@ bool cli_pictures_read(const struct cli_args *args, struct cli_pictures *out, st
     }
     if (!cli_has(args, "format"))
         out->wanted[REPORT_PNG] = true;
-    return cli_has(args, "no-charts") || folder_takes_files(out->folder, error);
+    return cli_has(args, "no-charts") || cli_folder_check(out->folder, error);
 }
 
 bool cli_pictures_write(struct cli_pictures *pictures, const struct lab_result *result,
@@ -54,9 +51,10 @@ void cli_pictures_free(struct cli_pictures *pictures)
         report_files_free(&pictures->files[format]);
 }
 
-/* Whether files could be made there: the nearest folder that exists takes new ones. */
-static bool folder_takes_files(const char *folder, struct sim_error *error)
+bool cli_folder_check(const char *folder, struct sim_error *error)
 {
+    if (folder[0] == '\0')
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --out: no folder named; write --out pictures");
     char *path = strdup(folder);
     if (path == NULL)
         return sim_fail_memory(error);

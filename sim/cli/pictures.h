@@ -20,4 +20,7 @@ bool cli_pictures_write(struct cli_pictures *pictures, const struct lab_result *
 void cli_pictures_print(const struct cli_pictures *pictures, const char *prefix);
 void cli_pictures_free(struct cli_pictures *pictures);
 
+/* Whether files could be made in the folder: the nearest folder that exists takes new ones. */
+bool cli_folder_check(const char *folder, struct sim_error *error);
+
 #endif

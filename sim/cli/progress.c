@@ -22,6 +22,7 @@ void cli_progress_init(struct cli_progress *display, const char *name, bool is_q
 {
     const bool is_terminal = isatty(STDERR_FILENO) == 1;
     *display = (struct cli_progress){.name = name,
+                                     .unit = "rows/s",
                                      .is_quiet = is_quiet,
                                      .is_terminal = is_terminal,
                                      .next_ms = is_terminal ? FIRST_BAR_MS : LINE_MS};
@@ -63,7 +64,7 @@ static void print_line(struct cli_progress *display, uint64_t done, uint64_t tot
             fprintf(stderr, ", %" PRId64 ":%02d left", left_s / 60, (int)(left_s % 60));
         }
     }
-    fprintf(stderr, ", %s rows/s", rate);
+    fprintf(stderr, ", %s %s", rate, display->unit);
     fputs(display->is_terminal ? "\033[K" : "\n", stderr);
     fflush(stderr);
 }

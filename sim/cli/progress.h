@@ -7,6 +7,7 @@
 
 struct cli_progress {
     const char *name;
+    const char *unit; /* of the rate: "rows/s" */
     bool is_quiet, is_terminal, is_shown;
     int64_t next_ms; /* when the next line is due */
 };

@@ -19,10 +19,12 @@
 #define START_DEFAULT     (INT64_C(20454) * SIM_DAY) /* 2026-01-01 */
 #define ROW_BYTES_DEFAULT 1000
 
-static bool read_file(const char *path, char **text, size_t *size, struct sim_error *error);
-static bool build(struct lab_reader *reader, const struct lab_override *overrides, size_t override_count);
+static bool read_tree(struct lab_reader *reader, const struct lab_override *overrides, size_t override_count,
+                      struct lab_node **root);
+static bool build(struct lab_reader *reader, const struct lab_node *root);
 static bool set_defaults(struct lab_reader *reader, const char *path, const char *text, size_t size);
 static char *stem_of(const char *path);
+static void set_seed(struct lab_scenario *scenario, const uint64_t *seed);
 static bool join_overrides(struct lab_reader *reader, const struct lab_override *overrides,
                            size_t override_count);
 static bool complete(struct lab_reader *reader, const struct lab_node *root);
@@ -104,7 +106,7 @@ bool lab_scenario_load(const char *path, const struct lab_override *overrides, s
     char *text = NULL;
     size_t size = 0;
     *out = NULL;
-    if (!read_file(path, &text, &size, error))
+    if (!lab_scenario_text(path, &text, &size, error))
         return false;
     bool ok = lab_scenario_parse(path, text, size, overrides, override_count, seed, out, error);
     free(text);
@@ -121,16 +123,35 @@ bool lab_scenario_parse(const char *path, const char *text, size_t size, const s
                                 .scenario = calloc(1, sizeof *reader.scenario)};
     if (reader.scenario == NULL)
         return sim_fail_memory(error);
-    bool ok = set_defaults(&reader, path, text, size) && build(&reader, overrides, override_count);
+    struct lab_node *root;
+    bool ok = set_defaults(&reader, path, text, size) &&
+              read_tree(&reader, overrides, override_count, &root) &&
+              join_overrides(&reader, overrides, override_count) && build(&reader, root);
     lab_tree_clear(&reader.tree);
     if (!ok) {
         lab_scenario_destroy(reader.scenario);
         return false;
     }
-    if (seed != NULL)
-        reader.scenario->seed = *seed;
-    reader.scenario->workload.seed = reader.scenario->seed;
-    reader.scenario->network.seed = reader.scenario->seed;
+    set_seed(reader.scenario, seed);
+    *out = reader.scenario;
+    return true;
+}
+
+bool lab_scenario_of_tree(struct lab_tree *tree, const struct lab_node *root, const char *text,
+                          struct lab_scenario **out)
+{
+    *out = NULL;
+    struct lab_reader reader = {.tree = *tree, .scenario = calloc(1, sizeof *reader.scenario)};
+    if (reader.scenario == NULL)
+        return sim_fail_memory(tree->error);
+    bool ok = set_defaults(&reader, tree->path, text, strlen(text)) && join_overrides(&reader, NULL, 0) &&
+              build(&reader, root);
+    *tree = reader.tree;
+    if (!ok) {
+        lab_scenario_destroy(reader.scenario);
+        return false;
+    }
+    set_seed(reader.scenario, NULL);
     *out = reader.scenario;
     return true;
 }
@@ -156,8 +177,10 @@ void lab_scenario_destroy(struct lab_scenario *scenario)
     free(scenario);
 }
 
-static bool read_file(const char *path, char **text, size_t *size, struct sim_error *error)
+bool lab_scenario_text(const char *path, char **text, size_t *size, struct sim_error *error)
 {
+    *text = NULL;
+    *size = 0;
     errno = 0;
     FILE *file = fopen(path, "rb");
     if (file == NULL)
@@ -185,22 +208,38 @@ static bool read_file(const char *path, char **text, size_t *size, struct sim_er
                     "%s:1:1: more than 1 MiB; a scenario is a short text, check that this is one", path);
 }
 
-static bool build(struct lab_reader *reader, const struct lab_override *overrides, size_t override_count)
+static bool read_tree(struct lab_reader *reader, const struct lab_override *overrides, size_t override_count,
+                      struct lab_node **root)
 {
-    struct lab_node *root;
-    struct lab_scenario *scenario = reader->scenario;
-    if (!lab_tree_read(&reader->tree, NULL, scenario->text, scenario->text_size, "", &root))
+    const struct lab_scenario *scenario = reader->scenario;
+    if (!lab_tree_read(&reader->tree, NULL, scenario->text, scenario->text_size, "", root) ||
+        !lab_check_root(&reader->tree, *root))
         return false;
-    if (root->kind != LAB_NODE_MAPPING)
-        return lab_fail_at(&reader->tree, &root->place,
-                           "no fields here; a scenario is 'field: value' lines, and 'bucketlab init' writes "
-                           "one");
     for (size_t i = 0; i < override_count; i++) {
-        if (!lab_override_apply(&reader->tree, root, overrides[i].text))
+        if (!lab_override_apply(&reader->tree, *root, overrides[i].text))
             return false;
     }
-    return join_overrides(reader, overrides, override_count) &&
-           lab_table_read(reader, &scenario_table, root, scenario) && complete(reader, root);
+    return true;
+}
+
+bool lab_check_root(const struct lab_tree *tree, const struct lab_node *root)
+{
+    return root->kind == LAB_NODE_MAPPING ||
+           lab_fail_at(tree, &root->place,
+                       "no fields here; a scenario is 'field: value' lines, and 'bucketlab init' writes one");
+}
+
+static bool build(struct lab_reader *reader, const struct lab_node *root)
+{
+    return lab_table_read(reader, &scenario_table, root, reader->scenario) && complete(reader, root);
+}
+
+static void set_seed(struct lab_scenario *scenario, const uint64_t *seed)
+{
+    if (seed != NULL)
+        scenario->seed = *seed;
+    scenario->workload.seed = scenario->seed;
+    scenario->network.seed = scenario->seed;
 }
 
 static bool set_defaults(struct lab_reader *reader, const char *path, const char *text, size_t size)

@@ -34,4 +34,11 @@ bool lab_engine_complete(struct lab_reader *reader, const struct lab_node *root)
 /* scenario_override.c: applies one --set argument to the tree. */
 bool lab_override_apply(struct lab_tree *tree, struct lab_node *root, const char *argument);
 
+/* scenario.c: a scenario of a tree that was read (and altered) before; `text` becomes its own text, without
+ * overrides. On failure *out is NULL, and the tree's error is set. */
+bool lab_scenario_of_tree(struct lab_tree *tree, const struct lab_node *root, const char *text,
+                          struct lab_scenario **out);
+/* Whether the top node is a mapping. */
+bool lab_check_root(const struct lab_tree *tree, const struct lab_node *root);
+
 #endif

@@ -26,6 +26,10 @@ struct report_files {
  * SCENARIO-CHART.EXT (the scenario's name with everything but letters, digits, - and _ turned into -). */
 bool report_write(const struct lab_result *result, enum report_format format, const char *folder,
                   struct report_files *out, struct sim_error *error);
+/* A file with this text beside the pictures, whole or not at all. *path is FOLDER/NAME, the caller's; NULL on
+ * failure. */
+bool report_write_text(const char *folder, const char *name, const char *text, char **path,
+                       struct sim_error *error);
 void report_files_free(struct report_files *files);
 
 #endif

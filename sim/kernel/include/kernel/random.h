@@ -26,6 +26,7 @@ enum sim_purpose {
     SIM_AGENT = 13,   /* which agent takes a row */
     SIM_CLOCK = 14,   /* an agent's clock */
     SIM_FAULT = 15,
+    SIM_FUZZ = 16, /* what a seed of the fuzzer is */
 };
 
 struct sim_random {

@@ -96,6 +96,8 @@ bool lab_scenario_load(const char *path, const struct lab_override *overrides, s
 bool lab_scenario_parse(const char *path, const char *text, size_t size, const struct lab_override *overrides,
                         size_t override_count, const uint64_t *seed, struct lab_scenario **out,
                         struct sim_error *error);
+/* A file's bytes, malloc'ed, as lab_scenario_load() reads them. On failure *text is NULL. */
+bool lab_scenario_text(const char *path, char **text, size_t *size, struct sim_error *error);
 void lab_scenario_destroy(struct lab_scenario *scenario); /* NULL is fine */
 
 #endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _XOPEN_SOURCE 700
+#include "breach.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "kernel/time.h"
+#include "reports/reports.h"
+
+#define TRIES_MAX   1500u
+#define LINES_MAX   40u
+#define LINES_AFTER 3u
+#define NAME_SIZE   160
+
+/* What shrinking must keep, and how it is tried. */
+struct trial {
+    const char *path; /* of the user's scenario, for relative names */
+    enum lab_oracle oracle;
+    struct cli_signals *signals;
+    struct cli_breach *last; /* of the smallest scenario so far */
+    uint32_t tries;
+    struct sim_error error; /* of the machine, not of the scenario */
+};
+
+/* The last lines of a story, up to the violation and a little beyond. */
+struct hearing {
+    struct cli_listener listener;
+    int64_t until_ns;
+    char **lines;
+    size_t begin, count, after;
+    bool out_of_memory;
+};
+
+static bool begin_text(const struct lab_fuzz_base *base, uint64_t seed, char **out, struct sim_error *error);
+static bool still_breaks(void *context, const char *text);
+static bool write_file(const struct lab_fuzz_base *base, const char *replay, const char *folder,
+                       struct cli_finding *finding, struct sim_error *error);
+static void name_of(const struct lab_fuzz_base *base, const struct cli_breach *breach, char *buffer);
+static bool hear_story(const char *path, struct cli_signals *signals, struct cli_finding *finding,
+                       struct sim_error *error);
+static bool only_strategy(struct lab_scenario *scenario, const char *label, struct lab_scenario *out);
+static void hear(void *context, const char *text);
+static void print_breach(const struct cli_breach *breach);
+
+bool cli_finding_make(const struct lab_fuzz_base *base, const struct cli_breach *breach, const char *replay,
+                      const char *folder, struct cli_signals *signals, struct cli_finding *out,
+                      struct sim_error *error)
+{
+    *out = (struct cli_finding){.before = *breach, .after = *breach};
+    struct trial trial = {.path = base->path != NULL ? base->path : "fuzz",
+                          .oracle = breach->oracle,
+                          .signals = signals,
+                          .last = &out->after};
+    char *text;
+    if (!begin_text(base, breach->seed, &text, error))
+        return false;
+    bool is_fine = lab_shrink(text, TRIES_MAX, still_breaks, &trial, &out->text, error);
+    free(text);
+    if (is_fine && trial.error.class != SIM_ERROR_NONE)
+        is_fine = sim_fail(error, trial.error.class, "%s", trial.error.text);
+    out->tries = trial.tries;
+    return is_fine && write_file(base, replay, folder, out, error) &&
+           (signals->caught != 0 || hear_story(trial.path, signals, out, error));
+}
+
+void cli_finding_print(const struct cli_finding *finding)
+{
+    print_breach(&finding->before);
+    printf("\nshrunk in %u tries to ", finding->tries);
+    cli_print_text(stdout, finding->path);
+    printf(", where\n");
+    print_breach(&finding->after);
+    putchar('\n');
+    fputs(finding->text, stdout);
+    if (finding->line_count == 0)
+        return;
+    printf("\nthe last events");
+    if (finding->after.key[0] != '\0') {
+        printf(" of ");
+        cli_print_text(stdout, finding->after.key);
+    }
+    printf("\n");
+    for (size_t i = 0; i < finding->line_count; i++) {
+        cli_print_text(stdout, finding->lines[i]);
+        putchar('\n');
+    }
+}
+
+void cli_finding_clear(struct cli_finding *finding)
+{
+    for (size_t i = 0; i < finding->line_count; i++)
+        free(finding->lines[i]);
+    free(finding->lines);
+    free(finding->path);
+    free(finding->text);
+}
+
+/* The seed's scenario; a trace is named such that it is found from any folder. */
+static bool begin_text(const struct lab_fuzz_base *base, uint64_t seed, char **out, struct sim_error *error)
+{
+    struct lab_scenario *scenario;
+    if (!lab_fuzz_scenario(base, seed, &scenario, error))
+        return false;
+    char *whole = scenario->trace_path == NULL ? NULL : realpath(scenario->trace_path, NULL);
+    size_t size = whole == NULL ? 1 : strlen(whole) + 32;
+    char *override = malloc(size);
+    bool is_fine = override != NULL || sim_fail_memory(error);
+    if (is_fine) {
+        snprintf(override, size, "%s%s%s", whole == NULL ? "" : "trace.file='", whole == NULL ? "" : whole,
+                 whole == NULL ? "" : "'");
+        const struct lab_override overrides[] = {{override}};
+        is_fine = lab_fuzz_rewrite(scenario->text, overrides, whole == NULL ? 0 : 1, out, error);
+    }
+    free(override);
+    free(whole);
+    lab_scenario_destroy(scenario);
+    return is_fine;
+}
+
+static bool still_breaks(void *context, const char *text)
+{
+    struct trial *trial = context;
+    struct lab_scenario *scenario;
+    struct lab_result *result = NULL;
+    struct sim_error error = {SIM_ERROR_NONE, ""};
+    int64_t elapsed_ms;
+    if (trial->signals->caught != 0 || trial->error.class != SIM_ERROR_NONE)
+        return false;
+    trial->tries++;
+    if (!lab_scenario_parse(trial->path, text, strlen(text), NULL, 0, NULL, &scenario, &error))
+        return false;
+    bool is_kept = false;
+    if (cli_execute(scenario, 1, true, NULL, trial->signals, &result, &elapsed_ms, &error)) {
+        for (size_t i = 0; !is_kept && i < result->strategy_count; i++) {
+            const struct lab_strategy_result *one = &result->strategies[i];
+            const struct lab_breach breach = {i, trial->oracle};
+            is_kept =
+                lab_promise_is_broken(one->strategy.kind, one->coordination, trial->oracle, &one->verdict) &&
+                cli_breach_describe(scenario, result, &breach, trial->last, &error);
+        }
+    }
+    if (error.class == SIM_ERROR_ENVIRONMENT)
+        trial->error = error;
+    lab_result_destroy(result);
+    lab_scenario_destroy(scenario);
+    return is_kept;
+}
+
+static bool write_file(const struct lab_fuzz_base *base, const char *replay, const char *folder,
+                       struct cli_finding *finding, struct sim_error *error)
+{
+    const struct cli_breach *breach = &finding->after;
+    char name[NAME_SIZE], stem[NAME_SIZE + 8], set_name[NAME_SIZE + 16], set_expect[256];
+    name_of(base, breach, name);
+    snprintf(stem, sizeof stem, "%s.yaml", name);
+    snprintf(set_name, sizeof set_name, "name=%s", name);
+    /* A label may hold what YAML has a meaning for; only quotes and backslashes mean something in quotes. */
+    size_t used = (size_t)snprintf(set_expect, sizeof set_expect, "expect=[\"");
+    for (const char *c = breach->label; *c != '\0'; c++)
+        used += (size_t)snprintf(set_expect + used, sizeof set_expect - used, "%s%c",
+                                 *c == '"' || *c == '\\' ? "\\" : "", *c);
+    snprintf(set_expect + used, sizeof set_expect - used, ".oracle.%s.violations == 0\"]",
+             lab_oracle_name(breach->oracle));
+    const struct lab_override overrides[] = {{set_name}, {set_expect}};
+    char *text;
+    if (!lab_fuzz_rewrite(finding->text, overrides, 2, &text, error))
+        return false;
+    free(finding->text);
+    finding->text = text;
+
+    static const char head[] = "# Seed %" PRIu64 " of `%s`\n# breaks a promise of %s: %s (%s).\n"
+                               "# %s%s%s\n# The expectation fails for as long as it does.\n%s";
+    size_t size = sizeof head + strlen(text) + strlen(replay) + 1024;
+    char *whole = malloc(size);
+    if (whole == NULL)
+        return sim_fail_memory(error);
+    snprintf(whole, size, head, breach->seed, replay, breach->label, lab_oracle_name(breach->oracle),
+             lab_oracle_about(breach->oracle), breach->key, breach->key[0] == '\0' ? "" : ": ",
+             breach->violation.text, text);
+    for (char *c = whole; *c != '\0'; c++) {
+        if ((unsigned char)*c < 0x20 && *c != '\n')
+            *c = '?';
+    }
+    bool is_fine = report_write_text(folder, stem, whole, &finding->path, error);
+    free(whole);
+    return is_fine;
+}
+
+/* "fuzz-17-findable", or with the scenario's file name in front. */
+static void name_of(const struct lab_fuzz_base *base, const struct cli_breach *breach, char *buffer)
+{
+    char stem[64];
+    const char *path = base->path == NULL ? "fuzz" : base->path, *slash = strrchr(path, '/');
+    const char *begin = slash == NULL ? path : slash + 1, *point = strrchr(begin, '.');
+    size_t size = point == NULL || point == begin ? strlen(begin) : (size_t)(point - begin);
+    snprintf(stem, sizeof stem, "%.*s", (int)size, begin);
+    for (char *c = stem; *c != '\0'; c++) {
+        bool is_plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
+                        *c == '-' || *c == '_';
+        *c = is_plain ? *c : '-';
+    }
+    snprintf(buffer, NAME_SIZE, "%s-%" PRIu64 "-%s", stem, breach->seed, lab_oracle_name(breach->oracle));
+}
+
+static bool hear_story(const char *path, struct cli_signals *signals, struct cli_finding *finding,
+                       struct sim_error *error)
+{
+    const struct cli_breach *breach = &finding->after;
+    struct lab_scenario *scenario, alone;
+    struct lab_result *result = NULL;
+    int64_t elapsed_ms;
+    if (!lab_scenario_parse(path, finding->text, strlen(finding->text), NULL, 0, NULL, &scenario, error))
+        return false;
+    struct hearing hearing = {.until_ns = breach->since_ns, .lines = calloc(LINES_MAX, sizeof(char *))};
+    bool is_fine =
+        (hearing.lines != NULL && only_strategy(scenario, breach->label, &alone)) || sim_fail_memory(error);
+    if (is_fine) {
+        hearing.listener.story = (struct lab_story){
+            .context = &hearing, .line = hear, .key = breach->key[0] == '\0' ? NULL : breach->key};
+        is_fine = cli_execute(&alone, 1, true, &hearing.listener, signals, &result, &elapsed_ms, error) ||
+                  hearing.listener.is_over || signals->caught != 0;
+        if (is_fine && hearing.out_of_memory)
+            is_fine = sim_fail_memory(error);
+    }
+    if (is_fine)
+        *error = (struct sim_error){SIM_ERROR_NONE, ""};
+    finding->lines = calloc(LINES_MAX, sizeof(char *));
+    for (size_t i = 0; finding->lines != NULL && hearing.lines != NULL && i < hearing.count; i++) {
+        size_t place = (hearing.begin + i) % LINES_MAX;
+        finding->lines[finding->line_count++] = hearing.lines[place];
+        hearing.lines[place] = NULL;
+    }
+    for (size_t i = 0; hearing.lines != NULL && i < LINES_MAX; i++)
+        free(hearing.lines[i]);
+    free(hearing.lines);
+    lab_result_destroy(result);
+    lab_scenario_destroy(scenario);
+    return is_fine;
+}
+
+/* Each strategy has events of its own, so that one alone has the same ones. */
+static bool only_strategy(struct lab_scenario *scenario, const char *label, struct lab_scenario *out)
+{
+    *out = *scenario;
+    out->strategy_count = 1;
+    out->expect_count = 0;
+    for (size_t i = 0; i < scenario->strategy_count; i++) {
+        if (strcmp(scenario->strategies[i].label, label) == 0)
+            out->strategies = &scenario->strategies[i];
+    }
+    return true;
+}
+
+/* A line begins with seconds and nanoseconds since the start. */
+static void hear(void *context, const char *text)
+{
+    struct hearing *hearing = context;
+    char *rest;
+    int64_t time_ns = strtoll(text, &rest, 10) * SIM_SECOND;
+    time_ns += *rest == '.' ? strtoll(rest + 1, NULL, 10) : 0;
+    if (hearing->listener.is_over || hearing->out_of_memory)
+        return;
+    if (time_ns > hearing->until_ns && hearing->after++ == LINES_AFTER) {
+        hearing->listener.is_over = true;
+        return;
+    }
+    char *copy = strdup(text);
+    if (copy == NULL) {
+        hearing->out_of_memory = true;
+        return;
+    }
+    size_t place = (hearing->begin + hearing->count) % LINES_MAX;
+    if (hearing->count == LINES_MAX) {
+        free(hearing->lines[place]);
+        hearing->begin = (hearing->begin + 1) % LINES_MAX;
+    } else {
+        hearing->count++;
+    }
+    hearing->lines[place] = copy;
+}
+
+static void print_breach(const struct cli_breach *breach)
+{
+    printf("seed %" PRIu64 ": ", breach->seed);
+    cli_print_text(stdout, breach->label);
+    printf(" breaks its promise '%s': %s\n  ", lab_oracle_name(breach->oracle),
+           lab_oracle_about(breach->oracle));
+    if (breach->key[0] != '\0') {
+        cli_print_text(stdout, breach->key);
+        printf(" at %.6f s: ", (double)breach->since_ns / 1e9);
+    }
+    cli_print_text(stdout, breach->violation.text);
+    printf(" (%" PRIu64 " in all)\n", breach->violation.count);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The one strategy of a seed, mostly one with a coordination. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "fuzz_plan.h"
+#include "kernel/random.h"
+#include "kernel/time.h"
+
+enum draw_kind { DRAW_THREE_STATE, DRAW_LOCKED, DRAW_SINGLE, DRAW_COUNT, DRAW_HASH, DRAW_TIME, DRAW_NONE };
+
+/* Their shares of the seeds, in percent. */
+static const struct {
+    enum draw_kind kind;
+    uint32_t percent;
+} shares[] = {{DRAW_THREE_STATE, 50}, {DRAW_LOCKED, 16}, {DRAW_SINGLE, 18}, {DRAW_COUNT, 6},
+              {DRAW_HASH, 4},         {DRAW_TIME, 4},    {DRAW_NONE, 2}};
+
+static enum draw_kind draw_kind(const struct lab_fuzz_plan *plan);
+static void draw_probabilistic(const struct lab_fuzz_plan *plan, enum draw_kind kind, double mean_rows,
+                               struct lab_writer *writer);
+static int64_t draw_lead(const struct lab_fuzz_plan *plan);
+
+void lab_fuzz_draw_strategy(const struct lab_fuzz_plan *plan, struct lab_writer *writer)
+{
+    struct sim_random random;
+    char span[LAB_SPAN_SIZE];
+    enum draw_kind kind = draw_kind(plan);
+    lab_draw_init(&random, plan, LAB_DRAW_SIZE);
+    double mean_rows = lab_draw_log(&random, 8, 200);
+    lab_writer_add(writer, "strategies:\n");
+    switch (kind) {
+    case DRAW_THREE_STATE:
+    case DRAW_LOCKED:
+    case DRAW_SINGLE:
+        draw_probabilistic(plan, kind, mean_rows, writer);
+        break;
+    case DRAW_COUNT:
+        lab_writer_add(writer, "  - count: {rows: %" PRIu64 "}\n", (uint64_t)mean_rows);
+        break;
+    case DRAW_HASH:
+        lab_writer_add(writer, "  - hash: {buckets: %" PRIu64 "}\n", lab_draw_whole(&random, 1, 8));
+        break;
+    case DRAW_TIME:
+        lab_writer_add(
+            writer, "  - time: {window: %s}\n",
+            lab_span_text(lab_draw_span(&random, plan->duration_ns / 50, plan->duration_ns / 4), span));
+        break;
+    case DRAW_NONE:
+        lab_writer_add(writer, "  - none: {}\n");
+        break;
+    }
+}
+
+static enum draw_kind draw_kind(const struct lab_fuzz_plan *plan)
+{
+    struct sim_random random;
+    lab_draw_init(&random, plan, LAB_DRAW_STRATEGY);
+    uint64_t percent = lab_draw_whole(&random, 0, 99);
+    size_t i = 0;
+    while (percent >= shares[i].percent)
+        percent -= shares[i++].percent;
+    return shares[i].kind;
+}
+
+static void draw_probabilistic(const struct lab_fuzz_plan *plan, enum draw_kind kind, double mean_rows,
+                               struct lab_writer *writer)
+{
+    static const char *const coordinations[] = {
+        [DRAW_THREE_STATE] = "three-state", [DRAW_LOCKED] = "locked", [DRAW_SINGLE] = "single"};
+    static const char *const counters[] = {"rmw", "lwt", "counter"};
+    struct sim_random random;
+    char span[LAB_SPAN_SIZE], other[LAB_SPAN_SIZE];
+    lab_draw_init(&random, plan, LAB_DRAW_SIZE);
+    lab_draw_log(&random, 8, 200);
+    uint64_t bits = lab_draw_whole(&random, 0, 5);
+    while (bits > 0 && (double)(UINT64_C(1) << bits) > mean_rows)
+        bits--;
+    uint64_t threshold = (uint64_t)(mean_rows / (double)(UINT64_C(1) << bits) + 0.5);
+    lab_writer_add(writer,
+                   "  - probabilistic:\n      bits: %" PRIu64 "\n      threshold: %" PRIu64
+                   "\n      coordination: %s\n      label: %s\n",
+                   bits, threshold, coordinations[kind], coordinations[kind]);
+    lab_draw_init(&random, plan, LAB_DRAW_COUNTER);
+    lab_writer_add(writer, "      counter: %s\n", counters[lab_draw_whole(&random, 0, 2)]);
+    if (kind == DRAW_THREE_STATE)
+        lab_writer_add(writer, "      lead: %s\n", lab_span_text(draw_lead(plan), span));
+    lab_draw_init(&random, plan, LAB_DRAW_LOCK);
+    int64_t lasts_ns = lab_draw_span(&random, 100 * SIM_MS, 10 * SIM_SECOND);
+    int64_t backoff_ns = lab_draw_span(&random, 10 * SIM_MS, SIM_SECOND);
+    if (kind == DRAW_LOCKED)
+        lab_writer_add(writer, "      lock: {lasts: %s, backoff: %s}\n", lab_span_text(lasts_ns, span),
+                       lab_span_text(backoff_ns, other));
+}
+
+/* About half of them outlast cache and clocks, with something to spare for a slow request. */
+static int64_t draw_lead(const struct lab_fuzz_plan *plan)
+{
+    struct sim_random random;
+    lab_draw_init(&random, plan, LAB_DRAW_LEAD);
+    bool is_safe = lab_draw_chance(&random, 0.6);
+    double least_ns = (double)plan->cache_ttl_ns + 2 * (double)plan->clock_bound_ns;
+    if (!is_safe)
+        return lab_draw_rounded(least_ns * sim_random_unit(&random));
+    double spare_ns = lab_draw_log(&random, 0.2e9, 5e9);
+    return lab_draw_rounded((least_ns + spare_ns) * 1.02);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/fuzz.h"
+
+static void judge(const struct lab_strategy_result *strategy, struct lab_fuzz_run *out);
+static void add_run(struct lab_fuzz_tally *tally, const struct lab_fuzz_run *run);
+
+_Static_assert(LAB_ORACLE_COUNT <= 32 && LAB_PROBE_COUNT <= 32, "a mask holds all oracles, and all probes");
+
+bool lab_breach_find(const struct lab_result *result, struct lab_breach *out)
+{
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        struct lab_fuzz_run run;
+        judge(&result->strategies[i], &run);
+        for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
+            if ((run.broken >> oracle & 1) == 0)
+                continue;
+            *out = (struct lab_breach){i, (enum lab_oracle)oracle};
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *lab_fuzz_kind_name(enum bk_kind kind, enum bk_coordination coordination)
+{
+    static const char *const names[] = {"single", "locked", "three-state", "guarded"};
+    assert((unsigned)coordination < sizeof names / sizeof *names);
+    return kind == BK_PROBABILISTIC ? names[coordination] : bk_kind_name(kind);
+}
+
+void lab_fuzz_outcome_of(const struct lab_result *result, struct lab_fuzz_outcome *out)
+{
+    *out = (struct lab_fuzz_outcome){.rows = result->rows, .run_count = result->strategy_count};
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct lab_verdict *verdict = &result->strategies[i].verdict;
+        judge(&result->strategies[i], &out->runs[i]);
+        for (unsigned probe = 0; probe < LAB_PROBE_COUNT; probe++)
+            out->probes |= (uint32_t)(verdict->probes[probe] > 0) << probe;
+    }
+}
+
+void lab_fuzz_tally_init(struct lab_fuzz_tally *tally)
+{
+    *tally = (struct lab_fuzz_tally){0};
+    lab_histogram_init(&tally->rows);
+    lab_histogram_init(&tally->rolls);
+}
+
+void lab_fuzz_tally_clear(struct lab_fuzz_tally *tally)
+{
+    lab_histogram_clear(&tally->rows);
+    lab_histogram_clear(&tally->rolls);
+}
+
+bool lab_fuzz_tally_add(struct lab_fuzz_tally *tally, const struct lab_fuzz_outcome *outcome)
+{
+    tally->seeds++;
+    for (unsigned probe = 0; probe < LAB_PROBE_COUNT; probe++)
+        tally->probes[probe] += outcome->probes >> probe & 1;
+    lab_histogram_add(&tally->rows, outcome->rows, 1, 1);
+    for (size_t i = 0; i < outcome->run_count; i++)
+        add_run(tally, &outcome->runs[i]);
+    return !tally->rows.out_of_memory && !tally->rolls.out_of_memory;
+}
+
+uint64_t lab_fuzz_median(const struct lab_histogram *histogram)
+{
+    size_t count;
+    struct lab_bin *bins = lab_histogram_sorted(histogram, &count);
+    uint64_t median = 0, below = 0;
+    for (size_t i = 0; bins != NULL && i < count && 2 * below < histogram->count; i++) {
+        median = bins[i].size;
+        below += bins[i].count;
+    }
+    free(bins);
+    return median;
+}
+
+static void judge(const struct lab_strategy_result *strategy, struct lab_fuzz_run *out)
+{
+    const struct lab_verdict *verdict = &strategy->verdict;
+    enum bk_kind kind = strategy->strategy.kind;
+    *out = (struct lab_fuzz_run){.kind = kind,
+                                 .coordination = strategy->coordination,
+                                 .conditions = verdict->conditions,
+                                 .rolls = verdict->rolls};
+    for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
+        bool is_broken =
+            lab_promise_is_broken(kind, strategy->coordination, (enum lab_oracle)oracle, verdict);
+        out->judged |= (uint32_t)verdict->is_judged[oracle] << oracle;
+        out->violated |= (uint32_t)(verdict->violations[oracle].count > 0) << oracle;
+        out->broken |= (uint32_t)is_broken << oracle;
+    }
+}
+
+static void add_run(struct lab_fuzz_tally *tally, const struct lab_fuzz_run *run)
+{
+    assert((unsigned)run->kind < BK_KIND_COUNT && (unsigned)run->coordination < LAB_FUZZ_COORDINATIONS);
+    tally->runs[run->kind][run->coordination]++;
+    lab_histogram_add(&tally->rolls, run->rolls, 1, 1);
+    for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
+        if ((run->judged >> oracle & 1) == 0)
+            continue;
+        struct lab_fuzz_cell *cell = &tally->cells[run->kind][run->coordination][oracle];
+        const struct lab_promise *promise =
+            lab_promise_find(run->kind, run->coordination, (enum lab_oracle)oracle);
+        uint32_t excuses = promise == NULL ? 0 : promise->except & run->conditions;
+        cell->judged++;
+        cell->violated += run->violated >> oracle & 1;
+        cell->broken += run->broken >> oracle & 1;
+        cell->excused += excuses != 0;
+        for (unsigned condition = 0; condition < LAB_CONDITION_COUNT; condition++)
+            cell->excuses[condition] += excuses >> condition & 1;
+    }
+}
