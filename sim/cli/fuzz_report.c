@@ -70,9 +70,10 @@ void cli_fuzz_print(const struct cli_campaign *campaign, const struct lab_fuzz_b
         print_breaches(campaign);
     }
     print_head(campaign);
-    print_promises(&campaign->tally);
-    if (campaign->breach_count == 0 || campaign->keeps_going)
+    if (campaign->breach_count == 0 || campaign->keeps_going) {
+        print_promises(&campaign->tally);
         print_probes(&campaign->tally);
+    }
 }
 
 json_t *cli_fuzz_json(const struct cli_campaign *campaign, const struct lab_fuzz_base *base,

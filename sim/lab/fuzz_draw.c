@@ -21,6 +21,7 @@ static void draw_levels(const struct lab_fuzz_plan *plan, struct lab_writer *wri
 static void draw_network(const struct lab_fuzz_plan *plan, struct lab_writer *writer);
 static void draw_timeouts(const struct lab_fuzz_plan *plan, struct lab_writer *writer);
 static bool has_ring(const struct lab_node *cluster);
+static int64_t share(const struct lab_fuzz_plan *plan, int64_t parts, int64_t most_ns);
 static const struct lab_node *child(const struct lab_node *mapping, const char *name);
 static bool fact_span(const struct lab_node *mapping, const char *name, int64_t *out);
 static bool fact_rate(const struct lab_node *mapping, const char *name, double *out);
@@ -174,12 +175,13 @@ static void plan_agents(struct lab_fuzz_plan *figures, const struct lab_node *ag
     lab_draw_init(&random, figures, LAB_DRAW_CACHE);
     bool is_cached = !lab_draw_chance(&random, 0.1);
     figures->cache_ttl_ns =
-        lab_draw_span(&random, figures->duration_ns / 2000, figures->duration_ns / 30) * is_cached;
+        lab_draw_span(&random, share(figures, 2000, SIM_SECOND), share(figures, 30, SIM_MINUTE)) * is_cached;
     fact_span(agents, "cache_ttl", &figures->cache_ttl_ns);
 
     lab_draw_init(&random, figures, LAB_DRAW_CLOCK);
     bool is_right = lab_draw_chance(&random, 0.3);
-    figures->clock_bound_ns = is_right ? 0 : lab_draw_span(&random, SIM_MS, figures->duration_ns / 40);
+    figures->clock_bound_ns =
+        is_right ? 0 : lab_draw_span(&random, SIM_MS, share(figures, 40, 5 * SIM_SECOND));
     const struct lab_node *clock = child(agents, "clock");
     if (clock != NULL) {
         figures->clock_bound_ns = 0;
@@ -240,7 +242,8 @@ static void draw_agents(const struct lab_fuzz_plan *figures, struct lab_writer *
     lab_draw_init(&random, figures, LAB_DRAW_RESTART);
     lab_writer_add(
         writer, "  restart: %s\n",
-        lab_span_text(lab_draw_span(&random, figures->duration_ns / 500, figures->duration_ns / 20), span));
+        lab_span_text(lab_draw_span(&random, share(figures, 500, SIM_SECOND), share(figures, 20, SIM_MINUTE)),
+                      span));
 }
 
 static void draw_cluster(const struct lab_fuzz_plan *figures, bool is_given, struct lab_writer *writer)
@@ -331,6 +334,12 @@ static bool has_ring(const struct lab_node *cluster)
 {
     return child(cluster, "nodes") != NULL || child(cluster, "replication_factor") != NULL ||
            child(cluster, "datacenters") != NULL;
+}
+
+/* A part of the run, so that short runs see as much as long ones; of days, what is usual all the same. */
+static int64_t share(const struct lab_fuzz_plan *figures, int64_t parts, int64_t most_ns)
+{
+    return figures->duration_ns / parts < most_ns ? figures->duration_ns / parts : most_ns;
 }
 
 static const struct lab_node *child(const struct lab_node *mapping, const char *name)

@@ -11,6 +11,7 @@
 #include "lab/cluster.h"
 
 #define CHAOS_SHARE  0.6
+#define LASTS_MAX    (10 * SIM_MINUTE)
 #define STRIKES_MAX  4u
 #define QUIET_SEEDS  0.12 /* have no fault at all */
 #define STORMY_SEEDS 0.12 /* have all kinds */
@@ -74,14 +75,15 @@ static void draw_fault(const struct lab_fuzz_plan *plan, enum lab_fault_kind kin
     char at[LAB_SPAN_SIZE], lasts[LAB_SPAN_SIZE], by[LAB_SPAN_SIZE];
     double until_ns = (double)plan->duration_ns * CHAOS_SHARE;
     int64_t at_ns = (int64_t)(until_ns * sim_random_unit(random)) / SIM_MS * SIM_MS;
-    int64_t lasts_ns = lab_draw_span(random, 200 * SIM_MS, plan->duration_ns / 6);
+    int64_t longest_ns = plan->duration_ns / 6 < LASTS_MAX ? plan->duration_ns / 6 : LASTS_MAX;
+    int64_t lasts_ns = lab_draw_span(random, 200 * SIM_MS, longest_ns);
     if ((double)lasts_ns > until_ns - (double)at_ns)
         lasts_ns = lab_draw_rounded(until_ns - (double)at_ns);
     uint64_t node = lab_draw_whole(random, 0, plan->nodes - 1);
     uint64_t agent = lab_draw_whole(random, 0, plan->agents - 1);
     uint64_t factor = (uint64_t)lab_draw_log(random, 2, 300);
     bool is_back = lab_draw_chance(random, 0.5);
-    int64_t by_ns = lab_draw_span(random, 10 * SIM_MS, plan->duration_ns / 10);
+    int64_t by_ns = lab_draw_span(random, 10 * SIM_MS, longest_ns);
     lab_writer_add(writer, "  - %s: {", lab_fault_kind_name(kind));
     switch (kind) {
     case LAB_FAULT_SLOW_NODE:

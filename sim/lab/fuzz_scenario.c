@@ -87,13 +87,9 @@ static bool read_base(struct lab_tree *tree, const struct lab_fuzz_base *base, s
     return true;
 }
 
-/* `seed` is the seed's own in any case. */
+/* `seed` is the seed's own in any case, and what the file expects is for `run`. */
 static bool draw_rest(struct lab_tree *tree, struct lab_node *root, uint64_t seed, bool is_named)
 {
-    char override[40];
-    snprintf(override, sizeof override, "seed=%" PRIu64, seed);
-    if (!lab_override_apply(tree, root, override))
-        return false;
     struct lab_node *drawn;
     char *text = lab_fuzz_draw(root, seed, is_named);
     if (text == NULL)
@@ -105,7 +101,10 @@ static bool draw_rest(struct lab_tree *tree, struct lab_node *root, uint64_t see
     forget_places(drawn);
     if (!is_complete(root))
         adopt(root, drawn, true);
-    return true;
+    char override[40];
+    snprintf(override, sizeof override, "seed=%" PRIu64, seed);
+    return lab_override_apply(tree, root, override) &&
+           (lab_node_find(root, "expect") == NULL || lab_override_apply(tree, root, "expect=null"));
 }
 
 /* A scenario that says everything gets no more than the seed. */

@@ -38,7 +38,7 @@ class UsageTest(ProgramTest):
         self.assertIn("did you mean 'odds'?", self.bad(2, "help", "ods"))
 
     def test_command_of_a_later_version_says_so(self):
-        for command in ["tune", "sweep", "merge", "check", "fuzz", "diff", "cql"]:
+        for command in ["tune", "sweep", "merge", "check", "diff", "cql"]:
             text = self.bad(2, command, "x.yaml")
             self.assertTrue(text.startswith(f"bucketlab: '{command}' is not in this version; "
                                             "this version has: run, "), text)

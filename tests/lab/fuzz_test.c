@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: a seed is a scenario that reads, that stays the same, and that differs in character from others; what
+ * a user's file says stands in each of them; shrinking keeps what it is to keep, and comes to an end. Method:
+ * hundreds of seeds are drawn and counted; files that say this and that are laid under them; a cheap question
+ * stands in for a run when scenarios are shrunk. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel/time.h"
+#include "lab/fuzz.h"
+#include "lab/run.h"
+
+#define SEEDS 300u
+
+static const struct lab_fuzz_base nothing = {0};
+
+static struct lab_scenario *draw(const struct lab_fuzz_base *base, uint64_t seed)
+{
+    struct sim_error error = {SIM_ERROR_NONE, ""};
+    struct lab_scenario *scenario;
+    if (!lab_fuzz_scenario(base, seed, &scenario, &error))
+        fail_msg("seed %llu: %s", (unsigned long long)seed, error.text);
+    return scenario;
+}
+
+static struct lab_fuzz_base file(const char *text)
+{
+    return (struct lab_fuzz_base){.path = "folder/user.yaml", .text = text, .size = strlen(text)};
+}
+
+static uint32_t kinds_of(const struct lab_scenario *scenario)
+{
+    uint32_t kinds = 0;
+    for (size_t i = 0; i < scenario->fault_count; i++)
+        kinds |= scenario->faults[i].kinds;
+    return kinds;
+}
+
+/* --- drawing */
+
+static void test_seed_read_from_its_own_text_is_the_same_scenario(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct lab_scenario *drawn = draw(&nothing, seed), *again, *read;
+        struct sim_error error;
+        again = draw(&nothing, seed);
+        assert_string_equal(drawn->text, again->text);
+        assert_int_equal(drawn->seed, seed);
+        /* The text alone holds all of it: read as a file, and drawn upon as one that lacks nothing. */
+        assert_true(
+            lab_scenario_parse("x.yaml", drawn->text, drawn->text_size, NULL, 0, NULL, &read, &error));
+        assert_int_equal(read->seed, seed);
+        assert_int_equal(read->fault_count, drawn->fault_count);
+        assert_int_equal(read->workload.duration_ns, drawn->workload.duration_ns);
+        assert_memory_equal(&read->agents, &drawn->agents, sizeof read->agents);
+        if (seed % 30 == 0) {
+            struct lab_result *one, *other;
+            assert_true(lab_run(drawn, 1, NULL, &one, &error));
+            assert_true(lab_run(read, 1, NULL, &other, &error));
+            assert_int_equal(one->digest, other->digest);
+            lab_result_destroy(one);
+            lab_result_destroy(other);
+        }
+        struct lab_fuzz_base itself = file(drawn->text);
+        struct lab_scenario *same = draw(&itself, seed);
+        assert_string_equal(same->text, drawn->text);
+        lab_scenario_destroy(same);
+        lab_scenario_destroy(drawn);
+        lab_scenario_destroy(again);
+        lab_scenario_destroy(read);
+    }
+}
+
+static void test_seeds_differ_in_their_kinds_of_fault(void **state)
+{
+    (void)state;
+    unsigned without = 0, with_all = 0, with[LAB_FAULT_KIND_COUNT] = {0}, agents[9] = {0};
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct lab_scenario *scenario = draw(&nothing, seed);
+        uint32_t kinds = kinds_of(scenario), jump = 1u << LAB_FAULT_CLOCK_JUMP;
+        without += kinds == 0;
+        with_all += (kinds | jump) == (1u << LAB_FAULT_KIND_COUNT) - 1;
+        for (unsigned kind = 0; kind < LAB_FAULT_KIND_COUNT; kind++)
+            with[kind] += kinds >> kind & 1;
+        assert_in_range(scenario->agents.count, 1, 8);
+        agents[scenario->agents.count]++;
+        assert_in_range(scenario->workload.key_count, 1, 4);
+        assert_int_equal(scenario->strategy_count, 1);
+        /* All is healed while there is still much to see. */
+        for (size_t i = 0; i < scenario->fault_count; i++) {
+            const struct lab_fault *fault = &scenario->faults[i];
+            bool has_end = ((1u << LAB_FAULT_CLOCK_JUMP | 1u << LAB_FAULT_HINT_LOSS) & fault->kinds) == 0;
+            int64_t end_ns = fault->at_ns + (has_end ? fault->lasts_ns : 0);
+            assert_true(end_ns <= scenario->workload.duration_ns / 100 * 61);
+        }
+        lab_scenario_destroy(scenario);
+    }
+    assert_in_range(without, SEEDS / 20, SEEDS / 4);
+    assert_in_range(with_all, SEEDS / 20, SEEDS / 4);
+    for (unsigned kind = 0; kind < LAB_FAULT_KIND_COUNT; kind++) {
+        bool is_jump = kind == LAB_FAULT_CLOCK_JUMP;
+        assert_in_range(with[kind], is_jump ? SEEDS / 30 : SEEDS / 4, is_jump ? SEEDS / 4 : SEEDS * 2 / 3);
+    }
+    for (unsigned count = 1; count <= 8; count++)
+        assert_true(agents[count] > 0);
+}
+
+static void test_seeds_try_every_kind_of_strategy_and_leads_of_both_sorts(void **state)
+{
+    (void)state;
+    unsigned kinds[BK_KIND_COUNT] = {0}, ways[LAB_FUZZ_COORDINATIONS] = {0}, counters[3] = {0}, safe = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct lab_scenario *scenario = draw(&nothing, seed);
+        const struct lab_strategy *strategy = &scenario->strategies[0];
+        kinds[strategy->strategy.kind]++;
+        if (strategy->strategy.kind == BK_PROBABILISTIC) {
+            ways[strategy->coordination]++;
+            counters[strategy->counter]++;
+        }
+        safe += strategy->coordination == BK_THREE_STATE &&
+                strategy->lead_ns > scenario->agents.cache_ttl_ns + 2 * scenario->agents.clock_bound_ns;
+        lab_scenario_destroy(scenario);
+    }
+    for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++)
+        assert_true(kinds[kind] > 0);
+    assert_true(kinds[BK_PROBABILISTIC] > SEEDS * 7 / 10);
+    for (unsigned way = BK_SINGLE; way <= BK_THREE_STATE; way++)
+        assert_true(ways[way] > SEEDS / 20);
+    for (unsigned counter = 0; counter < 3; counter++)
+        assert_true(counters[counter] > SEEDS / 10);
+    assert_in_range(safe, ways[BK_THREE_STATE] / 4, ways[BK_THREE_STATE] * 3 / 4);
+}
+
+/* --- what the user's file says */
+
+static void test_file_of_strategies_and_a_clock_keeps_them_in_every_seed(void **state)
+{
+    (void)state;
+    const struct lab_fuzz_base base = file("agents: {clock: {offset: 10ms, bound: 20ms}, cache_ttl: 700ms}\n"
+                                           "cluster: {nodes: 4}\n"
+                                           "seed: 99\n"
+                                           "expect: [\"b.partitions.total == 12345\"]\n"
+                                           "strategies:\n"
+                                           "  - probabilistic: {bits: 3, threshold: 7, label: \"a: 1\"}\n"
+                                           "  - hash: {buckets: 3, label: b}\n");
+    bool has_other_agents = false, has_faults = false, has_none = false;
+    uint32_t agents = 0;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct lab_scenario *scenario = draw(&base, seed);
+        assert_int_equal(scenario->seed, seed);
+        assert_int_equal(scenario->strategy_count, 2);
+        assert_string_equal(scenario->strategies[0].label, "a: 1");
+        assert_string_equal(scenario->strategies[1].label, "b");
+        assert_int_equal(scenario->agents.clock_offset_ns, 10 * SIM_MS);
+        assert_int_equal(scenario->agents.clock_bound_ns, 20 * SIM_MS);
+        assert_int_equal(scenario->agents.cache_ttl_ns, 700 * SIM_MS);
+        assert_int_equal(scenario->cluster.nodes, 4);
+        assert_int_equal(scenario->expect_count, 0);
+        assert_string_equal(scenario->name, "user");
+        has_other_agents = has_other_agents || (seed > 1 && scenario->agents.count != agents);
+        agents = scenario->agents.count;
+        has_faults = has_faults || scenario->fault_count > 0;
+        has_none = has_none || scenario->fault_count == 0;
+        lab_scenario_destroy(scenario);
+    }
+    assert_true(has_other_agents && has_faults && has_none);
+}
+
+static void test_file_that_says_everything_gets_no_more_than_seeds(void **state)
+{
+    (void)state;
+    char *text;
+    struct lab_fuzz_base base = {.path = BUCKETLAB_SOURCE_DIR "/scenarios/faults.yaml"};
+    struct sim_error error;
+    struct lab_scenario *plain;
+    assert_true(lab_scenario_text(base.path, &text, &base.size, &error));
+    base.text = text;
+    assert_true(lab_scenario_load(base.path, NULL, 0, NULL, &plain, &error));
+    for (uint64_t seed = 5; seed < 8; seed++) {
+        struct lab_scenario *scenario = draw(&base, seed);
+        assert_int_equal(scenario->seed, seed);
+        assert_int_equal(scenario->fault_count, plain->fault_count);
+        assert_memory_equal(&scenario->agents, &plain->agents, sizeof plain->agents);
+        assert_int_equal(scenario->network.seed, seed);
+        assert_int_equal(scenario->network.timeout_write_ns, plain->network.timeout_write_ns);
+        assert_false(scenario->reads.present && !plain->reads.present);
+        lab_scenario_destroy(scenario);
+    }
+    lab_scenario_destroy(plain);
+    free(text);
+}
+
+static void test_part_that_is_null_is_not_drawn(void **state)
+{
+    (void)state;
+    const struct lab_fuzz_base base = file("faults: null\nreads: null\n");
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct lab_scenario *scenario = draw(&base, seed);
+        assert_int_equal(scenario->fault_count, 0);
+        assert_false(scenario->reads.present);
+        lab_scenario_destroy(scenario);
+    }
+}
+
+static void test_override_counts_as_said_by_the_file(void **state)
+{
+    (void)state;
+    static const struct lab_override overrides[] = {{"agents.count=3"},
+                                                    {"cluster.datacenters={east: {nodes: 5}}"}};
+    const struct lab_fuzz_base base = {.overrides = overrides, .override_count = 2};
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct lab_scenario *scenario = draw(&base, seed);
+        assert_int_equal(scenario->agents.count, 3);
+        assert_int_equal(scenario->cluster.nodes, 5);
+        lab_scenario_destroy(scenario);
+    }
+}
+
+static void test_trace_gets_neither_keys_nor_faults_of_a_time_unknown(void **state)
+{
+    (void)state;
+    const struct lab_fuzz_base base = file("trace: {file: a.csv}\nstrategies: [{none: {}}]\n");
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct lab_scenario *scenario = draw(&base, seed);
+        assert_string_equal(scenario->trace_path, "folder/a.csv");
+        assert_int_equal(scenario->fault_count, 0);
+        assert_true(scenario->agents.present);
+        lab_scenario_destroy(scenario);
+    }
+}
+
+static void test_wrong_file_is_named_by_its_own_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *error;
+    } cases[] = {
+        {"strategies:\n  - hash: {bukets: 3}\n", "folder/user.yaml:2:12: unknown field 'bukets'"},
+        {"agents:\n  count: 0\n", "folder/user.yaml:2:10: 'count: 0'"},
+        {"\n\n- a\n", "folder/user.yaml:3:1: no fields here"},
+        {"keys: {count: 1", "folder/user.yaml:"},
+        {"strategies: [{none: {}}]\nfaults: [{node_down: {node: 9999, at: 1s}}]\n",
+         "folder/user.yaml:2:29: 'node: 9999'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct lab_fuzz_base base = file(cases[i].text);
+        struct sim_error error = {SIM_ERROR_NONE, ""};
+        struct lab_scenario *scenario = (struct lab_scenario *)&error;
+        assert_false(lab_fuzz_scenario(&base, 1, &scenario, &error));
+        assert_null(scenario);
+        assert_int_equal(error.class, SIM_ERROR_INPUT);
+        if (strstr(error.text, cases[i].error) != error.text)
+            fail_msg("'%s' does not begin with '%s'", error.text, cases[i].error);
+    }
+}
+
+/* --- writing */
+
+static void test_text_that_yaml_would_take_for_something_else_is_quoted(void **state)
+{
+    (void)state;
+    static const char text[] = "about: \"two\\nlines: \\\"a\\\" \\\\ # { [ ü\"\n"
+                               "name: \"- x\"\n"
+                               "strategies:\n"
+                               "  - none: {label: \"null\"}\n"
+                               "  - hash: {buckets: 2, label: 'it''s: a'}\n"
+                               "  - none:\n"
+                               "    label: '#1'\n"
+                               "expect: ['null.writes.rows > 0']\n"
+                               "duration: 1d\nkeys: {count: 1}\narrivals: {rate: 1/h}\n";
+    struct sim_error error;
+    struct lab_scenario *one, *other;
+    char *written, *again;
+    assert_true(lab_fuzz_rewrite(text, NULL, 0, &written, &error));
+    assert_true(lab_scenario_parse("x", text, strlen(text), NULL, 0, NULL, &one, &error));
+    if (!lab_scenario_parse("x", written, strlen(written), NULL, 0, NULL, &other, &error))
+        fail_msg("%s\n%s", error.text, written);
+    assert_string_equal(one->about, other->about);
+    assert_string_equal(one->name, other->name);
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal(one->strategies[i].label, other->strategies[i].label);
+    assert_string_equal(one->expects[0].text, other->expects[0].text);
+    assert_true(lab_fuzz_rewrite(written, NULL, 0, &again, &error));
+    assert_string_equal(written, again);
+    free(written);
+    free(again);
+    lab_scenario_destroy(one);
+    lab_scenario_destroy(other);
+}
+
+/* --- shrinking */
+
+struct question {
+    unsigned asked;
+    uint32_t kinds, agents; /* that must be left at least */
+};
+
+/* A scenario with at least so many agents, and with these kinds of fault. */
+static bool has_enough(void *context, const char *text)
+{
+    struct question *question = context;
+    struct lab_scenario *scenario;
+    question->asked++;
+    if (!lab_scenario_parse("x", text, strlen(text), NULL, 0, NULL, &scenario, NULL))
+        return false;
+    bool is_enough = (kinds_of(scenario) & question->kinds) == question->kinds &&
+                     scenario->agents.count >= question->agents;
+    lab_scenario_destroy(scenario);
+    return is_enough;
+}
+
+static void test_shrunk_scenario_keeps_what_it_must_and_loses_the_rest(void **state)
+{
+    (void)state;
+    unsigned shrunk_count = 0;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct lab_scenario *scenario = draw(&nothing, seed), *small;
+        struct question question = {.kinds = 1u << LAB_FAULT_CUT | 1u << LAB_FAULT_DELAY, .agents = 2};
+        struct sim_error error = {SIM_ERROR_NONE, ""};
+        char *shrunk;
+        if (has_enough(&question, scenario->text)) {
+            shrunk_count++;
+            assert_true(lab_shrink(scenario->text, 2000, has_enough, &question, &shrunk, &error));
+            assert_true(has_enough(&question, shrunk));
+            assert_true(lab_scenario_parse("x", shrunk, strlen(shrunk), NULL, 0, NULL, &small, &error));
+            assert_int_equal(small->fault_count, 2);
+            /* A cut of agent 2, say, keeps three. */
+            uint32_t needed = 2;
+            for (size_t i = 0; i < 2; i++) {
+                for (size_t j = 0; j < 2; j++) {
+                    const struct lab_group *group = &small->faults[i].between[j];
+                    if (small->faults[i].kinds == 1u << LAB_FAULT_CUT && group->kind == LAB_GROUP_AGENT &&
+                        group->index >= needed)
+                        needed = group->index + 1;
+                }
+            }
+            assert_int_equal(small->agents.count, needed);
+            assert_int_equal(small->workload.key_count, 1);
+            assert_false(small->reads.present);
+            assert_int_equal(small->seed, seed);
+            assert_true(strlen(shrunk) < strlen(scenario->text) / 2);
+            lab_scenario_destroy(small);
+            free(shrunk);
+        }
+        lab_scenario_destroy(scenario);
+    }
+    assert_true(shrunk_count > 3);
+}
+
+static void test_shrinking_stops_at_its_number_of_tries(void **state)
+{
+    (void)state;
+    struct lab_scenario *scenario = draw(&nothing, 1);
+    struct sim_error error;
+    for (uint32_t tries = 0; tries < 30; tries += 7) {
+        struct question question = {.agents = 1};
+        char *shrunk;
+        assert_true(lab_shrink(scenario->text, tries, has_enough, &question, &shrunk, &error));
+        assert_int_equal(question.asked, tries);
+        free(shrunk);
+    }
+    lab_scenario_destroy(scenario);
+}
+
+static void test_scenario_from_which_nothing_can_go_stays(void **state)
+{
+    (void)state;
+    struct lab_scenario *scenario = draw(&nothing, 1);
+    struct question question = {.agents = UINT32_MAX};
+    struct sim_error error;
+    char *shrunk, *same;
+    assert_true(lab_shrink(scenario->text, 100000, has_enough, &question, &shrunk, &error));
+    assert_true(lab_fuzz_rewrite(scenario->text, NULL, 0, &same, &error));
+    assert_string_equal(shrunk, same);
+    assert_in_range(question.asked, 30, 300);
+    free(shrunk);
+    free(same);
+    lab_scenario_destroy(scenario);
+}
+
+/* --- judging */
+
+static struct lab_result *result_of(struct lab_strategy_result *strategies, size_t count)
+{
+    static struct lab_result result;
+    result = (struct lab_result){.rows = 10 * count, .strategies = strategies, .strategy_count = count};
+    return &result;
+}
+
+static void test_breach_is_a_violation_that_was_promised_and_not_excused(void **state)
+{
+    (void)state;
+    struct lab_strategy_result runs[2] = {0};
+    struct lab_breach breach;
+    for (int i = 0; i < 2; i++) {
+        runs[i].strategy.kind = BK_PROBABILISTIC;
+        runs[i].coordination = BK_THREE_STATE;
+        runs[i].verdict.is_judged[LAB_ORACLE_FINDABLE] = true;
+        runs[i].verdict.rolls = 5;
+    }
+    assert_false(lab_breach_find(result_of(runs, 2), &breach));
+    runs[1].verdict.violations[LAB_ORACLE_FINDABLE].count = 3;
+    assert_true(lab_breach_find(result_of(runs, 2), &breach));
+    assert_int_equal(breach.strategy, 1);
+    assert_int_equal(breach.oracle, LAB_ORACLE_FINDABLE);
+
+    struct lab_fuzz_tally tally;
+    struct lab_fuzz_outcome outcome;
+    lab_fuzz_tally_init(&tally);
+    lab_fuzz_outcome_of(result_of(runs, 2), &outcome);
+    assert_true(lab_fuzz_tally_add(&tally, &outcome));
+    runs[1].verdict.conditions = 1u << LAB_CONDITION_SHORT_LEAD | 1u << LAB_CONDITION_MANY_AGENTS;
+    runs[1].verdict.probes[LAB_PROBE_LATE_ROW] = 7;
+    runs[1].verdict.rolls = 9;
+    assert_false(lab_breach_find(result_of(runs, 2), &breach));
+    lab_fuzz_outcome_of(result_of(runs, 2), &outcome);
+    assert_true(lab_fuzz_tally_add(&tally, &outcome));
+
+    const struct lab_fuzz_cell *cell = &tally.cells[BK_PROBABILISTIC][BK_THREE_STATE][LAB_ORACLE_FINDABLE];
+    assert_int_equal(tally.seeds, 2);
+    assert_int_equal(tally.runs[BK_PROBABILISTIC][BK_THREE_STATE], 4);
+    assert_int_equal(cell->judged, 4);
+    assert_int_equal(cell->violated, 2);
+    assert_int_equal(cell->broken, 1);
+    assert_int_equal(cell->excused, 1);
+    assert_int_equal(cell->excuses[LAB_CONDITION_SHORT_LEAD], 1);
+    /* No promise names it: it excuses nothing. */
+    assert_int_equal(cell->excuses[LAB_CONDITION_MANY_AGENTS], 0);
+    assert_int_equal(tally.probes[LAB_PROBE_LATE_ROW], 1);
+    assert_int_equal(lab_fuzz_median(&tally.rolls), 5);
+    assert_int_equal(lab_fuzz_median(&tally.rows), 20);
+    lab_fuzz_tally_clear(&tally);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_seed_read_from_its_own_text_is_the_same_scenario),
+        cmocka_unit_test(test_seeds_differ_in_their_kinds_of_fault),
+        cmocka_unit_test(test_seeds_try_every_kind_of_strategy_and_leads_of_both_sorts),
+        cmocka_unit_test(test_file_of_strategies_and_a_clock_keeps_them_in_every_seed),
+        cmocka_unit_test(test_file_that_says_everything_gets_no_more_than_seeds),
+        cmocka_unit_test(test_part_that_is_null_is_not_drawn),
+        cmocka_unit_test(test_override_counts_as_said_by_the_file),
+        cmocka_unit_test(test_trace_gets_neither_keys_nor_faults_of_a_time_unknown),
+        cmocka_unit_test(test_wrong_file_is_named_by_its_own_line),
+        cmocka_unit_test(test_text_that_yaml_would_take_for_something_else_is_quoted),
+        cmocka_unit_test(test_shrunk_scenario_keeps_what_it_must_and_loses_the_rest),
+        cmocka_unit_test(test_shrinking_stops_at_its_number_of_tries),
+        cmocka_unit_test(test_scenario_from_which_nothing_can_go_stays),
+        cmocka_unit_test(test_breach_is_a_violation_that_was_promised_and_not_excused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
