@@ -7,7 +7,7 @@ import unittest
 
 from program import PROGRAM, ProgramTest
 
-COMMANDS = ["run", "odds", "token", "bucket-of", "runs", "show", "report", "replay", "init"]
+COMMANDS = ["run", "odds", "token", "bucket-of", "runs", "show", "report", "replay", "init", "fuzz"]
 
 
 class UsageTest(ProgramTest):
