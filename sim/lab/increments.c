@@ -28,12 +28,12 @@ void lab_increment_asked(struct lab_cluster_run *run, uint64_t counter, uint64_t
 void lab_increment_applied(struct lab_cluster_run *run, uint64_t counter, uint64_t row)
 {
     struct lab_increments *increments = &run->oracles.increments;
-    increments->applied++;
-    if (increments->capacity == 0)
-        return;
-    struct lab_increment *increment = find(increments, counter, row);
-    if (increment->is_used)
+    struct lab_increment *increment = increments->capacity == 0 ? NULL : find(increments, counter, row);
+    /* One that is forgotten was made once already: a message came twice. */
+    if (increment != NULL && increment->is_used)
         increment->applied++;
+    else
+        increments->doubled++;
 }
 
 void lab_increment_ended(struct lab_cluster_run *run, uint64_t counter, uint64_t row, bool is_counted)

@@ -90,7 +90,7 @@ struct lab_increment {
 struct lab_increments {
     struct lab_increment *slots;
     size_t used, capacity; /* a power of two, or 0 */
-    uint64_t due, lost, doubled, applied;
+    uint64_t due, lost, doubled;
 };
 
 /* Time with a fault in it, or just after one. */
