@@ -22,11 +22,13 @@ void lab_findable_acknowledged(struct lab_cluster_run *run, uint32_t key, struct
         return;
     uint32_t held = cass_row_held(run->cluster, key, partition->bucket, row);
     uint32_t factor = run->scenario->cluster.replication_factor;
-    if (held + oracles->read_replicas <= factor)
-        lab_violate(run, LAB_ORACLE_FINDABLE, key, 1,
-                    "row %" PRIu64 " was acknowledged on %" PRIu32 " of %" PRIu32
-                    " replicas, and a reader asks %" PRIu32,
-                    row, held, factor, oracles->read_replicas);
+    if (held + oracles->read_replicas > factor)
+        return;
+    partition->unfindable++;
+    lab_violate(run, LAB_ORACLE_FINDABLE, key, 1,
+                "row %" PRIu64 " was acknowledged on %" PRIu32 " of %" PRIu32
+                " replicas, and a reader asks %" PRIu32,
+                row, held, factor, oracles->read_replicas);
 }
 
 /* Where readers need no state that may be old, or have rules by which it is fresh enough, the run's own
