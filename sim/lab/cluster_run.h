@@ -167,6 +167,13 @@ struct lab_cluster_run {
     bool out_of_memory;
 };
 
+/* Seconds since the start of the run, for people. Clocks may have jumped to where a difference overflows. */
+static inline double lab_seconds(const struct lab_cluster_run *run, int64_t time_ns)
+{
+    __extension__ typedef __int128 wide;
+    return (double)((wide)time_ns - run->start_ns) / 1e9;
+}
+
 /* cluster_host.c: the agents' host. */
 bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error);
 void lab_agents_destroy(struct lab_cluster_run *run);

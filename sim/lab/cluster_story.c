@@ -164,7 +164,7 @@ static void columns_text(const struct lab_cluster_run *run, bool is_lock, const 
             length = snprintf(buffer + used, size - used, "%s%s = the beginning", comma, name);
         else if (is_time && (is_guarded || columns[i] != 0))
             length = snprintf(buffer + used, size - used, "%s%s = %.6f s", comma, name,
-                              (double)(columns[i] - run->start_ns) / 1e9);
+                              lab_seconds(run, columns[i]));
         else if (is_lock && i == BK_LOCK_OWNER)
             length = columns[i] == 0 ? snprintf(buffer + used, size - used, "%s%s = nobody", comma, name)
                                      : snprintf(buffer + used, size - used, "%s%s = agent %" PRId64, comma,

@@ -13,6 +13,6 @@ void lab_monotone_placed(struct lab_cluster_run *run, const struct lab_partition
     int64_t other_ns = is_early ? partition->below.time_ns[0] : -higher->time_ns[0];
     lab_violate(run, LAB_ORACLE_MONOTONE, partition->key, 1,
                 "row %" PRIu64 " of %.6f s goes to bucket %" PRId64 ", one of %.6f s went to a %s one", row,
-                (double)(time_ns - run->start_ns) / 1e9, partition->bucket,
-                (double)(other_ns - run->start_ns) / 1e9, is_early ? "lower" : "higher");
+                lab_seconds(run, time_ns), partition->bucket, lab_seconds(run, other_ns),
+                is_early ? "lower" : "higher");
 }
