@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* newest: the newest n rows that a reader gets are the newest n. A reader walks down from the bucket that the
  * state names until it has n rows, and never sees what lies below; so a row of an older bucket that is newer
- * than one of those is missed. Judged after each row that is stored, by the true newest n, kept by time;
- * among rows of one time any will do. */
+ * than one of those is missed. Judged after each row that is stored, by the true newest n, kept by time.
+ * Among rows of one time any will do: kept are those of the higher buckets, which a reader meets first. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -10,8 +10,9 @@
 
 static struct lab_newest_row *at(const struct lab_oracles *oracles, const struct lab_key_ledger *ledger,
                                  uint32_t index);
-static bool insert(struct lab_oracles *oracles, struct lab_key_ledger *ledger, int64_t time_ns,
+static void insert(struct lab_oracles *oracles, struct lab_key_ledger *ledger, int64_t time_ns,
                    int64_t bucket);
+static bool is_older(const struct lab_newest_row *row, int64_t time_ns, int64_t bucket);
 static bool reader_gets_them(const struct lab_cluster_run *run, uint32_t key);
 
 void lab_newest_stored(struct lab_cluster_run *run, uint32_t key, int64_t time_ns, int64_t bucket)
@@ -25,13 +26,13 @@ void lab_newest_stored(struct lab_cluster_run *run, uint32_t key, int64_t time_n
             return;
         }
     }
-    if (!insert(oracles, ledger, time_ns, bucket) || reader_gets_them(run, key))
+    insert(oracles, ledger, time_ns, bucket);
+    if (reader_gets_them(run, key))
         return;
     lab_violate(run, LAB_ORACLE_NEWEST, key, 1,
                 "with a row of %.6f s in bucket %" PRId64 ", a reader from bucket %" PRId64
                 " down no longer gets the newest %" PRIu32,
-                (double)(time_ns - run->start_ns) / 1e9, bucket, lab_state_newest(run, key),
-                ledger->newest_count);
+                lab_seconds(run, time_ns), bucket, lab_state_newest(run, key), ledger->newest_count);
 }
 
 static struct lab_newest_row *at(const struct lab_oracles *oracles, const struct lab_key_ledger *ledger,
@@ -41,19 +42,20 @@ static struct lab_newest_row *at(const struct lab_oracles *oracles, const struct
     return &ledger->newest[place < oracles->newest_rows ? place : place - oracles->newest_rows];
 }
 
-/* False for a row that is older than all of them. newest_run: so many of the last are of one bucket. */
-static bool insert(struct lab_oracles *oracles, struct lab_key_ledger *ledger, int64_t time_ns,
+/* A row that is older than all of them changes nothing. newest_run: at least so many of the last are of one
+ * bucket. */
+static void insert(struct lab_oracles *oracles, struct lab_key_ledger *ledger, int64_t time_ns,
                    int64_t bucket)
 {
     uint32_t count = ledger->newest_count;
     if (count == oracles->newest_rows) {
-        if (time_ns <= at(oracles, ledger, 0)->time_ns)
-            return false;
+        if (!is_older(at(oracles, ledger, 0), time_ns, bucket))
+            return;
         ledger->newest_begin = ledger->newest_begin + 1 < oracles->newest_rows ? ledger->newest_begin + 1 : 0;
         count--;
     }
     uint32_t place = count;
-    for (; place > 0 && at(oracles, ledger, place - 1)->time_ns > time_ns; place--)
+    for (; place > 0 && !is_older(at(oracles, ledger, place - 1), time_ns, bucket); place--)
         *at(oracles, ledger, place) = *at(oracles, ledger, place - 1);
     *at(oracles, ledger, place) = (struct lab_newest_row){time_ns, bucket};
     ledger->newest_count = count + 1;
@@ -61,7 +63,12 @@ static bool insert(struct lab_oracles *oracles, struct lab_key_ledger *ledger, i
         ledger->newest_run += ledger->newest_run < oracles->newest_rows;
     else
         ledger->newest_run = 1;
-    return true;
+}
+
+/* Or of the same time, and no higher bucket. */
+static bool is_older(const struct lab_newest_row *row, int64_t time_ns, int64_t bucket)
+{
+    return row->time_ns < time_ns || (row->time_ns == time_ns && row->bucket <= bucket);
 }
 
 static bool reader_gets_them(const struct lab_cluster_run *run, uint32_t key)
@@ -88,17 +95,13 @@ static bool reader_gets_them(const struct lab_cluster_run *run, uint32_t key)
         }
         wanted -= partition->stored;
     }
+    /* Whatever it takes else, it has room for exactly these when all of them are in its way. */
     uint64_t in_last = 0;
-    for (uint32_t i = count; i > 0 && at(oracles, ledger, i - 1)->time_ns > at(oracles, ledger, 0)->time_ns;
-         i--) {
-        int64_t bucket = at(oracles, ledger, i - 1)->bucket;
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t bucket = at(oracles, ledger, i)->bucket;
         if (bucket > from || bucket < last)
             return false;
         in_last += bucket == last;
     }
-    /* With fewer rows than wanted the reader gets all that it can see; the oldest may be out of sight too. */
-    const struct lab_newest_row *oldest = at(oracles, ledger, 0);
-    if (last == INT64_MIN)
-        return oldest->bucket <= from;
     return in_last <= wanted;
 }
