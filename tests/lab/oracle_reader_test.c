@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: findable and newest judge as a reader who comes now would: by the bucket that the state names, walking
+ * down. Method: rows and states made by hand, with the near miss beside each violation. */
+#include "oracle_stand.h"
+
+#define SECOND SIM_SECOND
+
+/* A stand whose readers want so many rows. */
+static void open_newest(struct stand *stand, uint64_t rows)
+{
+    stand_prepare_probabilistic(stand, BK_SINGLE);
+    stand->scenario.reads.present = true;
+    stand->scenario.reads.rows = rows;
+    stand_open(stand);
+}
+
+/* --- newest */
+
+static void store(struct stand *stand, uint64_t row, int64_t time_ns, int64_t bucket)
+{
+    stand_place(stand, 0, row, time_ns, bucket, 0);
+    stand_store(stand, 0, row, time_ns, bucket, true);
+}
+
+static void test_newest_in_order_is_no_violation(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_newest(&stand, 3);
+    uint64_t row = 0;
+    for (int64_t bucket = 0; bucket < 10; bucket++) {
+        if (bucket > 0)
+            stand_state(&stand, 0, bucket, (int64_t)row * SECOND, 0);
+        for (int i = 0; i < 1 + bucket % 5; i++, row++)
+            store(&stand, row, (int64_t)row * SECOND, bucket);
+    }
+    assert_violations(&stand, LAB_ORACLE_NEWEST, 0);
+    stand_close(&stand);
+}
+
+/* Of a single row too: a newer one in a lower bucket is hidden by any row above. */
+static void test_newest_one_row_below_the_newest_bucket_is_missed(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_newest(&stand, 1);
+    stand_state(&stand, 0, 1, 0, 0);
+    store(&stand, 0, 5 * SECOND, 1);
+    store(&stand, 1, 4 * SECOND, 0);
+    assert_violations(&stand, LAB_ORACLE_NEWEST, 0);
+    store(&stand, 2, 6 * SECOND, 0);
+    assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
+    store(&stand, 3, 7 * SECOND, 1);
+    assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
+    stand_close(&stand);
+}
+
+/* The n-th newest of all lies below, in the bucket that the reader comes to last or does not come to. */
+static void test_newest_nth_row_decides(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_newest(&stand, 2);
+    stand_state(&stand, 0, 1, 0, 0);
+    store(&stand, 0, 1 * SECOND, 0);
+    store(&stand, 1, 5 * SECOND, 1);
+    assert_violations(&stand, LAB_ORACLE_NEWEST, 0); /* it walks on to bucket 0 */
+    store(&stand, 2, 6 * SECOND, 1);
+    assert_violations(&stand, LAB_ORACLE_NEWEST, 0);
+    store(&stand, 3, 5 * SECOND + 1, 0); /* the second newest of all, behind two rows of bucket 1 */
+    assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
+    store(&stand, 4, 7 * SECOND, 1);
+    assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
+    stand_close(&stand);
+}
+
+/* A reader takes every row of the higher buckets, also one that is older than the newest n: that one takes a
+ * place. */
+static void test_newest_old_row_in_a_high_bucket_takes_a_place(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_newest(&stand, 2);
+    store(&stand, 0, 9 * SECOND, 0);
+    store(&stand, 1, 10 * SECOND, 0);
+    stand_state(&stand, 0, 1, 0, 0);
+    store(&stand, 2, 1 * SECOND, 0);
+    assert_violations(&stand, LAB_ORACLE_NEWEST, 0);
+    store(&stand, 3, 1 * SECOND, 1);
+    assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
+    store(&stand, 4, 2 * SECOND, 0); /* still so, after any row */
+    assert_violations(&stand, LAB_ORACLE_NEWEST, 2);
+    store(&stand, 5, 11 * SECOND, 1); /* 11 and 1 are got, 11 and 10 are the newest */
+    assert_violations(&stand, LAB_ORACLE_NEWEST, 3);
+    store(&stand, 6, 12 * SECOND, 1);
+    assert_violations(&stand, LAB_ORACLE_NEWEST, 3);
+    stand_close(&stand);
+}
+
+/* Among rows of one time any will do, in whatever order they came. */
+static void test_newest_of_equal_times_any_will_do(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_newest(&stand, 2);
+    stand_state(&stand, 0, 2, 0, 0);
+    store(&stand, 0, 5 * SECOND, 1);
+    store(&stand, 1, 5 * SECOND, 1);
+    store(&stand, 2, 5 * SECOND, 0); /* not got, and not missed */
+    assert_violations(&stand, LAB_ORACLE_NEWEST, 0);
+    store(&stand, 3, 5 * SECOND, 2); /* got, with one of the others */
+    assert_violations(&stand, LAB_ORACLE_NEWEST, 0);
+    store(&stand, 4, 6 * SECOND, 1); /* the newest and one of 5 s */
+    assert_violations(&stand, LAB_ORACLE_NEWEST, 0);
+    store(&stand, 5, 5 * SECOND, 2); /* two of 5 s hide the newest */
+    assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
+    stand_close(&stand);
+}
+
+/* As long as there are fewer than n rows, the reader must come to all of them. */
+static void test_newest_of_few_rows_are_all(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_newest(&stand, 4);
+    stand_state(&stand, 0, 2, 0, 0);
+    store(&stand, 0, 1 * SECOND, 0);
+    store(&stand, 1, 3 * SECOND, 2);
+    store(&stand, 2, 2 * SECOND, 1);
+    assert_violations(&stand, LAB_ORACLE_NEWEST, 0);
+    stand_close(&stand);
+}
+
+static void test_newest_beyond_the_state_is_not_met(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_newest(&stand, 1);
+    store(&stand, 0, 1 * SECOND, 0);
+    store(&stand, 1, 2 * SECOND, 1);
+    assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
+    store(&stand, 2, 3 * SECOND, 0); /* a newer one in sight: now the reader gets the newest */
+    assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
+    stand_state(&stand, 0, 1, 0, 0); /* hides it; judged with the next row */
+    assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
+    store(&stand, 3, 1 * SECOND, 0);
+    assert_violations(&stand, LAB_ORACLE_NEWEST, 2);
+    stand_close(&stand);
+}
+
+/* Without `reads:` the newest 16; of more than 64 the newest 64. */
+static void test_newest_number_is_the_readers(void **state)
+{
+    (void)state;
+    struct stand stand;
+    stand_prepare_probabilistic(&stand, BK_SINGLE);
+    stand_open(&stand);
+    assert_int_equal(stand.run.oracles.newest_rows, 16);
+    stand_close(&stand);
+    open_newest(&stand, UINT64_C(1) << 32);
+    assert_int_equal(stand.run.oracles.newest_rows, 64);
+    stand_close(&stand);
+}
+
+/* Of windows of time the reader begins at its own time, and a little ahead of it, as clocks differ. */
+static void test_newest_of_windows_begins_at_the_clock(void **state)
+{
+    (void)state;
+    struct stand stand;
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_time(10 * SECOND, 0, &strategy), BK_OK);
+    stand_prepare(&stand, &strategy, BK_SINGLE);
+    stand.scenario.reads.present = true;
+    stand.scenario.reads.rows = 1;
+    stand.scenario.agents.clock_bound_ns = SECOND;
+    stand_open(&stand);
+    int64_t first = lab_state_newest(&stand.run, 0);
+    stand_wait_until(&stand, 8 * SECOND - 1);
+    store(&stand, 0, 10 * SECOND, first + 1);
+    assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
+    assert_int_equal(lab_state_newest(&stand.run, 0), first);
+    stand_wait_until(&stand, 8 * SECOND);
+    assert_int_equal(lab_state_newest(&stand.run, 0), first + 1);
+    store(&stand, 1, 10 * SECOND + 1, first + 1);
+    assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
+    stand_close(&stand);
+}
+
+/* --- findable */
+
+static void acknowledge(struct stand *stand, uint64_t row, int64_t bucket)
+{
+    struct lab_host_operation operation = stand_operation(0, row, bucket);
+    stand_acknowledge(stand, &operation);
+}
+
+static void test_findable_at_the_states_bucket_and_below(void **state)
+{
+    (void)state;
+    struct stand stand;
+    stand_prepare_probabilistic(&stand, BK_SINGLE);
+    stand_open(&stand);
+    stand_state(&stand, 0, 2, 0, 0);
+    for (uint64_t row = 0; row < 4; row++)
+        store(&stand, row, (int64_t)row, (int64_t)row);
+    acknowledge(&stand, 0, 0);
+    acknowledge(&stand, 1, 1);
+    acknowledge(&stand, 2, 2);
+    assert_violations(&stand, LAB_ORACLE_FINDABLE, 0);
+    acknowledge(&stand, 3, 3);
+    assert_violations(&stand, LAB_ORACLE_FINDABLE, 1);
+    stand_close(&stand);
+}
+
+/* Rows that were never acknowledged are no loss; of the others each is lost once, however often the state
+ * goes up and down. */
+static void test_findable_state_going_back_loses_each_row_once(void **state)
+{
+    (void)state;
+    struct stand stand;
+    stand_prepare_probabilistic(&stand, BK_SINGLE);
+    stand_open(&stand);
+    stand_state(&stand, 0, 3, 0, 0);
+    for (uint64_t row = 0; row < 8; row++) {
+        store(&stand, row, (int64_t)row, (int64_t)row / 2);
+        if (row != 7)
+            acknowledge(&stand, row, (int64_t)row / 2);
+    }
+    stand_state(&stand, 0, 2, 0, 0);
+    assert_violations(&stand, LAB_ORACLE_FINDABLE, 1);
+    stand_state(&stand, 0, 3, 0, 0);
+    stand_state(&stand, 0, 2, 0, 0);
+    assert_violations(&stand, LAB_ORACLE_FINDABLE, 1);
+    stand_state(&stand, 0, 1, 0, 0);
+    assert_violations(&stand, LAB_ORACLE_FINDABLE, 3);
+    store(&stand, 8, 8, 2); /* acknowledged while it is out of sight */
+    acknowledge(&stand, 8, 2);
+    assert_violations(&stand, LAB_ORACLE_FINDABLE, 4);
+    stand_state(&stand, 0, 2, 0, 0);
+    acknowledge(&stand, 7, 3);
+    assert_violations(&stand, LAB_ORACLE_FINDABLE, 5);
+    stand_state(&stand, 0, 0, 0, 0);
+    assert_violations(&stand, LAB_ORACLE_FINDABLE, 7);
+    stand_close(&stand);
+}
+
+/* A change of dates alone, and a first state, move nothing. */
+static void test_findable_other_changes_lose_nothing(void **state)
+{
+    (void)state;
+    struct stand stand;
+    stand_prepare_probabilistic(&stand, BK_THREE_STATE);
+    stand_open(&stand);
+    stand_write(&stand, 0, 0, 0, 0);
+    stand_state(&stand, 0, 0, 0, 0);
+    stand_state(&stand, 0, 1, 0, 5 * SECOND);
+    stand_write(&stand, 0, 1, 1, 1);
+    stand_state(&stand, 0, 1, 5 * SECOND, 0);
+    stand_state(&stand, 0, 1, 4 * SECOND, 0);
+    assert_violations(&stand, LAB_ORACLE_FINDABLE, 0);
+    assert_int_equal(stand.run.oracles.verdict.rolls, 1);
+    stand_close(&stand);
+}
+
+/* Three replicas: a reader asks two at QUORUM, and the two may be those that have nothing. */
+static void open_replicas(struct stand *stand, enum cass_consistency read)
+{
+    stand_prepare_probabilistic(stand, BK_SINGLE);
+    stand->scenario.network.datacenters[0] =
+        (struct cass_datacenter){.name = "dc1", .nodes = 3, .racks = 1, .replication_factor = 3};
+    stand->scenario.consistency.read = read;
+    stand_open(stand);
+}
+
+static void test_findable_on_too_few_replicas_is_violated(void **state)
+{
+    (void)state;
+    static const struct {
+        enum cass_consistency read;
+        uint32_t enough;
+    } cases[] = {{CASS_ONE, 3},          {CASS_LOCAL_ONE, 3}, {CASS_TWO, 2}, {CASS_QUORUM, 2},
+                 {CASS_LOCAL_QUORUM, 2}, {CASS_THREE, 1},     {CASS_ALL, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (uint32_t held = 1; held <= 3; held++) {
+            struct stand stand;
+            open_replicas(&stand, cases[i].read);
+            for (uint32_t node = held; node < 3; node++)
+                cass_set_down(stand.run.cluster, node, true);
+            store(&stand, 0, 0, 0);
+            assert_int_equal(cass_row_held(stand.run.cluster, 0, 0, 0), held);
+            acknowledge(&stand, 0, 0);
+            assert_violations(&stand, LAB_ORACLE_FINDABLE, held < cases[i].enough);
+            stand_close(&stand);
+        }
+    }
+}
+
+/* A row is lost once, for whichever reason. */
+static void test_findable_on_few_replicas_is_not_lost_again(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_replicas(&stand, CASS_ONE);
+    stand_state(&stand, 0, 1, 0, 0);
+    cass_set_down(stand.run.cluster, 2, true);
+    store(&stand, 0, 0, 1);
+    acknowledge(&stand, 0, 1);
+    assert_violations(&stand, LAB_ORACLE_FINDABLE, 1);
+    cass_set_down(stand.run.cluster, 2, false);
+    store(&stand, 1, 1, 1);
+    acknowledge(&stand, 1, 1);
+    stand_state(&stand, 0, 0, 0, 0);
+    assert_violations(&stand, LAB_ORACLE_FINDABLE, 2);
+    stand_close(&stand);
+}
+
+/* With a second datacenter nobody knows which replicas a reader asks; without a walk down, no bucket is too
+ * high. */
+static void test_findable_where_a_cause_means_nothing_judges_by_the_other(void **state)
+{
+    (void)state;
+    struct stand stand;
+    stand_prepare_probabilistic(&stand, BK_SINGLE);
+    stand.scenario.network.datacenter_count = 2;
+    stand.scenario.network.datacenters[1] = stand.scenario.network.datacenters[0];
+    stand.scenario.network.datacenters[1].name[2] = '2';
+    stand.scenario.consistency.read = CASS_ONE;
+    stand_open(&stand);
+    cass_set_down(stand.run.cluster, 1, true);
+    store(&stand, 0, 0, 0);
+    assert_int_equal(cass_row_held(stand.run.cluster, 0, 0, 0), 1);
+    acknowledge(&stand, 0, 0);
+    assert_violations(&stand, LAB_ORACLE_FINDABLE, 0);
+    store(&stand, 1, 0, 1);
+    acknowledge(&stand, 1, 1);
+    assert_violations(&stand, LAB_ORACLE_FINDABLE, 1);
+    stand_close(&stand);
+
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_hash(10, &strategy), BK_OK);
+    stand_prepare(&stand, &strategy, BK_SINGLE);
+    stand_open(&stand);
+    store(&stand, 0, 0, 9);
+    acknowledge(&stand, 0, 9);
+    assert_violations(&stand, LAB_ORACLE_FINDABLE, 0);
+    assert_false(stand.run.oracles.verdict.is_judged[LAB_ORACLE_NEWEST]);
+    stand_close(&stand);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_newest_in_order_is_no_violation),
+        cmocka_unit_test(test_newest_one_row_below_the_newest_bucket_is_missed),
+        cmocka_unit_test(test_newest_nth_row_decides),
+        cmocka_unit_test(test_newest_old_row_in_a_high_bucket_takes_a_place),
+        cmocka_unit_test(test_newest_of_equal_times_any_will_do),
+        cmocka_unit_test(test_newest_of_few_rows_are_all),
+        cmocka_unit_test(test_newest_beyond_the_state_is_not_met),
+        cmocka_unit_test(test_newest_number_is_the_readers),
+        cmocka_unit_test(test_newest_of_windows_begins_at_the_clock),
+        cmocka_unit_test(test_findable_at_the_states_bucket_and_below),
+        cmocka_unit_test(test_findable_state_going_back_loses_each_row_once),
+        cmocka_unit_test(test_findable_other_changes_lose_nothing),
+        cmocka_unit_test(test_findable_on_too_few_replicas_is_violated),
+        cmocka_unit_test(test_findable_on_few_replicas_is_not_lost_again),
+        cmocka_unit_test(test_findable_where_a_cause_means_nothing_judges_by_the_other),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
