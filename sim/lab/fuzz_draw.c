@@ -112,7 +112,7 @@ static void plan_workload(struct lab_fuzz_plan *figures, const struct lab_node *
     struct sim_random random;
     uint32_t keys;
     lab_draw_init(&random, figures, LAB_DRAW_ROWS);
-    double rows = lab_draw_log(&random, 250, 1200);
+    double rows = lab_draw_log(&random, 300, 1500);
     lab_draw_init(&random, figures, LAB_DRAW_KEYS);
     figures->keys = lab_draw_whole(&random, 1, 4);
     if (fact_whole(child(root, "keys"), "count", &keys))
@@ -121,7 +121,7 @@ static void plan_workload(struct lab_fuzz_plan *figures, const struct lab_node *
     bool is_trace = child(root, "trace") != NULL;
     bool has_rate = !is_trace && fact_rate(child(root, "arrivals"), "rate", &figures->rate_per_s);
     lab_draw_init(&random, figures, LAB_DRAW_DURATION);
-    figures->duration_ns = lab_draw_span(&random, 20 * SIM_SECOND, 15 * SIM_MINUTE);
+    figures->duration_ns = lab_draw_span(&random, 40 * SIM_SECOND, 20 * SIM_MINUTE);
     figures->has_duration = fact_span(root, "duration", &figures->duration_ns) || !is_trace;
     if (has_rate && child(root, "duration") == NULL)
         figures->duration_ns = lab_draw_rounded(rows / figures->rate_per_s * 1e9);
@@ -225,8 +225,10 @@ static void draw_agents(const struct lab_fuzz_plan *figures, struct lab_writer *
 {
     struct sim_random random;
     char span[LAB_SPAN_SIZE], other[LAB_SPAN_SIZE];
-    lab_writer_add(writer, "agents:\n  count: %u\n  cache_ttl: %s\n  cache_entries: 16\n", figures->agents,
-                   lab_span_text(figures->cache_ttl_ns, span));
+    lab_draw_init(&random, figures, LAB_DRAW_OPERATIONS);
+    lab_writer_add(writer, "agents:\n  count: %u\n  cache_ttl: %s\n  cache_entries: 16\n  operations: %d\n",
+                   figures->agents, lab_span_text(figures->cache_ttl_ns, span),
+                   32 << lab_draw_whole(&random, 0, 3));
     lab_draw_init(&random, figures, LAB_DRAW_OFFSET);
     if (figures->clock_bound_ns > 0) {
         bool is_tight = lab_draw_chance(&random, 0.5);
@@ -273,11 +275,11 @@ static void draw_levels(const struct lab_fuzz_plan *figures, struct lab_writer *
     struct sim_random random;
     lab_draw_init(&random, figures, LAB_DRAW_LEVELS);
     double kind = sim_random_unit(&random);
-    if (kind < 0.1)
+    if (kind < 0.06)
         lab_writer_add(writer, "  consistency: {write: ONE, read: ONE, state: ONE, serial: SERIAL}\n");
-    else if (kind < 0.15)
+    else if (kind < 0.09)
         lab_writer_add(writer, "  consistency: {write: QUORUM, read: ONE, state: QUORUM, serial: SERIAL}\n");
-    else if (kind < 0.2)
+    else if (kind < 0.12)
         lab_writer_add(writer, "  consistency: {write: ALL, read: ONE, state: QUORUM, serial: SERIAL}\n");
     else if (figures->datacenters > 1 ? kind < 0.9 : kind < 0.6)
         lab_writer_add(writer,
@@ -293,7 +295,7 @@ static void draw_network(const struct lab_fuzz_plan *figures, struct lab_writer 
     char span[LAB_SPAN_SIZE], other[LAB_SPAN_SIZE];
     lab_draw_init(&random, figures, LAB_DRAW_NETWORK);
     int64_t mean_ns = lab_draw_span(&random, 200 * SIM_US, 20 * SIM_MS);
-    uint64_t sigma = lab_draw_whole(&random, 1, 15);
+    uint64_t sigma = lab_draw_whole(&random, 1, 10);
     lab_writer_add(writer, "  network: {latency: {lognormal: {mean: %s, sigma: %.1f}}",
                    lab_span_text(mean_ns, span), (double)sigma / 10);
     int64_t far_ns = lab_draw_span(&random, 2 * mean_ns, 100 * SIM_MS);
@@ -314,13 +316,13 @@ static void draw_timeouts(const struct lab_fuzz_plan *figures, struct lab_writer
     struct sim_random random;
     char span[LAB_SPAN_SIZE];
     lab_draw_init(&random, figures, LAB_DRAW_TIMEOUTS);
-    if (lab_draw_chance(&random, 0.3))
+    if (lab_draw_chance(&random, 0.5))
         return;
     static const char *const names[] = {"write", "read", "counter", "cas"};
     int64_t longest_ns = 0;
     lab_writer_add(writer, "  timeouts: {");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        int64_t span_ns = lab_draw_span(&random, 20 * SIM_MS, 2 * SIM_SECOND);
+        int64_t span_ns = lab_draw_span(&random, 30 * SIM_MS, 2 * SIM_SECOND);
         longest_ns = span_ns > longest_ns ? span_ns : longest_ns;
         lab_writer_add(writer, "%s: %s, ", names[i], lab_span_text(span_ns, span));
     }

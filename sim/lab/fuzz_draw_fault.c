@@ -10,11 +10,15 @@
 #include "kernel/time.h"
 #include "lab/cluster.h"
 
-#define CHAOS_SHARE  0.6
-#define LASTS_MAX    (10 * SIM_MINUTE)
-#define STRIKES_MAX  4u
-#define QUIET_SEEDS  0.12 /* have no fault at all */
-#define STORMY_SEEDS 0.12 /* have all kinds */
+#define CHAOS_SHARE 0.6
+#define LASTS_MAX   (10 * SIM_MINUTE)
+#define STRIKES_MAX 4u
+
+/* Seeds by character, and the share of the kinds that they have. */
+#define QUIET_SEEDS  0.08 /* no fault at all */
+#define MILD_SEEDS   0.28
+#define STORMY_SEEDS 0.12 /* all kinds */
+#define MILD_SHARE   0.1
 #define KIND_SHARE   0.35
 #define JUMP_SHARE   0.12 /* a clock beyond its bound excuses much */
 
@@ -66,6 +70,8 @@ static bool is_struck(const struct lab_fuzz_plan *plan, enum lab_fault_kind kind
         return false;
     if (kind == LAB_FAULT_CLOCK_JUMP)
         return draws[kind] < JUMP_SHARE;
+    if (character < QUIET_SEEDS + MILD_SEEDS)
+        return draws[kind] < MILD_SHARE;
     return character >= 1 - STORMY_SEEDS || draws[kind] < KIND_SHARE;
 }
 

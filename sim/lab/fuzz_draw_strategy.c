@@ -7,14 +7,26 @@
 #include "kernel/random.h"
 #include "kernel/time.h"
 
-enum draw_kind { DRAW_THREE_STATE, DRAW_LOCKED, DRAW_SINGLE, DRAW_COUNT, DRAW_HASH, DRAW_TIME, DRAW_NONE };
+#define GRANT_MAX (20 * SIM_SECOND)
+#define SPARE_MAX 10e9
+
+enum draw_kind {
+    DRAW_GUARDED,
+    DRAW_THREE_STATE,
+    DRAW_LOCKED,
+    DRAW_SINGLE,
+    DRAW_COUNT,
+    DRAW_HASH,
+    DRAW_TIME,
+    DRAW_NONE
+};
 
 /* Their shares of the seeds, in percent. */
 static const struct {
     enum draw_kind kind;
     uint32_t percent;
-} shares[] = {{DRAW_THREE_STATE, 50}, {DRAW_LOCKED, 16}, {DRAW_SINGLE, 18}, {DRAW_COUNT, 6},
-              {DRAW_HASH, 4},         {DRAW_TIME, 4},    {DRAW_NONE, 2}};
+} shares[] = {{DRAW_GUARDED, 34}, {DRAW_THREE_STATE, 34}, {DRAW_SINGLE, 11}, {DRAW_LOCKED, 9},
+              {DRAW_COUNT, 4},    {DRAW_HASH, 3},         {DRAW_TIME, 3},    {DRAW_NONE, 2}};
 
 static enum draw_kind draw_kind(const struct lab_fuzz_plan *plan);
 static void draw_probabilistic(const struct lab_fuzz_plan *plan, enum draw_kind kind, double mean_rows,
@@ -30,6 +42,7 @@ void lab_fuzz_draw_strategy(const struct lab_fuzz_plan *plan, struct lab_writer 
     double mean_rows = lab_draw_log(&random, 8, 200);
     lab_writer_add(writer, "strategies:\n");
     switch (kind) {
+    case DRAW_GUARDED:
     case DRAW_THREE_STATE:
     case DRAW_LOCKED:
     case DRAW_SINGLE:
@@ -66,11 +79,15 @@ static enum draw_kind draw_kind(const struct lab_fuzz_plan *plan)
 static void draw_probabilistic(const struct lab_fuzz_plan *plan, enum draw_kind kind, double mean_rows,
                                struct lab_writer *writer)
 {
-    static const char *const coordinations[] = {
-        [DRAW_THREE_STATE] = "three-state", [DRAW_LOCKED] = "locked", [DRAW_SINGLE] = "single"};
-    static const char *const counters[] = {"rmw", "lwt", "counter"};
+    static const char *const coordinations[] = {[DRAW_GUARDED] = "guarded",
+                                                [DRAW_THREE_STATE] = "three-state",
+                                                [DRAW_LOCKED] = "locked",
+                                                [DRAW_SINGLE] = "single"};
+    /* Where a roll is conditional no two can be stored at once, and more is promised. */
+    static const char *const counters[] = {"rmw", "lwt", "lwt", "counter"};
     struct sim_random random;
     char span[LAB_SPAN_SIZE], other[LAB_SPAN_SIZE];
+    int64_t longest_grant_ns = plan->duration_ns / 8 < GRANT_MAX ? plan->duration_ns / 8 : GRANT_MAX;
     lab_draw_init(&random, plan, LAB_DRAW_SIZE);
     lab_draw_log(&random, 8, 200);
     uint64_t bits = lab_draw_whole(&random, 0, 5);
@@ -82,7 +99,12 @@ static void draw_probabilistic(const struct lab_fuzz_plan *plan, enum draw_kind 
                    "\n      coordination: %s\n      label: %s\n",
                    bits, threshold, coordinations[kind], coordinations[kind]);
     lab_draw_init(&random, plan, LAB_DRAW_COUNTER);
-    lab_writer_add(writer, "      counter: %s\n", counters[lab_draw_whole(&random, 0, 2)]);
+    if (kind != DRAW_GUARDED)
+        lab_writer_add(writer, "      counter: %s\n", counters[lab_draw_whole(&random, 0, 3)]);
+    lab_draw_init(&random, plan, LAB_DRAW_GRANT);
+    if (kind == DRAW_GUARDED)
+        lab_writer_add(writer, "      grant: %s\n",
+                       lab_span_text(lab_draw_span(&random, 200 * SIM_MS, longest_grant_ns), span));
     if (kind == DRAW_THREE_STATE)
         lab_writer_add(writer, "      lead: %s\n", lab_span_text(draw_lead(plan), span));
     lab_draw_init(&random, plan, LAB_DRAW_LOCK);
@@ -98,10 +120,11 @@ static int64_t draw_lead(const struct lab_fuzz_plan *plan)
 {
     struct sim_random random;
     lab_draw_init(&random, plan, LAB_DRAW_LEAD);
-    bool is_safe = lab_draw_chance(&random, 0.6);
+    bool is_safe = lab_draw_chance(&random, 0.75);
     double least_ns = (double)plan->cache_ttl_ns + 2 * (double)plan->clock_bound_ns;
     if (!is_safe)
         return lab_draw_rounded(least_ns * sim_random_unit(&random));
-    double spare_ns = lab_draw_log(&random, 0.2e9, 5e9);
+    double spare_ns = lab_draw_log(&random, 0.01, 0.1) * (double)plan->duration_ns;
+    spare_ns = spare_ns > SPARE_MAX ? SPARE_MAX : spare_ns;
     return lab_draw_rounded((least_ns + spare_ns) * 1.02);
 }

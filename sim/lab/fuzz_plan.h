@@ -38,7 +38,8 @@ enum lab_draw {
     LAB_DRAW_LOCK,
     LAB_DRAW_GRANT,
     LAB_DRAW_SWARM,
-    LAB_DRAW_FAULTS /* the last: from here on a stream a kind of fault */
+    LAB_DRAW_OPERATIONS,
+    LAB_DRAW_FAULTS = 1000 /* from here on a stream a kind of fault */
 };
 
 struct lab_fuzz_plan {
