@@ -115,6 +115,9 @@ static void watch_state_write(struct lab_cluster_run *run, struct lab_host_opera
         verdict->probes[LAB_PROBE_CHANGES_AT_ONCE]++;
     ledger->writes_open += !is_own_retry;
     operation->changes_state = true;
+    /* A condition stands in for a fresh read: the date was set just now, or what it went by had changed. */
+    if (!is_plain && !is_own_retry)
+        operation->state_read_ns = sim_queue_now(&run->queue);
     int64_t before = is_plain || action->if_mask == 0 ? 0 : action->expected[BK_BUCKET];
     if ((action->mask & bucket) == 0 || action->columns[BK_BUCKET] <= before)
         return;
