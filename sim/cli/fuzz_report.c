@@ -125,14 +125,26 @@ static void print_breaches(const struct cli_campaign *campaign)
 
 static void print_promises(const struct lab_fuzz_tally *tally)
 {
-    printf("\n%-26s %8s %8s %8s %8s\n", "in numbers of runs", "judged", "violated", "promised", "broken");
+    uint64_t not_live = 0;
+    printf("\n%-24s %8s %8s %8s %8s\n", "in numbers of runs", "judged", "violated", "promised", "broken");
     for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++) {
         for (unsigned way = 0; way < LAB_FUZZ_COORDINATIONS; way++) {
+            uint64_t runs = tally->runs[kind][way];
+            const struct lab_fuzz_cell *cells = tally->cells[kind][way];
+            if (runs > 0)
+                printf("%s, %" PRIu64 " run%s\n",
+                       lab_fuzz_kind_name((enum bk_kind)kind, (enum bk_coordination)way), runs,
+                       runs == 1 ? "" : "s");
             for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++)
                 print_cell((enum bk_kind)kind, (enum bk_coordination)way, (enum lab_oracle)oracle,
-                           &tally->cells[kind][way][oracle]);
+                           &cells[oracle]);
+            if (kind == BK_PROBABILISTIC)
+                not_live += runs - cells[LAB_ORACLE_LIVE].judged;
         }
     }
+    if (not_live > 0)
+        printf("live was not judged in %" PRIu64 " run%s, whose faults leave too little time after them\n",
+               not_live, not_live == 1 ? "" : "s");
 }
 
 /* What is promised, and by which conditions a run was excused from it, most frequent first. */
@@ -141,8 +153,7 @@ static void print_cell(enum bk_kind kind, enum bk_coordination coordination, enu
 {
     if (cell->judged == 0)
         return;
-    printf("%-11s %-14s %8" PRIu64 " %8" PRIu64, lab_fuzz_kind_name(kind, coordination),
-           lab_oracle_name(oracle), cell->judged, cell->violated);
+    printf("  %-22s %8" PRIu64 " %8" PRIu64, lab_oracle_name(oracle), cell->judged, cell->violated);
     if (!is_promised(kind, coordination, oracle)) {
         printf(" %8s %8s\n", "-", "-");
         return;

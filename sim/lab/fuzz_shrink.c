@@ -112,10 +112,15 @@ static void cut_something(struct cutter *cutter)
         for (size_t j = 0; j < sizeof parts / sizeof *parts; j++)
             cut_fields(cutter, find(section, parts[j]));
     }
-    for (const struct lab_node *item = find(root, "strategies") == NULL ? NULL
-                                                                        : find(root, "strategies")->first;
-         item != NULL; item = item->next)
-        cut_fields(cutter, settings_of(item));
+    const struct lab_node *strategies = find(root, "strategies");
+    for (const struct lab_node *item = strategies == NULL ? NULL : strategies->first; item != NULL;
+         item = item->next) {
+        struct lab_node *settings = settings_of(item);
+        cut_fields(cutter, settings);
+        /* Smaller partitions roll after fewer rows. */
+        lower_whole(cutter, find(settings, "threshold"), 1);
+        lower_whole(cutter, find(settings, "bits"), 0);
+    }
     cut_lengths(cutter, find(root, "faults"));
 }
 

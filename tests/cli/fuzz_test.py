@@ -45,7 +45,7 @@ class FuzzTest(ProgramTest):
         out = self.good("fuzz", "fine.yaml", "--seeds", "3..32", "--quiet")
         self.assertRegex(out, r"\A30 seeds from 3 on, \d+ seeds/s; the median seed has \d+ rows and \d+ rolls\n"
                               r"no promise was broken\n")
-        self.assertRegex(out, r"\nhash +findable +30 ")
+        self.assertRegex(out, r"\nhash, 30 runs\n  findable +30 ")
         self.assertRegex(out, r"\nroll_during_hint_loss +\d+ +[0-9.]+ %\n")
         self.assertEqual(self.files(), ["fine.yaml"])
 

@@ -7,14 +7,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "../no_memory.h"
+#include "lab/fuzz.h"
 #include "lab/scenario.h"
 
-#define ALLOCATIONS_MIN 15 /* a scenario takes at least so many, or the linker's switch is missing */
+#define ALLOCATIONS_MIN 10 /* a scenario takes at least so many, or the linker's switch is missing */
 #define ALLOCATIONS_MAX 1000
 
 static void fail_each_allocation(bool (*load)(struct lab_scenario **out, struct sim_error *error))
@@ -58,6 +60,21 @@ static bool load_faults(struct lab_scenario **out, struct sim_error *error)
     return lab_scenario_load(BUCKETLAB_SOURCE_DIR "/scenarios/faults.yaml", NULL, 0, NULL, out, error);
 }
 
+static bool draw_seed(struct lab_scenario **out, struct sim_error *error)
+{
+    static const char text[] = "agents: {count: 3}\nstrategies: [{none: {}}, {hash: {buckets: 2}}]\n";
+    static const struct lab_override overrides[] = {{"cluster.nodes=4"}};
+    const struct lab_fuzz_base base = {"x.yaml", text, sizeof text - 1, overrides, 1};
+    return lab_fuzz_scenario(&base, 3, out, error);
+}
+
+/* Something is to be cut, and something to be left. */
+static bool is_long(void *context, const char *text)
+{
+    (void)context;
+    return strlen(text) > 300;
+}
+
 static void test_scenario_without_memory_fails_and_leaks_nothing(void **state)
 {
     (void)state;
@@ -76,12 +93,43 @@ static void test_faults_without_memory_fail_and_leak_nothing(void **state)
     fail_each_allocation(load_faults);
 }
 
+static void test_drawn_scenario_without_memory_fails_and_leaks_nothing(void **state)
+{
+    (void)state;
+    fail_each_allocation(draw_seed);
+}
+
+static void test_shrinking_without_memory_fails_and_leaks_nothing(void **state)
+{
+    (void)state;
+    struct sim_error error = {SIM_ERROR_NONE, ""};
+    struct lab_scenario *scenario;
+    assert_true(draw_seed(&scenario, &error));
+    int count = 0;
+    for (bool is_done = false; !is_done && count < ALLOCATIONS_MAX; count++) {
+        char *shrunk = NULL;
+        error.class = SIM_ERROR_NONE;
+        allocations_left = count;
+        is_done = lab_shrink(scenario->text, 20, is_long, NULL, &shrunk, &error);
+        allocations_left = ALLOCATIONS_WITHOUT_END;
+        assert_int_equal(error.class, is_done ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
+        assert_true(is_done == (shrunk != NULL));
+        if (is_done)
+            assert_in_range(strlen(shrunk), 300, strlen(scenario->text) - 1);
+        free(shrunk);
+    }
+    assert_in_range(count, ALLOCATIONS_MIN, ALLOCATIONS_MAX - 1);
+    lab_scenario_destroy(scenario);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scenario_without_memory_fails_and_leaks_nothing),
         cmocka_unit_test(test_faults_without_memory_fail_and_leak_nothing),
         cmocka_unit_test(test_trace_scenario_without_memory_fails_and_leaks_nothing),
+        cmocka_unit_test(test_drawn_scenario_without_memory_fails_and_leaks_nothing),
+        cmocka_unit_test(test_shrinking_without_memory_fails_and_leaks_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
