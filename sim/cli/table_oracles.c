@@ -27,7 +27,7 @@ void cli_print_oracles(const struct lab_result *result)
     for (size_t i = 0; i < result->strategy_count; i++) {
         cli_print_label(result->strategies[i].label);
         for (int j = 0; j < LAB_ORACLE_COUNT; j++) {
-            double value = NAN;
+            double value = (double)NAN;
             find(&result->strategies[i], (enum lab_oracle)j, &value);
             print_cell(value, has_colour);
         }
