@@ -19,6 +19,7 @@
 struct trial {
     const char *path; /* of the user's scenario, for relative names */
     enum lab_oracle oracle;
+    bool is_quiet;
     struct cli_signals *signals;
     struct cli_breach *last; /* of the smallest scenario so far */
     uint32_t tries;
@@ -46,12 +47,13 @@ static void hear(void *context, const char *text);
 static void print_breach(const struct cli_breach *breach);
 
 bool cli_finding_make(const struct lab_fuzz_base *base, const struct cli_breach *breach, const char *replay,
-                      const char *folder, struct cli_signals *signals, struct cli_finding *out,
+                      const char *folder, bool is_quiet, struct cli_signals *signals, struct cli_finding *out,
                       struct sim_error *error)
 {
     *out = (struct cli_finding){.before = *breach, .after = *breach};
     struct trial trial = {.path = base->path != NULL ? base->path : "fuzz",
                           .oracle = breach->oracle,
+                          .is_quiet = is_quiet,
                           .signals = signals,
                           .last = &out->after};
     char *text;
@@ -133,7 +135,7 @@ static bool still_breaks(void *context, const char *text)
     if (!lab_scenario_parse(trial->path, text, strlen(text), NULL, 0, NULL, &scenario, &error))
         return false;
     bool is_kept = false;
-    if (cli_execute(scenario, 1, true, NULL, trial->signals, &result, &elapsed_ms, &error)) {
+    if (cli_execute(scenario, 1, trial->is_quiet, NULL, trial->signals, &result, &elapsed_ms, &error)) {
         for (size_t i = 0; !is_kept && i < result->strategy_count; i++) {
             const struct lab_strategy_result *one = &result->strategies[i];
             const struct lab_breach breach = {i, trial->oracle};

@@ -19,7 +19,7 @@ struct cli_finding {
  * when it is missing; whole or not at all), and hears its story. A signal ends the shrinking: what it has
  * come to is written all the same. */
 bool cli_finding_make(const struct lab_fuzz_base *base, const struct cli_breach *breach, const char *replay,
-                      const char *folder, struct cli_signals *signals, struct cli_finding *out,
+                      const char *folder, bool is_quiet, struct cli_signals *signals, struct cli_finding *out,
                       struct sim_error *error);
 void cli_finding_print(const struct cli_finding *finding);
 void cli_finding_clear(struct cli_finding *finding);

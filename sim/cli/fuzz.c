@@ -91,7 +91,7 @@ static int fuzz(struct job *job, struct sim_error *error)
         is_fine = job->replay != NULL || sim_fail_memory(error);
         if (is_fine && !campaign->keeps_going && job->signals.caught == 0)
             is_fine = cli_finding_make(&job->base, &campaign->breaches[0], job->replay, job->folder,
-                                       &job->signals, &job->finding, error);
+                                       campaign->is_quiet, &job->signals, &job->finding, error);
     }
     if (is_fine && job->is_json)
         is_fine = cli_json_print(cli_fuzz_json(campaign, &job->base, &job->finding), error);

@@ -103,6 +103,8 @@ static void cut_something(struct cutter *cutter)
     static const char *const parts[] = {"consistency", "network", "node", "timeouts", "clock", "latest"};
     struct lab_node *root = cutter->root;
     cut_strategies(cutter, find(root, "strategies"));
+    /* Early, since all that is tried after it takes less time then. */
+    lower_span(cutter, find(root, "duration"));
     cut_faults(cutter, find(root, "faults"));
     cut_numbers(cutter);
     cut_fields(cutter, root);
@@ -163,7 +165,6 @@ static void cut_numbers(struct cutter *cutter)
     struct lab_node *root = cutter->root, *cluster = find(root, "cluster");
     lower_whole(cutter, find(find(root, "agents"), "count"), 1);
     lower_whole(cutter, find(find(root, "keys"), "count"), 1);
-    lower_span(cutter, find(root, "duration"));
     lower_whole(cutter, find(cluster, "nodes"), 1);
     lower_whole(cutter, find(cluster, "replication_factor"), 1);
     lower_rate(cutter, find(find(root, "arrivals"), "rate"));

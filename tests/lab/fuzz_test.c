@@ -104,7 +104,7 @@ static void test_seeds_differ_in_their_kinds_of_fault(void **state)
         }
         lab_scenario_destroy(scenario);
     }
-    assert_in_range(without, SEEDS / 20, SEEDS / 4);
+    assert_in_range(without, SEEDS / 8, SEEDS / 4);
     assert_in_range(with_all, SEEDS / 20, SEEDS / 4);
     for (unsigned kind = 0; kind < LAB_FAULT_KIND_COUNT; kind++) {
         bool is_jump = kind == LAB_FAULT_CLOCK_JUMP;
