@@ -77,15 +77,23 @@ void bk_agent_begin_read(struct bk_agent *agent, struct operation *operation, in
 
 /* In a three-state change the row's own time decides, also once somebody has reset the counter and so moved
  * the change time to last_change: a row that was taken before it and routed after it still goes to the old
- * bucket. */
+ * bucket. Older dates than that are not kept; but between two of them lies a lead at least, so one more bucket
+ * down is known for as long. */
 int64_t bk_agent_bucket_at(const struct bk_agent_config *config, const struct known *known, int64_t time_ns)
 {
-    int64_t bucket = known->columns[BK_BUCKET], change_ns = known->columns[BK_NEXT_CHANGE];
+    int64_t bucket = known->columns[BK_BUCKET], next_ns = known->columns[BK_NEXT_CHANGE];
+    int64_t last_ns = known->columns[BK_LAST_CHANGE];
     if (config->coordination != BK_THREE_STATE || bucket == 0)
         return bucket;
-    if (change_ns == 0)
-        change_ns = known->columns[BK_LAST_CHANGE];
-    return time_ns < change_ns ? bucket - 1 : bucket;
+    if (next_ns != 0 && time_ns >= next_ns)
+        return bucket;
+    if (next_ns != 0)
+        bucket--;
+    if (time_ns >= last_ns || bucket == 0)
+        return bucket;
+    bool is_known = bucket == 1 || config->lead_ns == 0 ||
+                    (uint64_t)last_ns - (uint64_t)time_ns <= (uint64_t)config->lead_ns;
+    return is_known ? bucket - 1 : -1;
 }
 
 bool bk_agent_is_changing(const struct known *known, int64_t time_ns)
@@ -210,7 +218,10 @@ static void route_by(struct bk_agent *agent, struct operation *operation, const 
 {
     operation->known = *known;
     operation->bucket = bk_agent_bucket_at(&agent->config, known, operation->row.time_ns);
-    bk_agent_go(operation, STEP_PUT);
+    if (operation->bucket >= 0)
+        bk_agent_go(operation, STEP_PUT);
+    else
+        bk_agent_finish(operation, BK_OPERATION_REFUSED); /* where it belongs is forgotten */
 }
 
 void bk_agent_start_reader(struct bk_agent *agent, struct operation *operation, int64_t bucket)

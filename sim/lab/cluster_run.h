@@ -93,7 +93,8 @@ struct lab_host_operation {
     uint32_t key;
     uint64_t row;                /* number within the key */
     int64_t row_time_ns, bucket; /* where it was put first; LAB_UNPLACED: not yet */
-    uint64_t counter;            /* the register of its increment */
+    bool has_counted;            /* its increment was asked for */
+    uint64_t counter;            /* the register of that */
     uint64_t state_seen;         /* the state's version when it was read last */
     int64_t state_read_ns;       /* and when that was asked */
     bool changes_state, raises, was_unknown, is_taking_over;

@@ -25,6 +25,7 @@ void lab_watch_asked(struct lab_cluster_run *run, struct lab_host_operation *ope
         watch_state_write(run, operation, action);
         break;
     case BK_ACT_ADD_COUNTER:
+        operation->has_counted = true;
         operation->counter = statement->key;
         lab_increment_asked(run, statement->key, operation->row);
         break;

@@ -36,14 +36,17 @@ void lab_increment_applied(struct lab_cluster_run *run, uint64_t counter, uint64
         increments->doubled++;
 }
 
-void lab_increment_ended(struct lab_cluster_run *run, uint64_t counter, uint64_t row, bool is_counted)
+void lab_increment_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                         bool is_counted)
 {
     struct lab_increments *increments = &run->oracles.increments;
     increments->due++;
-    struct lab_increment *increment = increments->capacity == 0 ? NULL : find(increments, counter, row);
-    if (increment == NULL || !increment->is_used)
+    if (!operation->has_counted) {
         increments->lost++; /* it never came to asking */
-    else if (is_counted && increment->asked == 1 && increment->applied == 1)
+        return;
+    }
+    struct lab_increment *increment = find(increments, operation->counter, operation->row);
+    if (is_counted && increment->asked == 1 && increment->applied == 1)
         forget(increments, increment);
 }
 

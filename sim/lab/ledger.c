@@ -195,7 +195,7 @@ void lab_oracles_write_ended(struct lab_cluster_run *run, const struct lab_host_
         lab_condition_set(&oracles->verdict, LAB_CONDITION_LOST_INCREMENT);
     }
     if (run->config.counter == BK_COUNTER_COLUMN)
-        lab_increment_ended(run, operation->counter, operation->row, is_counted);
+        lab_increment_ended(run, operation, is_counted);
 }
 
 uint32_t lab_partition_find(const struct lab_oracles *oracles, uint32_t key, int64_t bucket)

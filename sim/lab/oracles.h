@@ -183,7 +183,8 @@ void lab_live_end(struct lab_cluster_run *run);
 void lab_increment_asked(struct lab_cluster_run *run, uint64_t counter, uint64_t row);
 void lab_increment_applied(struct lab_cluster_run *run, uint64_t counter, uint64_t row);
 /* The row's operation has ended; is_counted: its increment is known to have been made. */
-void lab_increment_ended(struct lab_cluster_run *run, uint64_t counter, uint64_t row, bool is_counted);
+void lab_increment_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                         bool is_counted);
 void lab_increments_end(struct lab_cluster_run *run);
 
 /* --- cluster_state.c: a key's state as it is stored, and what it means for its rows. */
