@@ -198,8 +198,6 @@ bool bk_agent_view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, i
     if (is_guarded)
         return bk_agent_guarded_view(known, now_ns, bucket, is_changing);
     *bucket = bk_agent_bucket_at(&agent->config, known, now_ns);
-    if (*bucket < 0)
-        return false;
     *is_changing = bk_agent_is_changing(known, now_ns);
     return true;
 }

@@ -97,7 +97,7 @@ void bk_agent_take_outcome(struct bk_agent *agent, struct operation *operation, 
 /* Fills the action of the operation's step. */
 void bk_agent_fill_action(const struct bk_agent *agent, const struct operation *operation,
                           struct bk_action *out);
-/* The bucket that a row of this time goes to; below 0: the state no longer tells. */
+/* The bucket that a row of this time goes to. */
 int64_t bk_agent_bucket_at(const struct bk_agent_config *config, const struct known *known, int64_t time_ns);
 bool bk_agent_is_changing(const struct known *known, int64_t time_ns);
 void bk_agent_go(struct operation *operation, enum step step);

@@ -11,7 +11,9 @@
 
 #define BIT(column) (1u << (column))
 
-static void route_by(struct bk_agent *agent, struct operation *operation, const struct known *known);
+static void route_by(struct bk_agent *agent, struct operation *operation, const struct known *known,
+                     int64_t now_ns);
+static bool is_forgotten(const struct bk_agent *agent, const struct operation *operation, int64_t now_ns);
 static void ask_next_rows(struct operation *operation);
 static void after_put(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
 static bool reset_is_due(const struct bk_agent *agent, const struct operation *operation, int64_t now_ns);
@@ -51,7 +53,7 @@ void bk_agent_begin_write(struct bk_agent *agent, struct operation *operation, i
     }
     const struct known *known = bk_agent_cache_find(agent, now_ns, operation->key);
     if (known != NULL)
-        route_by(agent, operation, known);
+        route_by(agent, operation, known, now_ns);
     else
         bk_agent_go(operation, STEP_ROUTE_READ);
 }
@@ -77,23 +79,17 @@ void bk_agent_begin_read(struct bk_agent *agent, struct operation *operation, in
 
 /* In a three-state change the row's own time decides, also once somebody has reset the counter and so moved
  * the change time to last_change: a row that was taken before it and routed after it still goes to the old
- * bucket. Older dates than that are not kept; but between two of them lies a lead at least, so one more bucket
- * down is known for as long. */
+ * bucket. */
 int64_t bk_agent_bucket_at(const struct bk_agent_config *config, const struct known *known, int64_t time_ns)
 {
     int64_t bucket = known->columns[BK_BUCKET], next_ns = known->columns[BK_NEXT_CHANGE];
-    int64_t last_ns = known->columns[BK_LAST_CHANGE];
     if (config->coordination != BK_THREE_STATE || bucket == 0)
         return bucket;
     if (next_ns != 0 && time_ns >= next_ns)
         return bucket;
     if (next_ns != 0)
         bucket--;
-    if (time_ns >= last_ns || bucket == 0)
-        return bucket;
-    bool is_known = bucket == 1 || config->lead_ns == 0 ||
-                    (uint64_t)last_ns - (uint64_t)time_ns <= (uint64_t)config->lead_ns;
-    return is_known ? bucket - 1 : -1;
+    return time_ns >= known->columns[BK_LAST_CHANGE] || bucket == 0 ? bucket : bucket - 1;
 }
 
 bool bk_agent_is_changing(const struct known *known, int64_t time_ns)
@@ -214,14 +210,28 @@ int64_t bk_agent_later(int64_t now_ns, uint64_t times, int64_t span_ns)
     return now_ns > last_ns - wait_ns ? last_ns : now_ns + wait_ns;
 }
 
-static void route_by(struct bk_agent *agent, struct operation *operation, const struct known *known)
+static void route_by(struct bk_agent *agent, struct operation *operation, const struct known *known,
+                     int64_t now_ns)
 {
     operation->known = *known;
     operation->bucket = bk_agent_bucket_at(&agent->config, known, operation->row.time_ns);
-    if (operation->bucket >= 0)
-        bk_agent_go(operation, STEP_PUT);
+    if (is_forgotten(agent, operation, now_ns))
+        bk_agent_finish(operation, BK_OPERATION_REFUSED);
     else
-        bk_agent_finish(operation, BK_OPERATION_REFUSED); /* where it belongs is forgotten */
+        bk_agent_go(operation, STEP_PUT);
+}
+
+/* The state keeps the dates of its last two buckets, and between two dates lies a lead at least. So a row
+ * that has waited for longer than that, and is older by more than that than both, may belong further down.
+ * (One that has not waited has a clock that is behind, and goes to the oldest bucket that is known.) */
+static bool is_forgotten(const struct bk_agent *agent, const struct operation *operation, int64_t now_ns)
+{
+    const int64_t *known = operation->known.columns;
+    uint64_t lead_ns = (uint64_t)agent->config.lead_ns;
+    int64_t time_ns = operation->row.time_ns;
+    return agent->config.coordination == BK_THREE_STATE && operation->bucket > 0 && lead_ns > 0 &&
+           now_ns > time_ns && (uint64_t)now_ns - (uint64_t)time_ns > lead_ns &&
+           known[BK_LAST_CHANGE] > time_ns && (uint64_t)known[BK_LAST_CHANGE] - (uint64_t)time_ns > lead_ns;
 }
 
 void bk_agent_start_reader(struct bk_agent *agent, struct operation *operation, int64_t bucket)
@@ -368,7 +378,7 @@ static void take_state(struct bk_agent *agent, struct operation *operation, int6
     else if (operation->is_read)
         bk_agent_start_reader(agent, operation, state->columns[BK_BUCKET]);
     else
-        route_by(agent, operation, state);
+        route_by(agent, operation, state, now_ns);
 }
 
 /* A conditional write of the state lost; this holds in place of what it named. */

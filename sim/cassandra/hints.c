@@ -15,7 +15,7 @@ bool cass_hint_store(struct cass_cluster *cluster, uint32_t node, uint32_t repli
 {
     uint32_t target = replicas_at(cluster, position)[replica];
     int64_t since = cluster->gone_since[(size_t)node * cluster->node_count + target];
-    if (target == node || (since != NEVER && now_ns(cluster) - since > cluster->config.hint_window_ns))
+    if (since != NEVER && now_ns(cluster) - since > cluster->config.hint_window_ns)
         return false;
     uint32_t index = cass_pool_take(&cluster->hints);
     *hint_at(cluster, index) =

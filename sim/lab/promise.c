@@ -11,7 +11,7 @@
  */
 #define PLAIN (WEAK | C(CHANGES_AT_ONCE) | C(UNKNOWN_WRITE))
 /* The author's protocol: a date that every cache learns before it comes, as long as clocks agree on it. */
-#define DATED (PLAIN | C(LATE_STATE_WRITE) | C(SHORT_LEAD) | C(CLOCK_JUMP))
+#define DATED (WEAK | C(CHANGES_AT_ONCE) | C(LATE_STATE_WRITE) | C(SHORT_LEAD) | C(CLOCK_JUMP))
 
 /* Rows of a kind, of a coordination, of an oracle. */
 #define ROW(kind, coordination, oracle, except)                                                              \

@@ -131,8 +131,10 @@ enum bk_status bk_agent_check(const struct bk_agent_config *config);
 enum bk_status bk_agent_init(void *memory, size_t size, const struct bk_agent_config *config,
                              struct bk_agent **out);
 
-/* Begins to write a row (its time is fixed now, and kept through retries). Errors: BK_ERROR_NULL,
- * BK_ERROR_BUSY (all operations under way); then nothing has changed. *operation is its number. */
+/* Begins to write a row (its time is fixed now, and kept through retries). Of BK_THREE_STATE a row that
+ * waited for its state so long that two changes may have passed is refused: the state no longer tells where
+ * it belongs. Errors: BK_ERROR_NULL, BK_ERROR_BUSY (all operations under way); then nothing has changed.
+ * *operation is its number. */
 enum bk_status bk_agent_write(struct bk_agent *agent, int64_t now_ns, uint64_t key, const struct bk_row *row,
                               uint32_t *operation);
 /* Begins to read the newest rows; birth_ns as for bk_read_latest(); newest_sequence: of the key, for
