@@ -60,7 +60,6 @@ struct operation {
     int64_t end_ns;   /* STEP_OLD_START: of the bucket */
     struct known known;
     struct known next; /* what the step writes to the state; mask: the columns written */
-    uint32_t if_mask;  /* columns of `known` that must still hold */
     int64_t lock[2];   /* owner and end as last seen; both 0 in a row that was released */
     struct bk_reader reader;
     enum bk_operation_status status;
@@ -119,6 +118,8 @@ void bk_agent_lock_taken(struct operation *operation);
 void bk_agent_lock_denied(const struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                           const struct bk_outcome *outcome);
 void bk_agent_unlock(struct operation *operation);
+/* Between half and one and a half of the mean, other for each agent and wait, so that contenders part. */
+int64_t bk_agent_spread(const struct bk_agent *agent, int64_t mean_ns, uint32_t nth);
 
 /* agent_guarded.c: rows placed by committed grants. */
 void bk_agent_guarded_write(struct bk_agent *agent, struct operation *operation, int64_t now_ns);

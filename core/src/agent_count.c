@@ -18,7 +18,6 @@ void bk_agent_plan_reset(const struct bk_agent *agent, struct operation *operati
     operation->next.columns[BK_LAST_CHANGE] = operation->known.columns[BK_NEXT_CHANGE];
     operation->next.columns[BK_NEXT_CHANGE] = 0;
     operation->next.mask = BIT(BK_COUNTER) | BIT(BK_LAST_CHANGE) | BIT(BK_NEXT_CHANGE);
-    operation->if_mask = BIT(BK_BUCKET) | BIT(BK_NEXT_CHANGE);
     bk_agent_go(operation, STEP_RESET);
 }
 
@@ -32,7 +31,6 @@ void bk_agent_plan_count(struct bk_agent *agent, struct operation *operation, in
     struct known *next = &operation->next;
     *next = operation->known;
     next->mask = 0;
-    operation->if_mask = BIT(BK_BUCKET) | BIT(BK_COUNTER) | BIT(BK_NEXT_CHANGE);
     bool is_waiting = config->coordination == BK_THREE_STATE && known[BK_NEXT_CHANGE] != 0;
     if (is_waiting && now_ns >= known[BK_NEXT_CHANGE]) {
         /* Post-change: the reset, with this row's increment on top. */
@@ -73,7 +71,6 @@ void bk_agent_plan_roll(const struct bk_agent *agent, struct operation *operatio
     operation->next.columns[BK_COUNTER] = by_column ? operation->total : 0;
     operation->next.columns[BK_LAST_CHANGE] = now_ns;
     operation->next.mask = BIT(BK_BUCKET) | BIT(BK_COUNTER) | BIT(BK_LAST_CHANGE);
-    operation->if_mask = BIT(BK_BUCKET) | BIT(BK_COUNTER);
     bk_agent_go(operation, STEP_ROLL);
 }
 

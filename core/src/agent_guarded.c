@@ -11,7 +11,8 @@
 #include "agent.h"
 
 /* A conditional update that has lost this often in a row is given up: others get on with it. */
-#define CAS_TRIES_MAX 64u
+#define CAS_TRIES_MAX      64u
+#define WAIT_DOUBLINGS_MAX 6u
 /* The last time that can be granted; see bk_agent_later(). */
 #define UNTIL_LAST (INT64_MAX - 1)
 
@@ -23,7 +24,9 @@ static void take_start(const struct bk_agent *agent, struct operation *operation
 static enum step question_of(const struct operation *operation);
 static void ask(struct bk_agent *agent, struct operation *operation, enum step step, int64_t now_ns);
 static bool somebody_asks(struct bk_agent *agent, const struct operation *operation);
-static void plan_extension(const struct bk_agent *agent, struct operation *operation);
+static void plan_extension(const struct bk_agent *agent, struct operation *operation, int64_t now_ns);
+static int64_t granted_until(const struct bk_agent *agent, const struct operation *operation,
+                             int64_t from_ns);
 static void plan_roll(const struct bk_agent *agent, struct operation *operation, int64_t now_ns);
 static void take_state(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                        const struct known *state);
@@ -213,7 +216,7 @@ static void ask(struct bk_agent *agent, struct operation *operation, enum step s
     operation->step = step;
     operation->is_retry = false;
     if (step == STEP_EXTEND)
-        plan_extension(agent, operation);
+        plan_extension(agent, operation, now_ns);
     else if (step == STEP_GRANT_ROLL)
         plan_roll(agent, operation, now_ns);
 }
@@ -228,7 +231,8 @@ static bool somebody_asks(struct bk_agent *agent, const struct operation *operat
     return false;
 }
 
-static void plan_extension(const struct bk_agent *agent, struct operation *operation)
+/* A row may have waited; what is granted is for those to come. */
+static void plan_extension(const struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
     operation->next = operation->known;
     if (operation->known.mask == 0) {
@@ -237,8 +241,19 @@ static void plan_extension(const struct bk_agent *agent, struct operation *opera
         operation->next.columns[BK_GUARDED_BEFORE] = INT64_MIN;
         operation->next.columns[BK_GUARDED_START] = INT64_MIN;
     }
+    int64_t time_ns = operation->row.time_ns;
     operation->next.columns[BK_GUARDED_UNTIL] =
-        bk_agent_later(operation->row.time_ns, 1, agent->config.grant_ns);
+        granted_until(agent, operation, time_ns > now_ns ? time_ns : now_ns);
+}
+
+/* Where updates lose or time out, agents ask more often than the cluster can answer: longer grants are asked
+ * for less often. */
+static int64_t granted_until(const struct bk_agent *agent, const struct operation *operation, int64_t from_ns)
+{
+    uint32_t failed = operation->tries + operation->lost;
+    return bk_agent_later(from_ns,
+                          UINT64_C(1) << (failed < BK_GRANT_DOUBLINGS_MAX ? failed : BK_GRANT_DOUBLINGS_MAX),
+                          agent->config.grant_ns);
 }
 
 /* The next bucket starts where the grant of this one ends: nobody can have placed a later row. */
@@ -251,7 +266,7 @@ static void plan_roll(const struct bk_agent *agent, struct operation *operation,
     operation->next.columns[BK_GUARDED_BEFORE] = known[BK_GUARDED_START];
     operation->next.columns[BK_GUARDED_START] = until_ns;
     operation->next.columns[BK_GUARDED_UNTIL] =
-        bk_agent_later(until_ns > now_ns ? until_ns : now_ns, 1, agent->config.grant_ns);
+        granted_until(agent, operation, until_ns > now_ns ? until_ns : now_ns);
     if (operation->next.columns[BK_GUARDED_UNTIL] <= until_ns)
         bk_agent_finish(operation, BK_OPERATION_OK); /* no time is left to be granted */
 }
@@ -312,7 +327,11 @@ static void fail(const struct bk_agent *agent, struct operation *operation, int6
     if (is_unknown && (operation->step == STEP_EXTEND || operation->step == STEP_GRANT_ROLL)) {
         operation->step = STEP_GRANT_READ;
         operation->is_retry = false;
-    } else if (!is_unknown && agent->config.retry_backoff_ns > 0) {
-        operation->wake_ns = bk_agent_later(now_ns, operation->tries, agent->config.retry_backoff_ns);
     }
+    /* Contenders that come back at once, or in step, would time each other out for ever. */
+    uint64_t waits =
+        UINT64_C(1) << (operation->tries < WAIT_DOUBLINGS_MAX ? operation->tries : WAIT_DOUBLINGS_MAX);
+    int64_t mean_ns = bk_agent_spread(agent, agent->config.retry_backoff_ns, operation->tries);
+    if (mean_ns > 0)
+        operation->wake_ns = bk_agent_later(now_ns, waits, mean_ns);
 }

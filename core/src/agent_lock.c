@@ -9,7 +9,6 @@
 
 static void ask(const struct bk_agent *agent, struct operation *operation, enum step step, int64_t at_ns);
 static bool is_at_work(struct bk_agent *agent, const struct operation *operation);
-static int64_t backoff_ns(const struct bk_agent *agent, const struct operation *operation);
 
 void bk_agent_lock(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
@@ -51,7 +50,8 @@ void bk_agent_lock_denied(const struct bk_agent *agent, struct operation *operat
     int64_t at_ns = now_ns;
     if (is_held) {
         operation->waits++;
-        at_ns = bk_agent_later(now_ns, 1, backoff_ns(agent, operation));
+        at_ns = bk_agent_later(now_ns, 1,
+                               bk_agent_spread(agent, agent->config.lock_backoff_ns, operation->waits));
         operation->wake_ns = at_ns;
     }
     operation->lock[BK_LOCK_OWNER] = owner;
@@ -87,11 +87,10 @@ static bool is_at_work(struct bk_agent *agent, const struct operation *operation
     return false;
 }
 
-/* Between half and one and a half of the mean, other for each agent and wait, so that contenders part. */
-static int64_t backoff_ns(const struct bk_agent *agent, const struct operation *operation)
+int64_t bk_agent_spread(const struct bk_agent *agent, int64_t mean_ns, uint32_t nth)
 {
-    uint64_t mean = (uint64_t)agent->config.lock_backoff_ns;
-    uint64_t mix = bk_murmur3_128_u64(agent->config.agent_id ^ (uint64_t)operation->waits << 32).h1;
+    uint64_t mean = (uint64_t)mean_ns;
+    uint64_t mix = bk_murmur3_128_u64(agent->config.agent_id ^ (uint64_t)nth << 32).h1;
     uint64_t wait = mean / 2 + mix % (mean + 1);
     return wait < INT64_MAX ? (int64_t)wait : INT64_MAX;
 }

@@ -150,7 +150,8 @@ void bk_agent_fill_action(const struct bk_agent *agent, const struct operation *
     case STEP_ROLL:
         out->kind = by_lwt ? BK_ACT_CAS_STATE : BK_ACT_WRITE_STATE;
         out->mask = written_mask(operation);
-        out->if_mask = by_lwt && operation->known.mask != 0 ? operation->if_mask : 0;
+        /* A failed condition gives back the columns that it names, so it names them all. */
+        out->if_mask = by_lwt ? operation->known.mask : 0;
         memcpy(out->columns, operation->next.columns, sizeof out->columns);
         if (by_lwt)
             memcpy(out->expected, operation->known.columns, sizeof out->expected);

@@ -20,6 +20,7 @@ static void draw_cluster(const struct lab_fuzz_plan *plan, bool has_ring, struct
 static void draw_levels(const struct lab_fuzz_plan *plan, struct lab_writer *writer);
 static void draw_network(const struct lab_fuzz_plan *plan, struct lab_writer *writer);
 static void draw_timeouts(const struct lab_fuzz_plan *plan, struct lab_writer *writer);
+static int64_t drawn_trip(const struct lab_fuzz_plan *figures);
 static bool has_ring(const struct lab_node *cluster);
 static int64_t share(const struct lab_fuzz_plan *plan, int64_t parts, int64_t most_ns);
 static const struct lab_node *child(const struct lab_node *mapping, const char *name);
@@ -310,7 +311,8 @@ static void draw_network(const struct lab_fuzz_plan *figures, struct lab_writer 
                    lab_span_text(every_ns, span), lab_span_text(lasts_ns, other));
 }
 
-/* Short ones leave outcomes unknown. */
+/* Short ones leave outcomes unknown; but an LWT takes eight trips, and where none can succeed nothing is
+ * worth promising. */
 static void draw_timeouts(const struct lab_fuzz_plan *figures, struct lab_writer *writer)
 {
     struct sim_random random;
@@ -319,15 +321,27 @@ static void draw_timeouts(const struct lab_fuzz_plan *figures, struct lab_writer
     if (lab_draw_chance(&random, 0.5))
         return;
     static const char *const names[] = {"write", "read", "counter", "cas"};
-    int64_t longest_ns = 0;
+    int64_t longest_ns = 0, least_ns = 16 * drawn_trip(figures);
+    least_ns = least_ns > 30 * SIM_MS ? least_ns : 30 * SIM_MS;
     lab_writer_add(writer, "  timeouts: {");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        int64_t span_ns = lab_draw_span(&random, 30 * SIM_MS, 2 * SIM_SECOND);
+        int64_t span_ns = lab_draw_span(&random, least_ns, 2 * SIM_SECOND);
         longest_ns = span_ns > longest_ns ? span_ns : longest_ns;
         lab_writer_add(writer, "%s: %s, ", names[i], lab_span_text(span_ns, span));
     }
     lab_writer_add(writer, "client: %s}\n",
                    lab_span_text(lab_draw_span(&random, longest_ns, 4 * longest_ns), span));
+}
+
+/* The mean of the longest way between two places, as draw_network() draws it. */
+static int64_t drawn_trip(const struct lab_fuzz_plan *figures)
+{
+    struct sim_random random;
+    lab_draw_init(&random, figures, LAB_DRAW_NETWORK);
+    int64_t mean_ns = lab_draw_span(&random, 200 * SIM_US, 20 * SIM_MS);
+    lab_draw_whole(&random, 1, 10);
+    int64_t far_ns = lab_draw_span(&random, 2 * mean_ns, 100 * SIM_MS);
+    return figures->datacenters > 1 ? far_ns : mean_ns;
 }
 
 /* --- what the user's tree says; what it says wrongly is found by its checks later */

@@ -10,9 +10,12 @@
 #include "cluster_run.h"
 #include "kernel/time.h"
 
-#define LAG_OWN_NS  (2 * SIM_SECOND) /* a few round trips, and a contended update */
-#define LAG_TRIPS   20
-#define TABLE_SLOTS 64u
+#define LAG_OWN_NS (2 * SIM_SECOND) /* a few round trips, and a contended update */
+#define LAG_TRIPS  20
+/* Paxos sleeps up to 99 ms between the rounds of a contended update, each of eight trips. */
+#define GRANT_LEAST_NS SIM_SECOND
+#define GRANT_TRIPS    64
+#define TABLE_SLOTS    64u
 
 static uint32_t partition_need(struct lab_cluster_run *run, uint32_t key, int64_t bucket);
 static void link_partition(struct lab_oracles *oracles, uint32_t index);
@@ -30,6 +33,7 @@ static uint32_t read_replicas(const struct lab_scenario *scenario);
 static bool levels_are_weak(const struct lab_scenario *scenario);
 static uint32_t replicas_of(const struct lab_scenario *scenario, enum cass_consistency level);
 static void conditions_begin(struct lab_cluster_run *run);
+static int64_t longest_trip(const struct lab_scenario *scenario);
 static void conditions_end(struct lab_cluster_run *run);
 static void balance_add(struct lab_partition *partition, uint64_t row, bool is_stored);
 
@@ -56,11 +60,9 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
             scenario->reads.rows < LAB_NEWEST_MAX ? (uint32_t)scenario->reads.rows : LAB_NEWEST_MAX;
     oracles->tolerance_ns = 2 * scenario->agents.clock_bound_ns;
     oracles->read_replicas = read_replicas(scenario);
-    int64_t trip_ns = (int64_t)sim_size_mean(&scenario->network.latency_ns);
-    if (scenario->network.datacenter_count > 1)
-        trip_ns = (int64_t)sim_size_mean(&scenario->network.latency_between_ns);
-    oracles->lag_ns = LAG_OWN_NS + LAG_TRIPS * trip_ns + run->config.lead_ns + run->config.cache_ttl_ns +
-                      run->config.grant_ns + 2 * run->config.lock_lasts_ns;
+    oracles->lag_ns =
+        LAG_OWN_NS + LAG_TRIPS * longest_trip(scenario) + run->config.lead_ns + run->config.cache_ttl_ns +
+        run->config.grant_ns * (INT64_C(1) << BK_GRANT_DOUBLINGS_MAX) + 2 * run->config.lock_lasts_ns;
     lab_health_begin(run);
     conditions_begin(run);
     for (int i = 0; i < LAB_ORACLE_COUNT; i++)
@@ -499,6 +501,18 @@ static void conditions_begin(struct lab_cluster_run *run)
     if (run->config.coordination == BK_THREE_STATE &&
         run->config.lead_ns < agents->cache_ttl_ns + 2 * agents->clock_bound_ns)
         lab_condition_set(verdict, LAB_CONDITION_SHORT_LEAD);
+    if (run->config.coordination == BK_GUARDED &&
+        run->config.grant_ns < GRANT_LEAST_NS + GRANT_TRIPS * longest_trip(run->scenario))
+        lab_condition_set(verdict, LAB_CONDITION_SHORT_GRANT);
+}
+
+/* On average, one way. */
+static int64_t longest_trip(const struct lab_scenario *scenario)
+{
+    const struct cass_cluster_config *network = &scenario->network;
+    double near_ns = sim_size_mean(&network->latency_ns),
+           far_ns = sim_size_mean(&network->latency_between_ns);
+    return (int64_t)(network->datacenter_count > 1 && far_ns > near_ns ? far_ns : near_ns);
 }
 
 static void conditions_end(struct lab_cluster_run *run)

@@ -37,6 +37,8 @@ enum bk_counter {
                          has no other: one counter for each (key, bucket), and no base */
 };
 
+#define BK_GRANT_DOUBLINGS_MAX 3u
+
 struct bk_agent_config {
     struct bk_strategy strategy;
     enum bk_coordination coordination; /* BK_PROBABILISTIC only; else BK_SINGLE */
@@ -53,10 +55,11 @@ struct bk_agent_config {
     int64_t retry_backoff_ns; /* before try n + 1 of an action that was refused: n times this; >= 0 */
     int64_t lock_lasts_ns;    /* BK_LOCKED: a lock older than this is taken over; > 0 */
     int64_t lock_backoff_ns;  /* BK_LOCKED: mean wait before the next try; > 0 */
-    int64_t grant_ns;         /* BK_GUARDED: how far beyond the row that asks for it a grant reaches; > 0 */
-    int64_t clock_bound_ns;   /* BK_GUARDED: no agent's clock is further than this from the true time, and
-                                 no row is admitted whose time is further than this ahead of it; >= 0 */
-    uint64_t agent_id;        /* not 0; differs between agents: the lock's owner */
+    int64_t grant_ns; /* BK_GUARDED: how far beyond now a grant reaches; > 0. One that others contend for is
+                         longer, at most 2^BK_GRANT_DOUBLINGS_MAX times this */
+    int64_t clock_bound_ns; /* BK_GUARDED: no agent's clock is further than this from the true time, and
+                               no row is admitted whose time is further than this ahead of it; >= 0 */
+    uint64_t agent_id;      /* not 0; differs between agents: the lock's owner */
 };
 
 /* What the agent asks of its host. */
