@@ -41,6 +41,7 @@ struct lab_partition {
     uint64_t fired, increments_lost;               /* of acknowledged rows */
     uint64_t unfindable;                           /* acknowledged, and already told of */
     uint32_t healthy_stretch, fired_since_healthy; /* for `live` */
+    int64_t fired_first_ns, fired_last_ns;
     int64_t first_unhealthy_ns, last_unhealthy_ns; /* unhealthy time until its first and last row */
 };
 
