@@ -34,10 +34,15 @@ void bk_agent_plan_count(struct bk_agent *agent, struct operation *operation, in
     bool is_waiting = config->coordination == BK_THREE_STATE && known[BK_NEXT_CHANGE] != 0;
     /* A row that went to an older bucket neither counts for a new one nor closes it: so none is closed that
      * holds no row. */
-    bool stands_here = operation->bucket == known[BK_BUCKET];
+    bool stands_here = operation->bucket >= known[BK_BUCKET];
+    operation->adds = stands_here || is_waiting;
+    if (!operation->adds) {
+        bk_agent_finish(operation, BK_OPERATION_OK);
+        return;
+    }
     if (is_waiting && now_ns >= known[BK_NEXT_CHANGE]) {
         /* Post-change: the reset, with this row's increment on top. */
-        count = stands_here;
+        count = operation->adds = stands_here;
         next->columns[BK_COUNTER] = by_column ? minus(operation->total, count) : count;
         next->columns[BK_LAST_CHANGE] = known[BK_NEXT_CHANGE];
         next->columns[BK_NEXT_CHANGE] = 0;
@@ -47,7 +52,7 @@ void bk_agent_plan_count(struct bk_agent *agent, struct operation *operation, in
         next->columns[BK_COUNTER] = count;
         next->mask = BIT(BK_COUNTER);
     }
-    bool is_full = !is_waiting && stands_here && bk_agent_is_full(agent, count);
+    bool is_full = !is_waiting && bk_agent_is_full(agent, count);
     if (is_full && config->coordination != BK_LOCKED)
         raise_bucket(agent, operation, now_ns);
     if (next->mask != 0)
@@ -65,7 +70,7 @@ void bk_agent_plan_roll(const struct bk_agent *agent, struct operation *operatio
     const int64_t *known = operation->known.columns;
     int64_t count = by_column ? minus(operation->total, known[BK_COUNTER]) : known[BK_COUNTER];
     /* Somebody else has rolled, or it took so long that the lock may be another's by now. */
-    if (!bk_agent_is_full(agent, count) || operation->bucket != known[BK_BUCKET] ||
+    if (!bk_agent_is_full(agent, count) || operation->bucket < known[BK_BUCKET] ||
         now_ns >= operation->lock[BK_LOCK_UNTIL]) {
         bk_agent_unlock(operation);
         return;

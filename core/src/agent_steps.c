@@ -334,7 +334,7 @@ static void take_applied(struct bk_agent *agent, struct operation *operation, in
             bk_agent_plan_reset(agent, operation);
         break;
     case STEP_COUNT:
-        operation->counted = true;
+        operation->counted = operation->counted || operation->adds;
         keep_written(agent, operation, now_ns);
         if (agent->config.coordination == BK_LOCKED &&
             bk_agent_is_full(agent, operation->known.columns[BK_COUNTER]))

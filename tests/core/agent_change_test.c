@@ -109,26 +109,27 @@ static void test_three_state_lwt_two_agents_change_and_reset_once(void **state)
     write_row(&a, 1210, 7, false);
     applied(&a, 1211, 0);
     free(b.agent);
-    ends(&a, "1000 A0 fires 7: read state\n"
-             "1002 A0 is bucket=3 counter=2 last=400 next=0: put 7.3\n"
-             "1003 B0 fires 7: read state\n"
-             "1004 B0 is bucket=3 counter=2 last=400 next=0: put 7.3\n"
-             "1005 A0 applied: ack 3, set bucket=4 counter=3 next=1205 if bucket=3 counter=2 next=0\n"
-             "1006 B0 applied: ack 3, set bucket=4 counter=3 next=1206 if bucket=3 counter=2 next=0\n"
-             "1008 A0 applied: done ok fired counted\n"
-             "1009 B0 not applied, bucket=4 counter=3 last=400 next=1205: set counter=4 if bucket=4 "
-             "counter=3 next=1205\n"
-             "1010 B0 applied: done ok fired counted\n"
-             "1204 A0 writes 7: read state\n"
-             "1204 A0 is bucket=4 counter=4 last=400 next=1205: put 7.3\n"
-             "1204 B0 fires 7: read state\n"
-             "1204 B0 is bucket=4 counter=4 last=400 next=1205: put 7.3\n"
-             "1205 B0 applied: ack 3, set counter=1 last=1205 next=0 if bucket=4 counter=4 next=1205\n"
-             "1206 A0 applied: ack 3, set counter=0 last=1205 next=0 if bucket=4 next=1205\n"
-             "1208 B0 applied: done ok fired counted\n"
-             "1209 A0 not applied, bucket=4 counter=1 last=1205 next=0: done ok\n"
-             "1210 A0 writes 7: put 7.4\n"
-             "1211 A0 applied: ack 4, done ok\n");
+    ends(&a,
+         "1000 A0 fires 7: read state\n"
+         "1002 A0 is bucket=3 counter=2 last=400 next=0: put 7.3\n"
+         "1003 B0 fires 7: read state\n"
+         "1004 B0 is bucket=3 counter=2 last=400 next=0: put 7.3\n"
+         "1005 A0 applied: ack 3, set bucket=4 counter=3 next=1205 if bucket=3 counter=2 last=400 next=0\n"
+         "1006 B0 applied: ack 3, set bucket=4 counter=3 next=1206 if bucket=3 counter=2 last=400 next=0\n"
+         "1008 A0 applied: done ok fired counted\n"
+         "1009 B0 not applied, bucket=4 counter=3 last=400 next=1205: set counter=4 if bucket=4 counter=3 "
+         "last=400 next=1205\n"
+         "1010 B0 applied: done ok fired counted\n"
+         "1204 A0 writes 7: read state\n"
+         "1204 A0 is bucket=4 counter=4 last=400 next=1205: put 7.3\n"
+         "1204 B0 fires 7: read state\n"
+         "1204 B0 is bucket=4 counter=4 last=400 next=1205: put 7.3\n"
+         "1205 B0 applied: ack 3, set counter=0 last=1205 next=0 if bucket=4 counter=4 last=400 next=1205\n"
+         "1206 A0 applied: ack 3, set counter=0 last=1205 next=0 if bucket=4 counter=4 last=400 next=1205\n"
+         "1208 B0 applied: done ok fired\n"
+         "1209 A0 not applied, bucket=4 counter=1 last=1205 next=0: done ok\n"
+         "1210 A0 writes 7: put 7.4\n"
+         "1211 A0 applied: ack 4, done ok\n");
 }
 
 static void test_three_state_column_is_reset_by_its_base(void **state)
@@ -302,12 +303,12 @@ static void test_three_state_date_of_zero_or_past_all_times_is_none_of_them(void
     applied(&a, 50, 0);
     ends(&a, "-200 A0 fires 7: read state\n"
              "-200 A0 is bucket=0 counter=2 last=0 next=0: put 7.0\n"
-             "-200 A0 applied: ack 0, set bucket=1 counter=3 next=1 if bucket=0 counter=2 next=0\n"
+             "-200 A0 applied: ack 0, set bucket=1 counter=3 next=1 if bucket=0 counter=2 last=0 next=0\n"
              "-200 A0 applied: done ok fired counted\n"
              "50 B0 fires 7: read state\n"
              "50 B0 is bucket=0 counter=0 last=0 next=20: put 7.0\n"
              "50 B0 applied: ack 0, set bucket=1 counter=1 last=20 next=9223372036854775806 if bucket=0 "
-             "counter=0 next=20\n"
+             "counter=0 last=0 next=20\n"
              "50 B0 applied: done ok fired counted\n");
 }
 

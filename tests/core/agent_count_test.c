@@ -41,7 +41,7 @@ static void test_conditional_count_applied_proves_the_state(void **state)
     applied(&a, 1200, 0);
     ends(&a, "1000 A0 fires 7: read state\n"
              "1010 A0 is bucket=3 counter=0 last=400 next=0: put 7.3\n"
-             "1080 A0 applied: ack 3, set counter=1 if bucket=3 counter=0 next=0\n"
+             "1080 A0 applied: ack 3, set counter=1 if bucket=3 counter=0 last=400 next=0\n"
              "1100 A0 applied: done ok fired counted\n"
              "1179 A0 writes 7: put 7.3\n"
              "1200 A0 applied: ack 3, done ok\n");
@@ -98,7 +98,7 @@ static void test_single_lwt_at_threshold_rolls_from_the_cache_or_looks_again(voi
     struct story story = {.length = 0};
     struct actor a = lone(&story, BK_SINGLE, BK_COUNTER_LWT);
     write_row(&a, 990, 7, true);
-    is_absent(&a, 992, 0);
+    is_state(&a, 992, 0, 3, 0, 400, 0);
     applied(&a, 994, 0);
     but_state(&a, 996, 0, 3, 1, 400, 0);
     applied(&a, 998, 0);
@@ -107,18 +107,18 @@ static void test_single_lwt_at_threshold_rolls_from_the_cache_or_looks_again(voi
     applied(&a, 1020, 0);
     write_row(&a, 1030, 7, false);
     applied(&a, 1040, 0);
-    ends(
-        &a,
-        "990 A0 fires 7: read state\n"
-        "992 A0 is absent: put 7.0\n"
-        "994 A0 applied: ack 0, set bucket=0 counter=1 last=0 next=0 if absent\n"
-        "996 A0 not applied, bucket=3 counter=1 last=400 next=0: set counter=2 if bucket=3 counter=1 next=0\n"
-        "998 A0 applied: done ok fired counted\n"
-        "1000 A0 fires 7: put 7.3\n"
-        "1010 A0 applied: ack 3, set bucket=4 counter=0 last=1010 if bucket=3 counter=2 next=0\n"
-        "1020 A0 applied: done ok fired counted\n"
-        "1030 A0 writes 7: put 7.4\n"
-        "1040 A0 applied: ack 4, done ok\n");
+    ends(&a,
+         "990 A0 fires 7: read state\n"
+         "992 A0 is bucket=3 counter=0 last=400 next=0: put 7.3\n"
+         "994 A0 applied: ack 3, set counter=1 if bucket=3 counter=0 last=400 next=0\n"
+         "996 A0 not applied, bucket=3 counter=1 last=400 next=0: set counter=2 if bucket=3 counter=1 "
+         "last=400 next=0\n"
+         "998 A0 applied: done ok fired counted\n"
+         "1000 A0 fires 7: put 7.3\n"
+         "1010 A0 applied: ack 3, set bucket=4 counter=0 last=1010 if bucket=3 counter=2 last=400 next=0\n"
+         "1020 A0 applied: done ok fired counted\n"
+         "1030 A0 writes 7: put 7.4\n"
+         "1040 A0 applied: ack 4, done ok\n");
 }
 
 static void test_single_column_at_threshold_moves_the_base(void **state)
@@ -174,7 +174,7 @@ static void test_state_of_some_columns_is_filled_with_zeros(void **state)
     applied(&a, 1003, 0);
     ends(&a, "1000 A0 fires 7: read state\n"
              "1001 A0 is bucket=5: put 7.5\n"
-             "1002 A0 applied: ack 5, set counter=1 if bucket=5 counter=0 next=0\n"
+             "1002 A0 applied: ack 5, set counter=1 if bucket=5 counter=0 last=0 next=0\n"
              "1003 A0 applied: done ok fired counted\n");
 }
 
@@ -297,15 +297,33 @@ static void test_conditional_count_of_unknown_outcome_looks_first_and_ends(void 
     unknown(&a, 1014, 0);
     is_state(&a, 1016, 0, 3, 1, 400, 0);
     unknown(&a, 1018, 0);
-    ends(&a, "1000 A0 fires 7: put 7.3\n"
-             "1002 A0 applied: ack 3, set counter=1 if bucket=3 counter=0 next=0\n"
-             "1004 A0 unknown: read state serially\n"
-             "1006 A0 is bucket=3 counter=1 last=400 next=0: set counter=2 if bucket=3 counter=1 next=0\n"
-             "1008 A0 refused\n"
-             "1013 A ticks, due at 1013: A0 set counter=2 if bucket=3 counter=1 next=0 again\n"
-             "1014 A0 unknown: read state serially\n"
-             "1016 A0 is bucket=3 counter=1 last=400 next=0: set counter=2 if bucket=3 counter=1 next=0\n"
-             "1018 A0 unknown: done ok fired\n");
+    ends(
+        &a,
+        "1000 A0 fires 7: put 7.3\n"
+        "1002 A0 applied: ack 3, set counter=1 if bucket=3 counter=0 last=400 next=0\n"
+        "1004 A0 unknown: read state serially\n"
+        "1006 A0 is bucket=3 counter=1 last=400 next=0: set counter=2 if bucket=3 counter=1 last=400 next=0\n"
+        "1008 A0 refused\n"
+        "1013 A ticks, due at 1013: A0 set counter=2 if bucket=3 counter=1 last=400 next=0 again\n"
+        "1014 A0 unknown: read state serially\n"
+        "1016 A0 is bucket=3 counter=1 last=400 next=0: set counter=2 if bucket=3 counter=1 last=400 next=0\n"
+        "1018 A0 unknown: done ok fired\n");
+}
+
+/* It neither counts for the new bucket nor closes it. */
+static void test_row_of_a_closed_bucket_is_not_counted(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct actor a = lone(&story, BK_SINGLE, BK_COUNTER_LWT);
+    knows(&a, 980, 3, 2, 400, 0);
+    write_row(&a, 1000, 7, true);
+    applied(&a, 1002, 0);
+    but_state(&a, 1004, 0, 4, 2, 1001, 0);
+    ends(&a,
+         "1000 A0 fires 7: put 7.3\n"
+         "1002 A0 applied: ack 3, set bucket=4 counter=0 last=1002 if bucket=3 counter=2 last=400 next=0\n"
+         "1004 A0 not applied, bucket=4 counter=2 last=1001 next=0: done ok fired\n");
 }
 
 static void test_conditional_count_that_loses_for_ever_is_given_up(void **state)
@@ -317,10 +335,10 @@ static void test_conditional_count_that_loses_for_ever_is_given_up(void **state)
     is_absent(&a, 1001, 0);
     applied(&a, 1002, 0);
     for (int i = 0; i < 63; i++)
-        but_state(&a, 1003, 0, i, 1, 0, 0);
+        but_state(&a, 1003, 0, 0, i % 2, 0, 0);
     story.length = 0;
-    but_state(&a, 1004, 0, 70, 0, 0, 0);
-    ends(&a, "1004 A0 not applied, bucket=70 counter=0 last=0 next=0: done ok fired\n");
+    but_state(&a, 1004, 0, 0, 0, 0, 0);
+    ends(&a, "1004 A0 not applied, bucket=0 counter=0 last=0 next=0: done ok fired\n");
     story.length = 0;
     a = lone(&story, BK_LOCKED, BK_COUNTER_LWT);
     knows(&a, 980, 3, 2, 400, 0);
@@ -391,6 +409,7 @@ int main(void)
         cmocka_unit_test(test_count_that_fails_leaves_the_row_stored),
         cmocka_unit_test(test_add_of_unknown_outcome_is_repeated_when_told_so_alone),
         cmocka_unit_test(test_conditional_count_of_unknown_outcome_looks_first_and_ends),
+        cmocka_unit_test(test_row_of_a_closed_bucket_is_not_counted),
         cmocka_unit_test(test_conditional_count_that_loses_for_ever_is_given_up),
         cmocka_unit_test(test_answers_that_were_overtaken_do_not_lower_the_bucket),
     };

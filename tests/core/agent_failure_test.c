@@ -20,15 +20,16 @@ static void test_put_times_out_twice_is_repeated_in_the_bucket_first_given(void 
     applied(&a, 1012, quick);
     unknown(&a, 1020, slow);
     applied(&a, 1022, slow);
-    ends(&a, "1000 A0 writes 7: put 7.3\n"
-             "1001 A1 fires 7: put 7.3\n"
-             "1002 A1 applied: ack 3, set bucket=4 counter=0 last=1002 if bucket=3 counter=2 next=0\n"
-             "1004 A1 applied: done ok fired counted\n"
-             "1010 A0 unknown: put 7.3 again\n"
-             "1011 A1 writes 7: put 7.4\n"
-             "1012 A1 applied: ack 4, done ok\n"
-             "1020 A0 unknown: put 7.3 again\n"
-             "1022 A0 applied: ack 3, done ok\n");
+    ends(&a,
+         "1000 A0 writes 7: put 7.3\n"
+         "1001 A1 fires 7: put 7.3\n"
+         "1002 A1 applied: ack 3, set bucket=4 counter=0 last=1002 if bucket=3 counter=2 last=400 next=0\n"
+         "1004 A1 applied: done ok fired counted\n"
+         "1010 A0 unknown: put 7.3 again\n"
+         "1011 A1 writes 7: put 7.4\n"
+         "1012 A1 applied: ack 4, done ok\n"
+         "1020 A0 unknown: put 7.3 again\n"
+         "1022 A0 applied: ack 3, done ok\n");
 }
 
 static void test_put_tries_used_up_ends_refused_or_unknown(void **state)
@@ -124,13 +125,13 @@ static void test_state_that_nobody_can_have_stored_is_as_good_as_none(void **sta
              "1020 A0 fires 7: read state\n"
              "1022 A0 is bucket=9223372036854775806 counter=2 last=0 next=0: put 7.9223372036854775806\n"
              "1024 A0 applied: ack 9223372036854775806, set bucket=9223372036854775807 counter=0 last=1024 "
-             "if bucket=9223372036854775806 counter=2 next=0\n"
+             "if bucket=9223372036854775806 counter=2 last=0 next=0\n"
              "1026 A0 not applied, bucket=-1 counter=0 last=0 next=0\n"
              "1031 A ticks, due at 1031: A0 set bucket=9223372036854775807 counter=0 last=1024 if "
-             "bucket=9223372036854775806 counter=2 next=0 again\n"
+             "bucket=9223372036854775806 counter=2 last=0 next=0 again\n"
              "1033 A0 not applied, bucket=-1 counter=0 last=0 next=0\n"
              "1043 A ticks, due at 1043: A0 set bucket=9223372036854775807 counter=0 last=1024 if "
-             "bucket=9223372036854775806 counter=2 next=0 again\n"
+             "bucket=9223372036854775806 counter=2 last=0 next=0 again\n"
              "1045 A0 not applied, bucket=-1 counter=0 last=0 next=0: done ok fired\n");
 }
 

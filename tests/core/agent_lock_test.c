@@ -73,7 +73,7 @@ static void test_locked_by_another_is_waited_for(void **state)
     but_lock(&a, 1200, 0, 0, 0);
     but_lock(&a, 1202, 0, 12, 2201); /* B was quicker */
     ends(&a, "1000 A0 fires 7: put 7.3\n"
-             "1002 A0 applied: ack 3, set counter=3 if bucket=3 counter=2 next=0\n"
+             "1002 A0 applied: ack 3, set counter=3 if bucket=3 counter=2 last=400 next=0\n"
              "1004 A0 applied: lock owner=11 until=2004 if absent\n"
              "1006 A0 not applied, owner=12 until=1990\n"
              "1068 A ticks, due at 1069\n"
@@ -98,7 +98,7 @@ static void test_locked_by_another_that_has_rolled_is_released_untouched(void **
     is_state(&a, 1010, 0, 4, 0, 1007, 0);
     applied(&a, 1012, 0);
     ends(&a, "1000 A0 fires 7: put 7.3\n"
-             "1002 A0 applied: ack 3, set counter=3 if bucket=3 counter=2 next=0\n"
+             "1002 A0 applied: ack 3, set counter=3 if bucket=3 counter=2 last=400 next=0\n"
              "1004 A0 applied: lock owner=11 until=2004 if absent\n"
              "1006 A0 not applied, owner=0 until=0: lock owner=11 until=2006 if owner=0 until=0\n"
              "1008 A0 applied: read state serially\n"
@@ -127,7 +127,7 @@ static void test_locked_by_a_dead_holder_is_taken_over_when_it_has_run_out(void 
     applied(&a, 1110, 0);
     but_lock(&a, 1112, 0, 13, 2000);
     ends(&a, "1000 A0 fires 7: put 7.3\n"
-             "1002 A0 applied: ack 3, set counter=3 if bucket=3 counter=2 next=0\n"
+             "1002 A0 applied: ack 3, set counter=3 if bucket=3 counter=2 last=400 next=0\n"
              "1004 A0 applied: lock owner=11 until=2004 if absent\n"
              "1006 A0 not applied, owner=12 until=1008\n"
              "1069 A ticks, due at 1069: A0 lock owner=11 until=2069 if owner=12 until=1008\n"
@@ -135,9 +135,9 @@ static void test_locked_by_a_dead_holder_is_taken_over_when_it_has_run_out(void 
              "1102 A0 not applied, owner=13 until=1102: lock owner=11 until=2102 if owner=13 until=1102\n"
              "1104 A0 applied: read state serially\n"
              "1106 A0 is bucket=3 counter=4 last=400 next=0: set bucket=4 counter=0 last=1106 if bucket=3 "
-             "counter=4\n"
+             "counter=4 last=400 next=0\n"
              "1108 A0 not applied, bucket=3 counter=5 last=400 next=0: set bucket=4 counter=0 last=1108 if "
-             "bucket=3 counter=5\n"
+             "bucket=3 counter=5 last=400 next=0\n"
              "1110 A0 applied: lock owner=0 until=0 if owner=11 until=2102\n"
              "1112 A0 not applied, owner=13 until=2000: done ok fired counted\n");
 }
@@ -160,13 +160,13 @@ static void test_lock_of_unknown_outcome_is_found_to_be_held(void **state)
     unknown(&a, 1960, 0);
     unknown(&a, 1970, 0);
     ends(&a, "1000 A0 fires 7: put 7.3\n"
-             "1002 A0 applied: ack 3, set counter=3 if bucket=3 counter=2 next=0\n"
+             "1002 A0 applied: ack 3, set counter=3 if bucket=3 counter=2 last=400 next=0\n"
              "1004 A0 applied: lock owner=11 until=2004 if absent\n"
              "1500 A0 unknown: lock owner=11 until=2004 if absent again\n"
              "1502 A0 not applied, owner=11 until=2004: read state serially\n"
              "1504 A0 is bucket=3 counter=3 last=400 next=0: set bucket=4 counter=0 last=1504 if bucket=3 "
-             "counter=3\n"
-             "1900 A0 unknown: set bucket=4 counter=0 last=1504 if bucket=3 counter=3 again\n"
+             "counter=3 last=400 next=0\n"
+             "1900 A0 unknown: set bucket=4 counter=0 last=1504 if bucket=3 counter=3 last=400 next=0 again\n"
              "1902 A0 not applied, bucket=4 counter=0 last=1504 next=0: lock owner=0 until=0 if owner=11 "
              "until=2004\n"
              "1950 A0 unknown: lock owner=0 until=0 if owner=11 until=2004 again\n"
@@ -417,7 +417,7 @@ static void test_locked_read_that_fails_releases_the_lock(void **state)
     but_lock(&a, 1014, 0, 12, 2000); /* held, and no retry to spare */
     ends(&a, "1000 A0 fires 7: read state\n"
              "1001 A0 is bucket=3 counter=2 last=400 next=0: put 7.3\n"
-             "1002 A0 applied: ack 3, set counter=3 if bucket=3 counter=2 next=0\n"
+             "1002 A0 applied: ack 3, set counter=3 if bucket=3 counter=2 last=400 next=0\n"
              "1003 A0 applied: lock owner=11 until=2003 if absent\n"
              "1004 A0 not applied, owner=0 until=0: lock owner=11 until=2004 if owner=0 until=0\n"
              "1005 A0 applied: read state serially\n"
@@ -425,7 +425,7 @@ static void test_locked_read_that_fails_releases_the_lock(void **state)
              "1007 A0 applied: done ok fired counted\n"
              "1010 A0 fires 7: read state\n"
              "1011 A0 is bucket=3 counter=3 last=400 next=0: put 7.3\n"
-             "1012 A0 applied: ack 3, set counter=4 if bucket=3 counter=3 next=0\n"
+             "1012 A0 applied: ack 3, set counter=4 if bucket=3 counter=3 last=400 next=0\n"
              "1013 A0 applied: lock owner=11 until=2013 if absent\n"
              "1014 A0 not applied, owner=12 until=2000: done ok fired counted\n");
 }

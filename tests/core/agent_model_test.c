@@ -141,7 +141,7 @@ static void test_lwt_count_without_unknown_outcomes_loses_nothing(void **state)
         for (int key = 0; key < KEYS; key++)
             stored += world->keys[key].state[BK_BUCKET] * THRESHOLD + world->keys[key].state[BK_COUNTER];
         assert_true((uint64_t)stored == world->tally.counted);
-        assert_true(seed % 2 == 0 || world->tally.counted == world->tally.fired);
+        assert_true(world->tally.counted <= world->tally.fired); /* not those of a closed bucket */
         assert_true(world->tally.rolls_above_threshold == 0 && world->tally.rolls > 0);
         world_free(world);
     }

@@ -73,7 +73,7 @@ static uint64_t push(struct sim_queue *queue, int64_t time_ns, uint64_t id)
 /* Pops an event, whole, and returns its id. */
 static uint64_t pop(struct sim_queue *queue, int64_t *time_ns)
 {
-    struct sim_event event;
+    struct sim_event event = {0};
     assert_true(sim_queue_pop(queue, time_ns, &event));
     uint64_t id = event.a;
     assert_int_equal(event.b, ~id);

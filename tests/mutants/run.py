@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Seeds bugs and has `bucketlab fuzz` find them.
+
+Aim: a campaign that finds nothing must be worth something. Method: each patch of this folder is one small
+mistake in the core or the mock. The sources are copied, the patch is applied to the copy, the program is built
+and `fuzz --seeds 1..N` must end with a broken promise; without any patch it must not.
+
+    run.py SOURCE_DIR BUILD_DIR [--seeds N] [--jobs N] [--quick] [NAME...]
+
+--quick takes the five that QUICK names. The copy and its build stay in BUILD_DIR, so a second run is quick.
+"""
+import argparse
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+# One each of: a condition left out, a comparison, a stale copy, an outcome misjudged, a replica's mistake.
+QUICK = []
+SOURCES = ["CMakeLists.txt", "cmake", "core", "sim", "reports"]
+
+
+def run(command, **options):
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+def fail(text, output=""):
+    print(output, end="")
+    print(f"FAILED: {text}")
+    sys.exit(1)
+
+
+def copy_sources(source, copy):
+    """Only what differs, so that the build goes on where it was."""
+    wanted = set()
+    for name in SOURCES:
+        root = source / name
+        files = [root] if root.is_file() else [f for f in root.rglob("*") if f.is_file()]
+        for file in files:
+            target = copy / file.relative_to(source)
+            wanted.add(target)
+            if not target.exists() or target.read_bytes() != file.read_bytes():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, target)
+    for file in [f for f in copy.rglob("*") if f.is_file()]:
+        if file not in wanted:
+            file.unlink()
+
+
+def build(folder):
+    result = run(["cmake", "--build", folder, "--target", "bucketlab"])
+    if result.returncode != 0:
+        fail("the copy does not build", result.stdout + result.stderr)
+
+
+def fuzz(program, seeds, jobs, work):
+    """The campaign's summary: exit code, and the first failure or None."""
+    out = work / "out"
+    shutil.rmtree(out, ignore_errors=True)
+    result = run([program, "fuzz", "--seeds", f"1..{seeds}", "--jobs", str(jobs), "--quiet", "--json", "--no-shrink",
+                  "--out", out], cwd=work)
+    if result.returncode not in (0, 1):
+        return result.returncode, None, result.stderr
+    failures = json.loads(result.stdout)["failures"] if result.stdout else []
+    return result.returncode, failures[0] if failures else None, result.stderr
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("source", type=pathlib.Path)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--seeds", type=int, default=2000)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("names", nargs="*")
+    args = parser.parse_args()
+    here = args.source / "tests" / "mutants"
+    patches = sorted(here.glob("*.patch"))
+    names = args.names or (QUICK if args.quick else [p.stem for p in patches])
+    unknown = [n for n in names if not (here / f"{n}.patch").exists()]
+    if unknown or not names:
+        fail(f"no such mutant: {', '.join(unknown) or 'none at all'}")
+
+    copy, folder = args.build.resolve() / "source", args.build.resolve() / "build"
+    copy.mkdir(parents=True, exist_ok=True)
+    copy_sources(args.source.resolve(), copy)
+    result = run(["cmake", "-S", copy, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+                  "-DBUCKETLAB_TESTS=OFF"])
+    if result.returncode != 0:
+        fail("the copy cannot be configured", result.stdout + result.stderr)
+    build(folder)
+    program = folder / "sim" / "cli" / "bucketlab"
+    if not program.exists():
+        program = folder / "bucketlab"
+
+    code, failure, text = fuzz(program, args.seeds, args.jobs, args.build.resolve())
+    if code != 0:
+        fail(f"without any patch: exit code {code}, {failure} {text}")
+    print(f"{'unpatched':32} nothing broken in {args.seeds} seeds")
+    alive = []
+    for name in names:
+        patch = here / f"{name}.patch"
+        result = run(["patch", "-p1", "--no-backup-if-mismatch", "-i", patch.resolve()], cwd=copy)
+        if result.returncode != 0:
+            fail(f"{name} does not apply; make it anew for the code as it stands", result.stdout)
+        build(folder)
+        begin = time.monotonic()
+        code, failure, text = fuzz(program, args.seeds, args.jobs, args.build.resolve())
+        spent = time.monotonic() - begin
+        if failure is not None:
+            print(f"{name:32} {failure['oracle']:14} seed {failure['seed']:<5} {spent:5.1f} s")
+        elif code not in (0, 1) and "assert" in text.lower():
+            print(f"{name:32} an assertion            {spent:5.1f} s")
+        else:
+            alive.append(name)
+            print(f"{name:32} NOT FOUND               {spent:5.1f} s  (exit code {code}) {text.strip()[:200]}")
+        sys.stdout.flush()
+        copy_sources(args.source.resolve(), copy)
+    if alive:
+        fail(f"{len(alive)} of {len(names)} mutants were not found: {', '.join(alive)}")
+    print(f"{len(names)} mutants, all found")
+
+
+if __name__ == "__main__":
+    main()
