@@ -44,7 +44,7 @@ struct known {
 struct operation {
     enum step step;
     bool is_read, ack_due, waits_for_outcome, is_retry, fired, counted, was_unknown;
-    bool adds; /* what STEP_COUNT writes has this row in it */
+    bool adds;                                 /* what STEP_COUNT writes has this row in it */
     bool is_placed, is_new_key, start_is_kept; /* BK_GUARDED: the row is stored; a read found no state row */
     enum bk_plan plan;
     uint32_t tries;    /* of the action as it stands, after the first */
