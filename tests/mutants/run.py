@@ -6,7 +6,7 @@ Aim: a campaign that finds nothing must be worth something. Method: each patch o
 mistake in the core or the mock. The sources are copied, the patch is applied to the copy, the program is built
 and `fuzz --seeds 1..N` must end with a broken promise; without any patch it must not.
 
-    run.py SOURCE_DIR BUILD_DIR [--seeds N] [--jobs N] [--quick] [NAME...]
+    run.py SOURCE_DIR BUILD_DIR [--seeds N] [--jobs N] [--quick | --only NAME...]
 
 --quick takes the five that QUICK names. The copy and its build stay in BUILD_DIR, so a second run is quick.
 """
@@ -18,9 +18,10 @@ import subprocess
 import sys
 import time
 
-# One each of: a condition left out, a comparison, a stale copy, an outcome misjudged, a replica's mistake.
-QUICK = []
-SOURCES = ["CMakeLists.txt", "cmake", "core", "sim", "reports"]
+# One each of: a state not looked at, an outcome misjudged, a rule left out, a debt forgotten, a wrong count.
+QUICK = ["core-roll-while-waiting", "core-unknown-put-refused", "guarded-until-ignored", "mock-hint-dropped",
+         "mock-quorum-one-short"]
+SOURCES = ["CMakeLists.txt", "cmake", "core", "sim", "reports", "docs"]
 
 
 def run(command, **options):
@@ -60,7 +61,7 @@ def fuzz(program, seeds, jobs, work):
     """The campaign's summary: exit code, and the first failure or None."""
     out = work / "out"
     shutil.rmtree(out, ignore_errors=True)
-    result = run([program, "fuzz", "--seeds", f"1..{seeds}", "--jobs", str(jobs), "--quiet", "--json", "--no-shrink",
+    result = run([program, "fuzz", "--seeds", f"1..{seeds}", "--jobs", str(jobs), "--quiet", "--json",
                   "--out", out], cwd=work)
     if result.returncode not in (0, 1):
         return result.returncode, None, result.stderr
@@ -75,7 +76,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=2000)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("names", nargs="*")
+    parser.add_argument("--only", dest="names", nargs="+", default=[], metavar="NAME")
     args = parser.parse_args()
     here = args.source / "tests" / "mutants"
     patches = sorted(here.glob("*.patch"))
@@ -112,8 +113,6 @@ def main():
         spent = time.monotonic() - begin
         if failure is not None:
             print(f"{name:32} {failure['oracle']:14} seed {failure['seed']:<5} {spent:5.1f} s")
-        elif code not in (0, 1) and "assert" in text.lower():
-            print(f"{name:32} an assertion            {spent:5.1f} s")
         else:
             alive.append(name)
             print(f"{name:32} NOT FOUND               {spent:5.1f} s  (exit code {code}) {text.strip()[:200]}")

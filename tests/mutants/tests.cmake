@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Seeded bugs, built from a copy of the sources; one build is enough. The campaign that must find nothing is
+# the first thing that each of them runs.
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_FOUND)
+  set(mutants ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/mutants/run.py ${PROJECT_SOURCE_DIR})
+  add_test(NAME mutants/quick COMMAND ${mutants} ${CMAKE_CURRENT_BINARY_DIR}/mutants_quick --quick)
+  set_tests_properties(mutants/quick PROPERTIES TIMEOUT 600 LABELS repository)
+  add_test(NAME mutants/all COMMAND ${mutants} ${CMAKE_CURRENT_BINARY_DIR}/mutants)
+  set_tests_properties(mutants/all PROPERTIES TIMEOUT 1800 LABELS "slow;repository")
+  add_test(NAME mutants/campaign COMMAND bucketlab fuzz --seeds 1..20000 --quiet --out mutants_campaign)
+  set_tests_properties(mutants/campaign PROPERTIES TIMEOUT 1800 LABELS "slow;repository")
+endif()
