@@ -61,7 +61,7 @@ int64_t lab_state_newest(const struct lab_cluster_run *run, uint32_t key)
         return run->oracles.keys[key].state_bucket;
     uint64_t rows = run->keys[key].rows;
     /* A row's time may be ahead of the reader's by as much as their clocks differ. */
-    struct bk_row newest = {.time_ns = sim_queue_now(&run->queue) + run->oracles.tolerance_ns,
+    struct bk_row newest = {.time_ns = lab_until(sim_queue_now(&run->queue), run->oracles.tolerance_ns),
                             .sequence = rows > 0 ? rows - 1 : 0};
     struct bk_route route;
     bk_route(strategy, NULL, &newest, &route);

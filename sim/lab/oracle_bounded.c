@@ -3,7 +3,8 @@
  * threshold-th increment holds n rows or fewer but for one in 10^12, where P(Binomial(n, p) < threshold) is
  * at most that by Chernoff's bound (a little above the quantile itself); increments that were lost, or may
  * be, raise the threshold. Beyond that it may grow while the key's next bucket is on its way: for the lag
- * when all is well, and for as long as anything was failing, at the key's highest rate. */
+ * when all is well, and for as long as anything was failing, at the key's highest rate: that is the most rows
+ * in a whole second, and a span of time meets one more of those than it is long. */
 #include <inttypes.h>
 
 #include "cluster_run.h"
@@ -11,6 +12,7 @@
 #include "kernel/time.h"
 
 #define ODDS_LOG 27.631021115928547 /* log(1e12) */
+#define ROWS_MAX 0x1p53             /* more than any partition gets, and exact in binary64 */
 
 static uint64_t law_bound(const struct bk_strategy *strategy, uint64_t threshold);
 static double exponent(double rows, double threshold, double p);
@@ -33,7 +35,7 @@ void lab_bounded_end(struct lab_cluster_run *run)
             if (partition->increments_lost > 0)
                 bound = law_bound(strategy, threshold + partition->increments_lost);
             int64_t lag_ns = oracles->lag_ns + partition->last_unhealthy_ns - partition->first_unhealthy_ns;
-            uint64_t seconds = (uint64_t)(lag_ns / SIM_SECOND) + 1;
+            uint64_t seconds = (uint64_t)(lag_ns / SIM_SECOND) + (lag_ns % SIM_SECOND != 0) + 1;
             bound += seconds * oracles->keys[partition->key].peak_rows_per_s;
         }
         if (partition->stored > bound)
@@ -54,6 +56,8 @@ static uint64_t law_bound(const struct bk_strategy *strategy, uint64_t threshold
         p = 1 / (double)(UINT64_C(1) << strategy->of.probabilistic.bits);
     if (p >= 1)
         return threshold;
+    if ((double)threshold / p >= ROWS_MAX)
+        return (uint64_t)ROWS_MAX;
     uint64_t low = (uint64_t)((double)threshold / p), high = low + 1;
     while (exponent((double)high, (double)threshold, p) < ODDS_LOG)
         high *= 2;
