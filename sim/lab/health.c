@@ -9,6 +9,9 @@ void lab_health_begin(struct lab_cluster_run *run)
 {
     run->oracles.health.settle_ns = run->scenario->agents.timeout_ns;
     run->oracles.health.until_ns = run->start_ns;
+    /* A network that loses messages of its own is never well. */
+    if (run->scenario->network.loss > 0)
+        lab_health_fault(run, true);
 }
 
 void lab_health_fault(struct lab_cluster_run *run, bool begins)
