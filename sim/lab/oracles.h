@@ -41,7 +41,7 @@ struct lab_partition {
     uint64_t fired, increments_lost;               /* of acknowledged rows */
     uint64_t unfindable;                           /* acknowledged, and already told of */
     uint32_t healthy_stretch, fired_since_healthy; /* for `live` */
-    int64_t fired_first_ns, fired_last_ns;
+    int64_t full_ns;                               /* since when it ought to close */
     int64_t first_unhealthy_ns, last_unhealthy_ns; /* unhealthy time until its first and last row */
 };
 
@@ -70,6 +70,8 @@ struct lab_key_ledger {
     uint32_t writes_open;   /* of the state, by now */
     int64_t gaps_judged;    /* buckets below have been */
 };
+    uint32_t stuck_stretch; /* 1 + the healthy stretch in which stuck_bucket did not close */
+    int64_t stuck_bucket;
 
 /* A row whose writer was never told what became of it; or that was put into a second bucket. */
 struct lab_open_row {
