@@ -421,6 +421,7 @@ static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row
     if (partition->higher != LAB_NO_PARTITION && oracles->is_linked)
         oracles->verdict.probes[LAB_PROBE_LATE_ROW]++;
     if (oracles->verdict.is_judged[LAB_ORACLE_NEWEST])
+    partition->last_stored_ns = sim_queue_now(&run->queue);
         lab_newest_stored(run, (uint32_t)key, time_ns, bucket);
 }
 

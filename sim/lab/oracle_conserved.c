@@ -9,7 +9,7 @@
 #include "cluster_run.h"
 
 static void subtract_open(struct lab_cluster_run *run);
-static bool is_fresh(const struct lab_cluster_run *run, const struct cass_partition_view *view);
+static bool is_fresh(const struct lab_cluster_run *run, uint32_t partition);
 static void judge_counters(struct lab_cluster_run *run);
 
 void lab_conserved_end(struct lab_cluster_run *run)
@@ -43,7 +43,7 @@ void lab_conserved_end(struct lab_cluster_run *run)
             lab_violate(run, LAB_ORACLE_CONSERVED, (uint32_t)view.key, 1,
                         "bucket %" PRId64 " got %" PRIu64 " rows, and the cluster holds %" PRIu64,
                         view.bucket, stored, view.rows);
-        if (is_spread && view.owed_rows > 0 && !is_fresh(run, &view))
+        if (is_spread && view.owed_rows > 0 && !is_fresh(run, index))
             lab_violate(run, LAB_ORACLE_CONSERVED, (uint32_t)view.key, 1,
                         "bucket %" PRId64 ": %" PRIu64
                         " acknowledged rows are not on all replicas, long after "
@@ -73,11 +73,12 @@ static void subtract_open(struct lab_cluster_run *run)
 }
 
 /* Its newest rows may still be on their way: to a replica, or as a hint. */
-static bool is_fresh(const struct lab_cluster_run *run, const struct cass_partition_view *view)
+static bool is_fresh(const struct lab_cluster_run *run, uint32_t partition)
 {
     const struct cass_cluster_config *config = &run->scenario->network;
-    return sim_queue_now(&run->queue) - view->last_row_ns <
-           config->timeout_write_ns + 2 * config->hint_retry_ns + run->scenario->agents.timeout_ns;
+    return partition != LAB_NO_PARTITION &&
+           sim_queue_now(&run->queue) - run->oracles.partitions[partition].last_stored_ns <
+               config->timeout_write_ns + 2 * config->hint_retry_ns + run->scenario->agents.timeout_ns;
 }
 
 static void judge_counters(struct lab_cluster_run *run)
