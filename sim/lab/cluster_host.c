@@ -381,8 +381,9 @@ static void place_row(struct lab_cluster_run *run, uint32_t agent, struct lab_ho
     if (operation->bucket == LAB_UNPLACED) {
         lab_oracles_placed(run, operation->key, operation->row, operation->row_time_ns, bucket, agent);
     } else if (operation->bucket != bucket) {
-        bool ok = lab_open_add(&run->oracles.moved, operation->key, operation->row, operation->bucket);
+        bool ok = lab_open_add(&run->oracles.moved, operation);
         run->out_of_memory = run->out_of_memory || !ok;
+        operation->is_moved = true;
     }
     operation->bucket = bucket;
     run->oracles.verdict.probes[LAB_PROBE_UNKNOWN_PUT] += operation->was_unknown;

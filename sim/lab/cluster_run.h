@@ -89,7 +89,7 @@ struct lab_host_operation {
     uint32_t outstanding;
     uint64_t timeout;
     enum bk_action_kind action;
-    bool is_active, is_read, is_acknowledged, fires;
+    bool is_active, is_read, is_acknowledged, is_moved, fires;
     uint32_t key;
     uint64_t row;                /* number within the key */
     int64_t row_time_ns, bucket; /* where it was put first; LAB_UNPLACED: not yet */

@@ -186,8 +186,10 @@ void lab_oracles_write_ended(struct lab_cluster_run *run, const struct lab_host_
         return;
     }
     bool ok = true;
-    if (!operation->is_acknowledged && !is_refused)
-        ok = lab_open_add(&oracles->open, operation->key, operation->row, operation->bucket);
+    if (operation->is_moved)
+        ok = lab_open_add(&oracles->moved, operation);
+    else if (!operation->is_acknowledged && !is_refused)
+        ok = lab_open_add(&oracles->open, operation);
     run->out_of_memory = run->out_of_memory || !ok;
     if (!operation->is_acknowledged || !operation->fires)
         return;
@@ -252,7 +254,7 @@ void lab_extreme_add(struct lab_extreme *extreme, int64_t time_ns, uint32_t agen
     }
 }
 
-bool lab_open_add(struct lab_open_rows *rows, uint32_t key, uint64_t row, int64_t bucket)
+bool lab_open_add(struct lab_open_rows *rows, const struct lab_host_operation *operation)
 {
     if (rows->count == rows->capacity) {
         size_t capacity = rows->capacity == 0 ? 16 : rows->capacity * 2;
@@ -262,7 +264,10 @@ bool lab_open_add(struct lab_open_rows *rows, uint32_t key, uint64_t row, int64_
         rows->items = items;
         rows->capacity = capacity;
     }
-    rows->items[rows->count++] = (struct lab_open_row){key, row, bucket};
+    rows->items[rows->count++] = (struct lab_open_row){.key = operation->key,
+                                                       .is_acknowledged = operation->is_acknowledged,
+                                                       .row = operation->row,
+                                                       .bucket = operation->bucket};
     return true;
 }
 
@@ -416,12 +421,12 @@ static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row
     struct lab_partition *partition = &oracles->partitions[index];
     partition->stored++;
     partition->last_unhealthy_ns = lab_health_unhealthy_ns(run);
+    partition->last_stored_ns = sim_queue_now(&run->queue);
     oracles->keys[key].stored++;
     balance_add(partition, row, true);
     if (partition->higher != LAB_NO_PARTITION && oracles->is_linked)
         oracles->verdict.probes[LAB_PROBE_LATE_ROW]++;
     if (oracles->verdict.is_judged[LAB_ORACLE_NEWEST])
-    partition->last_stored_ns = sim_queue_now(&run->queue);
         lab_newest_stored(run, (uint32_t)key, time_ns, bucket);
 }
 

@@ -70,13 +70,15 @@ struct lab_key_ledger {
     uint64_t state_version; /* of bucket and dates */
     uint32_t writes_open;   /* of the state, by now */
     int64_t gaps_judged;    /* buckets below have been */
-};
     uint32_t stuck_stretch; /* 1 + the healthy stretch in which stuck_bucket did not close */
     int64_t stuck_bucket;
+};
 
-/* A row whose writer was never told what became of it; or that was put into a second bucket. */
+/* A row whose writer was never told what became of it; or one that was put into several buckets, once for
+ * each of them, of which the last one may have been acknowledged. */
 struct lab_open_row {
     uint32_t key;
+    bool is_acknowledged;
     uint64_t row;
     int64_t bucket;
 };
@@ -148,7 +150,7 @@ uint32_t lab_partition_find(const struct lab_oracles *oracles, uint32_t key, int
 void lab_violate(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, uint64_t count,
                  const char *format, ...) __attribute__((format(printf, 5, 6)));
 void lab_extreme_add(struct lab_extreme *extreme, int64_t time_ns, uint32_t agent);
-bool lab_open_add(struct lab_open_rows *rows, uint32_t key, uint64_t row, int64_t bucket);
+bool lab_open_add(struct lab_open_rows *rows, const struct lab_host_operation *operation);
 static inline void lab_condition_set(struct lab_verdict *verdict, enum lab_condition condition)
 {
     verdict->conditions |= 1u << condition;
