@@ -1,0 +1,634 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: no_gaps, bounded and live judge by what a partition holds, and when. Method: partitions filled by hand
+ * to their bound and one row beyond; states and dates on both sides of the moment that counts. */
+#include <math.h>
+
+#include "oracle_stand.h"
+
+#define SECOND SIM_SECOND
+
+/* --- no_gaps */
+
+static void open_coordinated(struct stand *stand, enum bk_coordination coordination)
+{
+    stand_prepare_probabilistic(stand, coordination);
+    stand_open(stand);
+}
+
+static void test_no_gaps_of_filled_buckets_is_no_violation(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_coordinated(&stand, BK_SINGLE);
+    for (uint64_t row = 0; row < 6; row++) {
+        if (row % 2 == 0 && row > 0)
+            stand_state(&stand, 0, (int64_t)row / 2, (int64_t)row * SECOND - 1, 0);
+        stand_wait_until(&stand, (int64_t)row * SECOND);
+        stand_write(&stand, 0, row, (int64_t)row * SECOND, (int64_t)row / 2);
+    }
+    stand_end(&stand);
+    assert_true(stand.run.oracles.verdict.is_judged[LAB_ORACLE_NO_GAPS]);
+    assert_int_equal(stand.run.oracles.keys[0].gaps_judged, 2);
+    assert_violations(&stand, LAB_ORACLE_NO_GAPS, 0);
+    stand_close(&stand);
+}
+
+/* Buckets that were passed over, and one in which a row was put and never stored. */
+static void test_no_gaps_empty_buckets_are_counted(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_coordinated(&stand, BK_SINGLE);
+    stand_place(&stand, 0, 0, 0, 0, 0);
+    stand_write(&stand, 0, 1, 0, 2);
+    stand_wait_until(&stand, SECOND);
+    stand_state(&stand, 0, 4, SECOND - 1, 0);
+    assert_violations(&stand, LAB_ORACLE_NO_GAPS, 3);
+    stand_close(&stand);
+}
+
+/* Going back and on again judges no bucket twice; a row that comes too late changes nothing. */
+static void test_no_gaps_each_bucket_is_judged_once(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_coordinated(&stand, BK_SINGLE);
+    stand_wait_until(&stand, SECOND);
+    stand_state(&stand, 0, 1, 1, 0);
+    assert_violations(&stand, LAB_ORACLE_NO_GAPS, 1);
+    stand_write(&stand, 0, 0, 0, 0);
+    stand_state(&stand, 0, 0, 1, 0);
+    stand_state(&stand, 0, 1, 2, 0);
+    stand_state(&stand, 0, 2, 3, 0);
+    assert_violations(&stand, LAB_ORACLE_NO_GAPS, 2);
+    stand_end(&stand);
+    assert_violations(&stand, LAB_ORACLE_NO_GAPS, 2);
+    stand_close(&stand);
+}
+
+/* Before the date of a change its old bucket is the current one. */
+static void test_no_gaps_of_a_dated_change_are_judged_when_the_date_has_come(void **state)
+{
+    (void)state;
+    for (int64_t late_ns = -1; late_ns <= 0; late_ns++) {
+        for (int has_row = 0; has_row <= 1; has_row++) {
+            struct stand stand;
+            open_coordinated(&stand, BK_THREE_STATE);
+            stand_wait_until(&stand, SECOND);
+            stand_state(&stand, 0, 1, 0, 5 * SECOND);
+            assert_int_equal(lab_state_bucket_at(&stand.run, 0, stand_time(&stand, 5 * SECOND - 1)), 0);
+            assert_int_equal(lab_state_bucket_at(&stand.run, 0, stand_time(&stand, 5 * SECOND)), 1);
+            stand_wait_until(&stand, 5 * SECOND - 1);
+            if (has_row)
+                stand_write(&stand, 0, 0, 5 * SECOND - 1, 0);
+            stand_wait_until(&stand, 5 * SECOND + late_ns);
+            stand_state(&stand, 0, 1, 5 * SECOND, 0);
+            assert_violations(&stand, LAB_ORACLE_NO_GAPS, late_ns == 0 && !has_row);
+            assert_int_equal(lab_state_bucket_at(&stand.run, 0, stand_time(&stand, 5 * SECOND - 1)), 0);
+            stand_wait_until(&stand, 6 * SECOND);
+            stand_end(&stand); /* and at the end once more, for dates that came since */
+            assert_violations(&stand, LAB_ORACLE_NO_GAPS, !has_row);
+            stand_close(&stand);
+        }
+    }
+}
+
+/* Of plain changes the row that rolled the key belongs to the old bucket still. */
+static void test_state_bucket_of_plain_changes_begins_after_the_row(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_coordinated(&stand, BK_SINGLE);
+    stand_state(&stand, 0, 1, 3 * SECOND, 0);
+    assert_int_equal(lab_state_bucket_at(&stand.run, 0, stand_time(&stand, 3 * SECOND)), 0);
+    assert_int_equal(lab_state_bucket_at(&stand.run, 0, stand_time(&stand, 3 * SECOND + 1)), 1);
+    /* A bucket that was passed over has no date of its own. */
+    stand_state(&stand, 0, 3, 5 * SECOND, 0);
+    assert_int_equal(lab_state_bucket_at(&stand.run, 0, stand_time(&stand, 5 * SECOND)), 2);
+    assert_int_equal(lab_state_bucket_at(&stand.run, 0, stand_time(&stand, 1)), 2);
+    assert_int_equal(stand.run.oracles.verdict.rolls, 3);
+    stand_close(&stand);
+}
+
+/* Counts come from outside: judged at the end, up to the highest bucket that any row was put into. */
+static void test_no_gaps_of_counts_are_judged_at_the_end(void **state)
+{
+    (void)state;
+    struct stand stand;
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_count(10, &strategy), BK_OK);
+    stand_prepare(&stand, &strategy, BK_SINGLE);
+    stand.run.key_count = 2;
+    stand_open(&stand);
+    stand_write(&stand, 0, 0, 0, 0);
+    stand_write(&stand, 0, 10, 0, 1);
+    stand_write(&stand, 0, 50, 0, 5);
+    stand_place(&stand, 0, 30, 0, 3, 0);
+    stand_end(&stand);
+    assert_violations(&stand, LAB_ORACLE_NO_GAPS, 3);
+    stand_close(&stand);
+}
+
+/* --- bounded */
+
+/* The first n whose chance to hold fewer than `threshold` rows that fire is at most 10^-12, counted up one by
+ * one by Chernoff's bound; and the true one, by summing up the binomial. */
+static uint64_t law_of(double p, uint64_t threshold, uint64_t *exact)
+{
+    *exact = 0;
+    for (uint64_t n = threshold;; n++) {
+        double rows = (double)n, a = ((double)threshold - 1) / rows, tail = 0, log_choose = 0;
+        for (uint64_t k = 0; k < threshold && *exact == 0; k++) {
+            if (k > 0)
+                log_choose += log((rows - (double)k + 1) / (double)k);
+            tail += exp(log_choose + (double)k * log(p) + (rows - (double)k) * log1p(-p));
+        }
+        if (*exact == 0 && tail <= 1e-12)
+            *exact = n;
+        double divergence = (1 - a) * log((1 - a) / (1 - p)) + (a > 0 ? a * log(a / p) : 0);
+        if (a < p && rows * divergence >= log(1e12))
+            return n;
+    }
+}
+
+struct filling {
+    uint64_t rows;         /* of bucket 0 */
+    uint64_t rows_at_once; /* placed within one second; the others one a second */
+    uint64_t lost;         /* increments */
+    int64_t ill_ns;        /* of the time in which they come */
+};
+
+static bool is_out_of_bound(struct stand *stand, const struct filling *filling)
+{
+    stand_open(stand);
+    struct lab_host_operation operation;
+    for (uint64_t row = 0; row < filling->rows; row++) {
+        operation = stand_operation(0, row, 0);
+        operation.fires = row < filling->lost;
+        stand_place(stand, 0, row, 0, 0, 0);
+        stand_store(stand, 0, row, 0, 0, true);
+        stand_acknowledge(stand, &operation);
+        lab_oracles_write_ended(&stand->run, &operation, false, false);
+        if (row == filling->rows_at_once && filling->ill_ns > 0)
+            lab_health_pulse(&stand->run, stand_time(stand, (int64_t)row * SECOND + filling->ill_ns));
+        if (row + 1 >= filling->rows_at_once)
+            stand_wait_until(stand, (int64_t)(row + 1) * SECOND);
+    }
+    stand_end(stand);
+    uint64_t violations = stand_violations(stand, LAB_ORACLE_BOUNDED);
+    assert_true(violations <= 1);
+    stand_close(stand);
+    return violations == 1;
+}
+
+static void expect_bound(const struct stand *prepared, struct filling filling, uint64_t bound)
+{
+    struct stand stand = *prepared;
+    filling.rows = bound;
+    if (is_out_of_bound(&stand, &filling))
+        fail_msg("%llu rows are too many", (unsigned long long)bound);
+    stand = *prepared;
+    filling.rows = bound + 1;
+    if (!is_out_of_bound(&stand, &filling))
+        fail_msg("%llu rows are not too many", (unsigned long long)bound + 1);
+}
+
+/* The lag of nothing but the oracle's own 2 s meets three whole seconds, in each of which the most rows came.
+ */
+static void test_bounded_by_the_law_and_the_lag(void **state)
+{
+    (void)state;
+    for (uint32_t bits = 0; bits <= 3; bits++) {
+        for (uint64_t threshold = 1; threshold <= 5; threshold += 2) {
+            struct stand stand;
+            struct bk_strategy strategy;
+            assert_int_equal(bk_strategy_probabilistic(bits, threshold, &strategy), BK_OK);
+            stand_prepare(&stand, &strategy, BK_SINGLE);
+            uint64_t exact = threshold,
+                     law = bits == 0 ? threshold : law_of(pow(0.5, bits), threshold, &exact);
+            assert_in_range(law, exact, exact + exact / 5 + 1);
+            expect_bound(&stand, (struct filling){.rows_at_once = 1}, law + 3);
+            expect_bound(&stand, (struct filling){.rows_at_once = 5}, law + 3 * 5);
+        }
+    }
+}
+
+static void test_bounded_chance_of_any_ratio_is_the_same_law(void **state)
+{
+    (void)state;
+    struct stand stand;
+    struct bk_strategy strategy;
+    uint64_t exact;
+    assert_int_equal(bk_strategy_probabilistic_chance(2, 7, 4, &strategy), BK_OK);
+    stand_prepare(&stand, &strategy, BK_SINGLE);
+    expect_bound(&stand, (struct filling){.rows_at_once = 1}, law_of(2.0 / 7, 4, &exact) + 3);
+}
+
+/* A row of which the increment was lost counts as one that the threshold must do without. */
+static void test_bounded_lost_increments_raise_the_threshold(void **state)
+{
+    (void)state;
+    struct stand stand;
+    uint64_t exact;
+    stand_prepare_probabilistic(&stand, BK_SINGLE);
+    expect_bound(&stand, (struct filling){.rows_at_once = 1, .lost = 2}, law_of(0.125, 4 + 2, &exact) + 3);
+}
+
+/* Of lead, grant, cache and lock, and of time in which something failed, each second counts; begun ones too.
+ */
+static void test_bounded_lag_is_all_that_a_roll_may_wait_for(void **state)
+{
+    (void)state;
+    const uint64_t grants = 4u << BK_GRANT_DOUBLINGS_MAX; /* grown by contention */
+    uint64_t exact, law = law_of(0.125, 4, &exact);
+    struct stand stand;
+    stand_prepare_probabilistic(&stand, BK_THREE_STATE);
+    stand.run.config.lead_ns = 2 * SECOND;
+    stand.run.config.cache_ttl_ns = 3 * SECOND;
+    stand.run.config.grant_ns = 4 * SECOND;
+    stand.run.config.lock_lasts_ns = SECOND;
+    expect_bound(&stand, (struct filling){.rows_at_once = 1}, law + 2 + 2 + 3 + grants + 2 + 1);
+    stand.run.config.lead_ns++;
+    expect_bound(&stand, (struct filling){.rows_at_once = 1}, law + 2 + 2 + 3 + grants + 2 + 2);
+    stand_prepare_probabilistic(&stand, BK_SINGLE);
+    stand.scenario.network.latency_ns.a = 50e6; /* 20 trips are a second */
+    stand.scenario.agents.timeout_ns = 100 * SIM_MS;
+    struct stand slow = stand;
+    stand_open(&slow);
+    assert_int_equal(slow.run.oracles.lag_ns, 3 * SECOND);
+    stand_close(&slow);
+    /* A fault of 4 s, and the client's patience after it. */
+    stand_prepare_probabilistic(&stand, BK_SINGLE);
+    expect_bound(&stand, (struct filling){.rows_at_once = 1, .ill_ns = 4 * SECOND}, law + 2 + 4 + 1 + 1);
+    expect_bound(&stand, (struct filling){.rows_at_once = 1, .ill_ns = 4 * SECOND + 1}, law + 2 + 4 + 1 + 2);
+}
+
+/* What failed before the partition's first row, or after its last, excuses nothing. */
+static void test_bounded_faults_at_other_times_do_not_count(void **state)
+{
+    (void)state;
+    uint64_t exact, bound = law_of(0.125, 4, &exact) + 3;
+    struct stand stand;
+    stand_prepare_probabilistic(&stand, BK_SINGLE);
+    stand_open(&stand);
+    lab_health_pulse(&stand.run, stand_time(&stand, 5 * SECOND));
+    stand_wait_until(&stand, 6 * SECOND);
+    for (uint64_t row = 0; row <= bound; row++) {
+        stand_write(&stand, 0, row, 0, 0);
+        stand_wait_until(&stand, (int64_t)(7 + row) * SECOND);
+    }
+    lab_health_fault(&stand.run, true);
+    stand_wait_until(&stand, 1000 * SECOND);
+    stand_end(&stand);
+    assert_violations(&stand, LAB_ORACLE_BOUNDED, 1);
+    stand_close(&stand);
+}
+
+/* A count is no law of chance, and knows no lag. */
+static void test_bounded_count_is_exact(void **state)
+{
+    (void)state;
+    struct stand stand;
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_count(10, &strategy), BK_OK);
+    stand_prepare(&stand, &strategy, BK_SINGLE);
+    expect_bound(&stand, (struct filling){.rows_at_once = 10}, 10);
+    for (int kind = 0; kind < 3; kind++) {
+        if (kind == 0)
+            assert_int_equal(bk_strategy_none(&strategy), BK_OK);
+        else if (kind == 1)
+            assert_int_equal(bk_strategy_time(SIM_HOUR, 0, &strategy), BK_OK);
+        else
+            assert_int_equal(bk_strategy_hash(4, &strategy), BK_OK);
+        stand_prepare(&stand, &strategy, BK_SINGLE);
+        stand_open(&stand);
+        stand_end(&stand);
+        assert_false(stand.run.oracles.verdict.is_judged[LAB_ORACLE_BOUNDED]);
+        assert_false(stand.run.oracles.verdict.is_judged[LAB_ORACLE_LIVE]);
+        stand_close(&stand);
+    }
+}
+
+/* Where no partition of a run can fill up, the bound is still found. */
+static void test_bounded_of_the_rarest_chance_has_an_end(void **state)
+{
+    (void)state;
+    struct stand stand;
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_probabilistic_chance(1, UINT64_MAX, 1000000000, &strategy), BK_OK);
+    stand_prepare(&stand, &strategy, BK_SINGLE);
+    stand_open(&stand);
+    stand_write(&stand, 0, 0, 0, 0);
+    stand_end(&stand);
+    assert_violations(&stand, LAB_ORACLE_BOUNDED, 0);
+    stand_close(&stand);
+}
+
+/* --- live: threshold 4, so 24 rows make a partition full, and the lag is 2 s. */
+
+#define FULL 24u
+#define LAG  (2 * SECOND)
+
+static void fire(struct stand *stand, uint32_t key, int64_t bucket, uint64_t rows)
+{
+    for (; rows > 0; rows--) {
+        uint64_t row = stand->run.keys[key].rows;
+        struct lab_host_operation operation = stand_operation(key, row, bucket);
+        operation.fires = true;
+        stand_place(stand, key, row, 0, bucket, 0);
+        stand_store(stand, key, row, 0, bucket, true);
+        stand_acknowledge(stand, &operation);
+        lab_oracles_write_ended(&stand->run, &operation, true, false);
+    }
+}
+
+static void test_live_partition_that_does_not_close_is_violated(void **state)
+{
+    (void)state;
+    for (int64_t late_ns = 0; late_ns <= 1; late_ns++) {
+        struct stand stand;
+        open_coordinated(&stand, BK_SINGLE);
+        stand_wait_until(&stand, LAG);
+        fire(&stand, 0, 0, FULL);
+        stand_wait_until(&stand, 2 * LAG + late_ns);
+        fire(&stand, 0, 0, 1);
+        stand_end(&stand);
+        assert_true(stand.run.oracles.verdict.is_judged[LAB_ORACLE_LIVE]);
+        assert_violations(&stand, LAB_ORACLE_LIVE, (uint64_t)late_ns);
+        stand_close(&stand);
+    }
+}
+
+/* However many come until then: a next bucket on its way closes nothing. */
+static void test_live_partition_may_grow_for_the_lag(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_coordinated(&stand, BK_SINGLE);
+    stand_wait_until(&stand, LAG);
+    fire(&stand, 0, 0, FULL - 1);
+    stand_wait_until(&stand, 5 * LAG);
+    fire(&stand, 0, 0, 500); /* the first of them makes it full */
+    stand_wait_until(&stand, 6 * LAG);
+    fire(&stand, 0, 0, 500);
+    fire(&stand, 0, 1, 1);
+    stand_wait_until(&stand, 9 * LAG);
+    fire(&stand, 0, 1, FULL - 1);
+    stand_end(&stand);
+    assert_violations(&stand, LAB_ORACLE_LIVE, 0);
+    stand_close(&stand);
+}
+
+/* Rows before all was well for the lag, and those before the last fault, are not counted. */
+static void test_live_counts_from_when_all_was_well(void **state)
+{
+    (void)state;
+    for (int64_t late_ns = -1; late_ns <= 0; late_ns++) {
+        struct stand stand;
+        open_coordinated(&stand, BK_SINGLE);
+        stand_wait_until(&stand, LAG);
+        fire(&stand, 0, 0, FULL);
+        lab_health_fault(&stand.run, true);
+        stand_wait_until(&stand, 10 * SECOND);
+        lab_health_fault(&stand.run, false);
+        stand_wait_until(&stand, 11 * SECOND + LAG + late_ns);
+        fire(&stand, 0, 0, FULL);
+        stand_wait_until(&stand, 60 * SECOND);
+        fire(&stand, 0, 0, 1);
+        stand_end(&stand);
+        assert_violations(&stand, LAB_ORACLE_LIVE, late_ns == 0);
+        stand_close(&stand);
+    }
+}
+
+/* What did not close before a fault did so in a time that is over. */
+static void test_live_judges_the_time_after_the_last_fault_alone(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_coordinated(&stand, BK_SINGLE);
+    stand_wait_until(&stand, LAG);
+    fire(&stand, 0, 0, FULL);
+    stand_wait_until(&stand, 10 * SECOND);
+    fire(&stand, 0, 0, 1);
+    lab_health_pulse(&stand.run, stand_time(&stand, 11 * SECOND));
+    stand_wait_until(&stand, 60 * SECOND);
+    stand_end(&stand);
+    assert_true(stand.run.oracles.verdict.is_judged[LAB_ORACLE_LIVE]);
+    assert_violations(&stand, LAB_ORACLE_LIVE, 0);
+    stand_close(&stand);
+}
+
+static void test_live_is_counted_in_keys(void **state)
+{
+    (void)state;
+    struct stand stand;
+    stand_prepare_probabilistic(&stand, BK_SINGLE);
+    stand.run.key_count = 3;
+    stand_open(&stand);
+    stand_wait_until(&stand, LAG);
+    fire(&stand, 0, 0, FULL);
+    fire(&stand, 1, 0, FULL);
+    fire(&stand, 2, 0, FULL);
+    fire(&stand, 0, 1, FULL);
+    stand_wait_until(&stand, 10 * SECOND);
+    fire(&stand, 0, 0, 2);
+    fire(&stand, 1, 0, 1);
+    fire(&stand, 0, 1, 1);
+    stand_end(&stand);
+    assert_violations(&stand, LAB_ORACLE_LIVE, 2);
+    stand_close(&stand);
+}
+
+/* Faults that end too late for the lag, or never. */
+static void test_live_is_not_judged_before_all_was_well_for_the_lag(void **state)
+{
+    (void)state;
+    for (int64_t left_ns = -1; left_ns <= 0; left_ns++) {
+        struct stand stand;
+        open_coordinated(&stand, BK_SINGLE);
+        lab_health_fault(&stand.run, true);
+        stand_wait_until(&stand, 10 * SECOND);
+        lab_health_fault(&stand.run, false);
+        stand_wait_until(&stand, 11 * SECOND + LAG + left_ns);
+        stand_end(&stand);
+        assert_int_equal(stand.run.oracles.verdict.is_judged[LAB_ORACLE_LIVE], left_ns == 0);
+        stand_close(&stand);
+    }
+    struct stand stand;
+    open_coordinated(&stand, BK_SINGLE);
+    lab_health_fault(&stand.run, true);
+    stand_wait_until(&stand, SIM_HOUR);
+    stand_end(&stand);
+    assert_false(stand.run.oracles.verdict.is_judged[LAB_ORACLE_LIVE]);
+    stand_close(&stand);
+}
+
+/* --- health: the client's patience is 1 s. */
+
+static void assert_health(const struct stand *stand, int64_t unhealthy_ns, int64_t well_ns)
+{
+    assert_int_equal(lab_health_unhealthy_ns(&stand->run), unhealthy_ns);
+    assert_int_equal(lab_health_well_ns(&stand->run), well_ns);
+}
+
+static void test_health_without_faults_is_well_from_the_start(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_coordinated(&stand, BK_SINGLE);
+    assert_health(&stand, 0, 0);
+    stand_wait_until(&stand, 5 * SECOND);
+    assert_health(&stand, 0, 5 * SECOND);
+    assert_int_equal(stand.run.oracles.health.stretch, 0);
+    assert_int_equal(stand.run.oracles.verdict.conditions & 1u << LAB_CONDITION_FAULTS, 0);
+    stand_close(&stand);
+}
+
+/* A fault lasts until what it delayed has ended too. */
+static void test_health_fault_settles(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_coordinated(&stand, BK_SINGLE);
+    stand_wait_until(&stand, 2 * SECOND);
+    lab_health_fault(&stand.run, true);
+    assert_true(stand.run.oracles.verdict.conditions >> LAB_CONDITION_FAULTS & 1);
+    stand_wait_until(&stand, 5 * SECOND);
+    assert_health(&stand, 3 * SECOND, -1);
+    lab_health_fault(&stand.run, false);
+    stand_wait_until(&stand, 6 * SECOND - 1);
+    assert_health(&stand, 4 * SECOND - 1, -1);
+    stand_wait_until(&stand, 6 * SECOND);
+    assert_health(&stand, 4 * SECOND, 0);
+    stand_wait_until(&stand, 9 * SECOND);
+    assert_health(&stand, 4 * SECOND, 3 * SECOND);
+    assert_int_equal(stand.run.oracles.health.stretch, 1);
+    lab_health_fault(&stand.run, true);
+    stand_wait_until(&stand, 10 * SECOND);
+    assert_health(&stand, 5 * SECOND, -1);
+    assert_int_equal(stand.run.oracles.health.stretch, 2);
+    stand_close(&stand);
+}
+
+/* Well when the last of them has ended; one that begins while another settles goes on with the same time. */
+static void test_health_faults_that_overlap_are_one(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_coordinated(&stand, BK_SINGLE);
+    lab_health_fault(&stand.run, true);
+    stand_wait_until(&stand, 2 * SECOND);
+    lab_health_fault(&stand.run, true);
+    stand_wait_until(&stand, 4 * SECOND);
+    lab_health_fault(&stand.run, false);
+    stand_wait_until(&stand, 6 * SECOND);
+    assert_health(&stand, 6 * SECOND, -1);
+    lab_health_fault(&stand.run, false);
+    stand_wait_until(&stand, 7 * SECOND - 1);
+    lab_health_fault(&stand.run, true);
+    stand_wait_until(&stand, 8 * SECOND);
+    lab_health_fault(&stand.run, false);
+    assert_int_equal(stand.run.oracles.health.stretch, 1);
+    stand_wait_until(&stand, 20 * SECOND);
+    assert_health(&stand, 9 * SECOND, 11 * SECOND);
+    lab_health_fault(&stand.run, true);
+    assert_int_equal(stand.run.oracles.health.stretch, 2);
+    assert_health(&stand, 9 * SECOND, -1);
+    stand_close(&stand);
+}
+
+/* A fault that says itself when it ends, alone, within another one, and beyond it. */
+static void test_health_pulses_end_by_themselves(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_coordinated(&stand, BK_SINGLE);
+    lab_health_pulse(&stand.run, stand_time(&stand, 3 * SECOND));
+    stand_wait_until(&stand, 1 * SECOND);
+    lab_health_pulse(&stand.run, stand_time(&stand, 2 * SECOND)); /* within the first */
+    stand_wait_until(&stand, 4 * SECOND);
+    assert_health(&stand, 4 * SECOND, 0);
+    stand_wait_until(&stand, 10 * SECOND);
+    lab_health_fault(&stand.run, true);
+    lab_health_pulse(&stand.run, stand_time(&stand, 11 * SECOND));
+    stand_wait_until(&stand, 20 * SECOND);
+    assert_health(&stand, 14 * SECOND, -1);
+    lab_health_pulse(&stand.run, stand_time(&stand, 30 * SECOND));
+    lab_health_fault(&stand.run, false);
+    stand_wait_until(&stand, 31 * SECOND - 1);
+    assert_health(&stand, 25 * SECOND - 1, -1);
+    stand_wait_until(&stand, 31 * SECOND);
+    assert_health(&stand, 25 * SECOND, 0);
+    lab_health_pulse(&stand.run, stand_time(&stand, 31 * SECOND)); /* a moment: a clock jumps */
+    stand_wait_until(&stand, 40 * SECOND);
+    assert_health(&stand, 26 * SECOND, 8 * SECOND);
+    assert_int_equal(stand.run.oracles.health.stretch, 3);
+    stand_close(&stand);
+}
+
+/* A network that loses messages of its own is never well. */
+static void test_health_of_a_lossy_network_is_never_well(void **state)
+{
+    (void)state;
+    struct stand stand;
+    stand_prepare_probabilistic(&stand, BK_SINGLE);
+    stand.scenario.network.loss = 1e-9;
+    stand_open(&stand);
+    lab_health_pulse(&stand.run, stand_time(&stand, 3 * SECOND));
+    stand_wait_until(&stand, SIM_HOUR);
+    assert_health(&stand, SIM_HOUR, -1);
+    assert_true(stand.run.oracles.verdict.conditions >> LAB_CONDITION_FAULTS & 1);
+    stand_close(&stand);
+}
+
+/* A partition that the state has left takes rows of old caches, and closes no more. */
+static void test_live_partition_below_the_states_bucket_is_closed(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_coordinated(&stand, BK_THREE_STATE);
+    stand_wait_until(&stand, LAG);
+    fire(&stand, 0, 0, FULL);
+    stand_state(&stand, 0, 1, 0, 20 * SECOND);
+    stand_wait_until(&stand, 10 * SECOND);
+    fire(&stand, 0, 0, 1);
+    assert_int_equal(stand.run.oracles.keys[0].stuck_stretch, 0);
+    stand_state(&stand, 0, 0, 0, 0);
+    fire(&stand, 0, 0, 1);
+    stand_end(&stand);
+    assert_violations(&stand, LAB_ORACLE_LIVE, 1);
+    stand_close(&stand);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_gaps_of_filled_buckets_is_no_violation),
+        cmocka_unit_test(test_no_gaps_empty_buckets_are_counted),
+        cmocka_unit_test(test_no_gaps_each_bucket_is_judged_once),
+        cmocka_unit_test(test_no_gaps_of_a_dated_change_are_judged_when_the_date_has_come),
+        cmocka_unit_test(test_state_bucket_of_plain_changes_begins_after_the_row),
+        cmocka_unit_test(test_no_gaps_of_counts_are_judged_at_the_end),
+        cmocka_unit_test(test_bounded_by_the_law_and_the_lag),
+        cmocka_unit_test(test_bounded_chance_of_any_ratio_is_the_same_law),
+        cmocka_unit_test(test_bounded_lost_increments_raise_the_threshold),
+        cmocka_unit_test(test_bounded_lag_is_all_that_a_roll_may_wait_for),
+        cmocka_unit_test(test_bounded_faults_at_other_times_do_not_count),
+        cmocka_unit_test(test_bounded_count_is_exact),
+        cmocka_unit_test(test_bounded_of_the_rarest_chance_has_an_end),
+        cmocka_unit_test(test_live_partition_that_does_not_close_is_violated),
+        cmocka_unit_test(test_live_partition_may_grow_for_the_lag),
+        cmocka_unit_test(test_live_counts_from_when_all_was_well),
+        cmocka_unit_test(test_live_judges_the_time_after_the_last_fault_alone),
+        cmocka_unit_test(test_live_partition_below_the_states_bucket_is_closed),
+        cmocka_unit_test(test_live_is_counted_in_keys),
+        cmocka_unit_test(test_live_is_not_judged_before_all_was_well_for_the_lag),
+        cmocka_unit_test(test_health_without_faults_is_well_from_the_start),
+        cmocka_unit_test(test_health_fault_settles),
+        cmocka_unit_test(test_health_faults_that_overlap_are_one),
+        cmocka_unit_test(test_health_pulses_end_by_themselves),
+        cmocka_unit_test(test_health_of_a_lossy_network_is_never_well),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
