@@ -19,6 +19,7 @@
 struct trial {
     const char *path; /* of the user's scenario, for relative names */
     enum lab_oracle oracle;
+    uint32_t held;
     bool is_quiet;
     struct cli_signals *signals;
     struct cli_breach *last; /* of the smallest scenario so far */
@@ -53,6 +54,7 @@ bool cli_finding_make(const struct lab_fuzz_base *base, const struct cli_breach 
     *out = (struct cli_finding){.before = *breach, .after = *breach};
     struct trial trial = {.path = base->path != NULL ? base->path : "fuzz",
                           .oracle = breach->oracle,
+                          .held = base->held,
                           .is_quiet = is_quiet,
                           .signals = signals,
                           .last = &out->after};
@@ -136,6 +138,7 @@ static bool still_breaks(void *context, const char *text)
         return false;
     bool is_kept = false;
     if (cli_execute(scenario, 1, trial->is_quiet, NULL, trial->signals, &result, &elapsed_ms, &error)) {
+        lab_fuzz_hold(result, trial->held);
         for (size_t i = 0; !is_kept && i < result->strategy_count; i++) {
             const struct lab_strategy_result *one = &result->strategies[i];
             const struct lab_breach breach = {i, trial->oracle};

@@ -149,6 +149,7 @@ static void run_seed(struct crew *crew, uint64_t seed, struct slot *slot)
     *slot = (struct slot){0};
     if (lab_fuzz_scenario(crew->campaign->base, seed, &scenario, &slot->error) &&
         lab_run(scenario, 1, &crew->progress, &result, &slot->error)) {
+        lab_fuzz_hold(result, crew->campaign->base->held);
         lab_fuzz_outcome_of(result, &slot->outcome);
         slot->has_breach = lab_breach_find(result, &breach) &&
                            cli_breach_describe(scenario, result, &breach, &slot->breach, &slot->error);

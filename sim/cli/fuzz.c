@@ -10,6 +10,7 @@
 #include "cli.h"
 #include "fuzz_report.h"
 #include "json.h"
+#include "kernel/text.h"
 #include "lab/quantity.h"
 #include "pictures.h"
 
@@ -18,6 +19,9 @@ static const struct cli_option options[] = {
     {"set", "PATH=VALUE",
      "fix one field of every seed's scenario, as in\n"
      "agents.count=4; repeatable"},
+    {"hold", "CONDITION",
+     "hold promises also where this happened, as in\n"
+     "changes_at_once; repeatable (docs/oracles.md)"},
     {"keep-going", NULL, "past the first broken promise; shrink none"},
     {"print", NULL, "print the scenarios of the seeds, run nothing"},
     CLI_OPTION_JOBS,
@@ -60,6 +64,7 @@ struct job {
 
 static bool read_job(const struct cli_args *args, struct job *job, struct sim_error *error);
 static bool read_base(const struct cli_args *args, struct job *job, struct sim_error *error);
+static bool read_held(const struct cli_args *args, uint32_t *held, struct sim_error *error);
 static bool read_seeds(const struct cli_args *args, struct cli_campaign *campaign, struct sim_error *error);
 static bool print_scenarios(const struct job *job, struct sim_error *error);
 static int fuzz(struct job *job, struct sim_error *error);
@@ -182,12 +187,34 @@ static bool read_base(const struct cli_args *args, struct job *job, struct sim_e
         job->overrides[i].text = cli_value_at(args, "set", i);
     job->base.overrides = job->overrides;
     job->base.override_count = count;
+    if (!read_held(args, &job->base.held, error))
+        return false;
     job->base.path = cli_argument_count(args) > 0 ? cli_argument(args, 0) : NULL;
     if (job->base.path == NULL)
         return true;
     if (!lab_scenario_text(job->base.path, &job->text, &job->base.size, error))
         return false;
     job->base.text = job->text;
+    return true;
+}
+
+static bool read_held(const struct cli_args *args, uint32_t *held, struct sim_error *error)
+{
+    const char *names[LAB_CONDITION_COUNT], *name;
+    for (unsigned i = 0; i < LAB_CONDITION_COUNT; i++)
+        names[i] = lab_condition_name((enum lab_condition)i);
+    for (size_t nth = 0; (name = cli_value_at(args, "hold", nth)) != NULL; nth++) {
+        unsigned condition = 0;
+        while (condition < LAB_CONDITION_COUNT && strcmp(names[condition], name) != 0)
+            condition++;
+        if (condition == LAB_CONDITION_COUNT) {
+            const char *nearest = sim_nearest(name, names, LAB_CONDITION_COUNT);
+            return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --hold %s: no such condition; %s%s%s", name,
+                            nearest == NULL ? "docs/oracles.md lists them" : "did you mean '",
+                            nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
+        }
+        *held |= 1u << condition;
+    }
     return true;
 }
 

@@ -30,7 +30,7 @@ static size_t quote(const char *text, char *buffer);
 char *cli_fuzz_replay(const struct lab_fuzz_base *base, uint64_t seed)
 {
     /* A quote of the text may take four characters. */
-    size_t size = 96 + (base->path == NULL ? 0 : 4 * strlen(base->path));
+    size_t size = 96 + LAB_CONDITION_COUNT * 40 + (base->path == NULL ? 0 : 4 * strlen(base->path));
     for (size_t i = 0; i < base->override_count; i++)
         size += 16 + 4 * strlen(base->overrides[i].text);
     char *line = malloc(size);
@@ -44,6 +44,11 @@ char *cli_fuzz_replay(const struct lab_fuzz_base *base, uint64_t seed)
     for (size_t i = 0; i < base->override_count; i++) {
         used += (size_t)snprintf(line + used, size - used, " --set ");
         used += quote(base->overrides[i].text, line + used);
+    }
+    for (unsigned i = 0; i < LAB_CONDITION_COUNT; i++) {
+        if (base->held >> i & 1)
+            used += (size_t)snprintf(line + used, size - used, " --hold %s",
+                                     lab_condition_name((enum lab_condition)i));
     }
     snprintf(line + used, size - used, " --seeds %" PRIu64 "..%" PRIu64, seed, seed);
     return line;

@@ -32,6 +32,12 @@ const char *lab_fuzz_kind_name(enum bk_kind kind, enum bk_coordination coordinat
     return kind == BK_PROBABILISTIC ? names[coordination] : bk_kind_name(kind);
 }
 
+void lab_fuzz_hold(struct lab_result *result, uint32_t held)
+{
+    for (size_t i = 0; i < result->strategy_count; i++)
+        result->strategies[i].verdict.conditions &= ~held;
+}
+
 void lab_fuzz_outcome_of(const struct lab_result *result, struct lab_fuzz_outcome *out)
 {
     *out = (struct lab_fuzz_outcome){.rows = result->rows, .run_count = result->strategy_count};

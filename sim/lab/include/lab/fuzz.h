@@ -25,6 +25,7 @@ struct lab_fuzz_base {
     size_t size;
     const struct lab_override *overrides; /* laid over it, as if it said so */
     size_t override_count;
+    uint32_t held; /* bit c: promises are held although condition c happened */
 };
 
 /* A scenario whose text is whole: the fields of the base, those drawn, and `seed:`. It goes through the same
@@ -65,6 +66,8 @@ struct lab_fuzz_outcome {
     size_t run_count;
     struct lab_fuzz_run runs[LAB_STRATEGIES_MAX];
 };
+/* The conditions of the mask excuse nothing any more. */
+void lab_fuzz_hold(struct lab_result *result, uint32_t held);
 void lab_fuzz_outcome_of(const struct lab_result *result, struct lab_fuzz_outcome *out);
 
 /* "three-state", "count": what stands for a strategy in a campaign. */
