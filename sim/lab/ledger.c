@@ -10,12 +10,9 @@
 #include "cluster_run.h"
 #include "kernel/time.h"
 
-#define LAG_OWN_NS (2 * SIM_SECOND) /* a few round trips, and a contended update */
-#define LAG_TRIPS  20
-/* Paxos sleeps up to 99 ms between the rounds of a contended update, each of eight trips. */
-#define GRANT_LEAST_NS SIM_SECOND
-#define GRANT_TRIPS    64
-#define TABLE_SLOTS    64u
+#define LAG_OWN_NS  (2 * SIM_SECOND) /* a few round trips, and a contended update */
+#define LAG_TRIPS   20
+#define TABLE_SLOTS 64u
 
 static uint32_t partition_need(struct lab_cluster_run *run, uint32_t key, int64_t bucket);
 static void link_partition(struct lab_oracles *oracles, uint32_t index);
@@ -29,12 +26,6 @@ static void judge_order(struct lab_cluster_run *run, struct lab_partition *parti
 static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns);
 static void register_changed(void *context, uint64_t key);
 static void counter_added(void *context, uint64_t key, uint64_t row, int64_t delta);
-static uint32_t read_replicas(const struct lab_scenario *scenario);
-static bool levels_are_weak(const struct lab_scenario *scenario);
-static uint32_t replicas_of(const struct lab_scenario *scenario, enum cass_consistency level);
-static void conditions_begin(struct lab_cluster_run *run);
-static int64_t longest_trip(const struct lab_scenario *scenario);
-static void conditions_end(struct lab_cluster_run *run);
 static void balance_add(struct lab_partition *partition, uint64_t row, bool is_stored);
 
 bool lab_oracles_begin(struct lab_cluster_run *run)
@@ -59,12 +50,13 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
         oracles->newest_rows =
             scenario->reads.rows < LAB_NEWEST_MAX ? (uint32_t)scenario->reads.rows : LAB_NEWEST_MAX;
     oracles->tolerance_ns = 2 * scenario->agents.clock_bound_ns;
-    oracles->read_replicas = read_replicas(scenario);
-    oracles->lag_ns =
-        LAG_OWN_NS + LAG_TRIPS * longest_trip(scenario) + run->config.lead_ns + run->config.cache_ttl_ns +
-        run->config.grant_ns * (INT64_C(1) << BK_GRANT_DOUBLINGS_MAX) + 2 * run->config.lock_lasts_ns;
+    oracles->read_replicas = lab_read_replicas(scenario);
+    oracles->lag_ns = LAG_OWN_NS + LAG_TRIPS * lab_longest_trip_ns(scenario) + run->config.lead_ns +
+                      run->config.cache_ttl_ns +
+                      run->config.grant_ns * (INT64_C(1) << BK_GRANT_DOUBLINGS_MAX) +
+                      2 * run->config.lock_lasts_ns;
     lab_health_begin(run);
-    conditions_begin(run);
+    lab_conditions_begin(run);
     for (int i = 0; i < LAB_ORACLE_COUNT; i++)
         oracles->verdict.is_judged[i] = true;
     bool is_counted = kind == BK_PROBABILISTIC || kind == BK_COUNT;
@@ -97,7 +89,7 @@ void lab_oracles_end(struct lab_cluster_run *run)
     lab_increments_end(run);
     lab_conserved_end(run);
     lab_live_end(run);
-    conditions_end(run);
+    lab_conditions_end(run);
 }
 
 void lab_oracles_destroy(struct lab_cluster_run *run)
@@ -449,90 +441,4 @@ static void balance_add(struct lab_partition *partition, uint64_t row, bool is_s
     uint64_t low = sim_mix64(row + 1), high = sim_mix64(~row);
     partition->balance[0] += is_stored ? low : 0 - low;
     partition->balance[1] += is_stored ? high : 0 - high;
-}
-
-/* Where all agents and replicas stand in one datacenter; else which replicas a reader asks depends on where
- * it stands. */
-static uint32_t read_replicas(const struct lab_scenario *scenario)
-{
-    if (scenario->network.datacenter_count > 1)
-        return 0;
-    return replicas_of(scenario, scenario->consistency.read);
-}
-
-static uint32_t replicas_of(const struct lab_scenario *scenario, enum cass_consistency level)
-{
-    uint32_t factor = scenario->cluster.replication_factor;
-    switch (level) {
-    case CASS_ANY:
-        return 0;
-    case CASS_ONE:
-    case CASS_LOCAL_ONE:
-        return 1;
-    case CASS_TWO:
-        return 2;
-    case CASS_THREE:
-        return 3;
-    case CASS_ALL:
-        return factor;
-    default:
-        return factor / 2 + 1;
-    }
-}
-
-/* Of several datacenters, levels that count one alone need not meet in another. */
-static bool levels_are_weak(const struct lab_scenario *scenario)
-{
-    const struct lab_consistency *levels = &scenario->consistency;
-    uint32_t factor = scenario->cluster.replication_factor, with_replicas = 0;
-    for (uint32_t i = 0; i < scenario->network.datacenter_count; i++)
-        with_replicas += scenario->network.datacenters[i].replication_factor > 0;
-    const enum cass_consistency used[] = {levels->write, levels->read, levels->state, levels->serial};
-    for (size_t i = 0; with_replicas > 1 && i < sizeof used / sizeof *used; i++) {
-        if (used[i] == CASS_LOCAL_ONE || used[i] == CASS_LOCAL_QUORUM || used[i] == CASS_LOCAL_SERIAL)
-            return true;
-    }
-    return replicas_of(scenario, levels->write) + replicas_of(scenario, levels->read) <= factor ||
-           2 * replicas_of(scenario, levels->state) <= factor;
-}
-
-static void conditions_begin(struct lab_cluster_run *run)
-{
-    struct lab_verdict *verdict = &run->oracles.verdict;
-    const struct lab_agents *agents = &run->scenario->agents;
-    if (agents->count > 1)
-        lab_condition_set(verdict, LAB_CONDITION_MANY_AGENTS);
-    if (levels_are_weak(run->scenario))
-        lab_condition_set(verdict, LAB_CONDITION_WEAK_LEVELS);
-    if (run->config.coordination == BK_THREE_STATE &&
-        run->config.lead_ns < agents->cache_ttl_ns + 2 * agents->clock_bound_ns)
-        lab_condition_set(verdict, LAB_CONDITION_SHORT_LEAD);
-    if (run->config.coordination == BK_GUARDED &&
-        run->config.grant_ns < GRANT_LEAST_NS + GRANT_TRIPS * longest_trip(run->scenario))
-        lab_condition_set(verdict, LAB_CONDITION_SHORT_GRANT);
-}
-
-/* On average, one way. */
-static int64_t longest_trip(const struct lab_scenario *scenario)
-{
-    const struct cass_cluster_config *network = &scenario->network;
-    double near_ns = sim_size_mean(&network->latency_ns),
-           far_ns = sim_size_mean(&network->latency_between_ns);
-    return (int64_t)(network->datacenter_count > 1 && far_ns > near_ns ? far_ns : near_ns);
-}
-
-static void conditions_end(struct lab_cluster_run *run)
-{
-    struct lab_verdict *verdict = &run->oracles.verdict;
-    if (run->refused + run->unresolved > 0)
-        lab_condition_set(verdict, LAB_CONDITION_REFUSED_ROWS);
-    if (verdict->probes[LAB_PROBE_CHANGES_AT_ONCE] > 0)
-        lab_condition_set(verdict, LAB_CONDITION_CHANGES_AT_ONCE);
-    for (uint32_t node = 0; node < run->node_count; node++) {
-        struct cass_node_stats stats;
-        cass_node_stats(run->cluster, node, &stats);
-        verdict->probes[LAB_PROBE_HINT_DELIVERED] += stats.hints_sent;
-        verdict->probes[LAB_PROBE_READ_REPAIRED] += stats.read_repairs;
-        verdict->probes[LAB_PROBE_LATE_PAXOS] += stats.paxos_finished;
-    }
 }

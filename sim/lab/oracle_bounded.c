@@ -45,15 +45,19 @@ void lab_bounded_end(struct lab_cluster_run *run)
     }
 }
 
+double lab_firing_chance(const struct bk_strategy *strategy)
+{
+    uint64_t numerator = strategy->of.probabilistic.chance_numerator;
+    uint64_t denominator = strategy->of.probabilistic.chance_denominator;
+    if (denominator == 0)
+        return 1 / (double)(UINT64_C(1) << strategy->of.probabilistic.bits);
+    return (double)numerator / (double)denominator;
+}
+
 /* The smallest n with n x KL((threshold - 1) / n, p) >= log(1e12). */
 static uint64_t law_bound(const struct bk_strategy *strategy, uint64_t threshold)
 {
-    double p = 1;
-    if (strategy->of.probabilistic.chance_denominator != 0)
-        p = (double)strategy->of.probabilistic.chance_numerator /
-            (double)strategy->of.probabilistic.chance_denominator;
-    else
-        p = 1 / (double)(UINT64_C(1) << strategy->of.probabilistic.bits);
+    double p = lab_firing_chance(strategy);
     if (p >= 1)
         return threshold;
     if ((double)threshold / p >= ROWS_MAX)

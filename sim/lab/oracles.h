@@ -15,6 +15,7 @@
 #include "lab/oracle.h"
 
 struct lab_cluster_run;
+struct lab_scenario;
 struct lab_host_operation;
 
 #define LAB_NO_PARTITION UINT32_MAX
@@ -156,6 +157,14 @@ static inline void lab_condition_set(struct lab_verdict *verdict, enum lab_condi
     verdict->conditions |= 1u << condition;
 }
 
+/* --- conditions.c */
+void lab_conditions_begin(struct lab_cluster_run *run);
+void lab_conditions_end(struct lab_cluster_run *run);
+/* Replicas that a reader surely asks; 0: which ones depends on where it stands. */
+uint32_t lab_read_replicas(const struct lab_scenario *scenario);
+/* On average, one way, between the two places that are furthest apart. */
+int64_t lab_longest_trip_ns(const struct lab_scenario *scenario);
+
 /* --- health.c */
 void lab_health_begin(struct lab_cluster_run *run);
 void lab_health_fault(struct lab_cluster_run *run, bool begins);
@@ -181,6 +190,7 @@ void lab_no_gaps_changed(struct lab_cluster_run *run, uint32_t key);
 void lab_no_gaps_end(struct lab_cluster_run *run);
 void lab_no_duplicates_end(struct lab_cluster_run *run);
 void lab_bounded_end(struct lab_cluster_run *run);
+double lab_firing_chance(const struct bk_strategy *strategy); /* of BK_PROBABILISTIC */
 void lab_conserved_end(struct lab_cluster_run *run);
 void lab_live_fired(struct lab_cluster_run *run, struct lab_partition *partition);
 void lab_live_end(struct lab_cluster_run *run);

@@ -43,7 +43,8 @@ const char *lab_oracle_about(enum lab_oracle oracle); /* one sentence */
     X(MANY_AGENTS, "many_agents", "more than one agent writes")                                              \
     X(CLOCK_JUMP, "clock_jump", "a clock left its declared bound")                                           \
     X(SHORT_LEAD, "short_lead", "the lead does not outlast cache time and clock skew")                       \
-    X(SHORT_GRANT, "short_grant", "a grant does not outlast a few contended conditional updates")            \
+    X(SHORT_GRANT, "short_grant",                                                                            \
+      "a grant, or a partition, does not outlast a few contended conditional updates")                       \
     X(CHANGES_AT_ONCE, "changes_at_once", "two operations changed a key's state at once")                    \
     X(LATE_STATE_WRITE, "late_state_write", "a write of the state took longer than the lead leaves for it")  \
     X(LOST_INCREMENT, "lost_increment", "an increment was lost, or not known")                               \
