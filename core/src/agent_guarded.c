@@ -12,7 +12,7 @@
 
 /* A conditional update that has lost this often in a row is given up: others get on with it. */
 #define CAS_TRIES_MAX      64u
-#define WAIT_DOUBLINGS_MAX 6u
+#define WAIT_DOUBLINGS_MAX 4u
 /* The last time that can be granted; see bk_agent_later(). */
 #define UNTIL_LAST (INT64_MAX - 1)
 
@@ -328,10 +328,14 @@ static void fail(const struct bk_agent *agent, struct operation *operation, int6
         operation->step = STEP_GRANT_READ;
         operation->is_retry = false;
     }
-    /* Contenders that come back at once, or in step, would time each other out for ever. */
-    uint64_t waits =
-        UINT64_C(1) << (operation->tries < WAIT_DOUBLINGS_MAX ? operation->tries : WAIT_DOUBLINGS_MAX);
-    int64_t mean_ns = bk_agent_spread(agent, agent->config.retry_backoff_ns, operation->tries);
+    /* Contenders that come back at once, or in step, would time each other out for ever: they part by as much
+     * as the try took, and by more each time. */
+    int64_t spent_ns = now_ns > operation->asked_ns ? now_ns - operation->asked_ns : 0;
+    int64_t mean_ns = agent->config.retry_backoff_ns;
+    mean_ns = is_unknown && spent_ns > mean_ns ? spent_ns : mean_ns;
+    uint32_t doublings =
+        operation->tries - 1 < WAIT_DOUBLINGS_MAX ? operation->tries - 1 : WAIT_DOUBLINGS_MAX;
+    mean_ns = bk_agent_spread(agent, mean_ns, operation->tries);
     if (mean_ns > 0)
-        operation->wake_ns = bk_agent_later(now_ns, waits, mean_ns);
+        operation->wake_ns = bk_agent_later(now_ns, UINT64_C(1) << doublings, mean_ns);
 }
