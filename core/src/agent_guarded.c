@@ -12,7 +12,7 @@
 
 /* A conditional update that has lost this often in a row is given up: others get on with it. */
 #define CAS_TRIES_MAX      64u
-#define WAIT_DOUBLINGS_MAX 4u
+#define WAIT_DOUBLINGS_MAX 6u
 /* The last time that can be granted; see bk_agent_later(). */
 #define UNTIL_LAST (INT64_MAX - 1)
 
@@ -150,12 +150,11 @@ bool bk_agent_guarded_view(const struct known *known, int64_t time_ns, int64_t *
     return true;
 }
 
-/* What other operations have learned meanwhile. */
+/* What other operations have learned meanwhile; never less than this one knows. */
 static void recall(const struct bk_agent *agent, struct operation *operation)
 {
     const struct known *cached = bk_agent_cache_peek(agent, operation->key);
-    if (cached != NULL && (operation->known.mask == 0 ||
-                           cached->columns[BK_GUARDED_UNTIL] > operation->known.columns[BK_GUARDED_UNTIL]))
+    if (cached != NULL)
         operation->known = *cached;
 }
 
@@ -328,14 +327,15 @@ static void fail(const struct bk_agent *agent, struct operation *operation, int6
         operation->step = STEP_GRANT_READ;
         operation->is_retry = false;
     }
-    /* Contenders that come back at once, or in step, would time each other out for ever: they part by as much
-     * as the try took, and by more each time. */
-    int64_t spent_ns = now_ns > operation->asked_ns ? now_ns - operation->asked_ns : 0;
-    int64_t mean_ns = agent->config.retry_backoff_ns;
-    mean_ns = is_unknown && spent_ns > mean_ns ? spent_ns : mean_ns;
-    uint32_t doublings =
-        operation->tries - 1 < WAIT_DOUBLINGS_MAX ? operation->tries - 1 : WAIT_DOUBLINGS_MAX;
-    mean_ns = bk_agent_spread(agent, mean_ns, operation->tries);
-    if (mean_ns > 0)
-        operation->wake_ns = bk_agent_later(now_ns, UINT64_C(1) << doublings, mean_ns);
+    /* Contenders that come back at once, or in step, would time each other out for ever: they part by more
+     * each time, and by as much as the try took at least. */
+    uint32_t doublings = operation->tries < WAIT_DOUBLINGS_MAX ? operation->tries : WAIT_DOUBLINGS_MAX;
+    int64_t wait_ns = bk_agent_spread(agent, agent->config.retry_backoff_ns, operation->tries);
+    wait_ns = bk_agent_later(0, UINT64_C(1) << doublings, wait_ns);
+    if (is_unknown && wait_ns > 0 && now_ns > operation->asked_ns) {
+        int64_t spent_ns = bk_agent_spread(agent, now_ns - operation->asked_ns, operation->tries);
+        wait_ns = spent_ns > wait_ns ? spent_ns : wait_ns;
+    }
+    if (wait_ns > 0)
+        operation->wake_ns = bk_agent_later(now_ns, 1, wait_ns);
 }
