@@ -2,7 +2,7 @@
 /* newest: the newest n rows that a reader gets are the newest n. A reader walks down from the bucket that the
  * state names until it has n rows, and never sees what lies below; so a row of an older bucket that is newer
  * than one of those is missed. Judged after each row that is stored, by the true newest n, kept by time.
- * Among rows of one time any will do: kept are those of the higher buckets, which a reader meets first. */
+ * Of rows of one time those in higher buckets count as newer: a reader meets them first. */
 #include <inttypes.h>
 #include <stdlib.h>
 
