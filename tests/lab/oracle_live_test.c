@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: faults last as long as what they delay, and live is judged by the time after the last of them. Method:
+ * faults and rows that fire on both sides of each moment that counts. */
+#include "oracle_stand.h"
+
+#define SECOND SIM_SECOND
+
+static void open_coordinated(struct stand *stand, enum bk_coordination coordination)
+{
+    stand_prepare_probabilistic(stand, coordination);
+    stand_open(stand);
+}
+
+/* --- health: the client's patience is 1 s. */
+
+static void assert_health(const struct stand *stand, int64_t unhealthy_ns, int64_t well_ns)
+{
+    assert_int_equal(lab_health_unhealthy_ns(&stand->run), unhealthy_ns);
+    assert_int_equal(lab_health_well_ns(&stand->run), well_ns);
+}
+
+static void test_health_without_faults_is_well_from_the_start(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_coordinated(&stand, BK_SINGLE);
+    assert_health(&stand, 0, 0);
+    stand_wait_until(&stand, 5 * SECOND);
+    assert_health(&stand, 0, 5 * SECOND);
+    assert_int_equal(stand.run.oracles.health.stretch, 0);
+    assert_int_equal(stand.run.oracles.verdict.conditions & 1u << LAB_CONDITION_FAULTS, 0);
+    stand_close(&stand);
+}
+
+/* A fault lasts until what it delayed has ended too. */
+static void test_health_fault_settles(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_coordinated(&stand, BK_SINGLE);
+    stand_wait_until(&stand, 2 * SECOND);
+    lab_health_fault(&stand.run, true);
+    assert_true(stand.run.oracles.verdict.conditions >> LAB_CONDITION_FAULTS & 1);
+    stand_wait_until(&stand, 5 * SECOND);
+    assert_health(&stand, 3 * SECOND, -1);
+    lab_health_fault(&stand.run, false);
+    stand_wait_until(&stand, 6 * SECOND - 1);
+    assert_health(&stand, 4 * SECOND - 1, -1);
+    stand_wait_until(&stand, 6 * SECOND);
+    assert_health(&stand, 4 * SECOND, 0);
+    stand_wait_until(&stand, 9 * SECOND);
+    assert_health(&stand, 4 * SECOND, 3 * SECOND);
+    assert_int_equal(stand.run.oracles.health.stretch, 1);
+    lab_health_fault(&stand.run, true);
+    stand_wait_until(&stand, 10 * SECOND);
+    assert_health(&stand, 5 * SECOND, -1);
+    assert_int_equal(stand.run.oracles.health.stretch, 2);
+    stand_close(&stand);
+}
+
+/* Well when the last of them has ended; one that begins while another settles goes on with the same time. */
+static void test_health_faults_that_overlap_are_one(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_coordinated(&stand, BK_SINGLE);
+    lab_health_fault(&stand.run, true);
+    stand_wait_until(&stand, 2 * SECOND);
+    lab_health_fault(&stand.run, true);
+    stand_wait_until(&stand, 4 * SECOND);
+    lab_health_fault(&stand.run, false);
+    stand_wait_until(&stand, 6 * SECOND);
+    assert_health(&stand, 6 * SECOND, -1);
+    lab_health_fault(&stand.run, false);
+    stand_wait_until(&stand, 7 * SECOND - 1);
+    lab_health_fault(&stand.run, true);
+    stand_wait_until(&stand, 8 * SECOND);
+    lab_health_fault(&stand.run, false);
+    assert_int_equal(stand.run.oracles.health.stretch, 1);
+    stand_wait_until(&stand, 20 * SECOND);
+    assert_health(&stand, 9 * SECOND, 11 * SECOND);
+    lab_health_fault(&stand.run, true);
+    assert_int_equal(stand.run.oracles.health.stretch, 2);
+    assert_health(&stand, 9 * SECOND, -1);
+    stand_close(&stand);
+}
+
+/* A fault that says itself when it ends, alone, within another one, and beyond it. */
+static void test_health_pulses_end_by_themselves(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_coordinated(&stand, BK_SINGLE);
+    lab_health_pulse(&stand.run, stand_time(&stand, 3 * SECOND));
+    stand_wait_until(&stand, 1 * SECOND);
+    lab_health_pulse(&stand.run, stand_time(&stand, 2 * SECOND)); /* within the first */
+    stand_wait_until(&stand, 4 * SECOND);
+    assert_health(&stand, 4 * SECOND, 0);
+    stand_wait_until(&stand, 10 * SECOND);
+    lab_health_fault(&stand.run, true);
+    lab_health_pulse(&stand.run, stand_time(&stand, 11 * SECOND));
+    stand_wait_until(&stand, 20 * SECOND);
+    assert_health(&stand, 14 * SECOND, -1);
+    lab_health_pulse(&stand.run, stand_time(&stand, 30 * SECOND));
+    lab_health_fault(&stand.run, false);
+    stand_wait_until(&stand, 31 * SECOND - 1);
+    assert_health(&stand, 25 * SECOND - 1, -1);
+    stand_wait_until(&stand, 31 * SECOND);
+    assert_health(&stand, 25 * SECOND, 0);
+    lab_health_pulse(&stand.run, stand_time(&stand, 31 * SECOND)); /* a moment: a clock jumps */
+    stand_wait_until(&stand, 40 * SECOND);
+    assert_health(&stand, 26 * SECOND, 8 * SECOND);
+    assert_int_equal(stand.run.oracles.health.stretch, 3);
+    stand_close(&stand);
+}
+
+/* A network that loses messages of its own is never well. */
+static void test_health_of_a_lossy_network_is_never_well(void **state)
+{
+    (void)state;
+    struct stand stand;
+    stand_prepare_probabilistic(&stand, BK_SINGLE);
+    stand.scenario.network.loss = 1e-9;
+    stand_open(&stand);
+    lab_health_pulse(&stand.run, stand_time(&stand, 3 * SECOND));
+    stand_wait_until(&stand, SIM_HOUR);
+    assert_health(&stand, SIM_HOUR, -1);
+    assert_true(stand.run.oracles.verdict.conditions >> LAB_CONDITION_FAULTS & 1);
+    stand_close(&stand);
+}
+
+/* --- live: threshold 4, so 24 rows make a partition full, and the lag is 2 s. */
+
+#define FULL 24u
+#define LAG  (2 * SECOND)
+
+static void fire(struct stand *stand, uint32_t key, int64_t bucket, uint64_t rows)
+{
+    for (; rows > 0; rows--) {
+        uint64_t row = stand->run.keys[key].rows;
+        struct lab_host_operation operation = stand_operation(key, row, bucket);
+        operation.fires = true;
+        stand_place(stand, key, row, 0, bucket, 0);
+        stand_store(stand, key, row, 0, bucket, true);
+        stand_acknowledge(stand, &operation);
+        lab_oracles_write_ended(&stand->run, &operation, true, false);
+    }
+}
+
+static void test_live_partition_that_does_not_close_is_violated(void **state)
+{
+    (void)state;
+    for (int64_t late_ns = 0; late_ns <= 1; late_ns++) {
+        struct stand stand;
+        open_coordinated(&stand, BK_SINGLE);
+        stand_wait_until(&stand, LAG);
+        fire(&stand, 0, 0, FULL);
+        stand_wait_until(&stand, 2 * LAG + late_ns);
+        fire(&stand, 0, 0, 1);
+        stand_end(&stand);
+        assert_true(stand.run.oracles.verdict.is_judged[LAB_ORACLE_LIVE]);
+        assert_violations(&stand, LAB_ORACLE_LIVE, (uint64_t)late_ns);
+        stand_close(&stand);
+    }
+}
+
+/* However many come until then: a next bucket on its way closes nothing. */
+static void test_live_partition_may_grow_for_the_lag(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_coordinated(&stand, BK_SINGLE);
+    stand_wait_until(&stand, LAG);
+    fire(&stand, 0, 0, FULL - 1);
+    stand_wait_until(&stand, 5 * LAG);
+    fire(&stand, 0, 0, 500); /* the first of them makes it full */
+    stand_wait_until(&stand, 6 * LAG);
+    fire(&stand, 0, 0, 500);
+    fire(&stand, 0, 1, 1);
+    stand_wait_until(&stand, 9 * LAG);
+    fire(&stand, 0, 1, FULL - 1);
+    stand_end(&stand);
+    assert_violations(&stand, LAB_ORACLE_LIVE, 0);
+    stand_close(&stand);
+}
+
+/* Rows before all was well for the lag, and those before the last fault, are not counted. */
+static void test_live_counts_from_when_all_was_well(void **state)
+{
+    (void)state;
+    for (int64_t late_ns = -1; late_ns <= 0; late_ns++) {
+        struct stand stand;
+        open_coordinated(&stand, BK_SINGLE);
+        stand_wait_until(&stand, LAG);
+        fire(&stand, 0, 0, FULL);
+        lab_health_fault(&stand.run, true);
+        stand_wait_until(&stand, 10 * SECOND);
+        lab_health_fault(&stand.run, false);
+        stand_wait_until(&stand, 11 * SECOND + LAG + late_ns);
+        fire(&stand, 0, 0, FULL);
+        stand_wait_until(&stand, 60 * SECOND);
+        fire(&stand, 0, 0, 1);
+        stand_end(&stand);
+        assert_violations(&stand, LAB_ORACLE_LIVE, late_ns == 0);
+        stand_close(&stand);
+    }
+}
+
+/* What did not close before a fault did so in a time that is over. */
+static void test_live_judges_the_time_after_the_last_fault_alone(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_coordinated(&stand, BK_SINGLE);
+    stand_wait_until(&stand, LAG);
+    fire(&stand, 0, 0, FULL);
+    stand_wait_until(&stand, 10 * SECOND);
+    fire(&stand, 0, 0, 1);
+    lab_health_pulse(&stand.run, stand_time(&stand, 11 * SECOND));
+    stand_wait_until(&stand, 60 * SECOND);
+    stand_end(&stand);
+    assert_true(stand.run.oracles.verdict.is_judged[LAB_ORACLE_LIVE]);
+    assert_violations(&stand, LAB_ORACLE_LIVE, 0);
+    stand_close(&stand);
+}
+
+static void test_live_is_counted_in_keys(void **state)
+{
+    (void)state;
+    struct stand stand;
+    stand_prepare_probabilistic(&stand, BK_SINGLE);
+    stand.run.key_count = 3;
+    stand_open(&stand);
+    stand_wait_until(&stand, LAG);
+    fire(&stand, 0, 0, FULL);
+    fire(&stand, 1, 0, FULL);
+    fire(&stand, 2, 0, FULL);
+    fire(&stand, 0, 1, FULL);
+    stand_wait_until(&stand, 10 * SECOND);
+    fire(&stand, 0, 0, 2);
+    fire(&stand, 1, 0, 1);
+    fire(&stand, 0, 1, 1);
+    stand_end(&stand);
+    assert_violations(&stand, LAB_ORACLE_LIVE, 2);
+    stand_close(&stand);
+}
+
+/* Faults that end too late for the lag, or never. */
+static void test_live_is_not_judged_before_all_was_well_for_the_lag(void **state)
+{
+    (void)state;
+    for (int64_t left_ns = -1; left_ns <= 0; left_ns++) {
+        struct stand stand;
+        open_coordinated(&stand, BK_SINGLE);
+        lab_health_fault(&stand.run, true);
+        stand_wait_until(&stand, 10 * SECOND);
+        lab_health_fault(&stand.run, false);
+        stand_wait_until(&stand, 11 * SECOND + LAG + left_ns);
+        stand_end(&stand);
+        assert_int_equal(stand.run.oracles.verdict.is_judged[LAB_ORACLE_LIVE], left_ns == 0);
+        stand_close(&stand);
+    }
+    struct stand stand;
+    open_coordinated(&stand, BK_SINGLE);
+    lab_health_fault(&stand.run, true);
+    stand_wait_until(&stand, SIM_HOUR);
+    stand_end(&stand);
+    assert_false(stand.run.oracles.verdict.is_judged[LAB_ORACLE_LIVE]);
+    stand_close(&stand);
+}
+
+/* A partition that the state has left takes rows of old caches, and closes no more. */
+static void test_live_partition_below_the_states_bucket_is_closed(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_coordinated(&stand, BK_THREE_STATE);
+    stand_wait_until(&stand, LAG);
+    fire(&stand, 0, 0, FULL);
+    stand_state(&stand, 0, 1, 0, 20 * SECOND);
+    stand_wait_until(&stand, 10 * SECOND);
+    fire(&stand, 0, 0, 1);
+    assert_int_equal(stand.run.oracles.keys[0].stuck_stretch, 0);
+    stand_state(&stand, 0, 0, 0, 0);
+    fire(&stand, 0, 0, 1);
+    stand_end(&stand);
+    assert_violations(&stand, LAB_ORACLE_LIVE, 1);
+    stand_close(&stand);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_health_without_faults_is_well_from_the_start),
+        cmocka_unit_test(test_health_fault_settles),
+        cmocka_unit_test(test_health_faults_that_overlap_are_one),
+        cmocka_unit_test(test_health_pulses_end_by_themselves),
+        cmocka_unit_test(test_health_of_a_lossy_network_is_never_well),
+        cmocka_unit_test(test_live_partition_that_does_not_close_is_violated),
+        cmocka_unit_test(test_live_partition_may_grow_for_the_lag),
+        cmocka_unit_test(test_live_counts_from_when_all_was_well),
+        cmocka_unit_test(test_live_judges_the_time_after_the_last_fault_alone),
+        cmocka_unit_test(test_live_is_counted_in_keys),
+        cmocka_unit_test(test_live_is_not_judged_before_all_was_well_for_the_lag),
+        cmocka_unit_test(test_live_partition_below_the_states_bucket_is_closed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
