@@ -106,7 +106,7 @@ void bk_agent_take_outcome(struct bk_agent *agent, struct operation *operation, 
     bool is_conditional = (step == STEP_COUNT || step == STEP_RESET || step == STEP_ROLL) &&
                           agent->config.counter == BK_COUNTER_LWT;
     struct known state;
-    if (step >= STEP_GRANT_READ && step <= STEP_OLD_START) {
+    if (step >= STEP_GRANT_READ) {
         bk_agent_guarded_outcome(agent, operation, now_ns, outcome);
         return;
     }

@@ -191,6 +191,93 @@ static void test_three_state_lwt_with_a_safe_lead_misroutes_no_row(void **state)
     assert_true(unsafe.misrouted > 0); /* the measure measures */
 }
 
+/* All that is drawn of guarded; clocks go wrong by up to the bound. */
+static struct world *draw_guarded(uint64_t seed, struct failures may)
+{
+    struct draw draw = {seed};
+    struct bk_agent_config config = draw_config(&draw);
+    config.coordination = BK_GUARDED;
+    config.counter = BK_COUNTER_COLUMN;
+    config.grant_ns = 1 + (int64_t)draw_below(&draw, 200);
+    config.clock_bound_ns = (int64_t)draw_below(&draw, 4) * 15;
+    config.cache_entries = draw_below(&draw, 2) == 0 ? 1 : 64;
+    struct world *world = world_of(&config, 1 + (int)draw_below(&draw, AGENTS_MAX), seed);
+    world->key_count = 1 + draw_below(&draw, KEYS_GUARDED);
+    world->may = may;
+    uint64_t span = 2 * (uint64_t)config.clock_bound_ns + 1;
+    for (int i = 0; i < world->agent_count; i++)
+        world->agents[i].offset_ns = (int64_t)draw_below(&draw, span) - config.clock_bound_ns;
+    return world;
+}
+
+/* Whatever fails and whoever crashes: the bucket of a row follows from its time alone and buckets follow each
+ * other in the order of times, none that was left is empty, each counter has its own bucket's rows alone, and
+ * readers begin high enough. The world asserts the rest at each step. */
+static void test_guarded_places_rows_by_their_time_alone(void **state)
+{
+    (void)state;
+    struct tally tally = {0};
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        struct draw draw = {seed * 77};
+        struct failures may = draw_failures(&draw);
+        may.crash = draw_below(&draw, 2) == 0;
+        struct world *world = draw_guarded(seed, may);
+        world_run(world, 120);
+        guarded_check(world);
+        add_tally(&tally, &world->tally);
+        world_free(world);
+    }
+    assert_true(tally.rolls > 1000 && tally.extensions > 10000 && tally.crashes > 1000);
+    assert_true(tally.lookups > 300 && tally.late_rows > 1000 && tally.late_effects > 1000);
+    assert_true(tally.conditions_lost > 1000 && tally.retried_rows > 1000 && tally.reads > 1000);
+}
+
+/* The worst that clocks within their bound can do to a reader: its own is late by the bound, and the rows
+ * that it must meet are ahead of a clock that is ahead. The world asserts where it begins. */
+static void test_guarded_readers_begin_high_enough_by_the_worst_clocks(void **state)
+{
+    (void)state;
+    struct tally tally = {0};
+    for (uint64_t seed = 0; seed < 600; seed++) {
+        struct draw draw = {seed};
+        struct bk_agent_config config = small_config(BK_GUARDED, BK_COUNTER_COLUMN);
+        config.operations = 4;
+        config.clock_bound_ns = 20 + (int64_t)draw_below(&draw, 40);
+        config.grant_ns = 20 + (int64_t)draw_below(&draw, 300);
+        struct world *world = world_of(&config, 4, seed);
+        world->key_count = 1;
+        world->reads_of_8 = 4;
+        world->rows_are_ahead = true;
+        for (int i = 0; i < world->agent_count; i++)
+            world->agents[i].offset_ns = i % 2 == 0 ? config.clock_bound_ns : -config.clock_bound_ns;
+        world_run(world, 150);
+        guarded_check(world);
+        add_tally(&tally, &world->tally);
+        world_free(world);
+    }
+    assert_true(tally.reads > 3000 && tally.rolls > 1000);
+}
+
+/* Without failures no row is refused but those of the future, and every increment is made once. */
+static void test_guarded_without_failures_takes_every_row(void **state)
+{
+    (void)state;
+    struct tally tally = {0};
+    for (uint64_t seed = 0; seed < 500; seed++) {
+        struct world *world = draw_guarded(seed, (struct failures){.lag = seed % 2});
+        world_run(world, 150);
+        guarded_check(world);
+        int64_t stored = 0;
+        for (size_t key = 0; key < KEYS_GUARDED; key++)
+            stored += world->keys[key].total;
+        assert_true((uint64_t)stored == world->tally.counted && world->tally.unknown_rows == 0);
+        assert_true(world->tally.refused_rows == world->tally.future_rows);
+        add_tally(&tally, &world->tally);
+        world_free(world);
+    }
+    assert_true(tally.rolls > 1000 && tally.future_rows > 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +285,9 @@ int main(void)
         cmocka_unit_test(test_any_schedule_with_any_failure_ends_and_keeps_rows_in_place),
         cmocka_unit_test(test_lwt_count_without_unknown_outcomes_loses_nothing),
         cmocka_unit_test(test_locked_lwt_skips_no_bucket),
+        cmocka_unit_test(test_guarded_places_rows_by_their_time_alone),
+        cmocka_unit_test(test_guarded_readers_begin_high_enough_by_the_worst_clocks),
+        cmocka_unit_test(test_guarded_without_failures_takes_every_row),
         cmocka_unit_test(test_three_state_lwt_with_a_safe_lead_misroutes_no_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

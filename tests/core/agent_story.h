@@ -9,6 +9,7 @@
 #include "agent_host.h"
 
 struct story {
+    bool is_guarded; /* the names of columns are those of guarded */
     char text[16384];
     size_t length;
 };
@@ -20,6 +21,7 @@ struct actor {
 };
 
 static const char *const state_names[] = {"bucket", "counter", "last", "next"};
+static const char *const guarded_names[] = {"bucket", "before", "start", "until"};
 static const char *const lock_names[] = {"owner", "until"};
 
 static inline void say(struct story *story, const char *format, ...)
@@ -39,11 +41,18 @@ static inline struct actor actor_of(struct story *story, const char *name,
     return (struct actor){name, make_agent(config), story};
 }
 
+static inline const char *const *names_of(const struct story *story)
+{
+    return story->is_guarded ? guarded_names : state_names;
+}
+
 static inline void say_columns(struct story *story, const char *const *names, uint32_t mask,
                                const int64_t *columns)
 {
     for (unsigned i = 0; i < BK_COLUMN_COUNT; i++) {
-        if (mask & 1u << i)
+        if ((mask & 1u << i) != 0 && columns[i] == INT64_MIN)
+            say(story, " %s=-inf", names[i]);
+        else if (mask & 1u << i)
             say(story, " %s=%lld", names[i], (long long)columns[i]);
     }
 }
@@ -68,18 +77,22 @@ static inline void say_action(struct story *story, const struct bk_action *actio
         break;
     case BK_ACT_WRITE_STATE:
         say(story, "set");
-        say_columns(story, state_names, action->mask, action->columns);
+        say_columns(story, names_of(story), action->mask, action->columns);
         break;
     case BK_ACT_CAS_STATE:
         say(story, "set");
-        say_columns(story, state_names, action->mask, action->columns);
-        say_condition(story, state_names, action);
+        say_columns(story, names_of(story), action->mask, action->columns);
+        say_condition(story, names_of(story), action);
         break;
     case BK_ACT_ADD_COUNTER:
         say(story, "add 1");
+        if (story->is_guarded)
+            say(story, " to %lld", (long long)action->bucket);
         break;
     case BK_ACT_READ_COUNTER:
         say(story, "read counter");
+        if (story->is_guarded)
+            say(story, " of %lld", (long long)action->bucket);
         break;
     case BK_ACT_READ_START:
         say(story, "read start of %lld", (long long)action->bucket);
@@ -187,20 +200,20 @@ static inline void tell_columns(const struct actor *actor, int64_t now_ns, uint3
 
 static inline void is_absent(const struct actor *actor, int64_t now_ns, uint32_t operation)
 {
-    tell_columns(actor, now_ns, operation, BK_OUTCOME_APPLIED, state_names, 0, (int64_t[4]){0});
+    tell_columns(actor, now_ns, operation, BK_OUTCOME_APPLIED, names_of(actor->story), 0, (int64_t[4]){0});
 }
 
 static inline void is_state(const struct actor *actor, int64_t now_ns, uint32_t operation, int64_t bucket,
                             int64_t counter, int64_t last_ns, int64_t next_ns)
 {
-    tell_columns(actor, now_ns, operation, BK_OUTCOME_APPLIED, state_names, 15,
+    tell_columns(actor, now_ns, operation, BK_OUTCOME_APPLIED, names_of(actor->story), 15,
                  (int64_t[]){bucket, counter, last_ns, next_ns});
 }
 
 static inline void but_state(const struct actor *actor, int64_t now_ns, uint32_t operation, int64_t bucket,
                              int64_t counter, int64_t last_ns, int64_t next_ns)
 {
-    tell_columns(actor, now_ns, operation, BK_OUTCOME_NOT_APPLIED, state_names, 15,
+    tell_columns(actor, now_ns, operation, BK_OUTCOME_NOT_APPLIED, names_of(actor->story), 15,
                  (int64_t[]){bucket, counter, last_ns, next_ns});
 }
 

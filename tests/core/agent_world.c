@@ -18,6 +18,8 @@ static void go_on(struct world *world, int agent, uint32_t operation);
 static void answer(struct world *world, int agent, struct pending *pending);
 static bool is_quiet(const struct world *world);
 static void begin(struct world *world, int agent);
+static void crash(struct world *world, int agent);
+static bool is_guarded(const struct world *world);
 static void check_all_free(struct world *world);
 
 struct world *world_of(const struct bk_agent_config *config, int agent_count, uint64_t seed)
@@ -28,6 +30,8 @@ struct world *world_of(const struct bk_agent_config *config, int agent_count, ui
     world->config = *config;
     world->draw.state = seed * 2654435761u + 1;
     world->agent_count = agent_count;
+    world->reads_of_8 = 1;
+    world->key_count = config->coordination == BK_GUARDED ? KEYS_GUARDED : KEYS;
     world->now_ns = 1000;
     for (int i = 0; i < agent_count; i++) {
         struct bk_agent_config own = *config;
@@ -60,13 +64,14 @@ void world_write(struct world *world, int agent, uint64_t key, const struct bk_r
 {
     uint32_t operation;
     struct world_agent *own = &world->agents[agent];
-    enum bk_status status = bk_agent_write(own->agent, world->now_ns, key, row, &operation);
+    enum bk_status status = bk_agent_write(own->agent, world_clock(world, agent), key, row, &operation);
     assert_int_equal(status, own->begun < world->config.operations ? BK_OK : BK_ERROR_BUSY);
     if (status != BK_OK)
         return;
     assert_true(operation < world->config.operations && !own->operations[operation].is_used);
-    own->operations[operation] = (struct under_way){.is_used = true};
+    own->operations[operation] = (struct under_way){.is_used = true, .row = *row};
     own->begun++;
+    guarded_begun(world, agent, key, operation);
     world->tally.fired += bk_fires(&world->config.strategy, row);
     take_actions(world, agent);
 }
@@ -84,6 +89,8 @@ static void step(struct world *world, int *left)
     int agent = (int)draw_below(&world->draw, (uint64_t)world->agent_count);
     struct world_agent *own = &world->agents[agent];
     pass_time(world);
+    if (world->may.crash && draw_below(&world->draw, 256) == 0)
+        crash(world, agent);
     switch (draw_below(&world->draw, 8)) {
     case 0:
         if (*left > 0) {
@@ -95,7 +102,7 @@ static void step(struct world *world, int *left)
         own->agent = move_agent(own->agent, bk_agent_size(&world->config));
         break;
     case 2:
-        assert_int_equal(bk_agent_tick(own->agent, world->now_ns), BK_OK);
+        assert_int_equal(bk_agent_tick(own->agent, world_clock(world, agent)), BK_OK);
         break;
     case 3:
         if (world->late_count > 0) {
@@ -142,9 +149,9 @@ static void answer(struct world *world, int agent, struct pending *pending)
 {
     struct bk_agent *told = world->agents[agent].agent;
     pending->is_used = false;
-    assert_int_equal(bk_agent_outcome(told, world->now_ns, pending->action.operation, &pending->outcome),
-                     BK_OK);
-    assert_int_equal(bk_agent_outcome(told, world->now_ns, pending->action.operation, &pending->outcome),
+    int64_t now_ns = world_clock(world, agent);
+    assert_int_equal(bk_agent_outcome(told, now_ns, pending->action.operation, &pending->outcome), BK_OK);
+    assert_int_equal(bk_agent_outcome(told, now_ns, pending->action.operation, &pending->outcome),
                      BK_ERROR_OPERATION);
     take_actions(world, agent);
 }
@@ -160,21 +167,54 @@ static bool is_quiet(const struct world *world)
 
 static void begin(struct world *world, int agent)
 {
-    struct bk_row row = {.time_ns = world->now_ns, .id = draw_bits(&world->draw)};
-    uint64_t key = draw_below(&world->draw, KEYS);
+    struct bk_row row = {.time_ns = world_clock(world, agent), .id = draw_bits(&world->draw)};
+    uint64_t key = draw_below(&world->draw, world->key_count);
     struct world_agent *own = &world->agents[agent];
     uint32_t operation;
-    if (draw_below(&world->draw, 8) > 0 || own->begun == world->config.operations) {
+    if (draw_below(&world->draw, 8) >= world->reads_of_8 || own->begun == world->config.operations) {
+        if (is_guarded(world))
+            guarded_draw_time(world, &row);
         world_write(world, agent, key, &row);
         return;
     }
     enum bk_plan plan = draw_below(&world->draw, 2) == 0 ? BK_PLAN_WALK : BK_PLAN_PAIR;
-    assert_int_equal(bk_agent_read_latest(own->agent, world->now_ns, key, 0, 0,
-                                          1 + draw_below(&world->draw, 9), plan, &operation),
+    assert_int_equal(bk_agent_read_latest(own->agent, row.time_ns, key, 0, 0, 1 + draw_below(&world->draw, 9),
+                                          plan, &operation),
                      BK_OK);
-    own->operations[operation] = (struct under_way){.is_used = true, .is_read = true};
+    own->operations[operation] = (struct under_way){.is_used = true, .is_read = true, .row = row};
     own->begun++;
+    guarded_begun(world, agent, key, operation);
     world->tally.reads++;
+}
+
+/* The process is gone, and begins anew; what it had asked may still take effect, now or late. */
+static void crash(struct world *world, int agent)
+{
+    struct world_agent *own = &world->agents[agent];
+    struct bk_agent_config config = world->config;
+    config.agent_id = (uint64_t)agent + 1;
+    for (uint32_t i = 0; i < OPERATIONS_MAX; i++) {
+        struct pending *pending = &own->operations[i].pending;
+        if (pending->is_used && !pending->has_effect && world->late_count < LATE_MAX) {
+            world->late[world->late_count].agent = agent;
+            world->late[world->late_count++].action = pending->action;
+        }
+        own->operations[i] = (struct under_way){.is_used = false};
+    }
+    own->begun = 0;
+    world->tally.crashes++;
+    void *memory = own->agent;
+    assert_int_equal(bk_agent_init(memory, bk_agent_size(&config), &config, &own->agent), BK_OK);
+}
+
+static bool is_guarded(const struct world *world)
+{
+    return world->config.coordination == BK_GUARDED;
+}
+
+int64_t world_clock(const struct world *world, int agent)
+{
+    return world->now_ns + world->agents[agent].offset_ns;
 }
 
 /* All that is asked, or some of it where the host may be slow. */
@@ -188,8 +228,10 @@ static void take_actions(struct world *world, int agent)
             end(world, agent, &action);
         else if (action.kind != BK_ACT_ACK)
             ask(world, agent, &action);
-        else
+        else {
             assert_true(action.bucket == world->agents[agent].operations[action.operation].bucket);
+            guarded_acknowledged(world, agent, &action);
+        }
     }
 }
 
@@ -199,6 +241,8 @@ static void ask(struct world *world, int agent, const struct bk_action *action)
     assert_false(operation->pending.is_used);
     operation->pending = (struct pending){.is_used = true, .action = *action, .since_ns = world->now_ns};
     check_asked(world, agent, action);
+    if (is_guarded(world))
+        guarded_asked(world, agent, action);
     if (action->kind != BK_ACT_PUT_ROW)
         return;
     assert_true(action->is_retry == operation->has_bucket);
@@ -230,6 +274,8 @@ static void end(struct world *world, int agent, const struct bk_action *action)
     world->tally.unknown_rows += !operation->is_read && action->status == BK_OPERATION_UNKNOWN;
     world->tally.counted += action->counted;
     world->last_done = *action;
+    if (is_guarded(world))
+        guarded_ended(world, agent, action);
     operation->is_used = false;
     world->agents[agent].begun--;
 }
@@ -239,7 +285,7 @@ static void check_asked(struct world *world, int agent, const struct bk_action *
 {
     struct world_key *key = &world->keys[action->key];
     int64_t owner = agent + 1;
-    bool by_lwt = world->config.counter == BK_COUNTER_LWT;
+    bool by_lwt = world->config.counter == BK_COUNTER_LWT || is_guarded(world);
     assert_true(action->kind != BK_ACT_WRITE_STATE || !by_lwt);
     assert_true(action->kind != BK_ACT_CAS_STATE || by_lwt);
     if (action->kind == BK_ACT_CAS_LOCK && action->columns[BK_LOCK_OWNER] != 0) {
@@ -303,9 +349,18 @@ static void perform(struct world *world, int agent, const struct bk_action *acti
         break;
     case BK_ACT_ADD_COUNTER:
         key->total++;
+        key->totals[is_guarded(world) ? action->bucket : 0]++;
         break;
     case BK_ACT_READ_COUNTER:
-        outcome->counter = key->total;
+        outcome->counter = is_guarded(world) ? key->totals[action->bucket] : key->total;
+        break;
+    case BK_ACT_READ_START:
+        outcome->mask = key->has_start[action->bucket];
+        outcome->columns[0] = key->has_start[action->bucket] ? key->starts[action->bucket] : INT64_MIN;
+        break;
+    case BK_ACT_WRITE_START:
+        key->has_start[action->bucket] = true;
+        key->starts[action->bucket] = action->columns[0];
         break;
     case BK_ACT_CAS_LOCK:
         if (holds(key->lock, key->lock_exists, action, 2)) {
@@ -342,13 +397,17 @@ static bool holds(const int64_t *row, bool exists, const struct bk_action *actio
 static void store_state(struct world *world, const struct bk_action *action)
 {
     struct world_key *key = &world->keys[action->key];
-    int64_t bucket = key->state[BK_BUCKET], counter = key->state[BK_COUNTER];
-    assert_true(key->state_exists || action->mask == 15);
+    int64_t bucket = key->state[BK_BUCKET], counter = key->state[BK_COUNTER], before[BK_COLUMN_COUNT];
+    bool existed = key->state_exists;
+    assert_true(existed || action->mask == 15);
+    memcpy(before, key->state, sizeof before);
     for (unsigned i = 0; i < BK_COLUMN_COUNT; i++) {
         if (action->mask & 1u << i)
             key->state[i] = action->columns[i];
     }
     key->state_exists = true;
+    if (is_guarded(world))
+        guarded_stored(world, action, before, existed);
     if (key->state[BK_BUCKET] == bucket)
         return;
     world->tally.rolls++;
@@ -372,20 +431,21 @@ static void check_all_free(struct world *world)
 {
     for (int i = 0; i < world->agent_count; i++) {
         struct bk_agent *agent = world->agents[i].agent;
-        struct bk_row row = row_at(world->now_ns, false);
+        struct bk_row row = row_at(world_clock(world, i), false);
         struct bk_action action;
         bool seen[OPERATIONS_MAX] = {false};
         uint32_t operation;
-        assert_true(bk_agent_deadline(agent) == INT64_MAX || bk_agent_deadline(agent) <= world->now_ns);
-        assert_int_equal(bk_agent_tick(agent, world->now_ns), BK_OK);
+        assert_true(bk_agent_deadline(agent) == INT64_MAX || bk_agent_deadline(agent) <= row.time_ns);
+        assert_int_equal(bk_agent_tick(agent, row.time_ns), BK_OK);
         assert_true(bk_agent_deadline(agent) == INT64_MAX);
         assert_false(bk_agent_next(agent, &action));
         for (uint32_t j = 0; j < world->config.operations; j++) {
-            assert_int_equal(bk_agent_write(agent, world->now_ns, 0, &row, &operation), BK_OK);
+            /* Each on a key of its own, so that none has to wait for another. */
+            assert_int_equal(bk_agent_write(agent, row.time_ns, 100 + j, &row, &operation), BK_OK);
             assert_false(seen[operation]);
             seen[operation] = true;
         }
-        assert_int_equal(bk_agent_write(agent, world->now_ns, 0, &row, &operation), BK_ERROR_BUSY);
+        assert_int_equal(bk_agent_write(agent, row.time_ns, 0, &row, &operation), BK_ERROR_BUSY);
         for (uint32_t j = 0; j < world->config.operations; j++)
             assert_true(bk_agent_next(agent, &action));
         assert_false(bk_agent_next(agent, &action));

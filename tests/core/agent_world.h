@@ -9,21 +9,32 @@
 #include "agent_host.h"
 #include "draw.h"
 
-#define KEYS           3
+#define KEYS           3 /* that rows come to; of guarded, more than a small cache holds */
+#define KEYS_GUARDED   6
 #define AGENTS_MAX     5
 #define OPERATIONS_MAX 4
 #define LATE_MAX       64
 #define DATES_MAX      256
+#define BUCKETS_MAX    256
+#define PLACED_MAX     512
 #define LATENCY_NS_MAX 30 /* from asking to the effect, and from the effect to the answer */
 
 struct failures {
     bool refuse, lose, hide, late; /* an effect may be refused; lost; had but not told of; had later */
     bool lag;                      /* actions may lie about before the host takes them */
+    bool crash;                    /* agents may begin anew, with what they had asked still on its way */
 };
 
 struct tally {
     uint64_t fired, counted, rolls, rolls_above_threshold, misrouted;
     uint64_t retried_rows, refused_rows, unknown_rows, late_effects, takeovers, conditions_lost, reads;
+    uint64_t extensions, lookups, crashes, late_rows, future_rows; /* of guarded */
+};
+
+/* Of guarded: a row that was put, as far as anybody knows. */
+struct placed {
+    int64_t time_ns, bucket;
+    bool is_acknowledged, fires;
 };
 
 struct world_key {
@@ -33,6 +44,11 @@ struct world_key {
     int64_t dates[DATES_MAX]; /* of the changes that were stored */
     size_t date_count;
     int64_t lock_until[AGENTS_MAX]; /* as each agent asked for it last */
+    /* Of guarded: the table of starts, the starts as they were committed, and a counter for each bucket. */
+    bool has_start[BUCKETS_MAX];
+    int64_t starts[BUCKETS_MAX], committed[BUCKETS_MAX], totals[BUCKETS_MAX];
+    struct placed placed[PLACED_MAX];
+    size_t placed_count;
 };
 
 struct pending {
@@ -46,11 +62,15 @@ struct under_way {
     bool is_used, is_read, has_bucket;
     int64_t bucket;
     struct pending pending;
+    struct bk_row row;
+    struct placed *placed; /* of guarded; NULL: not yet */
+    int64_t latest_ns, due_bucket;
 };
 
 struct world_agent {
     struct bk_agent *agent;
     uint32_t begun;
+    int64_t offset_ns; /* of its clock */
     struct under_way operations[OPERATIONS_MAX];
 };
 
@@ -61,8 +81,10 @@ struct world {
     int64_t now_ns;
     bool is_frozen; /* no time passes */
     int agent_count;
+    uint64_t key_count, reads_of_8;
+    bool rows_are_ahead; /* of guarded: each by the whole bound, where its agent's clock is ahead by it too */
     struct world_agent agents[AGENTS_MAX];
-    struct world_key keys[KEYS];
+    struct world_key keys[KEYS_GUARDED];
     struct {
         int agent;
         struct bk_action action;
@@ -80,11 +102,22 @@ uint64_t world_run(struct world *world, int count);
 /* One row, and all that is under way driven to its end while the clock stands still. */
 void world_write(struct world *world, int agent, uint64_t key, const struct bk_row *row);
 void world_finish(struct world *world);
+int64_t world_clock(const struct world *world, int agent);
+
+/* agent_world_guarded.c: what holds at any time with guarded. */
+void guarded_begun(struct world *world, int agent, uint64_t key, uint32_t operation);
+void guarded_draw_time(struct world *world, struct bk_row *row);
+void guarded_asked(struct world *world, int agent, const struct bk_action *action);
+void guarded_acknowledged(struct world *world, int agent, const struct bk_action *action);
+void guarded_stored(struct world *world, const struct bk_action *action, const int64_t *before, bool existed);
+void guarded_ended(struct world *world, int agent, const struct bk_action *action);
+/* Of the whole run: a row's bucket follows from its time alone and never falls as times rise. */
+void guarded_check(const struct world *world);
 
 static inline struct failures draw_failures(struct draw *draw)
 {
     uint64_t bits = draw_bits(draw);
-    return (struct failures){bits & 1, bits & 2, bits & 4, bits & 8, bits & 16};
+    return (struct failures){bits & 1, bits & 2, bits & 4, bits & 8, bits & 16, false};
 }
 
 static inline void add_tally(struct tally *sum, const struct tally *more)

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the stories of guarded share. Grants reach 100 beyond the row, clocks are right to within 10, three
+ * rows that fire fill a bucket. */
+#ifndef TESTS_CORE_AGENT_GUARDED_STORY_H
+#define TESTS_CORE_AGENT_GUARDED_STORY_H
+
+#include "agent_story.h"
+
+#define BEGINNING INT64_MIN
+
+static inline struct actor guarded(struct story *story)
+{
+    struct bk_agent_config config = small_config(BK_GUARDED, BK_COUNTER_COLUMN);
+    config.operations = 4;
+    config.cache_ttl_ns = 0; /* not looked at */
+    config.retry_backoff_ns = 0;
+    story->is_guarded = true;
+    return actor_of(story, "A", &config);
+}
+
+/* Its agent knows bucket 5 from 500, bucket 4 from 400, granted until 600. */
+static inline struct actor knowing(struct story *story)
+{
+    struct actor a = guarded(story);
+    knows(&a, 510, 5, 400, 500, 600);
+    return a;
+}
+
+static inline void is_start(const struct actor *actor, int64_t now_ns, uint32_t operation, int64_t start_ns)
+{
+    static const char *const names[] = {"start"};
+    tell_columns(actor, now_ns, operation, BK_OUTCOME_APPLIED, names, 1, (int64_t[4]){start_ns});
+}
+
+static inline void no_start(const struct actor *actor, int64_t now_ns, uint32_t operation)
+{
+    static const char *const names[] = {"start"};
+    tell_columns(actor, now_ns, operation, BK_OUTCOME_APPLIED, names, 0, (int64_t[4]){0});
+}
+
+/* A row of another time than the agent's clock shows. */
+static inline uint32_t write_at(const struct actor *actor, int64_t now_ns, int64_t time_ns, bool fires)
+{
+    struct bk_row row = row_at(time_ns, fires);
+    uint32_t operation;
+    assert_int_equal(bk_agent_write(actor->agent, now_ns, 7, &row, &operation), BK_OK);
+    say(actor->story, "%lld %s%u %s 7 at %lld", (long long)now_ns, actor->name, operation,
+        fires ? "fires" : "writes", (long long)time_ns);
+    say_actions(actor, operation);
+    return operation;
+}
+
+/* Fires a row that is stored, counted, and told of a count of three. */
+static inline uint32_t fill(const struct actor *actor, int64_t now_ns)
+{
+    uint32_t operation = write_row(actor, now_ns, 7, true);
+    applied(actor, now_ns, operation);
+    applied(actor, now_ns, operation);
+    is_total(actor, now_ns, operation, THRESHOLD);
+    return operation;
+}
+
+#endif
