@@ -148,8 +148,8 @@ static void print_promises(const struct lab_fuzz_tally *tally)
         }
     }
     if (not_live > 0)
-        printf("live was not judged in %" PRIu64 " run%s, whose faults leave too little time after them\n",
-               not_live, not_live == 1 ? "" : "s");
+        printf("live was not judged in %" PRIu64 " run%s: too little was left after the faults\n", not_live,
+               not_live == 1 ? "" : "s");
 }
 
 /* What is promised, and by which conditions a run was excused from it, most frequent first. */

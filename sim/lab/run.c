@@ -151,6 +151,13 @@ static bool fail_metric(const struct lab_scenario *scenario, const struct lab_ex
     char at[32] = "";
     if (expect->line != 0)
         snprintf(at, sizeof at, ":%d:%d", expect->line, expect->column);
+    const char *live = strstr(expect->metric, ".oracle.live.violations");
+    if (live != NULL && scenario->engine == LAB_ENGINE_CLUSTER)
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "%s%s: this run has no metric '%s': too little of it is left after its faults to judge "
+            "live; let them end sooner, or run for longer",
+            place, at, expect->metric);
     if (nearest != NULL)
         return sim_fail(error, SIM_ERROR_INPUT, "%s%s: this run has no metric '%s'; did you mean '%s.%s'?",
                         place, at, expect->metric, label, nearest);
