@@ -8,6 +8,8 @@
 
 #define COLUMNS_ALL ((1u << BK_COLUMN_COUNT) - 1)
 #define CACHE_WAYS  4u
+/* No roll goes beyond it, whatever bucket a host tells. */
+#define BUCKET_LAST (INT64_MAX - 1)
 
 /* What an operation waits for, or is about to ask. */
 enum step {

@@ -52,7 +52,7 @@ void bk_agent_plan_count(struct bk_agent *agent, struct operation *operation, in
         next->columns[BK_COUNTER] = count;
         next->mask = BIT(BK_COUNTER);
     }
-    bool is_full = !is_waiting && bk_agent_is_full(agent, count);
+    bool is_full = !is_waiting && bk_agent_is_full(agent, count) && known[BK_BUCKET] < BUCKET_LAST;
     if (is_full && config->coordination != BK_LOCKED)
         raise_bucket(agent, operation, now_ns);
     if (next->mask != 0)
@@ -69,9 +69,10 @@ void bk_agent_plan_roll(const struct bk_agent *agent, struct operation *operatio
     bool by_column = agent->config.counter == BK_COUNTER_COLUMN;
     const int64_t *known = operation->known.columns;
     int64_t count = by_column ? minus(operation->total, known[BK_COUNTER]) : known[BK_COUNTER];
-    /* Somebody else has rolled, or it took so long that the lock may be another's by now. */
+    /* Somebody else has rolled, or no bucket is left, or it took so long that the lock may be another's by
+     * now. */
     if (!bk_agent_is_full(agent, count) || operation->bucket < known[BK_BUCKET] ||
-        now_ns >= operation->lock[BK_LOCK_UNTIL]) {
+        known[BK_BUCKET] >= BUCKET_LAST || now_ns >= operation->lock[BK_LOCK_UNTIL]) {
         bk_agent_unlock(operation);
         return;
     }

@@ -260,14 +260,16 @@ static void plan_roll(const struct bk_agent *agent, struct operation *operation,
 {
     const int64_t *known = operation->known.columns;
     int64_t until_ns = known[BK_GUARDED_UNTIL];
+    if (until_ns >= UNTIL_LAST || known[BK_GUARDED_BUCKET] >= BUCKET_LAST) {
+        bk_agent_finish(operation, BK_OPERATION_OK); /* no time, or no bucket, is left to be granted */
+        return;
+    }
     operation->next = operation->known;
     operation->next.columns[BK_GUARDED_BUCKET] = known[BK_GUARDED_BUCKET] + 1;
     operation->next.columns[BK_GUARDED_BEFORE] = known[BK_GUARDED_START];
     operation->next.columns[BK_GUARDED_START] = until_ns;
     operation->next.columns[BK_GUARDED_UNTIL] =
         granted_until(agent, operation, until_ns > now_ns ? until_ns : now_ns);
-    if (operation->next.columns[BK_GUARDED_UNTIL] <= until_ns)
-        bk_agent_finish(operation, BK_OPERATION_OK); /* no time is left to be granted */
 }
 
 /* The state was read, after the operation had begun. */
@@ -306,7 +308,7 @@ static bool read_state(const struct bk_outcome *outcome, int64_t asked_ns, struc
         return true;
     memcpy(out->columns, columns, sizeof out->columns);
     int64_t bucket = columns[BK_GUARDED_BUCKET];
-    return out->mask == COLUMNS_ALL && bucket >= 0 && bucket < INT64_MAX - 1 &&
+    return out->mask == COLUMNS_ALL && bucket >= 0 && bucket <= BUCKET_LAST &&
            columns[BK_GUARDED_START] < columns[BK_GUARDED_UNTIL] &&
            (bucket > 0) == (columns[BK_GUARDED_START] > columns[BK_GUARDED_BEFORE]) &&
            (bucket > 1) == (columns[BK_GUARDED_BEFORE] > INT64_MIN);

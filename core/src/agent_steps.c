@@ -469,7 +469,7 @@ static bool read_known(const struct bk_outcome *outcome, int64_t asked_ns, struc
     out->mask = COLUMNS_ALL;
     for (unsigned i = 0; i < BK_COLUMN_COUNT; i++)
         out->columns[i] = outcome->mask & BIT(i) ? outcome->columns[i] : 0;
-    return out->columns[BK_BUCKET] >= 0 && out->columns[BK_BUCKET] < INT64_MAX &&
+    return out->columns[BK_BUCKET] >= 0 && out->columns[BK_BUCKET] <= BUCKET_LAST &&
            out->columns[BK_COUNTER] < INT64_MAX;
 }
 

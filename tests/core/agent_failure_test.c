@@ -109,7 +109,7 @@ static void test_state_that_nobody_can_have_stored_is_as_good_as_none(void **sta
     tick(&a, 1015);
     is_state(&a, 1015, 0, 0, INT64_MAX, 0, 0);
     write_row(&a, 1020, 7, true);
-    is_state(&a, 1022, 0, INT64_MAX - 1, 2, 0, 0);
+    is_state(&a, 1022, 0, INT64_MAX - 2, 2, 0, 0);
     applied(&a, 1024, 0);
     but_state(&a, 1026, 0, -1, 0, 0, 0);
     tick(&a, 1031);
@@ -123,16 +123,55 @@ static void test_state_that_nobody_can_have_stored_is_as_good_as_none(void **sta
              "1015 A ticks, due at 1015: A0 read state again\n"
              "1015 A0 is bucket=0 counter=9223372036854775807 last=0 next=0: done refused fired\n"
              "1020 A0 fires 7: read state\n"
-             "1022 A0 is bucket=9223372036854775806 counter=2 last=0 next=0: put 7.9223372036854775806\n"
-             "1024 A0 applied: ack 9223372036854775806, set bucket=9223372036854775807 counter=0 last=1024 "
-             "if bucket=9223372036854775806 counter=2 last=0 next=0\n"
+             "1022 A0 is bucket=9223372036854775805 counter=2 last=0 next=0: put 7.9223372036854775805\n"
+             "1024 A0 applied: ack 9223372036854775805, set bucket=9223372036854775806 counter=0 last=1024 "
+             "if bucket=9223372036854775805 counter=2 last=0 next=0\n"
              "1026 A0 not applied, bucket=-1 counter=0 last=0 next=0\n"
-             "1031 A ticks, due at 1031: A0 set bucket=9223372036854775807 counter=0 last=1024 if "
-             "bucket=9223372036854775806 counter=2 last=0 next=0 again\n"
+             "1031 A ticks, due at 1031: A0 set bucket=9223372036854775806 counter=0 last=1024 if "
+             "bucket=9223372036854775805 counter=2 last=0 next=0 again\n"
              "1033 A0 not applied, bucket=-1 counter=0 last=0 next=0\n"
-             "1043 A ticks, due at 1043: A0 set bucket=9223372036854775807 counter=0 last=1024 if "
-             "bucket=9223372036854775806 counter=2 last=0 next=0 again\n"
+             "1043 A ticks, due at 1043: A0 set bucket=9223372036854775806 counter=0 last=1024 if "
+             "bucket=9223372036854775805 counter=2 last=0 next=0 again\n"
              "1045 A0 not applied, bucket=-1 counter=0 last=0 next=0: done ok fired\n");
+}
+
+/* A host's broken state is no reason for a number that overflows. */
+static void test_last_bucket_counts_and_does_not_roll(void **state)
+{
+    (void)state;
+    const int64_t last = INT64_MAX - 1;
+    struct story story = {.length = 0};
+    struct actor a = lone(&story, BK_SINGLE, BK_COUNTER_LWT);
+    write_row(&a, 1000, 7, true);
+    is_state(&a, 1001, 0, last, 2, 0, 0);
+    applied(&a, 1002, 0);
+    applied(&a, 1003, 0);
+    ends(&a, "1000 A0 fires 7: read state\n"
+             "1001 A0 is bucket=9223372036854775806 counter=2 last=0 next=0: put 7.9223372036854775806\n"
+             "1002 A0 applied: ack 9223372036854775806, set counter=3 "
+             "if bucket=9223372036854775806 counter=2 last=0 next=0\n"
+             "1003 A0 applied: done ok fired counted\n");
+}
+
+static void test_last_bucket_of_guarded_does_not_roll(void **state)
+{
+    (void)state;
+    const int64_t last = INT64_MAX - 1;
+    struct story story = {.length = 0};
+    struct actor a = lone(&story, BK_GUARDED, BK_COUNTER_COLUMN);
+    write_row(&a, 1000, 7, true);
+    is_state(&a, 1001, 0, last, 700, 800, 2000);
+    applied(&a, 1002, 0);
+    applied(&a, 1003, 0);
+    is_total(&a, 1004, 0, THRESHOLD);
+    applied(&a, 1005, 0);
+    ends(&a, "1000 A0 fires 7: read state serially\n"
+             "1001 A0 is bucket=9223372036854775806 counter=700 last=800 next=2000: "
+             "put 7.9223372036854775806\n"
+             "1002 A0 applied: ack 9223372036854775806, add 1\n"
+             "1003 A0 applied: read counter\n"
+             "1004 A0 is 3: set start of 9223372036854775805 to 700\n"
+             "1005 A0 applied: done ok fired counted\n");
 }
 
 static void test_read_walks_down_from_the_bucket_of_the_state(void **state)
@@ -262,6 +301,8 @@ int main(void)
         cmocka_unit_test(test_put_tries_used_up_ends_refused_or_unknown),
         cmocka_unit_test(test_state_that_cannot_be_read_refuses_the_row),
         cmocka_unit_test(test_state_that_nobody_can_have_stored_is_as_good_as_none),
+        cmocka_unit_test(test_last_bucket_counts_and_does_not_roll),
+        cmocka_unit_test(test_last_bucket_of_guarded_does_not_roll),
         cmocka_unit_test(test_read_walks_down_from_the_bucket_of_the_state),
         cmocka_unit_test(test_stateless_strategies_ask_for_no_state),
         cmocka_unit_test(test_deadline_is_the_earliest_of_those_asleep),

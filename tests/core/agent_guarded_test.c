@@ -314,7 +314,7 @@ static void test_state_that_nobody_can_have_stored_counts_as_refused(void **stat
     (void)state;
     static const int64_t impossible[][4] = {
         {-1, BEGINNING, BEGINNING, 100},
-        {INT64_MAX - 1, 1, 2, 3},
+        {INT64_MAX, 1, 2, 3},
         {0, BEGINNING, BEGINNING, BEGINNING},
         {0, BEGINNING, 5, 100},
         {0, 5, 5, 100},

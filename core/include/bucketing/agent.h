@@ -52,14 +52,17 @@ struct bk_agent_config {
     uint32_t counter_retries; /* of an increment whose outcome is unknown (BK_ACT_ADD_COUNTER; with
                                  BK_COUNTER_LWT the state is read again first), which counts twice when the
                                  first try took effect after all */
-    int64_t retry_backoff_ns; /* before try n + 1 of an action that was refused: n times this; >= 0 */
+    int64_t retry_backoff_ns; /* before try n + 1 of an action that was refused: n times this; >= 0. Of
+                                 BK_GUARDED, for grants, rolls and starts: before try n + 1 after a refused or
+                                 unknown one between 2^n / 2 and 2^n x 3/2 times this, n being at most 6 */
     int64_t lock_lasts_ns;    /* BK_LOCKED: a lock older than this is taken over; > 0 */
     int64_t lock_backoff_ns;  /* BK_LOCKED: mean wait before the next try; > 0 */
     int64_t grant_ns; /* BK_GUARDED: how far beyond now a grant reaches; > 0. One that others contend for is
                          longer, at most 2^BK_GRANT_DOUBLINGS_MAX times this */
     int64_t clock_bound_ns; /* BK_GUARDED: no agent's clock is further than this from the true time, and
                                no row is admitted whose time is further than this ahead of it; >= 0 */
-    uint64_t agent_id;      /* not 0; differs between agents: the lock's owner */
+    uint64_t agent_id;      /* differs between agents. BK_LOCKED: the lock's owner, not 0; there and of
+                               BK_GUARDED it parts the waits of contenders */
 };
 
 /* What the agent asks of its host. */
