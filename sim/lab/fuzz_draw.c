@@ -28,10 +28,12 @@ static bool fact_span(const struct lab_node *mapping, const char *name, int64_t 
 static bool fact_rate(const struct lab_node *mapping, const char *name, double *out);
 static bool fact_whole(const struct lab_node *mapping, const char *name, uint32_t *out);
 
-/* As docs/scenario.md has them. */
-#define NODES_DEFAULT    6u
-#define REPLICAS_DEFAULT 3u
-#define CACHE_DEFAULT    (5 * SIM_SECOND)
+/* As docs/scenario.md has it. */
+#define NODES_DEFAULT 6u
+/* Bursts are still within what a scenario takes. */
+#define RATE_MAX 1e6
+/* No run is longer: a time and such a span still have a sum. */
+#define SPAN_MAX (100 * 365 * SIM_DAY)
 
 char *lab_fuzz_draw(const struct lab_node *root, uint64_t seed, bool is_named)
 {
@@ -70,15 +72,17 @@ double lab_draw_log(struct sim_random *random, double least, double most)
 
 int64_t lab_draw_span(struct sim_random *random, int64_t least_ns, int64_t most_ns)
 {
+    least_ns = least_ns < 1 ? 1 : least_ns; /* a share of a run of a few nanoseconds */
     if (most_ns <= least_ns)
         return lab_draw_rounded((double)least_ns);
     return lab_draw_rounded(lab_draw_log(random, (double)least_ns, (double)most_ns));
 }
 
-/* To two digits, so that a person can read it; at least 1 us. */
+/* To two digits, so that a person can read it; at least 1 us, and at most what a scenario takes. */
 int64_t lab_draw_rounded(double span_ns)
 {
-    int64_t span = span_ns < 1e3 ? SIM_US : (int64_t)span_ns, unit = 1;
+    int64_t span = span_ns < 1e3 ? SIM_US : span_ns < (double)SPAN_MAX ? (int64_t)span_ns : SPAN_MAX;
+    int64_t unit = 1;
     while (span / unit >= 100)
         unit *= 10;
     return span / unit * unit;
@@ -126,8 +130,11 @@ static void plan_workload(struct lab_fuzz_plan *figures, const struct lab_node *
     figures->has_duration = fact_span(root, "duration", &figures->duration_ns) || !is_trace;
     if (has_rate && child(root, "duration") == NULL)
         figures->duration_ns = lab_draw_rounded(rows / figures->rate_per_s * 1e9);
-    if (!has_rate)
-        figures->rate_per_s = rows * 1e9 / (double)figures->duration_ns;
+    if (has_rate)
+        return;
+    figures->rate_per_s = rows * 1e9 / (double)figures->duration_ns;
+    if (figures->rate_per_s > RATE_MAX)
+        figures->rate_per_s = RATE_MAX;
 }
 
 static void plan_ring(struct lab_fuzz_plan *figures, const struct lab_node *cluster)
@@ -164,6 +171,8 @@ static void plan_ring(struct lab_fuzz_plan *figures, const struct lab_node *clus
             snprintf(figures->datacenter_names[figures->datacenters++], sizeof figures->datacenter_names[0],
                      "%s", one->name);
     }
+    if (figures->nodes == 0) /* its checks will say what is wrong */
+        figures->nodes = 1;
 }
 
 static void plan_agents(struct lab_fuzz_plan *figures, const struct lab_node *agents)
@@ -203,7 +212,10 @@ static void draw_workload(const struct lab_fuzz_plan *figures, bool is_trace, st
         lab_draw_init(&random, figures, LAB_DRAW_ZIPF);
         if (lab_draw_chance(&random, 0.5))
             lab_writer_add(writer, ", popularity: {zipf: %.1f}", (double)lab_draw_whole(&random, 5, 20) / 10);
-        lab_writer_add(writer, "}\narrivals:\n  rate: %.3f/s\n", figures->rate_per_s);
+        lab_writer_add(writer,
+                       figures->rate_per_s < 1e-2 ? "}\narrivals:\n  rate: %.3g/s\n"
+                                                  : "}\narrivals:\n  rate: %.3f/s\n",
+                       figures->rate_per_s);
         lab_draw_init(&random, figures, LAB_DRAW_BURSTS);
         if (lab_draw_chance(&random, 0.3)) {
             int64_t on_ns = lab_draw_span(&random, figures->duration_ns / 100, figures->duration_ns / 10);
