@@ -3,6 +3,7 @@
 #include "breach.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,10 +41,13 @@ static bool begin_text(const struct lab_fuzz_base *base, uint64_t seed, char **o
 static bool still_breaks(void *context, const char *text);
 static bool write_file(const struct lab_fuzz_base *base, const char *replay, const char *folder,
                        struct cli_finding *finding, struct sim_error *error);
+static char *add_quoted(char *end, const char *text);
+static char *add_comment(char *begin, const char *limit, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 static void name_of(const struct lab_fuzz_base *base, const struct cli_breach *breach, char *buffer);
 static bool hear_story(const char *path, struct cli_signals *signals, struct cli_finding *finding,
                        struct sim_error *error);
-static bool only_strategy(struct lab_scenario *scenario, const char *label, struct lab_scenario *out);
+static void only_strategy(struct lab_scenario *scenario, const char *label, struct lab_scenario *out);
 static void hear(void *context, const char *text);
 static void print_breach(const struct cli_breach *breach);
 
@@ -109,12 +113,11 @@ static bool begin_text(const struct lab_fuzz_base *base, uint64_t seed, char **o
     if (!lab_fuzz_scenario(base, seed, &scenario, error))
         return false;
     char *whole = scenario->trace_path == NULL ? NULL : realpath(scenario->trace_path, NULL);
-    size_t size = whole == NULL ? 1 : strlen(whole) + 32;
-    char *override = malloc(size);
+    char *override = malloc(whole == NULL ? 1 : 2 * strlen(whole) + 32);
     bool is_fine = override != NULL || sim_fail_memory(error);
     if (is_fine) {
-        snprintf(override, size, "%s%s%s", whole == NULL ? "" : "trace.file='", whole == NULL ? "" : whole,
-                 whole == NULL ? "" : "'");
+        if (whole != NULL)
+            strcpy(add_quoted(override + sprintf(override, "trace.file=\""), whole), "\"");
         const struct lab_override overrides[] = {{override}};
         is_fine = lab_fuzz_rewrite(scenario->text, overrides, whole == NULL ? 0 : 1, out, error);
     }
@@ -127,17 +130,16 @@ static bool begin_text(const struct lab_fuzz_base *base, uint64_t seed, char **o
 static bool still_breaks(void *context, const char *text)
 {
     struct trial *trial = context;
-    struct lab_scenario *scenario;
+    struct lab_scenario *scenario = NULL;
     struct lab_result *result = NULL;
     struct sim_error error = {SIM_ERROR_NONE, ""};
     int64_t elapsed_ms;
     if (trial->signals->caught != 0 || trial->error.class != SIM_ERROR_NONE)
         return false;
     trial->tries++;
-    if (!lab_scenario_parse(trial->path, text, strlen(text), NULL, 0, NULL, &scenario, &error))
-        return false;
     bool is_kept = false;
-    if (cli_execute(scenario, 1, trial->is_quiet, NULL, trial->signals, &result, &elapsed_ms, &error)) {
+    if (lab_scenario_parse(trial->path, text, strlen(text), NULL, 0, NULL, &scenario, &error) &&
+        cli_execute(scenario, 1, trial->is_quiet, NULL, trial->signals, &result, &elapsed_ms, &error)) {
         lab_fuzz_hold(result, trial->held);
         for (size_t i = 0; !is_kept && i < result->strategy_count; i++) {
             const struct lab_strategy_result *one = &result->strategies[i];
@@ -162,12 +164,8 @@ static bool write_file(const struct lab_fuzz_base *base, const char *replay, con
     name_of(base, breach, name);
     snprintf(stem, sizeof stem, "%s.yaml", name);
     snprintf(set_name, sizeof set_name, "name=%s", name);
-    /* A label may hold what YAML has a meaning for; only quotes and backslashes mean something in quotes. */
-    size_t used = (size_t)snprintf(set_expect, sizeof set_expect, "expect=[\"");
-    for (const char *c = breach->label; *c != '\0'; c++)
-        used += (size_t)snprintf(set_expect + used, sizeof set_expect - used, "%s%c",
-                                 *c == '"' || *c == '\\' ? "\\" : "", *c);
-    snprintf(set_expect + used, sizeof set_expect - used, ".oracle.%s.violations == 0\"]",
+    char *end = add_quoted(set_expect + sprintf(set_expect, "expect=[\""), breach->label);
+    snprintf(end, (size_t)(set_expect + sizeof set_expect - end), ".oracle.%s.violations == 0\"]",
              lab_oracle_name(breach->oracle));
     const struct lab_override overrides[] = {{set_name}, {set_expect}};
     char *text;
@@ -176,22 +174,49 @@ static bool write_file(const struct lab_fuzz_base *base, const char *replay, con
     free(finding->text);
     finding->text = text;
 
-    static const char head[] = "# Seed %" PRIu64 " of `%s`\n# breaks a promise of %s: %s (%s).\n"
-                               "# %s%s%s\n# The expectation fails for as long as it does.\n%s";
-    size_t size = sizeof head + strlen(text) + strlen(replay) + 1024;
+    size_t size = strlen(text) + strlen(replay) + 1024;
     char *whole = malloc(size);
     if (whole == NULL)
         return sim_fail_memory(error);
-    snprintf(whole, size, head, breach->seed, replay, breach->label, lab_oracle_name(breach->oracle),
-             lab_oracle_about(breach->oracle), breach->key, breach->key[0] == '\0' ? "" : ": ",
-             breach->violation.text, text);
-    for (char *c = whole; *c != '\0'; c++) {
-        if ((unsigned char)*c < 0x20 && *c != '\n')
-            *c = '?';
-    }
+    end = add_comment(whole, whole + size, "Seed %" PRIu64 " of `%s`", breach->seed, replay);
+    end = add_comment(end, whole + size, "breaks a promise of %s: %s (%s).", breach->label,
+                      lab_oracle_name(breach->oracle), lab_oracle_about(breach->oracle));
+    end = add_comment(end, whole + size, "%s%s%s", breach->key, breach->key[0] == '\0' ? "" : ": ",
+                      breach->violation.text);
+    end = add_comment(end, whole + size, "The expectation fails for as long as it does.");
+    snprintf(end, (size_t)(whole + size - end), "%s", text);
     bool is_fine = report_write_text(folder, stem, whole, &finding->path, error);
     free(whole);
     return is_fine;
+}
+
+/* Between YAML's double quotes: a label or a path may hold what YAML has a meaning for. At most two bytes for
+ * each; returns the end. */
+static char *add_quoted(char *end, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '"' || *text == '\\' || *text == '\n')
+            *end++ = '\\';
+        *end++ = *text == '\n' ? 'n' : *text;
+    }
+    *end = '\0';
+    return end;
+}
+
+/* One line, whatever a label, a key or a path has in it. Returns its end; there is room for all of them. */
+static char *add_comment(char *begin, const char *limit, const char *format, ...)
+{
+    va_list arguments;
+    char *end = begin + snprintf(begin, (size_t)(limit - begin), "# ");
+    va_start(arguments, format);
+    vsnprintf(end, (size_t)(limit - end), format, arguments);
+    va_end(arguments);
+    for (; *end != '\0'; end++) {
+        if ((unsigned char)*end < 0x20 || *end == 0x7f)
+            *end = '?';
+    }
+    *end++ = '\n';
+    return end;
 }
 
 /* "fuzz-17-findable", or with the scenario's file name in front. */
@@ -220,9 +245,9 @@ static bool hear_story(const char *path, struct cli_signals *signals, struct cli
     if (!lab_scenario_parse(path, finding->text, strlen(finding->text), NULL, 0, NULL, &scenario, error))
         return false;
     struct hearing hearing = {.until_ns = breach->since_ns, .lines = calloc(LINES_MAX, sizeof(char *))};
-    bool is_fine =
-        (hearing.lines != NULL && only_strategy(scenario, breach->label, &alone)) || sim_fail_memory(error);
+    bool is_fine = hearing.lines != NULL || sim_fail_memory(error);
     if (is_fine) {
+        only_strategy(scenario, breach->label, &alone);
         hearing.listener.story = (struct lab_story){
             .context = &hearing, .line = hear, .key = breach->key[0] == '\0' ? NULL : breach->key};
         is_fine = cli_execute(&alone, 1, true, &hearing.listener, signals, &result, &elapsed_ms, error) ||
@@ -247,7 +272,7 @@ static bool hear_story(const char *path, struct cli_signals *signals, struct cli
 }
 
 /* Each strategy has events of its own, so that one alone has the same ones. */
-static bool only_strategy(struct lab_scenario *scenario, const char *label, struct lab_scenario *out)
+static void only_strategy(struct lab_scenario *scenario, const char *label, struct lab_scenario *out)
 {
     *out = *scenario;
     out->strategy_count = 1;
@@ -256,7 +281,6 @@ static bool only_strategy(struct lab_scenario *scenario, const char *label, stru
         if (strcmp(scenario->strategies[i].label, label) == 0)
             out->strategies = &scenario->strategies[i];
     }
-    return true;
 }
 
 /* A line begins with seconds and nanoseconds since the start. */

@@ -116,6 +116,22 @@ class FuzzTest(ProgramTest):
         self.assertLessEqual(len(told), 40)
         self.assertTrue(any("VIOLATION of monotone" in line for line in told), told)
 
+    def test_shrunk_scenario_finds_a_trace_of_any_name_and_holds_any_replay(self):
+        self.bold()
+        name = "it's \"here\".csv"
+        rows = "".join(f'{i * 50},a,10\n' for i in range(800))
+        self.write(name, "timestamp_ms,key,bytes\n" + rows)
+        self.write("single.yaml", json.dumps({"trace": {"file": name}, "strategies": [
+            {"probabilistic": {"bits": 0, "threshold": 5}}]}))
+        found = self.json(1, "single.yaml", "--set", "agents.count=\n 4")
+        shrunk = found["failures"][0]["scenario"]
+        self.assertTrue(shrunk)
+        comments = [line for line in self.read(shrunk).splitlines() if line.startswith("#")]
+        self.assertEqual(len(comments), 4)
+        self.assertIn("agents.count=? 4", comments[0])
+        _, out, err = self.run_program("run", shrunk, "--json", "--quiet", "--no-charts")
+        self.assertFalse(json.loads(out)["expect"][0]["ok"], err)
+
     def json_of_run(self, code, name):
         actual, out, err = self.run_program("run", name, "--json", "--quiet", "--no-charts")
         self.assertEqual(actual, code, err)
