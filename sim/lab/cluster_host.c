@@ -23,7 +23,7 @@ static uint32_t choose_agent(struct lab_cluster_run *run, uint64_t draw);
 static void begin_operation(struct lab_cluster_run *run, struct lab_host_operation *operation, uint32_t key);
 static void pump(struct lab_cluster_run *run, uint32_t agent);
 static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
-static void acknowledge(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation);
+static void acknowledge(struct lab_cluster_run *run, struct lab_host_operation *operation);
 static void end_operation(struct lab_cluster_run *run, struct lab_host_operation *operation,
                           const struct bk_action *action);
 static void place_row(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
@@ -337,18 +337,18 @@ static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk
     if (lab_story_wants(run, operation->key))
         lab_story_action(run, agent, action);
     if (action->kind == BK_ACT_ACK)
-        acknowledge(run, agent, operation);
+        acknowledge(run, operation);
     else if (action->kind == BK_ACT_DONE)
         end_operation(run, operation, action);
     else
         ask(run, agent, action);
 }
 
-static void acknowledge(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation)
+static void acknowledge(struct lab_cluster_run *run, struct lab_host_operation *operation)
 {
     operation->is_acknowledged = true;
     run->keys[operation->key].acknowledged++;
-    lab_oracles_acknowledged(run, agent, operation);
+    lab_oracles_acknowledged(run, operation);
     lab_histogram_add(&run->latency[LAB_LATENCY_WRITE],
                       (uint64_t)(sim_queue_now(&run->queue) - operation->begun_ns), 1, 1);
 }

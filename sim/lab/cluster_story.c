@@ -140,7 +140,7 @@ static void tell_start(struct lab_cluster_run *run, uint32_t agent, uint32_t key
         lab_story_tell(run, key, "agent %u reads no start", agent);
     else
         lab_story_tell(run, key, "agent %u reads start = %.6f s", agent,
-                       (double)(outcome->columns[0] - run->start_ns) / 1e9);
+                       lab_seconds(run, outcome->columns[0]));
 }
 
 /* "bucket = 3, next_change = 12.5 s", "owner = agent 4": times since the start of the run, and the agents'

@@ -110,19 +110,17 @@ static void watch_state_write(struct lab_cluster_run *run, struct lab_host_opera
         verdict->probes[LAB_PROBE_LATE_RESET]++;
     if ((action->mask & ~(1u << BK_COUNTER)) == 0)
         return;
-    bool is_own_retry = operation->changes_state;
-    if (is_plain && !is_own_retry &&
-        (ledger->writes_open > 0 || operation->state_seen != ledger->state_version))
+    if (is_plain && (ledger->writes_open > 0 || operation->state_seen != ledger->state_version))
         verdict->probes[LAB_PROBE_CHANGES_AT_ONCE]++;
-    ledger->writes_open += !is_own_retry;
+    ledger->writes_open++;
     operation->changes_state = true;
     /* A condition stands in for a fresh read: the date was set just now, or what it went by had changed. */
-    if (!is_plain && !is_own_retry)
+    if (!is_plain)
         operation->state_read_ns = sim_queue_now(&run->queue);
     int64_t before = is_plain || action->if_mask == 0 ? 0 : action->expected[BK_BUCKET];
     if ((action->mask & bucket) == 0 || action->columns[BK_BUCKET] <= before)
         return;
-    run->oracles.rolls_open += !operation->raises;
+    run->oracles.rolls_open++;
     operation->raises = true;
     watch_roll(run);
 }

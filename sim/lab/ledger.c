@@ -150,12 +150,10 @@ void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row,
         oracles->verdict.probes[LAB_PROBE_STALE_CACHE]++;
 }
 
-void lab_oracles_acknowledged(struct lab_cluster_run *run, uint32_t agent,
-                              const struct lab_host_operation *operation)
+void lab_oracles_acknowledged(struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
     struct lab_oracles *oracles = &run->oracles;
     uint32_t key = operation->key, index = lab_partition_find(oracles, key, operation->bucket);
-    (void)agent;
     if (index == LAB_NO_PARTITION)
         return;
     struct lab_partition *partition = &oracles->partitions[index];
@@ -326,7 +324,7 @@ static void link_partition(struct lab_oracles *oracles, uint32_t index)
         lab_extreme_add(&partition->below, below->latest.time_ns[i], below->latest.agent[i]);
 }
 
-/* Four slots a partition, so that searches are short. */
+/* Two slots a partition at least, so that searches are short. */
 static bool table_grow(struct lab_oracles *oracles)
 {
     size_t slots = 2 * ((size_t)oracles->table_mask + 1);

@@ -140,8 +140,7 @@ void lab_oracles_arrived(struct lab_cluster_run *run, uint32_t key);
 void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row, int64_t time_ns,
                         int64_t bucket, uint32_t agent);
 /* Its client was told that it is stored. */
-void lab_oracles_acknowledged(struct lab_cluster_run *run, uint32_t agent,
-                              const struct lab_host_operation *operation);
+void lab_oracles_acknowledged(struct lab_cluster_run *run, const struct lab_host_operation *operation);
 /* The write has ended, or its agent is gone. */
 void lab_oracles_write_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
                              bool is_counted, bool is_refused);

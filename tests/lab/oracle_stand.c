@@ -161,7 +161,7 @@ struct lab_host_operation stand_operation(uint32_t key, uint64_t row, int64_t bu
 void stand_acknowledge(struct stand *stand, struct lab_host_operation *operation)
 {
     operation->is_acknowledged = true;
-    lab_oracles_acknowledged(&stand->run, 0, operation);
+    lab_oracles_acknowledged(&stand->run, operation);
 }
 
 void stand_write(struct stand *stand, uint32_t key, uint64_t row, int64_t time_ns, int64_t bucket)
