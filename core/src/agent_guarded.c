@@ -34,6 +34,8 @@ static void learn(struct bk_agent *agent, struct operation *operation, const str
                   int64_t now_ns);
 static bool read_state(const struct bk_outcome *outcome, int64_t asked_ns, struct known *out);
 static void fail(const struct bk_agent *agent, struct operation *operation, int64_t now_ns, bool is_unknown);
+static int64_t pause_of(const struct bk_agent *agent, const struct operation *operation, int64_t now_ns,
+                        bool is_unknown);
 
 void bk_agent_guarded_write(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
@@ -329,15 +331,25 @@ static void fail(const struct bk_agent *agent, struct operation *operation, int6
         operation->step = STEP_GRANT_READ;
         operation->is_retry = false;
     }
-    /* Contenders that come back at once, or in step, would time each other out for ever: they part by more
-     * each time, and by as much as the try took at least. */
+    int64_t pause_ns = pause_of(agent, operation, now_ns, is_unknown);
+    if (pause_ns > 0)
+        operation->wake_ns = bk_agent_later(now_ns, 1, pause_ns);
+}
+
+/* Contenders that come back at once, or in step, would time each other out for ever: they part by more each
+ * time, and by as much as the try took at least. A clock that was set forward meanwhile does not tell how
+ * long that was, so no wait comes of it that is much longer than the longest grant. */
+static int64_t pause_of(const struct bk_agent *agent, const struct operation *operation, int64_t now_ns,
+                        bool is_unknown)
+{
     uint32_t doublings = operation->tries < WAIT_DOUBLINGS_MAX ? operation->tries : WAIT_DOUBLINGS_MAX;
-    int64_t wait_ns = bk_agent_spread(agent, agent->config.retry_backoff_ns, operation->tries);
-    wait_ns = bk_agent_later(0, UINT64_C(1) << doublings, wait_ns);
-    if (is_unknown && wait_ns > 0 && now_ns > operation->asked_ns) {
-        int64_t spent_ns = bk_agent_spread(agent, now_ns - operation->asked_ns, operation->tries);
-        wait_ns = spent_ns > wait_ns ? spent_ns : wait_ns;
-    }
-    if (wait_ns > 0)
-        operation->wake_ns = bk_agent_later(now_ns, 1, wait_ns);
+    int64_t pause_ns = bk_agent_spread(agent, agent->config.retry_backoff_ns, operation->tries);
+    pause_ns = bk_agent_later(0, UINT64_C(1) << doublings, pause_ns);
+    if (!is_unknown || pause_ns == 0 || now_ns <= operation->asked_ns)
+        return pause_ns;
+    int64_t most_ns = bk_agent_later(0, UINT64_C(1) << BK_GRANT_DOUBLINGS_MAX, agent->config.grant_ns);
+    uint64_t told_ns = (uint64_t)now_ns - (uint64_t)operation->asked_ns;
+    int64_t spent_ns = told_ns < (uint64_t)most_ns ? (int64_t)told_ns : most_ns;
+    spent_ns = bk_agent_spread(agent, spent_ns, operation->tries);
+    return spent_ns > pause_ns ? spent_ns : pause_ns;
 }

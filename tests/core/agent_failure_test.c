@@ -174,6 +174,20 @@ static void test_last_bucket_of_guarded_does_not_roll(void **state)
              "1005 A0 applied: done ok fired counted\n");
 }
 
+/* Else the key's other rows would wait for it as long as the clock has jumped. */
+static void test_clock_set_forward_during_a_try_makes_no_long_wait(void **state)
+{
+    (void)state;
+    const int64_t far = INT64_MAX / 8 * 7, longest_grant_ns = 8 * 100;
+    struct story story = {.length = 0};
+    struct actor a = lone(&story, BK_GUARDED, BK_COUNTER_COLUMN);
+    write_row(&a, -far, 7, false);
+    unknown(&a, far, 0);
+    int64_t due_ns = bk_agent_deadline(a.agent);
+    assert_true(due_ns > far && due_ns - far <= longest_grant_ns * 3 / 2);
+    free(a.agent);
+}
+
 static void test_read_walks_down_from_the_bucket_of_the_state(void **state)
 {
     (void)state;
@@ -303,6 +317,7 @@ int main(void)
         cmocka_unit_test(test_state_that_nobody_can_have_stored_is_as_good_as_none),
         cmocka_unit_test(test_last_bucket_counts_and_does_not_roll),
         cmocka_unit_test(test_last_bucket_of_guarded_does_not_roll),
+        cmocka_unit_test(test_clock_set_forward_during_a_try_makes_no_long_wait),
         cmocka_unit_test(test_read_walks_down_from_the_bucket_of_the_state),
         cmocka_unit_test(test_stateless_strategies_ask_for_no_state),
         cmocka_unit_test(test_deadline_is_the_earliest_of_those_asleep),
