@@ -15,6 +15,7 @@ static void plan_workload(struct lab_fuzz_plan *plan, const struct lab_node *roo
 static void plan_agents(struct lab_fuzz_plan *plan, const struct lab_node *agents);
 static void plan_ring(struct lab_fuzz_plan *plan, const struct lab_node *cluster);
 static void draw_workload(const struct lab_fuzz_plan *plan, bool is_trace, struct lab_writer *writer);
+static int64_t draw_burst(struct sim_random *random, int64_t least_ns, int64_t most_ns);
 static void draw_agents(const struct lab_fuzz_plan *plan, struct lab_writer *writer);
 static void draw_cluster(const struct lab_fuzz_plan *plan, bool has_ring, struct lab_writer *writer);
 static void draw_levels(const struct lab_fuzz_plan *plan, struct lab_writer *writer);
@@ -218,8 +219,8 @@ static void draw_workload(const struct lab_fuzz_plan *figures, bool is_trace, st
                        figures->rate_per_s);
         lab_draw_init(&random, figures, LAB_DRAW_BURSTS);
         if (lab_draw_chance(&random, 0.3)) {
-            int64_t on_ns = lab_draw_span(&random, figures->duration_ns / 100, figures->duration_ns / 10);
-            int64_t off_ns = lab_draw_span(&random, figures->duration_ns / 50, figures->duration_ns / 4);
+            int64_t on_ns = draw_burst(&random, figures->duration_ns / 100, figures->duration_ns / 10);
+            int64_t off_ns = draw_burst(&random, figures->duration_ns / 50, figures->duration_ns / 4);
             lab_writer_add(writer, "  bursts: {on: %s, off: %s, factor: %" PRIu64 "}\n",
                            lab_span_text(on_ns, span), lab_span_text(off_ns, other),
                            lab_draw_whole(&random, 2, 50));
@@ -232,6 +233,12 @@ static void draw_workload(const struct lab_fuzz_plan *figures, bool is_trace, st
         lab_writer_add(writer, "reads: {latest: {rows: %" PRIu64 ", rate: %.4f/s%s}}\n", rows,
                        rate < 1e-3 ? 1e-3 : rate, lab_draw_chance(&random, 0.3) ? ", plan: pair" : "");
     }
+}
+
+/* A scenario takes none below 1 ms. */
+static int64_t draw_burst(struct sim_random *random, int64_t least_ns, int64_t most_ns)
+{
+    return lab_draw_span(random, least_ns < SIM_MS ? SIM_MS : least_ns, most_ns);
 }
 
 static void draw_agents(const struct lab_fuzz_plan *figures, struct lab_writer *writer)

@@ -199,6 +199,30 @@ static void test_file_that_says_everything_gets_no_more_than_seeds(void **state)
     free(text);
 }
 
+/* What is drawn follows from them, and is still within what a scenario takes. */
+static void test_file_of_extreme_figures_gives_scenarios(void **state)
+{
+    (void)state;
+    const char *const texts[] = {"duration: 30ns\n", "duration: 365d\n", "arrivals: {rate: 0.0001/d}\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const struct lab_fuzz_base base = file(texts[i]);
+        for (uint64_t seed = 1; seed <= 60; seed++)
+            lab_scenario_destroy(draw(&base, seed));
+    }
+}
+
+static void test_datacenter_without_nodes_is_named_in_every_seed(void **state)
+{
+    (void)state;
+    const struct lab_fuzz_base base = file("cluster: {datacenters: {dc1: {replication_factor: 3}}}\n");
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct sim_error error = {SIM_ERROR_NONE, ""};
+        struct lab_scenario *scenario;
+        assert_false(lab_fuzz_scenario(&base, seed, &scenario, &error));
+        assert_non_null(strstr(error.text, "folder/user.yaml:1:30: 'nodes' is missing"));
+    }
+}
+
 static void test_part_that_is_null_is_not_drawn(void **state)
 {
     (void)state;
@@ -449,6 +473,8 @@ int main(void)
         cmocka_unit_test(test_seeds_try_every_kind_of_strategy_and_leads_of_both_sorts),
         cmocka_unit_test(test_file_of_strategies_and_a_clock_keeps_them_in_every_seed),
         cmocka_unit_test(test_file_that_says_everything_gets_no_more_than_seeds),
+        cmocka_unit_test(test_file_of_extreme_figures_gives_scenarios),
+        cmocka_unit_test(test_datacenter_without_nodes_is_named_in_every_seed),
         cmocka_unit_test(test_part_that_is_null_is_not_drawn),
         cmocka_unit_test(test_override_counts_as_said_by_the_file),
         cmocka_unit_test(test_trace_gets_neither_keys_nor_faults_of_a_time_unknown),
