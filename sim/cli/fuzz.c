@@ -24,6 +24,7 @@ static const struct cli_option options[] = {
      "changes_at_once; repeatable (docs/oracles.md)"},
     {"keep-going", NULL, "past the first broken promise; shrink none"},
     {"print", NULL, "print the scenarios of the seeds, run nothing"},
+    {"promises", NULL, "print the table of promises, run nothing"},
     CLI_OPTION_JOBS,
     {"out", "DIR",
      "folder of the shrunk scenario (default\n"
@@ -76,6 +77,10 @@ static int run(const struct cli_args *args, struct sim_error *error)
 {
     struct job job = {.is_json = cli_has(args, "json")};
     int code = 0;
+    if (cli_has(args, "promises")) {
+        cli_promises_print();
+        return 0;
+    }
     if (!read_job(args, &job, error))
         code = (int)error->class;
     else if (cli_has(args, "print"))

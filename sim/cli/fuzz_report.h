@@ -17,4 +17,7 @@ void cli_fuzz_print(const struct cli_campaign *campaign, const struct lab_fuzz_b
 json_t *cli_fuzz_json(const struct cli_campaign *campaign, const struct lab_fuzz_base *base,
                       const struct cli_finding *finding);
 
+/* --- promises.c: who promises what, and unless what, as the table of a page (docs/oracles.md). */
+void cli_promises_print(void);
+
 #endif

@@ -15,7 +15,7 @@ import unittest
 
 BOLD = os.path.abspath(sys.argv.pop(2)) if len(sys.argv) > 2 else ""
 import program  # noqa: E402  it takes the first argument
-from program import ProgramTest  # noqa: E402
+from program import SOURCE, ProgramTest  # noqa: E402
 
 PROBES = {"roll_during_node_down", "roll_lost_to_another", "counter_update_unknown"}
 # The oracles can be wrong about one kind only as long as this runs; others may be mended in the meantime.
@@ -39,6 +39,12 @@ class FuzzTest(ProgramTest):
         program.PROGRAM = BOLD
 
     # --- nothing found
+
+    def test_table_of_promises_is_that_of_the_page(self):
+        table = self.good("fuzz", "--promises")
+        self.assertIn("| `guarded` | `live` |", table)
+        with open(os.path.join(SOURCE, "docs", "oracles.md"), encoding="utf-8") as page:
+            self.assertIn(f"<!-- promises -->\n{table}<!-- /promises -->", page.read())
 
     def test_campaign_that_finds_nothing_says_what_it_tried(self):
         self.write("fine.yaml", FINE)
