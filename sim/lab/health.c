@@ -65,6 +65,5 @@ static void go_ill(struct lab_health *health, int64_t now_ns, int64_t until_ns)
         health->since_ns = now_ns;
         health->stretch++;
     }
-    if (until_ns > health->until_ns || until_ns == INT64_MAX)
-        health->until_ns = until_ns;
+    health->until_ns = until_ns; /* never less than it was: what ended before has settled before */
 }

@@ -63,8 +63,7 @@ static void subtract_open(struct lab_cluster_run *run)
         for (size_t i = 0; i < lists[list]->count; i++) {
             const struct lab_open_row *row = &lists[list]->items[i];
             uint32_t index = lab_partition_find(oracles, row->key, row->bucket);
-            if (row->is_acknowledged || index == LAB_NO_PARTITION ||
-                !cass_row_is_open(run->cluster, row->key, row->bucket, row->row))
+            if (index == LAB_NO_PARTITION || !cass_row_is_open(run->cluster, row->key, row->bucket, row->row))
                 continue;
             oracles->partitions[index].acknowledged++;
             oracles->partitions[index].balance[0] -= sim_mix64(row->row + 1);

@@ -114,6 +114,27 @@ static void test_health_pulses_end_by_themselves(void **state)
     stand_close(&stand);
 }
 
+/* The longest of them counts, also when a fault begins and ends meanwhile. */
+static void test_health_pulse_within_a_longer_one_shortens_nothing(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_coordinated(&stand, BK_SINGLE);
+    lab_health_pulse(&stand.run, stand_time(&stand, 30 * SECOND));
+    stand_wait_until(&stand, 10 * SECOND);
+    lab_health_pulse(&stand.run, stand_time(&stand, 12 * SECOND));
+    stand_wait_until(&stand, 14 * SECOND);
+    assert_health(&stand, 14 * SECOND, -1);
+    lab_health_fault(&stand.run, true);
+    stand_wait_until(&stand, 15 * SECOND);
+    lab_health_fault(&stand.run, false);
+    stand_wait_until(&stand, 31 * SECOND - 1);
+    assert_health(&stand, 31 * SECOND - 1, -1);
+    stand_wait_until(&stand, 40 * SECOND);
+    assert_health(&stand, 31 * SECOND, 9 * SECOND);
+    stand_close(&stand);
+}
+
 /* A network that loses messages of its own is never well. */
 static void test_health_of_a_lossy_network_is_never_well(void **state)
 {
@@ -295,6 +316,7 @@ int main(void)
         cmocka_unit_test(test_health_fault_settles),
         cmocka_unit_test(test_health_faults_that_overlap_are_one),
         cmocka_unit_test(test_health_pulses_end_by_themselves),
+        cmocka_unit_test(test_health_pulse_within_a_longer_one_shortens_nothing),
         cmocka_unit_test(test_health_of_a_lossy_network_is_never_well),
         cmocka_unit_test(test_live_partition_that_does_not_close_is_violated),
         cmocka_unit_test(test_live_partition_may_grow_for_the_lag),

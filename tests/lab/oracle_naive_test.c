@@ -18,7 +18,8 @@ struct story {
     struct naive naive;
     struct sim_random random;
     uint32_t nodes;
-    bool is_busy; /* one key takes rows that fire, and little else happens */
+    bool is_busy;  /* one key takes rows that fire, and little else happens */
+    bool is_frail; /* faults are common */
 };
 
 static uint64_t below(struct story *story, uint64_t limit)
@@ -56,6 +57,7 @@ static void open_story(struct story *story, uint64_t seed)
         status = bk_strategy_none(&strategy);
     assert_int_equal(status, BK_OK);
     story->is_busy = chance(story, 5);
+    story->is_frail = chance(story, 3);
     bool is_dated = chance(story, 2);
     stand_prepare(stand, &strategy, is_dated ? BK_THREE_STATE : BK_SINGLE);
     story->nodes = chance(story, 4) ? 3 : 1;
@@ -265,7 +267,7 @@ static void step(struct story *story, struct naive_row **waiting, uint32_t *wait
         change_state(story);
         break;
     case 1:
-        if (chance(story, 4))
+        if (story->is_frail || chance(story, 4))
             change_health(story);
         break;
     case 2:
