@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: a condition that excuses a broken promise is noted when it holds, and then alone. Method: settings,
+ * and writes of the state as agents ask for them, on both sides of each bound. */
+#include "oracle_stand.h"
+
+#define SECOND SIM_SECOND
+
+static bool holds(const struct stand *stand, enum lab_condition condition)
+{
+    return stand->run.oracles.verdict.conditions >> condition & 1;
+}
+
+static uint64_t met(const struct stand *stand, enum lab_probe probe)
+{
+    return stand->run.oracles.verdict.probes[probe];
+}
+
+/* --- of the settings */
+
+static void test_conditions_of_agents_and_leads_are_noted(void **state)
+{
+    (void)state;
+    for (int64_t short_ns = 0; short_ns <= 1; short_ns++) {
+        for (int coordination = BK_SINGLE; coordination <= BK_THREE_STATE; coordination++) {
+            struct stand stand;
+            stand_prepare_probabilistic(&stand, (enum bk_coordination)coordination);
+            stand.scenario.agents.count = 1 + (uint32_t)short_ns;
+            stand.scenario.agents.cache_ttl_ns = 3 * SECOND;
+            stand.scenario.agents.clock_bound_ns = SECOND;
+            stand.run.config.lead_ns = 5 * SECOND - short_ns;
+            stand_open(&stand);
+            assert_int_equal(holds(&stand, LAB_CONDITION_MANY_AGENTS), short_ns);
+            assert_int_equal(holds(&stand, LAB_CONDITION_SHORT_LEAD),
+                             coordination == BK_THREE_STATE && short_ns == 1);
+            assert_false(holds(&stand, LAB_CONDITION_WEAK_LEVELS));
+            stand_close(&stand);
+        }
+    }
+}
+
+struct levels {
+    uint32_t datacenters, factor; /* each */
+    enum cass_consistency write, read, state, serial;
+    bool is_weak;
+};
+
+static void test_conditions_levels_that_need_not_meet_are_weak(void **state)
+{
+    (void)state;
+#define QUORUMS CASS_QUORUM, CASS_SERIAL
+    static const struct levels cases[] = {
+        {1, 3, CASS_QUORUM, CASS_QUORUM, QUORUMS, false},
+        {1, 3, CASS_ONE, CASS_ALL, QUORUMS, false},
+        {1, 3, CASS_ONE, CASS_QUORUM, QUORUMS, true},
+        {1, 3, CASS_TWO, CASS_TWO, QUORUMS, false},
+        {1, 3, CASS_ANY, CASS_ALL, QUORUMS, true},
+        {1, 5, CASS_TWO, CASS_THREE, QUORUMS, true},
+        {1, 5, CASS_THREE, CASS_THREE, QUORUMS, false},
+        {1, 2, CASS_ONE, CASS_QUORUM, QUORUMS, false},
+        {1, 1, CASS_ONE, CASS_LOCAL_ONE, QUORUMS, false},
+        {1, 3, CASS_QUORUM, CASS_QUORUM, CASS_ONE, CASS_SERIAL, true},
+        {1, 4, CASS_QUORUM, CASS_QUORUM, CASS_TWO, CASS_SERIAL, true},
+        {1, 3, CASS_LOCAL_QUORUM, CASS_LOCAL_QUORUM, CASS_LOCAL_QUORUM, CASS_LOCAL_SERIAL, false},
+        {2, 3, CASS_QUORUM, CASS_QUORUM, QUORUMS, false},
+        {2, 3, CASS_LOCAL_QUORUM, CASS_QUORUM, QUORUMS, true},
+        {2, 3, CASS_QUORUM, CASS_LOCAL_ONE, QUORUMS, true},
+        {2, 3, CASS_QUORUM, CASS_QUORUM, CASS_QUORUM, CASS_LOCAL_SERIAL, true},
+        {2, 3, CASS_QUORUM, CASS_QUORUM, CASS_LOCAL_QUORUM, CASS_SERIAL, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct levels *levels = &cases[i];
+        struct stand stand;
+        stand_prepare_probabilistic(&stand, BK_SINGLE);
+        struct cass_cluster_config *network = &stand.scenario.network;
+        network->datacenter_count = levels->datacenters;
+        for (uint32_t d = 0; d < levels->datacenters; d++)
+            network->datacenters[d] = (struct cass_datacenter){.name = {'d', (char)('1' + d)},
+                                                               .nodes = levels->factor,
+                                                               .racks = 1,
+                                                               .replication_factor = levels->factor};
+        stand.scenario.consistency =
+            (struct lab_consistency){levels->write, levels->read, levels->state, levels->serial};
+        stand_open(&stand);
+        if (holds(&stand, LAB_CONDITION_WEAK_LEVELS) != levels->is_weak)
+            fail_msg("case %zu", i);
+        stand_close(&stand);
+    }
+}
+
+static void test_conditions_rows_without_an_answer_are_noted_at_the_end(void **state)
+{
+    (void)state;
+    for (int which = 0; which < 3; which++) {
+        struct stand stand;
+        stand_prepare_probabilistic(&stand, BK_SINGLE);
+        stand_open(&stand);
+        stand.run.refused = which == 1;
+        stand.run.unresolved = which == 2;
+        stand_end(&stand);
+        assert_int_equal(holds(&stand, LAB_CONDITION_REFUSED_ROWS), which > 0);
+        stand_close(&stand);
+    }
+}
+
+/* --- of writes of the state */
+
+#define ROLL   (1u << BK_BUCKET | 1u << BK_COUNTER | 1u << BK_LAST_CHANGE | 1u << BK_NEXT_CHANGE)
+#define COUNT  (1u << BK_COUNTER)
+#define RESET  (1u << BK_COUNTER | 1u << BK_LAST_CHANGE | 1u << BK_NEXT_CHANGE)
+#define UNSAID BK_OUTCOME_UNKNOWN
+
+static void ask(struct stand *stand, struct lab_host_operation *operation, enum bk_action_kind kind,
+                uint32_t mask, int64_t bucket)
+{
+    struct bk_action action = {.kind = kind, .mask = mask};
+    struct cass_statement statement = {.kind = CASS_WRITE_COLUMNS};
+    action.columns[BK_BUCKET] = bucket;
+    if (kind == BK_ACT_CAS_STATE) {
+        action.if_mask = ROLL;
+        action.expected[BK_BUCKET] = bucket - 1;
+    }
+    operation->action = kind;
+    lab_watch_asked(&stand->run, operation, &action, &statement);
+}
+
+static void hear(struct stand *stand, struct lab_host_operation *operation, enum bk_outcome_kind outcome)
+{
+    lab_watch_outcome(&stand->run, operation, outcome);
+}
+
+static void read_state(struct stand *stand, struct lab_host_operation *operation)
+{
+    ask(stand, operation, BK_ACT_READ_STATE, 0, 0);
+    hear(stand, operation, BK_OUTCOME_APPLIED);
+}
+
+static struct lab_host_operation begin(struct stand *stand)
+{
+    struct lab_host_operation operation = stand_operation(0, 0, 0);
+    read_state(stand, &operation);
+    return operation;
+}
+
+static void open_dated(struct stand *stand)
+{
+    stand_prepare_probabilistic(stand, BK_THREE_STATE);
+    stand->run.config.lead_ns = 10 * SECOND;
+    stand->run.config.cache_ttl_ns = 3 * SECOND;
+    stand->scenario.agents.clock_bound_ns = SECOND;
+    stand_open(stand);
+}
+
+/* From the read on that the write goes by: what the lead leaves beyond caches and clocks is 5 s. */
+static void test_conditions_state_write_is_late_beyond_the_lead(void **state)
+{
+    (void)state;
+    for (int64_t late_ns = 0; late_ns <= 1; late_ns++) {
+        struct stand stand;
+        open_dated(&stand);
+        struct lab_host_operation operation = begin(&stand);
+        stand_wait_until(&stand, SECOND);
+        ask(&stand, &operation, BK_ACT_WRITE_STATE, ROLL, 1);
+        stand_wait_until(&stand, 5 * SECOND + late_ns);
+        hear(&stand, &operation, BK_OUTCOME_APPLIED);
+        assert_int_equal(holds(&stand, LAB_CONDITION_LATE_STATE_WRITE), late_ns);
+        stand_close(&stand);
+        /* Of a conditional one, from its asking. */
+        open_dated(&stand);
+        operation = begin(&stand);
+        stand_wait_until(&stand, SECOND);
+        ask(&stand, &operation, BK_ACT_CAS_STATE, ROLL, 1);
+        stand_wait_until(&stand, 6 * SECOND + late_ns);
+        hear(&stand, &operation, BK_OUTCOME_APPLIED);
+        assert_int_equal(holds(&stand, LAB_CONDITION_LATE_STATE_WRITE), late_ns);
+        stand_close(&stand);
+    }
+}
+
+/* What is not known may take effect at any time; a count changes nothing; what was refused never does. */
+static void test_conditions_outcome_of_a_state_write_decides(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t mask;
+        enum bk_outcome_kind outcome;
+        bool is_unknown, is_late;
+    } cases[] = {
+        {ROLL, UNSAID, true, true},
+        {RESET, UNSAID, true, true},
+        {COUNT, UNSAID, false, false},
+        {ROLL, BK_OUTCOME_REFUSED, false, false},
+        {ROLL, BK_OUTCOME_APPLIED, false, true},
+        {COUNT, BK_OUTCOME_APPLIED, false, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stand stand;
+        open_dated(&stand);
+        struct lab_host_operation operation = begin(&stand);
+        ask(&stand, &operation, BK_ACT_WRITE_STATE, cases[i].mask, 1);
+        stand_wait_until(&stand, SIM_HOUR);
+        hear(&stand, &operation, cases[i].outcome);
+        assert_int_equal(holds(&stand, LAB_CONDITION_UNKNOWN_WRITE), cases[i].is_unknown);
+        assert_int_equal(holds(&stand, LAB_CONDITION_LATE_STATE_WRITE), cases[i].is_late);
+        assert_int_equal(stand.run.oracles.keys[0].writes_open, 0);
+        assert_int_equal(stand.run.oracles.rolls_open, 0);
+        stand_close(&stand);
+    }
+}
+
+/* Two plain writes at once: the later one was asked while the other was under way, or goes by a read from
+ * before the other took effect. */
+static void test_conditions_changes_at_once_are_those_that_do_not_know_of_each_other(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_dated(&stand);
+    struct lab_host_operation one = begin(&stand), other = begin(&stand);
+    ask(&stand, &one, BK_ACT_WRITE_STATE, ROLL, 1);
+    assert_int_equal(met(&stand, LAB_PROBE_CHANGES_AT_ONCE), 0);
+    ask(&stand, &one, BK_ACT_WRITE_STATE, ROLL, 1); /* its own retry */
+    assert_int_equal(met(&stand, LAB_PROBE_CHANGES_AT_ONCE), 0);
+    ask(&stand, &other, BK_ACT_WRITE_STATE, ROLL, 1);
+    assert_int_equal(met(&stand, LAB_PROBE_CHANGES_AT_ONCE), 1);
+    hear(&stand, &one, BK_OUTCOME_APPLIED);
+    hear(&stand, &other, BK_OUTCOME_APPLIED);
+    one = begin(&stand);
+    other = begin(&stand);
+    ask(&stand, &one, BK_ACT_WRITE_STATE, ROLL, 1);
+    stand_state(&stand, 0, 1, 0, 5 * SECOND);
+    hear(&stand, &one, BK_OUTCOME_APPLIED);
+    struct lab_host_operation later = begin(&stand);
+    ask(&stand, &other, BK_ACT_WRITE_STATE, COUNT, 1);
+    ask(&stand, &other, BK_ACT_CAS_STATE, ROLL, 2);
+    hear(&stand, &other, BK_OUTCOME_NOT_APPLIED);
+    assert_int_equal(met(&stand, LAB_PROBE_CHANGES_AT_ONCE), 1);
+    ask(&stand, &other, BK_ACT_WRITE_STATE, RESET, 1);
+    hear(&stand, &other, BK_OUTCOME_APPLIED);
+    assert_int_equal(met(&stand, LAB_PROBE_CHANGES_AT_ONCE), 2);
+    ask(&stand, &later, BK_ACT_WRITE_STATE, RESET, 1);
+    hear(&stand, &later, BK_OUTCOME_APPLIED);
+    assert_int_equal(met(&stand, LAB_PROBE_CHANGES_AT_ONCE), 2);
+    stand_end(&stand);
+    assert_true(holds(&stand, LAB_CONDITION_CHANGES_AT_ONCE));
+    stand_close(&stand);
+}
+
+/* --- rare paths of a roll */
+
+static void test_probes_of_a_roll_tell_its_fate(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_dated(&stand);
+    struct lab_host_operation one = begin(&stand), other = begin(&stand);
+    ask(&stand, &one, BK_ACT_CAS_STATE, ROLL, 1);
+    lab_watch_fault(&stand.run, LAB_FAULT_CUT); /* while it is under way */
+    ask(&stand, &other, BK_ACT_CAS_STATE, ROLL, 1);
+    hear(&stand, &one, UNSAID);
+    hear(&stand, &other, BK_OUTCOME_NOT_APPLIED);
+    assert_int_equal(met(&stand, LAB_PROBE_UNKNOWN_ROLL), 1);
+    assert_int_equal(met(&stand, LAB_PROBE_LOST_RACE), 1);
+    lab_watch_fault(&stand.run, LAB_FAULT_DELAY); /* none is under way, nor a date to come */
+    assert_int_equal(met(&stand, LAB_PROBE_ROLL_CUT), 1);
+    assert_int_equal(met(&stand, LAB_PROBE_ROLL_DELAY), 0);
+    stand_state(&stand, 0, 1, 0, 5 * SECOND);
+    stand_wait_until(&stand, 5 * SECOND - 1);
+    lab_watch_fault(&stand.run, LAB_FAULT_HINT_LOSS);
+    stand_wait_until(&stand, 5 * SECOND);
+    lab_watch_fault(&stand.run, LAB_FAULT_HINT_LOSS);
+    assert_int_equal(met(&stand, LAB_PROBE_ROLL_HINT_LOSS), 1);
+    stand_state(&stand, 0, 1, 5 * SECOND, 0);
+    ask(&stand, &other, BK_ACT_WRITE_STATE, RESET, 1);
+    assert_int_equal(met(&stand, LAB_PROBE_LATE_RESET), 1);
+    hear(&stand, &other, BK_OUTCOME_APPLIED);
+    stand_close(&stand);
+}
+
+/* --- the table */
+
+static void test_promise_is_broken_when_nothing_excuses_it(void **state)
+{
+    (void)state;
+    struct lab_verdict verdict = {0};
+    const struct lab_promise *promise = lab_promise_find(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE);
+    assert_non_null(promise);
+    assert_true(promise->except != 0);
+    verdict.violations[LAB_ORACLE_FINDABLE].count = 1;
+    assert_false(lab_promise_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
+    verdict.is_judged[LAB_ORACLE_FINDABLE] = true;
+    assert_true(lab_promise_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
+    verdict.conditions = ~promise->except;
+    assert_true(lab_promise_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
+    verdict.conditions = promise->except;
+    assert_false(lab_promise_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
+    verdict.conditions = 0;
+    verdict.violations[LAB_ORACLE_FINDABLE].count = 0;
+    assert_false(lab_promise_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
+    assert_null(lab_promise_find(BK_HASH, BK_SINGLE, LAB_ORACLE_MONOTONE));
+}
+
+/* One row for each, of a coordination that its kind can have, of conditions that there are. */
+static void test_promise_table_says_nothing_twice(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < lab_promise_count; i++) {
+        const struct lab_promise *one = &lab_promises[i];
+        assert_ptr_equal(lab_promise_find(one->kind, one->coordination, one->oracle), one);
+        assert_true(one->kind == BK_PROBABILISTIC || one->coordination == BK_SINGLE);
+        assert_int_equal(one->except >> LAB_CONDITION_COUNT, 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_conditions_of_agents_and_leads_are_noted),
+        cmocka_unit_test(test_conditions_levels_that_need_not_meet_are_weak),
+        cmocka_unit_test(test_conditions_rows_without_an_answer_are_noted_at_the_end),
+        cmocka_unit_test(test_conditions_state_write_is_late_beyond_the_lead),
+        cmocka_unit_test(test_conditions_outcome_of_a_state_write_decides),
+        cmocka_unit_test(test_conditions_changes_at_once_are_those_that_do_not_know_of_each_other),
+        cmocka_unit_test(test_probes_of_a_roll_tell_its_fate),
+        cmocka_unit_test(test_promise_is_broken_when_nothing_excuses_it),
+        cmocka_unit_test(test_promise_table_says_nothing_twice),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
