@@ -217,6 +217,7 @@ static void test_conditions_changes_at_once_are_those_that_do_not_know_of_each_o
     struct lab_host_operation one = begin(&stand), other = begin(&stand);
     ask(&stand, &one, BK_ACT_WRITE_STATE, ROLL, 1);
     assert_int_equal(met(&stand, LAB_PROBE_CHANGES_AT_ONCE), 0);
+    hear(&stand, &one, BK_OUTCOME_REFUSED);
     ask(&stand, &one, BK_ACT_WRITE_STATE, ROLL, 1); /* its own retry */
     assert_int_equal(met(&stand, LAB_PROBE_CHANGES_AT_ONCE), 0);
     ask(&stand, &other, BK_ACT_WRITE_STATE, ROLL, 1);
