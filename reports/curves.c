@@ -70,6 +70,7 @@ void report_curves_fill(const struct report_curves *curves, struct report_arena 
     for (size_t i = 0; i < curves->rule_count; i++) {
         meet(&x_extremes, curves->rules[i].at);
     }
+    x_extremes.is_tight = true;
     const struct report_mapping x = report_curves_axis_fill(&curves->x, &x_extremes, arena, &chart->x);
     const struct report_mapping y = report_curves_axis_fill(&curves->y, &y_extremes, arena, &chart->y);
     chart->lines = report_take(arena, curves->curve_count, sizeof *chart->lines);

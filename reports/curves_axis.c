@@ -145,6 +145,9 @@ static void fill_log(const struct report_curves_axis *axis, const struct report_
                      struct report_arena *arena, struct report_axis *out)
 {
     static const double slack = 1e-9;
+    /* Shorter, and there might be no two round numbers within. */
+    static const double tight_decades_min = 0.8;
+    static const double tight_room = 0.01;
     struct round_numbers numbers;
     round_fill(axis->unit == REPORT_UNIT_SECONDS, &numbers);
     /* Where all is 0, the strip alone is used. */
@@ -171,6 +174,10 @@ static void fill_log(const struct report_curves_axis *axis, const struct report_
     }
     out->low = report_log10(numbers.items[low].value);
     out->high = report_log10(numbers.items[high].value);
+    if (extremes->is_tight && span > tight_decades_min) {
+        out->low = report_log10(least) - tight_room * span;
+        out->high = report_log10(most) + tight_room * span;
+    }
     out->has_zero = extremes->has_zero;
     out->title = title_of(axis, axis->unit == REPORT_UNIT_ROWS ? "rows" : "", true, arena);
     add_ticks(axis, &numbers, is_fine, arena, out);
@@ -220,13 +227,18 @@ static void add_ticks(const struct report_curves_axis *axis, const struct round_
         const bool is_coarse = numbers->items[i].is_coarse;
         const bool is_third = is_coarse && coarse_count++ % 3 == 0;
         const double at = report_log10(value);
-        if (at < out->low - slack || at > out->high + slack || (!is_coarse && !is_fine)) {
+        if (!is_coarse && !is_fine) {
             continue;
         }
         const bool has_number = span <= decades_with_numbers_max || is_third;
-        add_tick(out, at, has_number ? log_text(axis, value, arena) : "");
-        for (int digit = 2; has_strokes && digit <= 9 && at + slack < out->high; digit++) {
-            add_tick(out, at + report_log10(digit), "");
+        if (at >= out->low - slack && at <= out->high + slack) {
+            add_tick(out, at, has_number ? log_text(axis, value, arena) : "");
+        }
+        for (int digit = 2; has_strokes && digit <= 9; digit++) {
+            const double stroke = at + report_log10(digit);
+            if (stroke >= out->low && stroke <= out->high) {
+                add_tick(out, stroke, "");
+            }
         }
     }
 }

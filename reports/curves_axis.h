@@ -11,6 +11,7 @@ struct report_extremes {
     double least, most;
     double positive; /* the least value above 0; 0 when there is none */
     bool has_zero;
+    bool is_tight; /* a log axis ends where the values do, and not at a round number */
 };
 
 /* From a value of the data to a place on the axis. */

@@ -98,17 +98,17 @@ static void test_axis_of_each_unit_has_its_numbers(void **state)
         {REPORT_UNIT_SECONDS, REPORT_LINEAR, 0, 12, "x 0..12.48 't (seconds)' 0='0' 2='2'"},
         {REPORT_UNIT_SECONDS, REPORT_LINEAR, 0, 600, "x 0..10.4 't (minutes)' 0='0' 2='2'"},
         {REPORT_UNIT_SECONDS, REPORT_LINEAR, 0, 864000, "x 0..10.4 't (days)'"},
-        {REPORT_UNIT_PLAIN, REPORT_LOG, 0, 0, "x 0, 0..1 't (log scale)' 0='1' 0.301='2'"},
+        {REPORT_UNIT_PLAIN, REPORT_LOG, 0, 0, "x 0, -0.01..1.01 't (log scale)' 0='1' 0.301='2'"},
         {REPORT_UNIT_PLAIN, REPORT_LOG, 5, 5, "x 0.301..1 't (log scale)' 0.301='2' 0.699='5' 1='10'\n"},
         {REPORT_UNIT_ROWS, REPORT_LOG, 30, 3000,
-         "(rows, log scale)' 1.301='20' 1.699='50' 2='100' 2.301='200' "
-         "2.699='500' 3='1K' 3.301='2K' 3.699='5K'\n"},
-        {REPORT_UNIT_PLAIN, REPORT_LOG, 1, 1e9, "x 0..9 't (log scale)' 0='1' 1='10' 2='100' 3='1K' 4='10K'"},
+         "x 1.457..3.497 't (rows, log scale)' 1.699='50' 2='100' 2.301='200' "
+         "2.699='500' 3='1K' 3.301='2K'\n"},
+        {REPORT_UNIT_PLAIN, REPORT_LOG, 1, 1e9,
+         "x -0.09..9.09 't (log scale)' 0='1' 1='10' 2='100' 3='1K' 4='10K'"},
         {REPORT_UNIT_PLAIN, REPORT_LOG, 1e-18, 1e18, " -18='10⁻¹⁸' -15='10⁻¹⁵' -12='10⁻¹²'"},
         {REPORT_UNIT_PLAIN, REPORT_LOG, 2e-5, 1e-4, " -4.699='2·10⁻⁵' -4.301='5·10⁻⁵' -4='10⁻⁴'\n"},
         {REPORT_UNIT_SHARE, REPORT_LOG, 1e-6, 1, " -6='10⁻⁴%' -5='0.001%' -4='0.01%' -3='0.1%' -2='1%'"},
-        {REPORT_UNIT_SECONDS, REPORT_LOG, 0.5, 300,
-         "'100 ms' 0='1 s' 1='10 s' 1.778='1 min' 2.778='10 min'\n"},
+        {REPORT_UNIT_SECONDS, REPORT_LOG, 0.5, 300, "' 0='1 s' 1='10 s' 1.778='1 min'\n"},
         {REPORT_UNIT_SECONDS, REPORT_LOG, 0.01, 0.4, " -2='10 ms' -1.699='20 ms' -1.301='50 ms'"},
         {REPORT_UNIT_SECONDS, REPORT_LOG, 3600, 1e8, " 3.556='1 h' 4.556='10 h' 4.937='1 d' 5.937='10 d'"},
     };
