@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the studies of findings.py stand on: runs of the program over a grid of settings and seeds, their figures with
+confidence intervals, tables as CSV and Markdown, pictures. Python's standard library alone."""
+import concurrent.futures
+import csv
+import hashlib
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+# 97.5 % quantiles of Student's t for 1, 2, ... degrees of freedom.
+STUDENT = (12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+           2.120, 2.110, 2.101, 2.093, 2.086)
+
+
+class Failure(Exception):
+    """One line for the user."""
+
+
+class Figure:
+    """An estimate with its 95 % interval; `runs` runs stand behind it."""
+
+    def __init__(self, value, low, high, runs):
+        self.value, self.low, self.high, self.runs = value, low, high, runs
+
+    def times(self, factor):
+        return Figure(self.value * factor, self.low * factor, self.high * factor, self.runs)
+
+
+def estimate(pairs, is_signed=False):
+    """The ratio of sums, numerators over denominators, a pair a run; the interval is that of a ratio estimator with
+    Student's t over runs. None without a denominator. Where runs all say 0 the interval is empty: what it may hide
+    depends on how violations cluster, which nobody knows."""
+    count = len(pairs)
+    above, below = math.fsum(pair[0] for pair in pairs), math.fsum(pair[1] for pair in pairs)
+    if below == 0:
+        return None
+    ratio = above / below
+    half = 0.0
+    if count > 1:
+        squares = math.fsum((pair[0] - ratio * pair[1]) ** 2 for pair in pairs)
+        half = STUDENT[min(count - 1, len(STUDENT)) - 1] * math.sqrt(squares * count / (count - 1)) / below
+    low = ratio - half if is_signed else max(0.0, ratio - half)
+    return Figure(ratio, low, ratio + half, count)
+
+
+# A measure takes the metrics of one strategy and those of all strategies of the run, and gives a numerator and a
+# denominator, or None where the run does not have it.
+
+
+def per_million(*names):
+    """The sum of metrics per million rows."""
+    def measure(metrics, _):
+        if any(name in metrics for name in names):
+            return 1e6 * sum(metrics.get(name, 0) for name in names), metrics["writes.rows"]
+        return None
+    return measure
+
+
+def per_row(name):
+    """The same per row: a share."""
+    return lambda metrics, _: (metrics[name], metrics["writes.rows"]) if name in metrics else None
+
+
+def plain(name):
+    """The mean over runs."""
+    return lambda metrics, _: (metrics[name], 1) if name in metrics else None
+
+
+def oracle(name):
+    return f"oracle.{name}.violations"
+
+
+def closed_mean(metrics, _):
+    """Mean rows of a closed partition, over the partitions of all runs."""
+    count = metrics["partitions.closed"]
+    return metrics.get("partitions.closed.rows.mean", 0) * count, count
+
+
+class Study:
+    """One scenario over a grid. A subclass says `name`, `scenario`, `seeds` (how many), `points()`: a list of
+    (coordinates, settings), `quick`: settings for a quick look, and `report(data, out)`."""
+
+    name = scenario = ""
+    seeds = 4
+    quick = {}
+
+    def points(self):
+        raise NotImplementedError
+
+    def report(self, data, out):
+        raise NotImplementedError
+
+    def plan(self, is_quick):
+        points = self.points()
+        if is_quick:
+            points = [(at, {**settings, **self.quick}) for at, settings in (points[0], points[-1])]
+        return points, range(1, 2 if is_quick else self.seeds + 1)
+
+
+class Data:
+    """The runs of a study: metrics by point and strategy, a list over seeds."""
+
+    def __init__(self, points, runs):
+        self.points = [dict(at) for at, _ in points]
+        self.runs = runs
+
+    def at(self, **wanted):
+        """The points whose coordinates are these."""
+        return [at for at in self.points if all(at.get(name) == value for name, value in wanted.items())]
+
+    def figure(self, at, strategy, measure, is_signed=False):
+        runs = self.runs[self.points.index(at)]
+        pairs = [measure(run[strategy], run) for run in runs if strategy in run]
+        return estimate([pair for pair in pairs if pair is not None], is_signed)
+
+    def strategies(self):
+        return list(self.runs[0][0])
+
+    def curve(self, axis, strategy, measure, is_signed=False, **wanted):
+        """[(x, Figure)] over the points that have these coordinates."""
+        found = [(at[axis], self.figure(at, strategy, measure, is_signed)) for at in self.at(**wanted)]
+        return [(x, figure) for x, figure in found if figure is not None]
+
+
+class Output:
+    """Where a study puts what it found: NAME.csv and NAME.png below the folders, tables for findings.md."""
+
+    def __init__(self, curves, tables_folder, images_folder, is_quick):
+        self.curves, self.tables_folder, self.images_folder = curves, tables_folder, images_folder
+        self.is_quick = is_quick
+        self.tables = {}
+
+    def csv(self, name, data, measures, is_signed=()):
+        """All measures at all points for all strategies."""
+        axes = list(data.points[0])
+        with open(os.path.join(self.tables_folder, f"{name}.csv"), "w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow([*axes, "strategy", "measure", "value", "low", "high", "runs"])
+            for at in data.points:
+                for strategy in data.strategies():
+                    for measure, how in measures.items():
+                        figure = data.figure(at, strategy, how, measure in is_signed)
+                        if figure is not None:
+                            numbers = [f"{number:.6g}" for number in (figure.value, figure.low, figure.high)]
+                            writer.writerow([*at.values(), strategy, measure, *numbers, figure.runs])
+
+    def picture(self, name, head, series, rules=()):
+        """head: lines of a curves file above its table; series: (label, curve)."""
+        if self.is_quick and not any(curve for _, curve in series):
+            return  # too short a run for what the picture shows
+        lines = [f"{key}: {value}" for key, value in head.items()]
+        lines += [f"rule: {at:.6g} | {label}" for at, label in rules]
+        lines.append("series,x,y,low,high")
+        for label, curve in series:
+            quoted = '"' + label.replace('"', '""') + '"'
+            for x, figure in curve:
+                lines.append(f"{quoted},{x:.6g},{figure.value:.6g},{figure.low:.6g},{figure.high:.6g}")
+        path = os.path.join(self.images_folder, f"findings-{name}.png")
+        run = subprocess.run([self.curves, "-", path], input="\n".join(lines) + "\n", text=True, encoding="utf-8",
+                             capture_output=True, check=False)
+        if run.returncode != 0:
+            raise Failure(f"{name}: {run.stderr.strip()}")
+
+    def table(self, name, head, rows):
+        """Markdown; the first column is text, the others are numbers."""
+        lines = ["| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1)]
+        lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
+        self.tables[name] = "\n".join(lines)
+
+
+def number(figure, digits=3):
+    """Three digits, a dash for what is not there."""
+    value = figure.value if isinstance(figure, Figure) else figure
+    if value is None:
+        return "–"
+    if value == 0:
+        return "0"
+    places = max(0, digits - 1 - math.floor(math.log10(abs(value)) + 1e-9))
+    rounded = round(value, digits - 1 - math.floor(math.log10(abs(value)) + 1e-9))
+    return f"{rounded:,.{places}f}"
+
+
+class Runner:
+    """Runs the program, two at a time, each in a database of its own."""
+
+    def __init__(self, program, processes=2, cache=None):
+        self.program, self.processes, self.cache = program, processes, cache
+
+    def run_all(self, studies, is_quick, say):
+        """Study -> Data."""
+        plans = [study.plan(is_quick) for study in studies]
+        jobs = [(s, p, seed) for s, (points, seeds) in enumerate(plans) for p in range(len(points)) for seed in seeds]
+        began = time.monotonic()
+        runs = [[[] for _ in points] for points, _ in plans]
+        with tempfile.TemporaryDirectory(prefix="findings-") as folder:
+            with concurrent.futures.ThreadPoolExecutor(self.processes) as pool:
+                def work(job):
+                    study, point, seed = job
+                    return self.run_one(studies[study].scenario, plans[study][0][point][1], seed, folder)
+                try:
+                    for done, ((study, point, _), run) in enumerate(zip(jobs, pool.map(work, jobs)), 1):
+                        runs[study][point].append(run)
+                        say(done, len(jobs), time.monotonic() - began)
+                except BaseException:
+                    pool.shutdown(cancel_futures=True)
+                    raise
+        return [Data(points, found) for (points, _), found in zip(plans, runs)]
+
+    def run_one(self, scenario, settings, seed, folder):
+        command = [self.program, "run", os.path.join(ROOT, "scenarios", "findings", f"{scenario}.yaml"), "--json",
+                   "--quiet", "--no-charts", "--jobs", "1", "--seed", str(seed), "--set", "expect=null"]
+        for path, value in settings.items():
+            command += ["--set", f"{path}={value}"]
+        kept = self.kept_at(command)
+        if kept is not None and os.path.exists(kept):
+            with open(kept, encoding="utf-8") as file:
+                return json.load(file)
+        with tempfile.TemporaryDirectory(dir=folder) as own:
+            run = subprocess.run([*command, "--db", os.path.join(own, "run.db")], capture_output=True, text=True,
+                                 encoding="utf-8", check=False)
+        if run.returncode != 0:
+            raise Failure(f"{' '.join(command)}: {run.stderr.strip()}")
+        metrics = {strategy["label"]: strategy["metrics"] for strategy in json.loads(run.stdout)["strategies"]}
+        if kept is not None:
+            with open(kept + ".partial", "w", encoding="utf-8") as file:
+                json.dump(metrics, file)
+            os.replace(kept + ".partial", kept)
+        return metrics
+
+    def fuzz(self, scenario, last, settings, held, goes_on=True):
+        """A campaign over seeds 1 to last, of a scenario or of what is drawn; what it says in JSON."""
+        named = [] if scenario is None else [os.path.join(ROOT, "scenarios", "findings", f"{scenario}.yaml")]
+        command = [self.program, "fuzz", *named, "--json", "--quiet", "--jobs", str(self.processes),
+                   "--seeds", f"1..{last}", *(["--keep-going"] if goes_on else ["--out", tempfile.mkdtemp()])]
+        for assignment in settings:
+            command += ["--set", assignment]
+        for condition in held:
+            command += ["--hold", condition]
+        run = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+        if run.returncode > 1:
+            raise Failure(f"{' '.join(command)}: {run.stderr.strip()}")
+        return json.loads(run.stdout)
+
+    def kept_at(self, command):
+        """Where the run's metrics are kept: by the program's and the scenario's bytes and the settings."""
+        if self.cache is None:
+            return None
+        key = hashlib.sha256()
+        for path in (command[0], command[2]):
+            with open(path, "rb") as file:
+                key.update(hashlib.sha256(file.read()).digest())
+        key.update("\0".join(command[3:]).encode())
+        return os.path.join(self.cache, key.hexdigest() + ".json")
+
+
+def write_tables(path, target, tables):
+    """Copies the page from path to target, each table put between `<!-- table NAME -->` and `<!-- /table -->`."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    for name, table in tables.items():
+        pattern = re.compile(rf"(<!-- table {re.escape(name)} -->\n).*?(<!-- /table -->)", re.S)
+        text, count = pattern.subn(lambda found, table=table: f"{found[1]}{table}\n{found[2]}", text)
+        if count != 1:
+            raise Failure(f"{path}: {count} places for the table '{name}'; it needs one")
+    with open(target, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def say_progress(done, count, seconds):
+    """A line every tenth part, or a running one on a terminal."""
+    is_live = sys.stderr.isatty()
+    if is_live or done == count or done * 10 // count != (done - 1) * 10 // count:
+        print(f"{done} of {count} runs, {seconds:.0f} s", file=sys.stderr, end="\r" if is_live else "\n")
