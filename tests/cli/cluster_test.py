@@ -107,6 +107,22 @@ class ClusterTest(ProgramTest):
         self.assertLess(10, len(of_one))
         self.assertLess(len(of_one), len(whole))
 
+    def test_guarded_is_named_in_the_table_and_told_by_its_own_columns(self):
+        whole = AGENTS.split("strategies:")[0].replace("agents: {count: 4", "agents: {count: 4, clock: {offset: 20s}")
+        self.write("agents.yaml", whole + "strategies:\n  - probabilistic: {bits: 2, threshold: 3, "
+                   "coordination: guarded, grant: 1500ms, label: guarded}\n")
+        story = "\n".join(self.story())
+        self.assertIn("guarded        probabilistic: bits 2, threshold 3, guarded, grants of 1500ms\n",
+                      self.good("show", "last"))
+        self.assertRegex(story, r"agent \d sets bucket = 0, before = the beginning, start = the beginning, "
+                         r"until = -?\d+\.\d{6} s if there is no state\n")
+        self.assertRegex(story, r"agent \d sets bucket = 3, before = \S+ s, start = (\S+) s, until = \S+ s "
+                         r"if bucket = 2, before = \S+ s, start = \S+ s, until = \1 s\n")
+        self.assertRegex(story, r"agent \d writes the start of bucket 1\n")
+        # The clocks differ by more than a key stays in a bucket.
+        self.assertRegex(story, r"agent \d reads the start of bucket 1\n")
+        self.assertRegex(story, r"agent \d reads start = -?\d+\.\d{6} s\n")
+
     def test_story_changes_no_digest(self):
         digests = [self.good_json("run", *QUIET, "--json", *more)["digest"]
                    for more in [[], ["--trace-events", "story.txt"], ["--jobs", "3"]]]

@@ -370,6 +370,24 @@ static void test_agents_at_their_most_fit_or_are_refused(void **state)
     lab_scenario_destroy(scenario);
 }
 
+/* With one operation at a time a row that comes while another is under way is refused. */
+static void test_agents_with_few_operations_refuse_what_is_more(void **state)
+{
+    (void)state;
+    static const char text[] = "name: few\nduration: 20s\nkeys: {count: 2}\narrivals: {rate: 200/s}\n"
+                               "row: {bytes: 1}\n" NODES "agents: {count: 1%s}\n" NONE;
+    const char *const more[] = {", operations: 1", ", operations: 4096", ""};
+    double refused[3];
+    for (int i = 0; i < 3; i++) {
+        char filled[512];
+        snprintf(filled, sizeof filled, text, more[i]);
+        struct lab_result *result = run(filled);
+        refused[i] = metric(result, "writes.refused");
+        lab_result_destroy(result);
+    }
+    assert_true(refused[0] > 100 && refused[1] == 0 && refused[2] == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -388,6 +406,7 @@ int main(void)
         cmocka_unit_test(test_clock_that_drifts_is_kept_within_its_bound),
         cmocka_unit_test(test_fault_cut_of_a_datacenter_is_that_datacenter),
         cmocka_unit_test(test_agents_at_their_most_fit_or_are_refused),
+        cmocka_unit_test(test_agents_with_few_operations_refuse_what_is_more),
         cmocka_unit_test(test_reads_go_on_behind_the_last_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

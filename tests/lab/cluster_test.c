@@ -125,7 +125,8 @@ static void test_cluster_every_coordination_of_one_agent_equals_stream(void **st
                                        "coordination: locked, counter: lwt",
                                        "coordination: locked, counter: counter",
                                        "coordination: three-state, lead: 0s",
-                                       "coordination: three-state, lead: 0s, counter: lwt"};
+                                       "coordination: three-state, lead: 0s, counter: lwt",
+                                       "coordination: guarded, grant: 1ns"};
     struct lab_result *stream =
         run_text(WORKLOAD "strategies: [probabilistic: {bits: 3, threshold: 12}]\n", 1);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -166,6 +167,9 @@ static void test_cluster_every_coordination_of_one_agent_equals_stream(void **st
     "safe}\n"
 #define UNSAFE                                                                                               \
     "  - probabilistic: {bits: 3, threshold: 25, coordination: three-state, lead: 50ms, label: unsafe}\n"
+/* Safe whatever happens. */
+#define GUARDED                                                                                              \
+    "  - probabilistic: {bits: 3, threshold: 25, coordination: guarded, grant: 500ms, label: guarded}\n"
 #define SINGLE "  - probabilistic: {bits: 3, threshold: 25, label: single}\n"
 
 static void test_cluster_a_lead_beyond_every_cache_routes_all_rows_right(void **state)
@@ -231,10 +235,35 @@ static void test_cluster_under_faults_conserves_rows(void **state)
     lab_result_destroy(result);
 }
 
+/* Nodes, agents and messages fail and a clock jumps: each row stands where the committed starts say, and a
+ * key's buckets follow each other in the order of times. */
+static void test_cluster_guarded_under_faults_keeps_its_promises(void **state)
+{
+    (void)state;
+    static const char *const none[] = {
+        "writes.misrouted",           "writes.duplicated",          "oracle.findable.violations",
+        "oracle.newest.violations",   "oracle.monotone.violations", "oracle.agreement.violations",
+        "oracle.no_gaps.violations",  "oracle.live.violations",     "oracle.no_duplicates.violations",
+        "oracle.conserved.violations"};
+    struct lab_result *result = run_text(BUSY FAULTY "strategies:\n" GUARDED SINGLE, 2);
+    assert_conserved(result, "guarded");
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        char name[128];
+        snprintf(name, sizeof name, "guarded.%s", none[i]);
+        if (metric(result, name) != 0)
+            fail_msg("%s is %g", name, metric(result, name));
+    }
+    assert_true(metric(result, "guarded.partitions.closed") > 50);
+    assert_true(metric(result, "guarded.writes.retried") > 0 && metric(result, "guarded.writes.lwt") > 100);
+    assert_true(metric(result, "guarded.writes.state_writes") > 50); /* starts of closed buckets */
+    assert_true(metric(result, "single.oracle.monotone.violations") > 0);
+    lab_result_destroy(result);
+}
+
 static void test_cluster_same_seed_gives_same_events(void **state)
 {
     (void)state;
-    struct lab_scenario *scenario = load(BUSY FAULTY COUNTED SAFE);
+    struct lab_scenario *scenario = load(BUSY FAULTY COUNTED SAFE GUARDED);
     struct lab_result *one = run_scenario(scenario, 1), *two = run_scenario(scenario, 2);
     assert_int_equal(one->digest, two->digest);
     for (size_t i = 0; i < one->strategy_count; i++) {
@@ -343,6 +372,7 @@ int main(void)
         cmocka_unit_test(test_cluster_a_lead_beyond_every_cache_routes_all_rows_right),
         cmocka_unit_test(test_cluster_counts_increments_and_rolls_apart),
         cmocka_unit_test(test_cluster_under_faults_conserves_rows),
+        cmocka_unit_test(test_cluster_guarded_under_faults_keeps_its_promises),
         cmocka_unit_test(test_cluster_same_seed_gives_same_events),
         cmocka_unit_test(test_cluster_shuffled_ties_change_no_promise),
         cmocka_unit_test(test_cluster_story_of_a_key_tells_its_rolls_in_order),

@@ -50,12 +50,15 @@ static const char everything[] = HEAD
     "  lwt: paxos-v2\n"
     "agents:\n"
     "  {count: 16, cache_ttl: 4s, cache_entries: 1000, clock: {offset: 50ms, drift: 20ppm, bound: 100ms}, "
-    "retries: 2, counter_retries: 1, restart: 9s}\n"
+    "retries: 2, counter_retries: 1, operations: 77, restart: 9s}\n"
     "strategies:\n"
     "  - probabilistic: {bits: 9, threshold: 40, coordination: three-state, lead: 10s, counter: lwt}\n"
     "  - probabilistic: {bits: 9, threshold: 40, coordination: locked, label: locked, lock: {lasts: 6s, "
     "backoff: 7ms}}\n"
     "  - probabilistic: {bits: 9, threshold: 40, counter: counter, label: single}\n"
+    "  - probabilistic: {bits: 9, threshold: 40, coordination: guarded, label: guarded, grant: 3s, counter: "
+    "counter}\n"
+    "  - probabilistic: {bits: 9, threshold: 40, coordination: guarded, label: by default}\n"
     "  - hash: {buckets: 65536}\n";
 
 static struct lab_scenario *parse(const char *text)
@@ -125,7 +128,7 @@ static void test_agents_with_every_field_are_read_whole(void **state)
     assert_true(agents->cache_ttl_ns == 4 * SIM_SECOND && agents->cache_entries == 1000);
     assert_true(agents->clock_offset_ns == 50 * SIM_MS && agents->clock_bound_ns == 100 * SIM_MS);
     assert_true(agents->clock_drift == 20e-6);
-    assert_true(agents->retries == 2 && agents->counter_retries == 1);
+    assert_true(agents->retries == 2 && agents->counter_retries == 1 && agents->operations == 77);
     assert_true(agents->timeout_ns == 11 * SIM_SECOND && agents->restart_ns == 9 * SIM_SECOND);
     lab_scenario_destroy(s);
 }
@@ -135,7 +138,7 @@ static void test_strategies_of_agents_are_read_whole(void **state)
     struct lab_scenario *s = parse(everything);
     const struct lab_strategy *strategy = s->strategies;
     (void)state;
-    assert_int_equal(s->strategy_count, 4);
+    assert_int_equal(s->strategy_count, 6);
     assert_int_equal(strategy[0].coordination, BK_THREE_STATE);
     assert_int_equal(strategy[0].counter, BK_COUNTER_LWT);
     assert_true(strategy[0].lead_ns == 10 * SIM_SECOND);
@@ -146,8 +149,15 @@ static void test_strategies_of_agents_are_read_whole(void **state)
     assert_int_equal(strategy[1].lead_ns, 0);
     assert_int_equal(strategy[2].coordination, BK_SINGLE);
     assert_int_equal(strategy[2].counter, BK_COUNTER_COLUMN);
-    assert_int_equal(strategy[3].coordination, BK_SINGLE);
-    assert_int_equal(strategy[3].strategy.of.hash.buckets, 65536);
+    for (int i = 3; i < 5; i++) {
+        assert_int_equal(strategy[i].coordination, BK_GUARDED);
+        assert_int_equal(strategy[i].counter, BK_COUNTER_COLUMN);
+        assert_true(strategy[i].grant_ns == (i == 3 ? 3 : 10) * SIM_SECOND);
+        assert_true(strategy[i].lead_ns == 0 && strategy[i].lock_lasts_ns == 0);
+    }
+    assert_true(strategy[0].grant_ns == 0 && strategy[1].grant_ns == 0 && strategy[2].grant_ns == 0);
+    assert_int_equal(strategy[5].coordination, BK_SINGLE);
+    assert_int_equal(strategy[5].strategy.of.hash.buckets, 65536);
     lab_scenario_destroy(s);
 }
 
@@ -263,7 +273,7 @@ static void test_agents_without_options_have_the_defaults(void **state)
     const struct lab_agents *agents = &s->agents;
     assert_true(agents->cache_ttl_ns == 5 * SIM_SECOND && agents->cache_entries == 100000);
     assert_true(agents->clock_offset_ns == 0 && agents->clock_drift == 0.0 && agents->clock_bound_ns == 0);
-    assert_true(agents->retries == 3 && agents->counter_retries == 0);
+    assert_true(agents->retries == 3 && agents->counter_retries == 0 && agents->operations == 0);
     assert_true(agents->timeout_ns == 12 * SIM_SECOND && agents->restart_ns == 5 * SIM_SECOND);
     assert_true(s->fault_count == 0 && s->faults == NULL);
     assert_true(s->strategies[0].coordination == BK_SINGLE && s->strategies[0].counter == BK_COUNTER_RMW);
@@ -369,7 +379,8 @@ static void test_bounds_themselves_are_taken(void **state)
     static const char *const texts[] = {
         "agents: {count: 4096, cache_entries: 16777216, clock: {drift: 100000ppm, offset: 1s, bound: 1s}}\n"
         "cluster: {nodes: 1024, replication_factor: 32, num_tokens: 1}\n",
-        "agents: {count: 1, retries: 1000, restart: 1ns}\ncluster: {nodes: 1, consistency: {write: ALL}}\n"
+        "agents: {count: 1, retries: 1000, restart: 1ns, operations: 4096}\ncluster: {nodes: 1, consistency: "
+        "{write: ALL}}\n"
         "faults: [{node_down: {node: 0, at: 86399s}}, {random: {rate: 1000/s, until: 24h}}]\n",
         /* Agent 0 alone stands in a datacenter, and that one has replicas. */
         "agents: {count: 1}\ncluster: {datacenters: {a: {nodes: 1}, b: {nodes: 1, replication_factor: 0}}}\n",

@@ -337,7 +337,7 @@ static inline void assert_results_equal(const struct lab_result *a, const struct
         assert_strategies_equal(&x->strategy, &y->strategy);
         assert_int_equal(x->coordination, y->coordination);
         assert_int_equal(x->counter, y->counter);
-        assert_true(x->lead_ns == y->lead_ns);
+        assert_true(x->lead_ns == y->lead_ns && x->grant_ns == y->grant_ns);
         assert_true(x->placement_digest == y->placement_digest);
         assert_events_equal(&x->events, &y->events);
         assert_views_equal(&x->views, &y->views);

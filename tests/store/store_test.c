@@ -123,6 +123,36 @@ static void test_run_of_half_a_million_bins_is_equal(void **state)
     folder_remove(&folder);
 }
 
+/* What a database of before had no word for. */
+static void test_guarded_run_is_equal(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct lab_result *saved = sample_make(3), *loaded;
+    struct lab_strategy_result *guarded = &saved->strategies[4];
+    guarded->coordination = BK_GUARDED;
+    guarded->counter = BK_COUNTER_COLUMN;
+    guarded->lead_ns = 0;
+    guarded->grant_ns = 2500000000;
+    store_must_save(folder.db, saved);
+    assert_query(folder.db, "SELECT settings FROM strategies WHERE label = 'probabilistic'",
+                 "{\"bits\":9,\"coordination\":\"guarded\",\"counter\":\"counter\",\"grant_ns\":2500000000,"
+                 "\"threshold\":40}\n");
+    struct store *store = store_must_open(folder.db, STORE_READ);
+    struct sim_error error = {0};
+    assert_true(store_load_run(store, 1, NULL, &loaded, &error));
+    store_close(store);
+    assert_results_equal(saved, loaded);
+    lab_result_destroy(loaded);
+    execute(folder.db, "UPDATE setting SET value = -1 WHERE name = 'grant_ns'");
+    store = store_must_open(folder.db, STORE_READ);
+    assert_false(store_load_run(store, 1, NULL, &loaded, &error));
+    assert_null(loaded);
+    store_close(store);
+    lab_result_destroy(saved);
+    folder_remove(&folder);
+}
+
 static void test_views_of_a_run_read_as_documented(void **state)
 {
     (void)state;
@@ -473,6 +503,7 @@ int main(void)
         cmocka_unit_test(test_run_of_extreme_values_is_equal),
         cmocka_unit_test(test_run_without_strategies_is_equal),
         cmocka_unit_test(test_run_of_half_a_million_bins_is_equal),
+        cmocka_unit_test(test_guarded_run_is_equal),
         cmocka_unit_test(test_views_of_a_run_read_as_documented),
         cmocka_unit_test(test_list_of_runs_is_newest_first),
         cmocka_unit_test(test_missing_run_names_the_runs_there_are),
