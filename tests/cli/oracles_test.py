@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Aim: what the oracles of a run report is what happened in it. Method: the story of a run is read as a stranger
+would read it: who took, put and acknowledged which row, and when the key's state moved; agreement, monotone and
+findable are counted from that alone, row against row, and must be the metrics. Clocks are set right, so that a
+row's time is when it was taken; they are declared wrong by 10 ms, so that a tolerance counts."""
+import collections
+import os
+import re
+import unittest
+
+from program import ProgramTest
+
+BOUND_NS = 10_000_000
+HEAD = """\
+name: judged
+seed: {seed}
+duration: 40s
+keys: {{count: 3, popularity: {{zipf: 1}}}}
+arrivals: {{rate: 40/s}}
+cluster: {{nodes: 3, replication_factor: 3}}
+agents: {{count: 8, cache_ttl: 1s, clock: {{offset: 0s, bound: 10ms}}}}
+"""
+FAULTS = """\
+faults:
+  - agent_crash: {agent: 1, at: 6s, lasts: 3s}
+  - lost_message: {at: 10s, lasts: 4s, chance: 15%}
+  - node_down: {node: 0, at: 18s, lasts: 8s}
+  - duplicate_message: {at: 22s, lasts: 5s, chance: 20%}
+  - cut: {between: [agent 3, node 2], at: 28s, lasts: 6s}
+"""
+STRATEGIES = """\
+strategies:
+  - probabilistic: {bits: 2, threshold: 4, label: single}
+  - probabilistic: {bits: 2, threshold: 4, counter: lwt, label: lwt}
+  - probabilistic: {bits: 2, threshold: 4, coordination: locked, label: locked}
+  - probabilistic: {bits: 2, threshold: 4, coordination: three-state, lead: 0s, label: unsafe}
+  - probabilistic: {bits: 2, threshold: 4, coordination: three-state, lead: 900ms, label: short}
+  - probabilistic: {bits: 2, threshold: 4, coordination: three-state, lead: 3s, label: safe}
+  - probabilistic: {bits: 2, threshold: 4, coordination: guarded, counter: counter, grant: 2s, label: guarded}
+"""
+LABELS = re.findall(r"label: (\S+)}", STRATEGIES)
+BEGINS = re.compile(r" *(\d+)\.(\d{9}) s  strategy (\S+) begins")
+EVENT = re.compile(r" *(\d+)\.(\d{9}) s  (key-\d+): (.*)")
+TAKES = re.compile(r"agent \d+ takes row (\d+)")
+PUTS = re.compile(r"agent (\d+) puts row (\d+) into bucket (\d+)")
+TOLD = re.compile(r"agent \d+ acknowledges row (\d+)")
+MOVES = re.compile(r"the (?:key rolls|state goes back) to bucket (\d+)")
+ORACLES = ["agreement", "monotone", "findable"]
+
+
+class Judge:
+    """One strategy's run."""
+
+    def __init__(self):
+        self.taken = {}
+        self.placed = collections.defaultdict(list)  # of a key: time, bucket, agent in the order of the first puts
+        self.last_put = {}
+        self.told = collections.defaultdict(dict)  # of a key: acknowledged row -> bucket
+        self.lost = set()
+        self.newest = collections.Counter()
+        self.rolls = 0
+        self.counts = collections.Counter({name: 0 for name in ORACLES})
+
+    def hear(self, time_ns, key, text):
+        if match := TAKES.match(text):
+            self.taken[key, match[1]] = time_ns
+        elif match := PUTS.match(text):
+            agent, row, bucket = match[1], match[2], int(match[3])
+            if (key, row) not in self.last_put:
+                self.place(key, self.taken[key, row], bucket, agent)
+            self.last_put[key, row] = bucket
+        elif match := TOLD.match(text):
+            self.told[key][match[1]] = self.last_put[key, match[1]]
+            self.look(key)
+        elif match := MOVES.match(text):
+            self.rolls += max(0, int(match[1]) - self.newest[key])
+            self.newest[key] = int(match[1])
+            self.look(key)
+
+    def place(self, key, time_ns, bucket, agent):
+        disagrees = goes_back = False
+        for other_ns, other_bucket, other_agent in self.placed[key]:
+            if other_bucket == bucket:
+                continue
+            apart_ns = other_ns - time_ns if other_bucket < bucket else time_ns - other_ns
+            goes_back |= apart_ns > 0
+            disagrees |= apart_ns > 2 * BOUND_NS and other_agent != agent
+        self.placed[key].append((time_ns, bucket, agent))
+        self.counts["agreement"] += disagrees
+        self.counts["monotone"] += goes_back
+
+    def look(self, key):
+        """Acknowledged rows above the bucket where a reader begins."""
+        for row, bucket in self.told[key].items():
+            if bucket > self.newest[key] and (key, row) not in self.lost:
+                self.lost.add((key, row))
+                self.counts["findable"] += 1
+
+
+def judge(path):
+    judges, current = {}, None
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            if match := BEGINS.match(line):
+                current = judges[match[3]] = Judge()
+            elif (match := EVENT.match(line)) and current is not None:
+                current.hear(int(match[1]) * 10**9 + int(match[2]), match[3], match[4])
+    return judges
+
+
+class OraclesTest(ProgramTest):
+    def compare(self, text):
+        """Returns what was counted of each strategy."""
+        self.write("judged.yaml", text)
+        result = self.good_json("run", "judged.yaml", "--quiet", "--no-charts", "--json", "--trace-events",
+                                "story.txt")
+        judges = judge(os.path.join(self.folder, "story.txt"))
+        self.assertEqual(list(judges), LABELS)
+        for strategy in result["strategies"]:
+            judged, metrics = judges[strategy["label"]], strategy["metrics"]
+            counted = {name: metrics[f"oracle.{name}.violations"] for name in ORACLES}
+            self.assertEqual(counted, dict(judged.counts), strategy["label"])
+            self.assertEqual(metrics["writes.rows"], len(judged.taken), strategy["label"])
+            self.assertGreater(judged.rolls, 10, strategy["label"])
+        return {label: judged.counts for label, judged in judges.items()}
+
+    def test_oracles_without_faults_are_as_the_story_has_it(self):
+        sums = collections.Counter()
+        for seed in range(1, 4):
+            counts = self.compare(HEAD.format(seed=seed) + STRATEGIES)
+            for label in ("guarded", "safe"):
+                self.assertEqual(sum(counts[label].values()), 0, label)
+            for label in ("single", "unsafe"):
+                self.assertGreater(counts[label]["monotone"], 0, label)
+            sums += counts["single"]
+            sums += counts["unsafe"]
+        self.assertGreater(sums["agreement"], 0)
+        # The tolerance is not for nothing.
+        self.assertGreater(sums["monotone"], sums["agreement"])
+
+    def test_oracles_under_faults_are_as_the_story_has_it(self):
+        sums = collections.Counter()
+        for seed in range(1, 6):
+            counts = self.compare(HEAD.format(seed=seed) + FAULTS + STRATEGIES)
+            self.assertEqual(sum(counts["guarded"].values()), 0)
+            for label in LABELS:
+                sums += counts[label]
+        for name in ORACLES:
+            self.assertGreater(sums[name], 0, name)
+
+
+if __name__ == "__main__":
+    unittest.main()
