@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The claims that the sources of this design make, and how our figure for each is read from runs: material of
+facts.py.
+
+A figure is a function of the lab and of the metrics of the claim's scenarios, in their order: run["LABEL", "METRIC"].
+What `agrees` and `why` say is held by the `expect` lines of those scenarios, which facts.py insists on."""
+from dataclasses import dataclass
+from typing import Callable
+
+YES, PARTLY, NO = "yes", "with terms", "no"
+
+MEAN, SPREAD = "partitions.closed.rows.mean", "partitions.closed.rows.stddev"
+INCREMENTS = "writes.counter_increments"
+PARTITIONS = "reads.partitions_per_read.mean"
+
+
+@dataclass(frozen=True)
+class Claim:
+    text: str
+    scenarios: tuple
+    figure: Callable
+    agrees: str
+    why: str
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    name: str
+    claims: tuple
+
+
+def per_1000_rows(run, label, metric):
+    return 1000 * run[label, metric] / run[label, "writes.rows"]
+
+
+def share(run, label, part, whole="partitions.total"):
+    return run[label, part] / run[label, whole]
+
+
+def percent(value, digits=0):
+    return f"{100 * value:.{digits}f} %"
+
+
+def megabytes(run, label, metric):
+    return f"{run[label, metric] / 1e6:,.1f} MB"
+
+
+def violations(run, label, oracle):
+    return run[label, f"oracle.{oracle}.violations"]
+
+
+def odds_tails(lab, *words):
+    """P(rows < N) and P(rows > N)."""
+    law = lab.odds(9, 40, *words)
+    return law["below"][0]["probability"], law["above"][0]["probability"]
+
+
+def law_figure(label):
+    return lambda _, run: (f"standard deviation {run[label, SPREAD]:,.0f} at a mean of {run[label, MEAN]:,.0f}, "
+                           f"{per_1000_rows(run, label, INCREMENTS):.2f} increments per 1000 rows")
+
+
+def far_tails(lab):
+    below, above = odds_tails(lab, "--below", "4200", "--above", "58000")
+    return f"{below:.7g} below 4200, {above:.7g} above 58,000"
+
+
+def near_tails(lab, run):
+    below, above = odds_tails(lab, "--below", "12000", "--above", "32000")
+    name = "probabilistic"
+    return (f"{percent(below, 4)} below, {percent(above, 4)} above; of {run[name, 'partitions.closed']:,} "
+            "closed partitions "
+            f"{run[name, 'partitions.tiny']} and {run[name, 'partitions.over_limit_rows']}")
+
+
+def nanoseconds(lab):
+    scenario = ("reads: {latest: {rows: 50, rate: 1/h}}\nstrategies: [{time: {window: 1s}}]\n"
+                "trace: {file: trace.csv}\n")
+    lines = [lab.refusal(f"timestamp_ms,key,bytes\n{first},a,100\n1767225600000,a,100\n", scenario)
+             for first in (1767225600, 1767225600000000000)]
+    texts = [line.split(": ", 1)[1].split(";")[0] for line in lines]
+    return f"seconds: refused, “{texts[0]}”; nanoseconds: “{texts[1]}”"
+
+
+PROBABILISTIC = Part("probabilistic", (
+    Claim("9 bits, threshold 40: one increment in 512 rows; a mean of 20,480 rows, a standard deviation of 3235",
+          ("facts/law",),
+          lambda lab, run: (f"mean {lab.odds(9, 40)['mean_rows']:,.0f}, standard deviation "
+                            f"{lab.odds(9, 40)['stddev_rows']:.10f}; simulated {run['9/40', MEAN]:,.0f} and "
+                            f"{run['9/40', SPREAD]:,.0f}, {per_1000_rows(run, '9/40', INCREMENTS):.2f} increments "
+                            "per 1000 rows"),
+          YES, "rows up to the 40th success are negative binomial: mean T/p, variance T(1-p)/p²"),
+    Claim("53.85 % of partitions hold more than 20,000 rows", ("facts/law",),
+          lambda lab, run: (f"{percent(lab.odds(9, 40, '--above', '20000')['above'][0]['probability'], 10)}; "
+                            f"simulated {percent(share(run, '9/40', 'partitions.over_limit_rows'), 1)}"),
+          YES, "20,000 lies a little below the median, 20,310"),
+    Claim("around 1 in 1000 holds fewer than 12,000 rows or more than 32,000", ("facts/law-tails",), near_tails,
+          YES, "each of the two, so that it is 1 in 480 for either"),
+    Claim("1 in 1 quadrillion holds less than 4200 or more than 58,000", (), far_tails,
+          YES, "as order of magnitude; no simulation meets one, the sum is exact",
+          "`bucketlab odds --bits 9 --threshold 40 --below 4200 --above 58000`"),
+    Claim("7 bits, threshold 160: half the spread for four times the increments", ("facts/law",), law_figure("7/160"),
+          YES, "the spread goes by the square root of the threshold, the increments by the threshold itself"),
+    Claim("11 bits, threshold 10: twice the spread for a quarter", ("facts/law",), law_figure("11/10"),
+          YES, "the same law the other way"),
+    Claim("rows of 1 KB, partitions of 10 MB: bucket = sequence / 10,000", ("facts/count-example",),
+          lambda _, run: (f"{run['count', 'partitions.closed']} closed partitions, each of "
+                          f"{run['count', 'partitions.closed.rows.min']:,} rows and "
+                          f"{megabytes(run, 'count', 'partitions.closed.bytes.max')}"),
+          YES, "exact, given a sequence without gaps; what a sequence costs is another matter"),
+    Claim("a sensor may write 50 MB in an hour: time is forced to hourly buckets", ("facts/sensor-hour",),
+          lambda _, run: (f"hourly {megabytes(run, 'hourly', 'partitions.closed.bytes.p50')}, daily "
+                          f"{megabytes(run, 'daily', 'partitions.closed.bytes.p50')} and all "
+                          f"{run['daily', 'partitions.over_limit']} over the limit; partitions of a read of "
+                          "5000 rows: "
+                          f"hourly {run['hourly', PARTITIONS]:.2f}, count {run['count', PARTITIONS]:.2f}, "
+                          f"probabilistic {run['probabilistic', PARTITIONS]:.2f}"),
+          YES, "a day of it is 1.2 GB"),
+    Claim("or take a month: then a read walks dozens of hours; with the probabilistic strategy one partition, and at "
+          "most one more", ("facts/sensor-month",),
+          lambda lab, run: (f"partitions of a read of 5000 rows: hourly {run['hourly', PARTITIONS]:.1f}, daily "
+                            f"{run['daily', PARTITIONS]:.2f}, count {run['count', PARTITIONS]:.2f}, probabilistic "
+                            f"{run['probabilistic', PARTITIONS]:.2f}, p99 "
+                            f"{run['probabilistic', 'reads.partitions_per_read.p99']}, at most "
+                            f"{run['probabilistic', 'reads.partitions_per_read.max']}; a partition holds fewer than "
+                            f"5000 with {percent(lab.odds(9, 20, '--below', '5000')['below'][0]['probability'], 2)}"),
+          PARTLY, "one more as long as a closed partition holds what a read asks for; here one in 380 does not. The "
+          "mean is 1 + rows read / rows of a partition"),
+    Claim("start at the current bucket, go down only when rows are missing, stop at bucket 0",
+          ("facts/read-walk",),
+          lambda _, run: (f"{run['probabilistic', PARTITIONS]:.2f} partitions a read, p50 "
+                          f"{run['probabilistic', 'latency.read.p50']:.1f} ms, p99 "
+                          f"{run['probabilistic', 'latency.read.p99']:.1f} ms"),
+          YES, "the least load; a read that needs the second bucket waits twice"),
+    Claim("or ask two buckets at once", ("facts/read-pair",),
+          lambda _, run: (f"{run['probabilistic', PARTITIONS]:.2f} partitions a read, p50 "
+                          f"{run['probabilistic', 'latency.read.p50']:.1f} ms, p99 "
+                          f"{run['probabilistic', 'latency.read.p99']:.1f} ms"),
+          YES, "half a partition more a read buys the slower reads a round trip"),
+    Claim("`GetRows` as published asks bucket - 1 again and again: a key with too few rows never returns",
+          ("facts/read-short-keys",),
+          lambda _, run: (f"{run['probabilistic', 'reads.count']:,} reads of 5000 rows, of keys with fewer for the "
+                          f"most part: {run['probabilistic', 'reads.incomplete']} incomplete, at most "
+                          f"{run['probabilistic', 'reads.partitions_per_read.max']} partitions asked"),
+          YES, "the read plan goes down a bucket each time and ends at 0, with fewer rows than asked"),
+    Claim("several agents: a change that is stored ahead of its time, in three states", ("findings/lead-sweep",),
+          lambda _, run: ("rows after which a reader misses some: " + ", ".join(
+              f"{violations(run, label, 'newest')} with {text}" for label, text in
+              (("three-state", "a lead of 1.3 s"), ("too short", "one of 0.5 s")))),
+          PARTLY, "safe when the lead outlasts the write of the state, the caches and twice the clocks' bound: see "
+          "[3](#3-how-long-a-lead-is-long-enough)"),
+    Claim("several agents may reset the counter; that is inconsequential", ("findings/resets",),
+          lambda _, run: ("rows of a partition, 1280 by its threshold and 130 by its lead: " + ", ".join(
+              f"{label} {run[label, MEAN]:,.0f}" for label in ("rmw", "counter", "lwt"))),
+          PARTLY, "as long as the state is read right before the reset and access to it is quick; at 20 ms one way "
+          "partitions grow by a quarter: see [4](#4-several-agents-set-the-counter-back)"),
+    Claim("Cassandra's own counters cannot be reset, so the count needs another form", ("findings/counter-timeouts",),
+          lambda _, run: (f"rows of a partition, 1280 by its threshold: {run['three-state', MEAN]:,.0f} with a "
+                          "counter "
+                          f"less a stored base, {run['guarded', MEAN]:,.0f} with a counter for each bucket"),
+          YES, "both forms need no reset. The first remembers the sum at the change, the second begins at 0 by "
+          "itself and is not disturbed by late additions; the excess is the lead or the grant, and increments "
+          "that time out"),
+    Claim("“this could be accomplished with locking”: a lock row around the roll", ("facts/lock-holder-dies",),
+          lambda _, run: (f"largest partition, 320 rows by its threshold: "
+                          f"{run['no lock', 'partitions.all.rows.max']:,} "
+                          f"without, {run['lock of 2 s', 'partitions.all.rows.max']:,} under a lock that "
+                          "expires after "
+                          f"2 s, {run['lock of 1 h', 'partitions.all.rows.max']:,} after an hour; operations on "
+                          "locks "
+                          f"{per_1000_rows(run, 'lock of 2 s', 'writes.lock_ops'):.1f} and "
+                          f"{per_1000_rows(run, 'lock of 1 h', 'writes.lock_ops'):.1f} per 1000 rows"),
+          NO, "a holder that dies stops the key from rolling until the lock expires, and the harm is done by "
+              "those who "
+          "go on with an old bucket, lock or not: see [1](#1-one-writers-coordination-used-by-16-agents)"),
+))
+
+HASH = Part("hash", (
+    Claim("a post liked by 7 billion users needs 4 partitions by the wall of 2 billion cells", ("facts/likes",),
+          lambda _, run: (f"at a scale of 1 to 1000: {run['1 bucket', 'partitions.all.rows.max']:,} rows in one, "
+                          f"{run['4 buckets', 'partitions.all.rows.max']:,} at most in 4, the limit being 2,000,000"),
+          YES, "4 are enough by 12 %, as consistent hashing divides evenly; but one bucket more is not had without "
+          "moving rows"),
+    Claim("256 for spread over the nodes; without buckets one replica set holds everything", ("facts/likes",),
+          lambda _, run: ("largest and smallest share of 12 nodes: " + ", ".join(
+              f"{label} {percent(run[label, 'nodes.load_share_max'], 1)} and "
+              f"{percent(run[label, 'nodes.load_share_min'], 1)}"
+              for label in ("1 bucket", "4 buckets", "256 buckets"))),
+          YES, "what is left of the unevenness at 256 is that of the ring itself, with 16 tokens a node"),
+    Claim("the number of reads is known in advance: N", ("facts/likes",),
+          lambda _, run: ("partitions of a read of the newest 20: " + ", ".join(
+              f"{run[label, PARTITIONS]:.0f}" for label in ("1 bucket", "4 buckets", "256 buckets"))),
+          YES, "known, and dear: the newest rows may stand in any of them"),
+))
+
+USERS = Part("users", (
+    Claim("size advice conflicts (1, 10, 100 MB; 100,000 rows)", ("facts/size-advice-small", "facts/size-advice-large"),
+          lambda _, small, large: (f"rows of 200 B: {small['too many', 'partitions.over_limit_rows']} "
+                                   "partitions over "
+                                   f"in rows, {small['too many', 'partitions.over_limit_bytes']} in bytes; rows "
+                                   "of 5 KB: "
+                                   f"{large['too many', 'partitions.over_limit_rows']} and "
+                                   f"{large['too many', 'partitions.over_limit_bytes']}"),
+          YES, "which limit fires depends on the row alone, so both stand and are told apart"),
+    Claim("a retried write must land in the same bucket, or the row stands twice", ("facts/retried",),
+          lambda _, run: ("rows sent again, rows that stand twice: " + ", ".join(
+              f"{label} {run[label, 'writes.retried']:,} and {violations(run, label, 'no_duplicates')}"
+              for label in ("single", "three-state", "guarded", "time", "hash"))),
+          YES, "an agent keeps the bucket that a row was given first, for as long as it tries"),
+    Claim("1825 rows came in one second, more than a counter's round trip", ("facts/dense-second",),
+          lambda _, run: ("rows of a closed partition, 160 by its threshold: " + ", ".join(
+              f"{label} {run[label, MEAN]:,.0f}" for label in ("single", "three-state", "guarded"))),
+          YES, "whatever takes time, the round trip, the lead or the grant, lets through what comes meanwhile: "
+               "with a "
+          "lead of 2 s the whole second"),
+    Claim("both ends roll at once: a skipped bucket, or a bucket of one row", ("facts/both-ends-roll",),
+          lambda _, run: (f"{run['probabilistic', 'partitions.closed']} rolls by 16 agents: "
+                          f"{violations(run, 'probabilistic', 'no_gaps')} buckets skipped, "
+                          f"{run['probabilistic', 'partitions.tiny']} below 10 rows, the smallest of "
+                          f"{run['probabilistic', 'partitions.closed.rows.min']}"),
+          NO, "not here: a roll names the bucket that it opens, in place of adding 1, so two at once open the same"),
+    Claim("equal rows are not equal bytes: in one real trace 1 % of the rows hold 57 % of the bytes",
+          ("facts/unequal-rows",),
+          lambda _, run: (f"{run['count', 'partitions.closed.rows.max']:,} rows in each closed partition, and from "
+                          f"{megabytes(run, 'count', 'partitions.closed.bytes.min')} to "
+                          f"{megabytes(run, 'count', 'partitions.closed.bytes.max')}; over 100 MB: "
+                          f"{percent(share(run, 'count', 'partitions.over_limit_bytes'), 1)} of them"),
+          YES, "a Pareto law with the exponent 1.139 has just that share; its variance is infinite, and no number of "
+          "rows evens it out"),
+    Claim("on sparse keys half of all partitions are small because the key ran dry", ("facts/sparse-keys",),
+          lambda _, run: (f"{percent(share(run, 'probabilistic', 'partitions.open'))} are open; half of all "
+                          "hold at most "
+                          f"{run['probabilistic', 'partitions.all.rows.p50']} rows, of the closed at most "
+                          f"{run['probabilistic', 'partitions.closed.rows.p50']:,}, 1280 being meant"),
+          YES, "so the metrics keep closed and open partitions apart"),
+    Claim("counter lag hides in the spread until rate x lag nears the standard deviation", ("facts/counter-lag",),
+          lambda _, run: ("200 rows under way; beyond the threshold, in standard deviations: " + ", ".join(
+              f"{label} {(run[label, MEAN] - 40 * 2 ** bits) / (40 * (1 - 2 ** -bits)) ** .5 / 2 ** bits:.1f}"
+              for label, bits in (("640 rows", 4), ("2560 rows", 6), ("10240 rows", 8)))),
+          YES, "the excess is 2 to 3 times rate x lag, the same number of rows whatever the threshold: see "
+          "[7](#7-one-hot-key)"),
+    Claim("a reader that is given nanoseconds for milliseconds enumerates buckets until memory is gone", (),
+          nanoseconds, NO, "not here: times are held against what a time can be, and every walk is bounded before it "
+          "begins", "`bucketlab run` on two such traces"),
+))
+
+PARTS = (PROBABILISTIC, HASH, USERS)
