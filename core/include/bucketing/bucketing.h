@@ -5,6 +5,7 @@
 
 #include "bucketing/agent.h"
 #include "bucketing/hash.h"
+#include "bucketing/history.h"
 #include "bucketing/read.h"
 #include "bucketing/route.h"
 #include "bucketing/status.h"

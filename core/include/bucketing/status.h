@@ -31,6 +31,10 @@ extern "C" {
     X(BK_ERROR_MEMORY, "the memory is too small or not aligned")                                             \
     X(BK_ERROR_BUSY, "all operations of the agent are under way")                                            \
     X(BK_ERROR_OPERATION, "the operation waits for no outcome")                                              \
+    X(BK_ERROR_ERAS, "a history has from 1 to 8 eras")                                                       \
+    X(BK_ERROR_ERA_TIME, "a change of settings must come later than the one before")                         \
+    X(BK_ERROR_ERA_KIND, "count and probabilistic can only be followed by their own kind")                   \
+    X(BK_ERROR_BUCKET, "the bucket would be beyond 2^63 - 1")                                                \
     X(BK_ERROR_WALK_TOO_LONG, "the walk from now back to the key's birth passes too many windows")
 
 enum bk_status {

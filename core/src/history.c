@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: MIT */
+#include "bucketing/history.h"
+
+#include <string.h>
+
+#include "calendar.h"
+
+/* What a row of BK_COUNT finds: the era that it belongs to, and whether it is the first of it. */
+struct place {
+    uint32_t era;
+    bool opens;
+    struct bk_era_start start;
+};
+
+static bool keeps_state(enum bk_kind kind);
+static uint32_t first_of_kind(const struct bk_history *history);
+static int64_t until_of(const struct bk_history *history, uint32_t era);
+static enum bk_status check_use(const struct bk_history *history);
+static int64_t lowest_from(const struct bk_strategy *strategy, int64_t from_ns);
+static int64_t highest_before(const struct bk_era *era, int64_t until_ns);
+static enum bk_status add(int64_t bucket, int64_t more, int64_t *out);
+static enum bk_status route_plain(const struct bk_history *history, const struct bk_history_state *state,
+                                  const struct bk_row *row, uint32_t era, struct bk_route *out);
+static bool clamp(const struct bk_history *history, uint32_t era, const struct bk_key_state *state,
+                  struct bk_key_state *out);
+static enum bk_status route_count(const struct bk_history *history, const struct bk_history_state *state,
+                                  const struct bk_row *row, struct bk_route *out, struct place *place);
+static struct bk_era_start start_of(const struct bk_history_state *state, uint32_t era);
+static enum bk_status find_place(const struct bk_history *history, const struct bk_history_state *state,
+                                 const struct bk_row *row, struct place *out);
+static enum bk_status begin_era(const struct bk_history *history, const struct bk_history_state *state,
+                                uint32_t newest, const struct bk_row *row, struct place *out);
+static enum bk_status count_in(const struct bk_history *history, uint32_t era, struct bk_era_start start,
+                               uint64_t sequence, struct bk_route *out);
+static enum bk_status advance_count(const struct bk_history *history, struct bk_history_state *state,
+                                    const struct bk_row *row, struct bk_effect *effect);
+static enum bk_status open_reader(const struct bk_history *history, uint32_t era,
+                                  const struct bk_history_state *state, int64_t now_ns, int64_t birth_ns,
+                                  uint64_t rows, enum bk_plan plan, struct bk_reader *out);
+
+enum bk_status bk_history_begin(const struct bk_strategy *first, struct bk_history *out)
+{
+    if (out == NULL)
+        return BK_ERROR_NULL;
+    memset(out, 0, sizeof *out);
+    enum bk_status status = bk_strategy_check(first);
+    if (status != BK_OK)
+        return status;
+    out->count = 1;
+    out->eras[0] = (struct bk_era){INT64_MIN, 0, *first};
+    return BK_OK;
+}
+
+enum bk_status bk_history_change(struct bk_history *history, int64_t from_ns, const struct bk_strategy *next)
+{
+    enum bk_status status = bk_history_check(history);
+    if (status == BK_OK)
+        status = bk_strategy_check(next);
+    if (status != BK_OK)
+        return status;
+    if (history->count == BK_ERAS_MAX)
+        return BK_ERROR_ERAS;
+    const struct bk_era *last = &history->eras[history->count - 1];
+    if (from_ns <= last->from_ns)
+        return BK_ERROR_ERA_TIME;
+    if (keeps_state(last->strategy.kind) && next->kind != last->strategy.kind)
+        return BK_ERROR_ERA_KIND;
+    struct bk_era era = {from_ns, last->shift, *next};
+    if (!keeps_state(last->strategy.kind))
+        /* A window lasts a microsecond at least and a hash has 2^31 buckets at most: far from overflow. */
+        era.shift = highest_before(last, from_ns) + 1 - lowest_from(next, from_ns);
+    history->eras[history->count++] = era;
+    return BK_OK;
+}
+
+enum bk_status bk_history_check(const struct bk_history *history)
+{
+    enum bk_status status = check_use(history);
+    if (status != BK_OK)
+        return status;
+    for (uint32_t i = 0; i < history->count; i++) {
+        const struct bk_era *era = &history->eras[i], *before = i == 0 ? era : era - 1;
+        enum bk_kind kind = before->strategy.kind;
+        status = bk_strategy_check(&era->strategy);
+        if (status != BK_OK)
+            return status;
+        if (i == 0 ? era->from_ns != INT64_MIN : era->from_ns <= before->from_ns)
+            return BK_ERROR_ERA_TIME;
+        if (keeps_state(kind) && era->strategy.kind != kind)
+            return BK_ERROR_ERA_KIND;
+        int64_t shift = i == 0 ? 0 : before->shift;
+        if (i > 0 && !keeps_state(kind))
+            shift = highest_before(before, era->from_ns) + 1 - lowest_from(&era->strategy, era->from_ns);
+        if (era->shift != shift)
+            return BK_ERROR_BUCKET;
+    }
+    return BK_OK;
+}
+
+uint32_t bk_history_era_at(const struct bk_history *history, int64_t time_ns)
+{
+    if (check_use(history) != BK_OK)
+        return 0;
+    uint32_t era = history->count - 1;
+    while (era > 0 && time_ns < history->eras[era].from_ns)
+        era--;
+    return era;
+}
+
+enum bk_status bk_history_route(const struct bk_history *history, const struct bk_history_state *state,
+                                const struct bk_row *row, struct bk_route *out)
+{
+    if (out == NULL)
+        return BK_ERROR_NULL;
+    memset(out, 0, sizeof *out);
+    enum bk_status status = row == NULL ? BK_ERROR_NULL : check_use(history);
+    if (status != BK_OK)
+        return status;
+    uint32_t era = bk_history_era_at(history, row->time_ns);
+    struct place place;
+    struct bk_route route;
+    if (history->eras[era].strategy.kind == BK_COUNT)
+        status = route_count(history, state, row, &route, &place);
+    else
+        status = route_plain(history, state, row, era, &route);
+    if (status == BK_OK)
+        *out = route;
+    return status;
+}
+
+bool bk_history_fires(const struct bk_history *history, const struct bk_history_state *state,
+                      const struct bk_row *row)
+{
+    if (row == NULL || check_use(history) != BK_OK)
+        return false;
+    const struct bk_strategy *strategy = &history->eras[bk_history_era_at(history, row->time_ns)].strategy;
+    struct place place;
+    if (strategy->kind == BK_COUNT)
+        return bk_strategy_check(strategy) == BK_OK && find_place(history, state, row, &place) == BK_OK &&
+               place.opens;
+    return bk_fires(strategy, row);
+}
+
+enum bk_status bk_history_advance(const struct bk_history *history, struct bk_history_state *state,
+                                  const struct bk_row *row, struct bk_effect *effect)
+{
+    if (effect != NULL)
+        memset(effect, 0, sizeof *effect);
+    enum bk_status status = row == NULL || state == NULL ? BK_ERROR_NULL : check_use(history);
+    if (status != BK_OK)
+        return status;
+    uint32_t era = bk_history_era_at(history, row->time_ns);
+    const struct bk_strategy *strategy = &history->eras[era].strategy;
+    if (strategy->kind == BK_COUNT)
+        return advance_count(history, state, row, effect);
+    struct bk_key_state key = state->key;
+    if (strategy->kind == BK_PROBABILISTIC && !clamp(history, era, &state->key, &key))
+        return BK_ERROR_STATE;
+    struct bk_effect done;
+    status = bk_advance(strategy, &key, row, &done);
+    /* A row that does not fire leaves the count as it is, also one above the threshold. */
+    if (status == BK_OK && done.counter_increments > 0)
+        state->key = key;
+    if (status == BK_OK && effect != NULL)
+        *effect = done;
+    return status;
+}
+
+enum bk_status bk_history_read_latest(const struct bk_history *history, const struct bk_history_state *state,
+                                      int64_t now_ns, int64_t birth_ns, uint64_t rows, enum bk_plan plan,
+                                      struct bk_history_reader *reader)
+{
+    if (reader == NULL)
+        return BK_ERROR_NULL;
+    memset(reader, 0, sizeof *reader);
+    enum bk_status status = check_use(history);
+    if (status != BK_OK)
+        return status;
+    struct bk_history_reader made = {.birth_ns = birth_ns < now_ns ? birth_ns : now_ns, .plan = plan};
+    made.era = bk_history_era_at(history, now_ns);
+    if (keeps_state(history->eras[made.era].strategy.kind))
+        made.era = first_of_kind(history);
+    status = open_reader(history, made.era, state, now_ns, made.birth_ns, rows, plan, &made.reader);
+    /* The eras below are tried, so that a wrong plan is told before anything begins. */
+    for (uint32_t era = made.era; status == BK_OK && era > 0 && made.birth_ns < history->eras[era].from_ns;
+         era--) {
+        struct bk_reader trial;
+        status = open_reader(history, era - 1, NULL, until_of(history, era - 1) - 1, made.birth_ns, rows,
+                             plan, &trial);
+    }
+    if (status == BK_OK)
+        *reader = made;
+    return status;
+}
+
+bool bk_history_read_next(const struct bk_history *history, struct bk_history_reader *reader,
+                          struct bk_read_step *step)
+{
+    if (reader == NULL || step == NULL || check_use(history) != BK_OK || reader->era >= history->count)
+        return false;
+    while (!bk_read_next(&reader->reader, step)) {
+        if (reader->reader.rows_found >= reader->reader.rows_wanted || reader->era == 0 ||
+            reader->birth_ns >= history->eras[reader->era].from_ns)
+            return false;
+        uint32_t era = reader->era - 1;
+        struct bk_reader next;
+        if (open_reader(history, era, NULL, until_of(history, era) - 1, reader->birth_ns,
+                        reader->reader.rows_wanted, reader->plan, &next) != BK_OK)
+            return false;
+        next.rows_found = reader->reader.rows_found;
+        next.partitions_asked = reader->reader.partitions_asked;
+        reader->reader = next;
+        reader->era = era;
+    }
+    return true;
+}
+
+void bk_history_read_found(struct bk_history_reader *reader, uint64_t rows)
+{
+    if (reader != NULL)
+        bk_read_found(&reader->reader, rows);
+}
+
+uint64_t bk_history_read_skip_to(struct bk_history_reader *reader, int64_t bucket)
+{
+    return reader == NULL ? 0 : bk_read_skip_to(&reader->reader, bucket);
+}
+
+/* Which bucket a key has reached only its state, or its newest sequence number, tells. */
+static bool keeps_state(enum bk_kind kind)
+{
+    return kind == BK_COUNT || kind == BK_PROBABILISTIC;
+}
+
+/* The eras at the end that are of one kind share their numbers. */
+static uint32_t first_of_kind(const struct bk_history *history)
+{
+    uint32_t era = history->count - 1;
+    while (era > 0 && history->eras[era - 1].strategy.kind == history->eras[era].strategy.kind)
+        era--;
+    return era;
+}
+
+/* Exclusive; INT64_MAX: it has no end. */
+static int64_t until_of(const struct bk_history *history, uint32_t era)
+{
+    return era + 1 < history->count ? history->eras[era + 1].from_ns : INT64_MAX;
+}
+
+/* What every call looks at; the rest was checked when the history was made. */
+static enum bk_status check_use(const struct bk_history *history)
+{
+    if (history == NULL)
+        return BK_ERROR_NULL;
+    return history->count >= 1 && history->count <= BK_ERAS_MAX ? BK_OK : BK_ERROR_ERAS;
+}
+
+static int64_t lowest_from(const struct bk_strategy *strategy, int64_t from_ns)
+{
+    return strategy->kind == BK_TIME ? bk_window_of(strategy, from_ns).index : 0;
+}
+
+static int64_t highest_before(const struct bk_era *era, int64_t until_ns)
+{
+    if (era->strategy.kind == BK_TIME)
+        return era->shift + bk_window_of(&era->strategy, until_ns - 1).index;
+    return era->shift + (era->strategy.kind == BK_HASH ? (int64_t)era->strategy.of.hash.buckets - 1 : 0);
+}
+
+static enum bk_status add(int64_t bucket, int64_t more, int64_t *out)
+{
+    if (more > 0 && bucket > INT64_MAX - more)
+        return BK_ERROR_BUCKET;
+    *out = bucket + more; /* below 0 are windows alone, and those are far from the end */
+    return BK_OK;
+}
+
+/* All but BK_COUNT. */
+static enum bk_status route_plain(const struct bk_history *history, const struct bk_history_state *state,
+                                  const struct bk_row *row, uint32_t number, struct bk_route *out)
+{
+    const struct bk_era *era = &history->eras[number];
+    struct bk_key_state key;
+    bool is_counted = era->strategy.kind == BK_PROBABILISTIC;
+    if (is_counted && state == NULL)
+        return BK_ERROR_NULL;
+    if (is_counted && !clamp(history, number, &state->key, &key))
+        return BK_ERROR_STATE;
+    enum bk_status status = bk_route(&era->strategy, is_counted ? &key : NULL, row, out);
+    if (status == BK_OK)
+        status = add(out->bucket, era->shift, &out->bucket);
+    if (status != BK_OK || out->scope == BK_SCOPE_ROW)
+        return status;
+    int64_t until_ns = until_of(history, number);
+    out->from_ns = out->from_ns > era->from_ns ? out->from_ns : era->from_ns;
+    out->until_ns = out->until_ns < until_ns ? out->until_ns : until_ns;
+    return BK_OK;
+}
+
+/* A count of an era before may be above this one's threshold: then the next increment is the last. False:
+ * no era can have made it. */
+static bool clamp(const struct bk_history *history, uint32_t era, const struct bk_key_state *state,
+                  struct bk_key_state *out)
+{
+    uint64_t highest = 0, threshold = history->eras[era].strategy.of.probabilistic.threshold;
+    for (uint32_t i = first_of_kind(history); i < history->count; i++) {
+        uint64_t other = history->eras[i].strategy.of.probabilistic.threshold;
+        highest = other > highest ? other : highest;
+    }
+    *out = *state;
+    if (threshold > 0 && state->counter >= threshold && state->counter < highest)
+        out->counter = threshold - 1;
+    return state->counter < highest;
+}
+
+static enum bk_status route_count(const struct bk_history *history, const struct bk_history_state *state,
+                                  const struct bk_row *row, struct bk_route *out, struct place *place)
+{
+    enum bk_status status =
+        bk_strategy_check(&history->eras[bk_history_era_at(history, row->time_ns)].strategy);
+    if (status == BK_OK)
+        status = find_place(history, state, row, place);
+    if (status == BK_OK)
+        status = count_in(history, place->era, place->start, row->sequence, out);
+    if (status != BK_OK)
+        return status;
+    uint32_t first = first_of_kind(history);
+    uint32_t opened = state == NULL || state->opened < first ? first : state->opened;
+    if (place->opens) {
+        out->sequence_low = row->sequence;
+        out->sequence_high = row->sequence == UINT64_MAX ? UINT64_MAX : row->sequence + 1;
+        out->from_ns = history->eras[place->era].from_ns;
+        out->until_ns = until_of(history, place->era);
+    } else if (place->era < opened) {
+        uint64_t end = start_of(state, place->era + 1).sequence;
+        out->sequence_high = out->sequence_high < end ? out->sequence_high : end;
+    } else {
+        out->until_ns = until_of(history, opened);
+    }
+    /* Before the first era of counting rows go by the eras before. */
+    if (first > 0 && out->from_ns < history->eras[first].from_ns)
+        out->from_ns = history->eras[first].from_ns;
+    return add(out->bucket, history->eras[place->era].shift, &out->bucket);
+}
+
+static struct bk_era_start start_of(const struct bk_history_state *state, uint32_t era)
+{
+    return state == NULL ? (struct bk_era_start){0, 0} : state->starts[era];
+}
+
+/* The newest era that has begun at or below the row's number; and where the row is of a time beyond all that
+ * have begun, the one that it opens. */
+static enum bk_status find_place(const struct bk_history *history, const struct bk_history_state *state,
+                                 const struct bk_row *row, struct place *out)
+{
+    uint32_t first = first_of_kind(history);
+    uint32_t opened = state == NULL || state->opened < first ? first : state->opened;
+    uint32_t due = bk_history_era_at(history, row->time_ns), era = opened;
+    if (opened >= history->count)
+        return BK_ERROR_STATE;
+    if (state == NULL && first + 1 < history->count)
+        return BK_ERROR_NULL;
+    while (era > first && row->sequence < start_of(state, era).sequence)
+        era--;
+    if (era == opened && due > opened)
+        return begin_era(history, state, due, row, out);
+    out->era = era;
+    out->opens = false;
+    out->start = era == first ? (struct bk_era_start){0, 0} : start_of(state, era);
+    return out->start.bucket >= 0 ? BK_OK : BK_ERROR_STATE;
+}
+
+/* Above all that the key has used, by number and as far as it was advanced over. */
+static enum bk_status begin_era(const struct bk_history *history, const struct bk_history_state *state,
+                                uint32_t newest, const struct bk_row *row, struct place *out)
+{
+    uint32_t first = first_of_kind(history), before = state->opened < first ? first : state->opened;
+    struct bk_era_start start = before == first ? (struct bk_era_start){0, 0} : state->starts[before];
+    struct bk_route last = {.bucket = start.bucket - 1};
+    if (state->key.bucket < 0 || start.bucket < 0)
+        return BK_ERROR_STATE;
+    if (row->sequence > start.sequence) {
+        enum bk_status status = count_in(history, before, start, row->sequence - 1, &last);
+        if (status != BK_OK)
+            return status;
+    }
+    if (state->has_rows && state->key.bucket > last.bucket)
+        last.bucket = state->key.bucket;
+    *out = (struct place){newest, true, {row->sequence, 0}};
+    return add(last.bucket, 1, &out->start.bucket);
+}
+
+/* By the era's number of rows, from its start; ranges in time are open. */
+static enum bk_status count_in(const struct bk_history *history, uint32_t era, struct bk_era_start start,
+                               uint64_t sequence, struct bk_route *out)
+{
+    struct bk_row row = {.sequence = sequence - start.sequence};
+    enum bk_status status = bk_route(&history->eras[era].strategy, NULL, &row, out);
+    if (status != BK_OK)
+        return status;
+    out->sequence_low += start.sequence;
+    out->sequence_high =
+        out->sequence_high > UINT64_MAX - start.sequence ? UINT64_MAX : out->sequence_high + start.sequence;
+    return add(out->bucket, start.bucket, &out->bucket);
+}
+
+static enum bk_status advance_count(const struct bk_history *history, struct bk_history_state *state,
+                                    const struct bk_row *row, struct bk_effect *effect)
+{
+    struct place place;
+    struct bk_route route;
+    enum bk_status status = route_count(history, state, row, &route, &place);
+    if (status != BK_OK)
+        return status;
+    if (place.opens) {
+        /* Eras that the key has slept through hold no rows: they begin where this one does. */
+        uint32_t first = first_of_kind(history);
+        for (uint32_t i = (state->opened < first ? first : state->opened) + 1; i <= place.era; i++)
+            state->starts[i] = place.start;
+        state->opened = place.era;
+    }
+    int64_t bucket = route.bucket - history->eras[place.era].shift;
+    if (bucket > state->key.bucket) {
+        state->key.bucket = bucket;
+        state->key.last_change_ns = row->time_ns;
+    }
+    state->has_rows = true;
+    if (effect != NULL)
+        effect->state_writes = place.opens;
+    return BK_OK;
+}
+
+/* state: of an era that keeps one; else it may be NULL. */
+static enum bk_status open_reader(const struct bk_history *history, uint32_t number,
+                                  const struct bk_history_state *state, int64_t now_ns, int64_t birth_ns,
+                                  uint64_t rows, enum bk_plan plan, struct bk_reader *out)
+{
+    const struct bk_era *era = &history->eras[number];
+    int64_t low_ns = birth_ns > era->from_ns ? birth_ns : era->from_ns;
+    enum bk_status status =
+        bk_read_latest(&era->strategy, state == NULL ? NULL : &state->key, now_ns, low_ns, rows, plan, out);
+    if (status == BK_OK)
+        status = add(out->next, era->shift, &out->next);
+    if (status == BK_OK)
+        status = add(out->floor, era->shift, &out->floor);
+    if (status != BK_OK)
+        memset(out, 0, sizeof *out);
+    return status;
+}
