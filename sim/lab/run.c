@@ -79,6 +79,12 @@ static bool check(const struct lab_scenario *scenario, struct sim_error *error)
                             scenario->path, strategy->line, strategy->column,
                             strategy->strategy.of.hash.buckets, HASH_BUCKETS_MAX);
     }
+    if (scenario->design.is_given && !lab_design_is_plain(&scenario->design))
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "%s: 'table' has another key than (key, bucket) with an id, which 'cql' alone knows so "
+            "far; run without it",
+            scenario->path);
     const struct wl_workload *workload = &scenario->workload;
     return scenario->trace_path != NULL ||
            lab_check_walks(scenario, workload->start_ns, workload->start_ns + workload->duration_ns, error);

@@ -31,6 +31,10 @@ bool lab_faults_complete(struct lab_reader *reader, const struct lab_node *root)
 /* scenario_engine.c: the engine, and what it asks of strategies, cluster and consistency. */
 bool lab_engine_complete(struct lab_reader *reader, const struct lab_node *root);
 
+/* scenario_table.c; the target is the struct lab_scenario. Complete once strategies, reads and engine are. */
+extern const struct lab_table lab_design_table;
+bool lab_table_complete(struct lab_reader *reader, const struct lab_node *root);
+
 /* scenario_override.c: applies one --set argument to the tree. */
 bool lab_override_apply(struct lab_tree *tree, struct lab_node *root, const char *argument);
 

@@ -14,6 +14,7 @@
 #include "bucketing/bucketing.h"
 #include "kernel/error.h"
 #include "lab/cluster.h"
+#include "lab/design.h"
 #include "lab/expect.h"
 #include "workload/workload.h"
 
@@ -68,6 +69,7 @@ struct lab_scenario {
     bool has_start;     /* of a trace: rows before workload.start_ns are left out */
     bool has_row_bytes; /* `row.bytes` was given; workload.row_bytes is the default else */
     struct lab_reads reads;
+    struct lab_design design; /* `table`; without it lab_design_default() */
     struct lab_limits limits;
     struct lab_cluster cluster;         /* defaults: 6 nodes, replication factor 3, 16 tokens a node */
     struct cass_cluster_config network; /* the same in full, seed and clients included; `nodes: N` is one

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "json.h"
+#include "kernel/text.h"
+#include "lab/scenario.h"
+#include "lab/statements.h"
+
+static const struct cli_option options[] = {
+    {"strategy", "LABEL", "of this strategy alone (default: of each)"},
+    {"set", "PATH=VALUE",
+     "change one field of the scenario, as in\n"
+     "table.clustering=[at]; repeatable"},
+    CLI_OPTION_JSON,
+    CLI_OPTION_QUIET,
+    {NULL, NULL, NULL}};
+
+static int cql(const struct cli_args *args, struct sim_error *error);
+
+const struct cli_command cli_cql = {
+    .name = "cql",
+    .arguments = "SCENARIO",
+    .summary = "the tables and statements that each strategy needs, as CQL",
+    .example = "  bucketlab cql chat.yaml --strategy probabilistic\n",
+    .options = options,
+    .least = 1,
+    .most = 1,
+    .run = cql,
+};
+
+static bool load(const struct cli_args *args, struct lab_scenario **out, struct sim_error *error);
+static bool print_all(const struct lab_scenario *scenario, const char *label, bool is_json,
+                      struct sim_error *error);
+static bool fail_label(const struct lab_scenario *scenario, const char *label, struct sim_error *error);
+static void print(const struct lab_strategy *strategy, const struct lab_statements *statements);
+static json_t *as_json(const struct lab_strategy *strategy, const struct lab_statements *statements);
+
+static int cql(const struct cli_args *args, struct sim_error *error)
+{
+    struct lab_scenario *scenario;
+    if (!load(args, &scenario, error))
+        return (int)error->class;
+    bool is_fine = print_all(scenario, cli_value(args, "strategy", NULL), cli_has(args, "json"), error);
+    lab_scenario_destroy(scenario);
+    return is_fine ? 0 : (int)error->class;
+}
+
+static bool load(const struct cli_args *args, struct lab_scenario **out, struct sim_error *error)
+{
+    size_t count = 0;
+    while (cli_value_at(args, "set", count) != NULL)
+        count++;
+    struct lab_override *overrides = calloc(count + 1, sizeof *overrides);
+    if (overrides == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < count; i++)
+        overrides[i].text = cli_value_at(args, "set", i);
+    bool is_fine = lab_scenario_load(cli_argument(args, 0), overrides, count, NULL, out, error);
+    free(overrides);
+    return is_fine;
+}
+
+static bool print_all(const struct lab_scenario *scenario, const char *label, bool is_json,
+                      struct sim_error *error)
+{
+    json_t *list = is_json ? json_array() : NULL;
+    bool is_fine = true, is_first = true;
+    for (size_t i = 0; is_fine && i < scenario->strategy_count; i++) {
+        const struct lab_strategy *strategy = &scenario->strategies[i];
+        struct lab_statements statements;
+        if (label != NULL && strcmp(label, strategy->label) != 0)
+            continue;
+        is_fine = lab_statements_make(scenario, i, &statements);
+        if (is_fine && is_json) {
+            list = cli_json_append(list, as_json(strategy, &statements));
+            is_fine = list != NULL;
+        } else if (is_fine) {
+            fputs(is_first ? "" : "\n", stdout);
+            print(strategy, &statements);
+        }
+        is_first = false;
+        lab_statements_clear(&statements);
+    }
+    if (is_first || !is_fine) {
+        json_decref(list);
+        return is_fine ? fail_label(scenario, label, error) : sim_fail_memory(error);
+    }
+    return !is_json || cli_json_print(list, error);
+}
+
+static bool fail_label(const struct lab_scenario *scenario, const char *label, struct sim_error *error)
+{
+    const char *labels[LAB_STRATEGIES_MAX];
+    for (size_t i = 0; i < scenario->strategy_count; i++)
+        labels[i] = scenario->strategies[i].label;
+    const char *nearest = sim_nearest(label, labels, scenario->strategy_count);
+    return sim_fail(error, SIM_ERROR_INPUT,
+                    nearest != NULL
+                        ? "bucketlab: --strategy %s: %s has none of this label; did you mean '%s'?"
+                        : "bucketlab: --strategy %s: %s has none of this label; give one of its "
+                          "labels, as '%s'",
+                    label, scenario->path, nearest != NULL ? nearest : labels[0]);
+}
+
+static void print(const struct lab_strategy *strategy, const struct lab_statements *statements)
+{
+    printf("-- strategy '");
+    cli_print_text(stdout, strategy->label);
+    printf("' (%s)\n", bk_kind_name(strategy->strategy.kind));
+    for (size_t i = 0; i < statements->count; i++) {
+        const struct lab_statement *one = &statements->items[i];
+        printf("\n-- %s\n", one->when);
+        if (one->serial != NULL)
+            printf("-- at %s, commit at %s\n", one->serial, one->level);
+        else if (!one->is_table)
+            printf("-- at %s\n", one->level);
+        printf("%s;\n", one->cql); /* a scenario's names have no control characters */
+    }
+}
+
+static json_t *as_json(const struct lab_strategy *strategy, const struct lab_statements *statements)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && i < statements->count; i++) {
+        const struct lab_statement *one = &statements->items[i];
+        json_t *object = json_object();
+        bool is_fine =
+            cli_json_set(object, "table", json_boolean(one->is_table)) &&
+            cli_json_set(object, "when", json_string(one->when)) &&
+            cli_json_set(object, "level", one->level == NULL ? json_null() : json_string(one->level)) &&
+            cli_json_set(object, "serial", one->serial == NULL ? json_null() : json_string(one->serial)) &&
+            cli_json_set(object, "cql", json_string(one->cql));
+        list = cli_json_append(list, cli_json_complete(object, is_fine));
+    }
+    json_t *object = json_object();
+    bool is_fine = cli_json_set(object, "strategy", json_string(strategy->label)) &&
+                   cli_json_set(object, "kind", json_string(bk_kind_name(strategy->strategy.kind))) &&
+                   cli_json_set(object, "statements", list);
+    return cli_json_complete(object, is_fine);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cql_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_SIZE 128
+
+static void add_bytes(struct lab_cql_text *text, const char *bytes, size_t size);
+static bool is_bare(const char *name);
+
+/* The reserved words of CQL, sorted. Source: apache/cassandra cql3/ReservedKeywords.java and
+ * pylib/cqlshlib/cqlhandling.py. */
+static const char *const reserved[] = {
+    "add",    "allow",    "alter",        "and",     "apply",       "asc",      "authorize", "batch",
+    "begin",  "by",       "columnfamily", "create",  "default",     "delete",   "desc",      "describe",
+    "drop",   "entries",  "execute",      "from",    "full",        "grant",    "if",        "in",
+    "index",  "infinity", "insert",       "into",    "is",          "keyspace", "limit",     "materialized",
+    "mbean",  "mbeans",   "modify",       "nan",     "norecursive", "not",      "null",      "of",
+    "on",     "or",       "order",        "primary", "rename",      "replace",  "revoke",    "schema",
+    "select", "set",      "table",        "to",      "token",       "truncate", "unlogged",  "unset",
+    "update", "use",      "using",        "view",    "where",       "with"};
+
+void lab_cql_add(struct lab_cql_text *text, const char *piece)
+{
+    add_bytes(text, piece, strlen(piece));
+}
+
+void lab_cql_name(struct lab_cql_text *text, const char *first, const char *second)
+{
+    char name[NAME_SIZE];
+    size_t size = strlen(first), more = strlen(second);
+    if (size + more >= sizeof name)
+        abort(); /* a scenario has no such names */
+    memcpy(name, first, size);
+    memcpy(name + size, second, more + 1);
+    if (is_bare(name)) {
+        lab_cql_add(text, name);
+        return;
+    }
+    lab_cql_add(text, "\"");
+    for (const char *c = name; *c != '\0'; c++) {
+        add_bytes(text, c, 1);
+        if (*c == '"')
+            add_bytes(text, c, 1);
+    }
+    lab_cql_add(text, "\"");
+}
+
+static void add_bytes(struct lab_cql_text *text, const char *bytes, size_t size)
+{
+    if (text->out_of_memory)
+        return;
+    if (text->size + size + 1 > text->capacity) {
+        size_t capacity = (text->size + size + 1) * 2;
+        char *grown = realloc(text->bytes, capacity);
+        if (grown == NULL) {
+            text->out_of_memory = true;
+            return;
+        }
+        text->bytes = grown;
+        text->capacity = capacity;
+    }
+    memcpy(text->bytes + text->size, bytes, size);
+    text->size += size;
+    text->bytes[text->size] = '\0';
+}
+
+static bool is_bare(const char *name)
+{
+    if (name[0] < 'a' || name[0] > 'z')
+        return false;
+    for (const char *c = name; *c != '\0'; c++) {
+        if (!((*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9') || *c == '_'))
+            return false;
+    }
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
+        if (strcmp(reserved[i], name) == 0)
+            return false;
+    }
+    return true;
+}

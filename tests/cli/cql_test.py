@@ -1,0 +1,354 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Aim: `bucketlab cql` prints CQL that a cluster would take, and all that a strategy needs. Method: a small strict
+parser of the statements that may occur (anything else is an error), which builds the tables from the CREATE TABLEs
+and holds every statement against them, over every coordination with every counter; a few texts written out by hand;
+and mutated texts that the parser must refuse, so that it is known to look."""
+import re
+import unittest
+
+from program import ProgramTest
+
+RESERVED = set("""
+add allow alter and apply asc authorize batch begin by columnfamily create default delete desc describe
+drop entries execute from full grant if in index infinity insert into is keyspace limit materialized
+mbean mbeans modify nan norecursive not null of on or order primary rename replace revoke schema select
+set table to token truncate unlogged unset update use using view where with
+""".split())
+TYPES = {"text", "bigint", "timestamp", "timeuuid", "counter"}
+TOKEN = re.compile(r'\s*("(?:[^"]|"")+"|[A-Za-z][A-Za-z0-9_]*|[0-9]+|[(),?=+])')
+
+
+class Bad(Exception):
+    """The text is no CQL, or CQL that a cluster refuses."""
+
+
+class Parser:
+    """One statement at a time; `tables` is what was created so far: name -> (columns, partition, clustering)."""
+
+    def __init__(self, text, tables):
+        self.tables, self.tokens, at = tables, [], 0
+        text = text.strip()
+        while at < len(text):
+            match = TOKEN.match(text, at)
+            if match is None:
+                raise Bad(f"at {text[at:at + 20]!r}")
+            self.tokens.append(match.group(1))
+            at = match.end()
+
+    def word(self):
+        if not self.tokens:
+            raise Bad("ends too early")
+        return self.tokens.pop(0)
+
+    def want(self, *words):
+        for word in words:
+            got = self.word()
+            if got.upper() != word:
+                raise Bad(f"{got}, not {word}")
+
+    def has(self, word):
+        if self.tokens and self.tokens[0].upper() == word:
+            self.tokens.pop(0)
+            return True
+        return False
+
+    def name(self):
+        token = self.word()
+        if token[0] == '"':
+            return token[1:-1].replace('""', '"')
+        if not re.fullmatch("[a-zA-Z][a-zA-Z0-9_]*", token) or token.lower() in RESERVED:
+            raise Bad(f"{token} is no identifier")
+        return token.lower()
+
+    def names(self):
+        found = [self.name()]
+        while self.has(","):
+            found.append(self.name())
+        return found
+
+    def assigned(self, between):
+        """column = ?, more of them joined by the given word."""
+        found = []
+        while True:
+            found.append(self.name())
+            self.want("=", "?")
+            if not self.has(between):
+                return found
+
+    def table(self):
+        name = self.name()
+        if name not in self.tables:
+            raise Bad(f"no table {name}")
+        return self.tables[name]
+
+    def parse(self):
+        verb = self.word().upper()
+        {"CREATE": self.create, "INSERT": self.insert, "SELECT": self.select, "UPDATE": self.update}[verb]()
+        if self.tokens:
+            raise Bad(f"{self.tokens[0]} behind the end")
+        return verb
+
+    def create(self):
+        self.want("TABLE")
+        name = self.name()
+        if name in self.tables or not re.fullmatch(r"\w{1,48}", name):
+            raise Bad(f"table {name}")
+        self.want("(")
+        columns = {}
+        while not self.has("PRIMARY"):
+            column, kind = self.name(), self.word()
+            if column in columns or kind not in TYPES:
+                raise Bad(f"column {column} {kind}")
+            columns[column] = kind
+            self.want(",")
+        self.want("KEY", "(")
+        if self.has("("):
+            partition = self.names()
+            self.want(")")
+        else:
+            partition = [self.name()]
+        clustering = []
+        while self.has(","):
+            clustering.append(self.name())
+        self.want(")", ")")
+        if self.has("WITH"):
+            self.want("CLUSTERING", "ORDER", "BY", "(")
+            ordered = []
+            while True:
+                ordered.append(self.name())
+                if self.word() not in ("ASC", "DESC"):
+                    raise Bad("no order")
+                if not self.has(","):
+                    break
+            self.want(")")
+            if ordered != clustering:
+                raise Bad("orders other columns than it clusters by")
+        key = partition + clustering
+        if len(set(key)) != len(key) or not set(key) <= set(columns):
+            raise Bad("primary key")
+        rest = {columns[column] for column in columns if column not in key}
+        if "counter" in rest and rest != {"counter"} or any(columns[column] == "counter" for column in key):
+            raise Bad("a table of counters holds nothing else beside its key")
+        self.tables[name] = (columns, partition, clustering)
+
+    def insert(self):
+        self.want("INTO")
+        columns, partition, clustering = self.table()
+        self.want("(")
+        given = self.names()
+        self.want(")", "VALUES", "(")
+        marks = 1
+        self.want("?")
+        while self.has(","):
+            self.want("?")
+            marks += 1
+        self.want(")")
+        if self.has("IF"):
+            self.want("NOT", "EXISTS")
+        self.check(given, columns)
+        if marks != len(given):
+            raise Bad(f"{marks} values for {len(given)} columns")
+        if not set(partition + clustering) <= set(given) or "counter" in columns.values():
+            raise Bad("an insert names the whole key, and adds to no counter")
+
+    def select(self):
+        given = self.names()
+        self.want("FROM")
+        columns, partition, clustering = self.table()
+        self.check(given, columns)
+        self.want("WHERE")
+        if sorted(self.assigned("AND")) != sorted(partition):
+            raise Bad("a select names the partition")
+        if self.has("ORDER"):
+            self.want("BY")
+            if [self.name()] != clustering[:1]:
+                raise Bad("order by the first clustering column")
+            self.want("DESC")
+        if self.has("LIMIT"):
+            self.want("?")
+
+    def update(self):
+        columns, partition, clustering = self.table()
+        self.want("SET")
+        if "counter" in columns.values():
+            column = self.name()
+            self.want("=")
+            if self.name() != column:
+                raise Bad("adds to another counter")
+            self.want("+", "1")
+            given = [column]
+        else:
+            given = self.assigned(",")
+        self.check(given, columns)
+        if set(given) & set(partition + clustering):
+            raise Bad("sets a column of the key")
+        self.want("WHERE")
+        if sorted(self.assigned("AND")) != sorted(partition + clustering):
+            raise Bad("an update names the whole key")
+        if self.has("IF"):
+            named = self.assigned("AND")
+            self.check(named, columns)
+            if "counter" in columns.values() or set(named) != set(columns) - set(partition + clustering):
+                raise Bad("a condition names every column, and no counter")
+
+    @staticmethod
+    def check(given, columns):
+        if len(set(given)) != len(given) or not set(given) <= set(columns):
+            raise Bad(f"columns {given} of {list(columns)}")
+
+
+def check_text(texts):
+    """Parses statements in order; returns the tables, and the verbs."""
+    tables = {}
+    verbs = [Parser(text, tables).parse() for text in texts]
+    return tables, verbs
+
+
+HEAD = """\
+duration: 1d
+keys: {count: 10}
+arrivals: {rate: 1/s}
+"""
+AGENTS = HEAD + """\
+agents: {count: 2}
+cluster: {consistency: {write: ONE, read: TWO, state: QUORUM, serial: SERIAL}}
+"""
+LOGS = """\
+table:
+  name: server_logs
+  columns: {server: key, log_hour: bucket, log_level: {values: 5}, at: time, id: id, message: data}
+  partition_key: [log_hour, server]
+  clustering: [{log_level: desc}, at, id]
+"""
+ODD = """\
+table:
+  name: Token
+  columns: {bucket: key, "order": bucket, 'a "b"': time, ID: id, größe: data}
+  partition_key: [bucket, "order"]
+  clustering: ['a "b"', ID]
+"""
+
+
+class CqlTest(ProgramTest):
+    def strategies(self, text, *arguments):
+        self.write("x.yaml", text)
+        return self.good_json("cql", "x.yaml", "--json", *arguments)
+
+    def every_strategy(self):
+        lines = ["none: {}", "time: {window: 1h}", "count: {rows: 100}", "hash: {buckets: 8}"]
+        for coordination in ("single", "locked", "three-state"):
+            for counter in ("rmw", "lwt", "counter"):
+                lead = ", lead: 5s" if coordination == "three-state" else ""
+                for threshold in (1, 20):
+                    lines.append(f"probabilistic: {{bits: 4, threshold: {threshold}, coordination: {coordination}, "
+                                 f"counter: {counter}{lead}, label: {coordination} {counter} {threshold}}}")
+        lines.append("probabilistic: {bits: 4, threshold: 20, coordination: guarded, label: guarded}")
+        return "strategies:\n" + "".join(f"  - {line}\n" for line in lines)
+
+    def test_every_statement_fits_its_tables(self):
+        for table in ("", LOGS, ODD):
+            found = self.strategies(AGENTS + self.every_strategy() + table)
+            self.assertEqual(len(found), 23)
+            for strategy in found:
+                with self.subTest(strategy=strategy["strategy"], table=table):
+                    statements = strategy["statements"]
+                    tables, verbs = check_text([one["cql"] for one in statements])
+                    self.assertEqual([one["table"] for one in statements], [verb == "CREATE" for verb in verbs])
+                    used = " ".join(one["cql"] for one in statements if not one["table"])
+                    for name in tables:
+                        self.assertIn(name, used.replace('"', ""), "a table that nothing uses")
+                    texts = [(one["cql"], one["level"]) for one in statements]
+                    self.assertEqual(len(set(texts)), len(texts), "a statement that stands twice")
+                    self.assertEqual(len(tables) == 1, strategy["kind"] != "probabilistic")
+
+    def test_the_checker_refuses_what_a_cluster_would(self):
+        """Each statement of every strategy loses or changes one word; all but a few changes must be refused."""
+        made, refused = 0, 0
+        for strategy in self.strategies(AGENTS + self.every_strategy() + LOGS):
+            texts = [one["cql"] for one in strategy["statements"]]
+            for i, text in enumerate(texts):
+                for match in TOKEN.finditer(text):
+                    made += 1
+                    try:
+                        check_text(texts[:i] + [text[:match.start(1)] + text[match.end(1):]] + texts[i + 1:])
+                    except (Bad, KeyError):
+                        refused += 1
+        self.assertGreater(made, 5000)
+        self.assertGreater(refused / made, 0.97)
+
+    def test_time_needs_nothing_but_its_rows(self):
+        self.write("x.yaml", HEAD + "strategies: [time: {window: 1h}]\n")
+        self.assertEqual(self.good("cql", "x.yaml"), """\
+-- strategy 'time' (time)
+
+-- the rows
+CREATE TABLE rows_by_key (
+    key text,
+    bucket bigint,
+    at timestamp,
+    id timeuuid,
+    data text,
+    PRIMARY KEY ((key, bucket), at, id)
+) WITH CLUSTERING ORDER BY (at DESC, id DESC);
+
+-- each row; a retry goes to the bucket of the first try
+-- at LOCAL_QUORUM
+INSERT INTO rows_by_key (key, bucket, at, id, data) VALUES (?, ?, ?, ?, ?);
+
+-- the newest rows of a bucket; the next bucket when they are not enough
+-- at LOCAL_QUORUM
+SELECT key, bucket, at, id, data FROM rows_by_key WHERE key = ? AND bucket = ? LIMIT ?;
+""")
+
+    def test_guarded_has_its_four_tables(self):
+        found = self.strategies(AGENTS + self.every_strategy(), "--strategy", "guarded")
+        self.assertEqual([strategy["strategy"] for strategy in found], ["guarded"])
+        self.assertEqual([(one["cql"], one["level"], one["serial"]) for one in found[0]["statements"]][6:], [
+            ("SELECT bucket, before, start, until FROM rows_by_key_state WHERE key = ?", "SERIAL", None),
+            ("INSERT INTO rows_by_key_state (key, bucket, before, start, until) VALUES (?, ?, ?, ?, ?) "
+             "IF NOT EXISTS", "QUORUM", "SERIAL"),
+            ("UPDATE rows_by_key_state SET bucket = ?, before = ?, start = ?, until = ? WHERE key = ? "
+             "IF bucket = ? AND before = ? AND start = ? AND until = ?", "QUORUM", "SERIAL"),
+            ("UPDATE rows_by_key_counts SET n = n + 1 WHERE key = ? AND bucket = ?", "QUORUM", None),
+            ("SELECT n FROM rows_by_key_counts WHERE key = ? AND bucket = ?", "QUORUM", None),
+            ("INSERT INTO rows_by_key_starts (key, bucket, start) VALUES (?, ?, ?)", "QUORUM", None),
+            ("SELECT start FROM rows_by_key_starts WHERE key = ? AND bucket = ?", "QUORUM", None)])
+        self.assertEqual([one["level"] for one in found[0]["statements"]][:6],
+                         [None, None, None, None, "ONE", "TWO"])
+
+    def test_the_lock_is_taken_taken_over_and_released(self):
+        found = self.strategies(AGENTS + self.every_strategy(), "--strategy", "locked rmw 20")
+        texts = [one["cql"] for one in found[0]["statements"]]
+        self.assertIn("INSERT INTO rows_by_key_lock (key, owner, until) VALUES (?, ?, ?) IF NOT EXISTS", texts)
+        self.assertIn("UPDATE rows_by_key_lock SET owner = ?, until = ? WHERE key = ? IF owner = ? AND until = ?",
+                      texts)
+        self.assertIn("UPDATE rows_by_key_state SET bucket = ?, counted = ?, last_change = ? WHERE key = ?", texts)
+
+    def test_names_that_need_quotes_have_them(self):
+        found = self.strategies(AGENTS + "strategies: [probabilistic: {bits: 1, threshold: 2}]\n" + ODD)
+        texts = [one["cql"] for one in found[0]["statements"]]
+        self.assertEqual(texts[2],
+                         'INSERT INTO "Token" (bucket, "order", "a ""b""", "ID", "größe") VALUES (?, ?, ?, ?, ?)')
+        self.assertTrue(texts[3].endswith(' ORDER BY "a ""b""" DESC LIMIT ?'), texts[3])
+        self.assertIn('CREATE TABLE "Token_state" (\n    key text,', texts[1])
+
+    def test_usage(self):
+        self.write("x.yaml", HEAD + "strategies: [none: {}, time: {window: 1h}]\n")
+        self.assertEqual(self.bad(2, "cql", "x.yaml", "--strategy", "tyme"),
+                         "bucketlab: --strategy tyme: x.yaml has none of this label; did you mean 'time'?")
+        self.assertIn("has none of this label; give one of its labels, as 'none'",
+                      self.bad(2, "cql", "x.yaml", "--strategy", "zebra"))
+        self.assertIn("lacks an argument", self.bad(2, "cql"))
+        self.assertIn("cannot be opened", self.bad(2, "cql", "y.yaml"))
+        self.assertIn("--strategy LABEL", self.good("cql", "--help"))
+        both = self.good("cql", "x.yaml")
+        self.assertEqual(both, self.good("cql", "x.yaml", "--strategy", "none") + "\n" +
+                         self.good("cql", "x.yaml", "--strategy", "time"))
+        self.assertIn("CREATE TABLE t (", self.good(
+            "cql", "x.yaml", "--set", "table={name: t, columns: {k: key, b: bucket}, partition_key: [k, b]}"))
+        self.assertEqual(self.files(), ["x.yaml"])
+
+
+if __name__ == "__main__":
+    unittest.main()
