@@ -6,6 +6,7 @@
 #include "bucketing/agent.h"
 #include "bucketing/hash.h"
 #include "bucketing/history.h"
+#include "bucketing/idgen.h"
 #include "bucketing/read.h"
 #include "bucketing/route.h"
 #include "bucketing/status.h"

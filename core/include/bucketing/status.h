@@ -35,6 +35,14 @@ extern "C" {
     X(BK_ERROR_ERA_TIME, "a change of settings must come later than the one before")                         \
     X(BK_ERROR_ERA_KIND, "count and probabilistic can only be followed by their own kind")                   \
     X(BK_ERROR_BUCKET, "the bucket would be beyond 2^63 - 1")                                                \
+    X(BK_ERROR_BATCH, "a batch needs at least one identifier")                                               \
+    X(BK_ERROR_STRIPE, "a stripe must be from 1 to the number of stripes, which is at most 65536")           \
+    X(BK_ERROR_LEASE, "a lease must last longer than 0, and its lock longer than the lease")                 \
+    X(BK_ERROR_CLIENT, "a client's identifier must not be 0")                                                \
+    X(BK_ERROR_EMPTY, "no identifier is in hand; a batch is being leased")                                   \
+    X(BK_ERROR_CONTENDED, "the lock could not be had within the limits of its back-off")                     \
+    X(BK_ERROR_EXHAUSTED, "the stripe has no identifier below 2^63 left")                                    \
+    X(BK_ERROR_LAST, "the last identifier as stored cannot be one of this stripe")                           \
     X(BK_ERROR_WALK_TOO_LONG, "the walk from now back to the key's birth passes too many windows")
 
 enum bk_status {

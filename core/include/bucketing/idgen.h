@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* Identifiers in leased batches, as a state machine without I/O, clock or randomness.
+ *
+ * A client hands out whole numbers above 0, each of them once among all clients, and asks the database once a
+ * batch. It takes a lock, reads the last identifier that was leased, stores it plus a batch, and gives the
+ * lock back; only when the store is acknowledged, and in time, are the batch's identifiers in its hand.
+ * Stripe s of n hands out s, s + n, s + 2n ... and has a lock and a last identifier of its own.
+ *
+ * Two kinds of lock:
+ *  - columns, as Astyanax's ColumnPrefixDistributedRowLock: write a column of one's own into the stripe's
+ * lock row, read all of its columns; who finds his own alone has the lock, others delete theirs and back off.
+ * A column that has run out by the reader's clock is stale and does not count. It holds as long as no two
+ *    clocks differ by more than lock_lasts_ns - lease_ns, and reads meet acknowledged writes (R + W > RF).
+ *  - LWT: a row of owner and end that is compared and set. The last identifier is compared and set too, so
+ * that no batch is leased twice whatever clocks say: the lock only keeps contenders out of each other's way.
+ *
+ * The last identifier is written with itself as its timestamp, so that the largest stays whatever the order
+ * in which writes arrive; a lock column is written, and deleted, with its end as timestamp, so that a late
+ * delete meets no later column. Nothing but a client of this kind may write these rows, and the number of
+ * stripes never changes. docs/idgen.md has the argument.
+ *
+ * struct bk_idgen is the caller's and holds no pointers: it may be copied, moved and stored (not brought
+ * back: an older copy hands out again what was handed out since). One client is used by one thread at a time.
+ */
+#ifndef BUCKETING_IDGEN_H
+#define BUCKETING_IDGEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bucketing/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define BK_IDGEN_STRIPES_MAX 65536u
+/* A lock's columns in one action: the own one, and stale ones that are cleared away with it. */
+#define BK_IDGEN_COLUMNS_MAX 8u
+
+enum bk_idgen_lock { BK_IDGEN_LOCK_COLUMNS, BK_IDGEN_LOCK_LWT };
+
+/* Which stripe an attempt at a lock goes to. */
+enum bk_idgen_choice {
+    BK_IDGEN_FIXED,  /* `stripe`, always */
+    BK_IDGEN_ROTATE, /* the next one; at first `stripe` */
+    BK_IDGEN_RANDOM  /* drawn by hashing client and attempt */
+};
+
+/* The wait before the next attempt, after the nth of a lease that did not get the lock. */
+enum bk_idgen_backoff {
+    BK_IDGEN_CONSTANT,    /* base */
+    BK_IDGEN_EXPONENTIAL, /* base x 2^(n - 1), at most cap */
+    BK_IDGEN_RANDOM_TIMES /* n x the first wait, which is drawn from 1 ns to base, anew for each lease */
+};
+
+struct bk_idgen_config {
+    uint64_t client_id; /* not 0; differs between all clients that live at the same time */
+    uint32_t batch;     /* >= 1: identifiers of a lease */
+    uint32_t stripes;   /* 1 to BK_IDGEN_STRIPES_MAX */
+    uint32_t stripe;    /* 1 to stripes; BK_IDGEN_RANDOM does not look at it */
+    enum bk_idgen_choice choice;
+    enum bk_idgen_lock lock;
+    int64_t lock_lasts_ns; /* a lock older than this is stale */
+    int64_t lease_ns; /* no later than this after it asked for the lock must a client know that its batch is
+                         stored; above 0 and below lock_lasts_ns */
+    enum bk_idgen_backoff backoff;
+    int64_t backoff_base_ns;  /* > 0 */
+    int64_t backoff_cap_ns;   /* BK_IDGEN_EXPONENTIAL: >= base; 0: none */
+    int64_t backoff_limit_ns; /* a wait that would be longer fails the lease; >= base; 0: none */
+    uint32_t attempts;        /* at the lock, for one lease; 0: any number */
+    uint32_t retries;         /* of each action that was refused or of unknown outcome, after the first try */
+};
+
+/* Of a lock row: whose, and until when by his clock. Also the column's timestamp. */
+struct bk_idgen_column {
+    uint64_t client;
+    int64_t until_ns;
+};
+
+/* What the client asks of its host. All rows belong to the stripe. */
+enum bk_idgen_action_kind {
+    BK_IDGEN_WRITE_COLUMN, /* columns[0]: column `client` of the lock row, value until_ns, timestamp until_ns
+                            */
+    BK_IDGEN_READ_COLUMNS, /* all columns of the lock row, at once */
+    BK_IDGEN_DELETE_COLUMNS, /* column_count columns of the lock row, each with its until_ns as timestamp */
+    BK_IDGEN_CAS_LOCK,       /* the lock row's columns owner and until: IF they equal `expected` THEN `set` */
+    BK_IDGEN_READ_LAST,      /* the last identifier; of BK_IDGEN_LOCK_LWT at a SERIAL level */
+    BK_IDGEN_WRITE_LAST,     /* set[0], with set[0] as timestamp */
+    BK_IDGEN_CAS_LAST,       /* IF it equals expected[0] THEN set[0] */
+    BK_IDGEN_READY,          /* no outcome wanted: identifiers are in hand, bk_idgen_take() gives them */
+    BK_IDGEN_FAILED /* no outcome wanted: the lease has failed, see status; the next take tries again */
+};
+
+struct bk_idgen_action {
+    enum bk_idgen_action_kind kind;
+    uint32_t stripe; /* 1 to stripes */
+    uint32_t column_count;
+    struct bk_idgen_column columns[BK_IDGEN_COLUMNS_MAX];
+    bool if_absent;      /* of a CAS: IF NOT EXISTS in place of `expected` */
+    int64_t expected[2]; /* of the lock: owner (client_id as int64), until; 0 and 0: released */
+    int64_t set[2];
+    bool is_retry;
+    enum bk_status status; /* FAILED: BK_ERROR_CONTENDED, BK_ERROR_EXHAUSTED or BK_ERROR_LAST */
+};
+
+enum bk_idgen_outcome_kind {
+    BK_IDGEN_APPLIED,     /* definite: done, or read */
+    BK_IDGEN_NOT_APPLIED, /* definite: the condition failed; `found` and `values` say what stands there */
+    BK_IDGEN_REFUSED,     /* definite: surely not done */
+    BK_IDGEN_UNKNOWN      /* timed out: perhaps done, perhaps later */
+};
+
+struct bk_idgen_outcome {
+    enum bk_idgen_outcome_kind kind;
+    bool found;                            /* READ_LAST, and a CAS that was not applied: the row exists */
+    int64_t values[2];                     /* the last identifier; or owner and until */
+    const struct bk_idgen_column *columns; /* READ_COLUMNS; may be NULL when column_count is 0; not kept */
+    size_t column_count;
+};
+
+/* Its members are the core's own. */
+struct bk_idgen {
+    struct bk_idgen_config config;
+    int64_t next;     /* the next identifier to hand out */
+    uint64_t in_hand; /* and how many there are, each `stripes` after the one before */
+    int step, after;
+    bool is_to_ask, is_waiting, is_wanted, is_ready_due, is_failed_due, is_retry;
+    enum bk_status status;
+    uint32_t stripe, attempts, tries, races;
+    uint64_t draws;
+    int64_t begun_ns, until_ns, wake_ns;
+    int64_t first_wait_ns;
+    bool lock_is_absent, has_last;
+    int64_t lock[2];
+    int64_t last, stored;
+    uint32_t column_count;
+    struct bk_idgen_column columns[BK_IDGEN_COLUMNS_MAX];
+};
+
+enum bk_status bk_idgen_check(const struct bk_idgen_config *config);
+/* Errors leave *out untouched. */
+enum bk_status bk_idgen_init(const struct bk_idgen_config *config, struct bk_idgen *out);
+/* The next identifier, from 1 to INT64_MAX. BK_ERROR_EMPTY: none is in hand, a batch is being leased; then
+ * actions follow until BK_IDGEN_READY or BK_IDGEN_FAILED. *id is 0 on errors. */
+enum bk_status bk_idgen_take(struct bk_idgen *idgen, int64_t now_ns, int64_t *id);
+/* What became of the action under way; one outcome an action. NOT_APPLIED where the action has no condition
+ * counts as refused. Errors: BK_ERROR_NULL, BK_ERROR_OPERATION when no action waits for one; then nothing has
+ * changed. */
+enum bk_status bk_idgen_outcome(struct bk_idgen *idgen, int64_t now_ns,
+                                const struct bk_idgen_outcome *outcome);
+/* The next action, or false. */
+bool bk_idgen_next(struct bk_idgen *idgen, struct bk_idgen_action *out);
+/* When bk_idgen_tick() is due, by the client's clock; INT64_MAX: not. */
+int64_t bk_idgen_deadline(const struct bk_idgen *idgen);
+enum bk_status bk_idgen_tick(struct bk_idgen *idgen, int64_t now_ns);
+/* How many identifiers are in hand. */
+uint64_t bk_idgen_in_hand(const struct bk_idgen *idgen);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
