@@ -38,6 +38,8 @@ enum bk_status bk_agent_check(const struct bk_agent_config *config)
     if (config->coordination == BK_GUARDED &&
         (config->grant_ns <= 0 || config->clock_bound_ns < 0 || config->counter != BK_COUNTER_COLUMN))
         return BK_ERROR_GRANT;
+    if (config->late_ns < 0)
+        return BK_ERROR_RANGE;
     return config->retry_backoff_ns >= 0 ? BK_OK : BK_ERROR_BACKOFF;
 }
 
@@ -97,21 +99,37 @@ enum bk_status bk_agent_read_latest(struct bk_agent *agent, int64_t now_ns, uint
 {
     if (agent == NULL || operation == NULL)
         return BK_ERROR_NULL;
+    struct bk_query query;
+    memset(&query, 0, sizeof query);
+    query.kind = BK_QUERY_LATEST;
+    query.plan = plan;
+    query.rows = rows;
+    query.birth_ns = birth_ns;
+    return bk_agent_read(agent, now_ns, key, newest_sequence, &query, operation);
+}
+
+enum bk_status bk_agent_read(struct bk_agent *agent, int64_t now_ns, uint64_t key, uint64_t newest_sequence,
+                             const struct bk_query *query, uint32_t *operation)
+{
+    if (agent == NULL || query == NULL || operation == NULL)
+        return BK_ERROR_NULL;
     /* Tried on a new key's state, so that a wrong plan or number is told before anything begins. */
+    struct bk_query asked = *query;
     struct bk_key_state new_key;
     struct bk_reader trial;
     memset(&new_key, 0, sizeof new_key);
-    enum bk_status status =
-        bk_read_latest(&agent->config.strategy, &new_key, now_ns, birth_ns, rows, plan, &trial);
+    asked.now_ns = now_ns;
+    asked.starts = NULL;
+    asked.start_count = 0;
+    enum bk_status status = bk_read_begin(&agent->config.strategy, &new_key, &asked, &trial);
     if (status == BK_OK)
         status = begin(agent, key, operation);
     if (status != BK_OK)
         return status;
     struct operation *begun = &bk_agent_operations(agent)[*operation];
     begun->is_read = true;
-    begun->plan = plan;
-    begun->birth_ns = birth_ns;
-    begun->row = (struct bk_row){now_ns, newest_sequence, 0, rows};
+    begun->query = asked;
+    begun->row = (struct bk_row){now_ns, newest_sequence, 0, 0};
     bk_agent_begin_read(agent, begun, now_ns);
     after(agent, *operation, now_ns);
     return BK_OK;
@@ -223,7 +241,11 @@ static void lay_out(const struct bk_agent_config *config, struct bk_agent *agent
     agent->ready_at =
         align_up(agent->cache_at + (size_t)agent->cache_sets * CACHE_WAYS * sizeof(struct cache_entry));
     agent->free_at = align_up(agent->ready_at + config->operations * sizeof(uint32_t));
-    *size = align_up(agent->free_at + config->operations * sizeof(uint32_t));
+    agent->memory_at = align_up(agent->free_at + config->operations * sizeof(uint32_t));
+    if (config->strategy.kind == BK_TIME)
+        agent->memory_sets = config->remember_keys / CACHE_WAYS + (config->remember_keys % CACHE_WAYS != 0);
+    *size =
+        align_up(agent->memory_at + (size_t)agent->memory_sets * CACHE_WAYS * sizeof(struct memory_entry));
 }
 
 static uint32_t *ring(struct bk_agent *agent, size_t at)

@@ -48,15 +48,14 @@ struct operation {
     bool is_read, ack_due, waits_for_outcome, is_retry, fired, counted, was_unknown;
     bool adds;                                 /* what STEP_COUNT writes has this row in it */
     bool is_placed, is_new_key, start_is_kept; /* BK_GUARDED: the row is stored; a read found no state row */
-    enum bk_plan plan;
-    uint32_t tries;    /* of the action as it stands, after the first */
+    uint32_t tries;                            /* of the action as it stands, after the first */
     uint32_t lost;     /* conditional updates that somebody else got ahead of, in counting or in locking */
     uint32_t recounts; /* after a conditional count whose outcome was unknown */
     uint32_t waits;    /* for a lock that somebody holds */
     uint64_t key;
     int64_t bucket;
-    struct bk_row row; /* of a read: time_ns is its now, sequence the newest, bytes the rows wanted */
-    int64_t birth_ns;
+    struct bk_row row; /* of a read: time_ns is its now, sequence the newest */
+    struct bk_query query;
     int64_t asked_ns; /* when the action under way became ready */
     int64_t wake_ns;  /* INT64_MAX: not asleep */
     int64_t total;    /* of the counter column */
@@ -66,6 +65,13 @@ struct operation {
     int64_t lock[2];   /* owner and end as last seen; both 0 in a row that was released */
     struct bk_reader reader;
     enum bk_operation_status status;
+};
+
+/* What an agent remembers of a key's empty windows. */
+struct memory_entry {
+    uint64_t key;
+    uint64_t used; /* when, counted in uses; 0: never */
+    struct bk_empties empties;
 };
 
 struct cache_entry {
@@ -79,8 +85,10 @@ struct bk_agent {
     uint32_t cache_sets;
     uint32_t ready_begin, ready_count; /* ring of operations with something to ask */
     uint32_t free_count;
-    int64_t wake_ns; /* the earliest of the operations asleep, or sooner */
-    size_t operations_at, cache_at, ready_at, free_at;
+    int64_t wake_ns;      /* the earliest of the operations asleep, or sooner */
+    uint32_t memory_sets; /* of what is remembered of empty windows */
+    uint64_t memory_uses;
+    size_t operations_at, cache_at, ready_at, free_at, memory_at;
 };
 
 struct operation *bk_agent_operations(struct bk_agent *agent);
@@ -104,9 +112,15 @@ int64_t bk_agent_bucket_at(const struct bk_agent_config *config, const struct kn
 bool bk_agent_is_changing(const struct known *known, int64_t time_ns);
 void bk_agent_go(struct operation *operation, enum step step);
 void bk_agent_finish(struct operation *operation, enum bk_operation_status status);
-void bk_agent_start_reader(struct bk_agent *agent, struct operation *operation, int64_t bucket);
 /* now + times x span, or the last time that is one. */
 int64_t bk_agent_later(int64_t now_ns, uint64_t times, int64_t span_ns);
+
+/* agent_read.c: from the newest bucket on. */
+void bk_agent_start_reader(struct bk_agent *agent, struct operation *operation, int64_t bucket);
+void bk_agent_take_rows(struct bk_agent *agent, struct operation *operation,
+                        const struct bk_outcome *outcome);
+/* A row was stored in the bucket, so that it is empty no longer. */
+void bk_agent_forget_empty(struct bk_agent *agent, uint64_t key, int64_t bucket);
 
 /* agent_count.c: what is to be written, given the state as known. */
 void bk_agent_plan_reset(const struct bk_agent *agent, struct operation *operation);

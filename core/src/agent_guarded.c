@@ -81,6 +81,9 @@ bool bk_agent_guarded_is_served(const struct bk_agent *agent, struct operation *
         return operation->known.columns[BK_GUARDED_BUCKET] != operation->bucket;
     if (!operation->is_read)
         return operation->row.time_ns < until_ns;
+    /* A range that has ended is covered by what is certified of its times. */
+    if (operation->query.kind == BK_QUERY_RANGE && operation->query.until_ns <= until_ns)
+        return true;
     /* What was acknowledged before the read began has a time of at most a bound beyond its agent's clock,
      * which is at most two bounds ahead of this one. */
     return bk_agent_later(operation->row.time_ns, 3, agent->config.clock_bound_ns) < until_ns;

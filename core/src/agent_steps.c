@@ -14,7 +14,6 @@
 static void route_by(struct bk_agent *agent, struct operation *operation, const struct known *known,
                      int64_t now_ns);
 static bool is_forgotten(const struct bk_agent *agent, const struct operation *operation, int64_t now_ns);
-static void ask_next_rows(struct operation *operation);
 static void after_put(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
 static bool reset_is_due(const struct bk_agent *agent, const struct operation *operation, int64_t now_ns);
 static void reset_if_due(const struct bk_agent *agent, struct operation *operation, int64_t now_ns);
@@ -66,10 +65,12 @@ void bk_agent_begin_read(struct bk_agent *agent, struct operation *operation, in
     }
     if (agent->config.strategy.kind == BK_PROBABILISTIC) {
         const struct known *known = bk_agent_cache_find(agent, now_ns, operation->key);
-        if (known != NULL)
-            bk_agent_start_reader(agent, operation, known->columns[BK_BUCKET]);
-        else
+        if (known == NULL) {
             bk_agent_go(operation, STEP_ROUTE_READ);
+            return;
+        }
+        operation->known = *known;
+        bk_agent_start_reader(agent, operation, known->columns[BK_BUCKET]);
         return;
     }
     struct bk_route route;
@@ -180,6 +181,8 @@ void bk_agent_fill_action(const struct bk_agent *agent, const struct operation *
         out->counted = operation->counted;
         out->rows_found = operation->reader.rows_found;
         out->partitions_asked = operation->reader.partitions_asked;
+        out->partitions_spared = operation->reader.partitions_spared;
+        out->order = operation->reader.order;
         break;
     default:
         bk_agent_guarded_fill(operation, out);
@@ -235,31 +238,11 @@ static bool is_forgotten(const struct bk_agent *agent, const struct operation *o
            known[BK_LAST_CHANGE] > time_ns && (uint64_t)known[BK_LAST_CHANGE] - (uint64_t)time_ns > lead_ns;
 }
 
-void bk_agent_start_reader(struct bk_agent *agent, struct operation *operation, int64_t bucket)
-{
-    struct bk_key_state state;
-    memset(&state, 0, sizeof state);
-    state.bucket = bucket;
-    /* It cannot fail: plan, rows and times were tried when the read began, states when they were learned. */
-    bk_read_latest(&agent->config.strategy, &state, operation->row.time_ns, operation->birth_ns,
-                   operation->row.bytes, operation->plan, &operation->reader);
-    ask_next_rows(operation);
-}
-
-/* Opens the reader's next step, so that its rows can be reported. */
-static void ask_next_rows(struct operation *operation)
-{
-    struct bk_read_step step;
-    if (bk_read_next(&operation->reader, &step))
-        bk_agent_go(operation, STEP_ROWS);
-    else
-        bk_agent_finish(operation, BK_OPERATION_OK);
-}
-
 static void after_put(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
     operation->ack_due = operation->is_placed = true;
     bk_agent_finish(operation, BK_OPERATION_OK);
+    bk_agent_forget_empty(agent, operation->key, operation->bucket);
     if (agent->config.strategy.kind != BK_PROBABILISTIC)
         return;
     if (agent->config.coordination == BK_GUARDED) {
@@ -351,8 +334,7 @@ static void take_applied(struct bk_agent *agent, struct operation *operation, in
         bk_agent_unlock(operation);
         break;
     case STEP_ROWS:
-        bk_read_found(&operation->reader, outcome->rows);
-        ask_next_rows(operation);
+        bk_agent_take_rows(agent, operation, outcome);
         break;
     case STEP_RESET:
         keep_written(agent, operation, now_ns);

@@ -5,83 +5,127 @@
 
 #include "calendar.h"
 
-static enum bk_status history_of(const struct bk_strategy *strategy, const struct bk_key_state *state,
-                                 int64_t now_ns, int64_t birth_ns, struct bk_reader *out);
-static int64_t step_low(const struct bk_reader *reader);
+static enum bk_status check_query(const struct bk_query *query);
+static enum bk_status bounds_of(const struct bk_strategy *strategy, const struct bk_key_state *state,
+                                const struct bk_query *query, struct bk_reader *out);
+static enum bk_status windows_of(const struct bk_strategy *strategy, const struct bk_query *query,
+                                 struct bk_reader *out);
+static enum bk_status sequence_of(const struct bk_key_state *state, const struct bk_query *query,
+                                  struct bk_reader *out);
+static enum bk_status plan_of(const struct bk_strategy *strategy, const struct bk_query *query,
+                              struct bk_reader *out);
+static bool is_over(const struct bk_reader *reader);
+
+enum bk_status bk_read_begin(const struct bk_strategy *strategy, const struct bk_key_state *state,
+                             const struct bk_query *query, struct bk_reader *reader)
+{
+    if (reader == NULL)
+        return BK_ERROR_NULL;
+    memset(reader, 0, sizeof *reader);
+    if (strategy == NULL || query == NULL)
+        return BK_ERROR_NULL;
+    enum bk_status status = bk_strategy_check(strategy);
+    if (status == BK_OK)
+        status = check_query(query);
+    struct bk_reader made;
+    memset(&made, 0, sizeof made);
+    made.kind = query->kind;
+    made.rows_wanted = query->kind == BK_QUERY_LATEST ? query->rows : UINT64_MAX;
+    made.partitions_max = query->partitions_max != 0 ? query->partitions_max : BK_WALK_PARTITIONS_MAX;
+    made.from_ns = query->kind == BK_QUERY_RANGE ? query->from_ns : INT64_MIN;
+    made.until_ns = query->kind == BK_QUERY_RANGE ? query->until_ns : INT64_MAX;
+    if (status == BK_OK)
+        status = bounds_of(strategy, state, query, &made);
+    if (status == BK_OK)
+        status = plan_of(strategy, query, &made);
+    if (status == BK_OK)
+        *reader = made;
+    return status;
+}
 
 enum bk_status bk_read_latest(const struct bk_strategy *strategy, const struct bk_key_state *state,
                               int64_t now_ns, int64_t birth_ns, uint64_t rows, enum bk_plan plan,
                               struct bk_reader *reader)
 {
-    if (reader == NULL)
-        return BK_ERROR_NULL;
-    memset(reader, 0, sizeof *reader);
-    if (strategy == NULL)
-        return BK_ERROR_NULL;
-    enum bk_status status = bk_strategy_check(strategy);
-    if (status != BK_OK)
-        return status;
-    if (rows == 0)
-        return BK_ERROR_ROWS;
-    struct bk_reader made = {.rows_wanted = rows, .width = 1};
-    status = history_of(strategy, state, now_ns, birth_ns, &made);
-    if (status != BK_OK)
-        return status;
-    bool is_hash = strategy->kind == BK_HASH;
-    switch (plan) {
-    case BK_PLAN_DEFAULT:
-        made.width = is_hash ? made.next + 1 : 1;
-        break;
-    case BK_PLAN_WALK:
-    case BK_PLAN_PAIR:
-        if (is_hash)
-            return BK_ERROR_PLAN;
-        made.width = plan == BK_PLAN_PAIR ? 2 : 1;
-        break;
-    case BK_PLAN_ALL:
-        if (!is_hash)
-            return BK_ERROR_PLAN;
-        made.width = made.next + 1;
-        break;
-    default:
-        return BK_ERROR_PLAN;
-    }
-    *reader = made;
-    return BK_OK;
+    struct bk_query query;
+    memset(&query, 0, sizeof query);
+    query.kind = BK_QUERY_LATEST;
+    query.plan = plan;
+    query.rows = rows;
+    query.now_ns = now_ns;
+    query.birth_ns = birth_ns;
+    return bk_read_begin(strategy, state, &query, reader);
 }
 
 bool bk_read_next(struct bk_reader *reader, struct bk_read_step *step)
 {
-    if (reader == NULL || step == NULL || reader->next < reader->floor ||
-        reader->rows_found >= reader->rows_wanted)
+    return bk_read_next_known(reader, NULL, step);
+}
+
+bool bk_read_next_known(struct bk_reader *reader, const struct bk_empties *known, struct bk_read_step *step)
+{
+    if (reader == NULL || step == NULL || is_over(reader))
         return false;
-    reader->step_open = true;
-    step->bucket_low = step_low(reader);
+    if (!reader->step_open) {
+        int64_t next = bk_empties_pass(known, reader->next), low;
+        if (next < reader->floor)
+            next = reader->floor - 1;
+        reader->partitions_spared += (uint64_t)(reader->next - next);
+        reader->next = next;
+        if (next < reader->floor)
+            return false;
+        if (reader->partitions_asked >= reader->partitions_max) {
+            reader->status = BK_ERROR_WALK_TOO_LONG;
+            return false;
+        }
+        uint64_t width = (uint64_t)reader->width, left = reader->partitions_max - reader->partitions_asked;
+        uint64_t below = (width < left ? width : left) - 1;
+        low = (uint64_t)(next - reader->floor) < below ? reader->floor : next - (int64_t)below;
+        /* A step is one run of buckets, so it ends above the first window that need not be asked. */
+        int64_t empty = bk_empties_top(known, next);
+        reader->step_low = empty >= low ? empty + 1 : low;
+        reader->step_open = true;
+    }
+    step->bucket_low = reader->step_low;
     step->bucket_high = reader->next;
-    step->rows = reader->rows_wanted - reader->rows_found;
+    bool takes_any = reader->kind != BK_QUERY_LATEST || reader->asks_all;
+    step->rows = takes_any ? reader->rows_wanted : reader->rows_wanted - reader->rows_found;
+    step->from_ns = reader->from_ns;
+    step->until_ns = reader->until_ns;
     return true;
 }
 
 void bk_read_found(struct bk_reader *reader, uint64_t rows)
 {
+    bk_read_found_range(reader, rows, false);
+}
+
+void bk_read_found_range(struct bk_reader *reader, uint64_t rows, bool saw_older)
+{
     if (reader == NULL || !reader->step_open)
         return;
-    int64_t low = step_low(reader);
-    reader->partitions_asked += (uint64_t)(reader->next - low) + 1;
+    reader->partitions_asked += (uint64_t)(reader->next - reader->step_low) + 1;
     reader->rows_found = rows > UINT64_MAX - reader->rows_found ? UINT64_MAX : reader->rows_found + rows;
-    reader->next = low - 1;
+    reader->next = reader->step_low - 1;
     reader->step_open = false;
+    /* All that lies further down is older still. A step that holds rows of the range as well goes on: where
+     * writers raced for the change, their last rows may stand one bucket down. */
+    if (saw_older && rows == 0 && reader->ends_at_older)
+        reader->floor = reader->next + 1;
 }
 
 uint64_t bk_read_skip_to(struct bk_reader *reader, int64_t bucket)
 {
-    if (reader == NULL || reader->width < 1 || reader->rows_found >= reader->rows_wanted ||
-        reader->next < reader->floor || bucket >= reader->next)
+    if (reader == NULL || reader->width < 1 || is_over(reader) || bucket >= reader->next)
         return 0;
-    /* Whole steps alone are skipped: a pair that holds `bucket` must still be asked. */
+    /* Whole steps alone are skipped: a pair that holds `bucket` must still be asked, and so must the rest of
+     * what may be asked at all. */
+    uint64_t width = (uint64_t)reader->width, left = reader->partitions_max - reader->partitions_asked;
     int64_t lowest = bucket < reader->floor ? reader->floor - 1 : bucket;
     uint64_t empty = (uint64_t)reader->next - (uint64_t)lowest;
-    uint64_t skipped = lowest < reader->floor ? empty : empty - empty % (uint64_t)reader->width;
+    uint64_t skipped = lowest < reader->floor ? empty : empty - empty % width;
+    if (skipped > left)
+        skipped = left - left % width;
     reader->partitions_asked += skipped;
     reader->next -= (int64_t)skipped;
     if (skipped > 0)
@@ -89,27 +133,31 @@ uint64_t bk_read_skip_to(struct bk_reader *reader, int64_t bucket)
     return skipped;
 }
 
-/* Sets the newest and the oldest bucket that can hold rows. */
-static enum bk_status history_of(const struct bk_strategy *strategy, const struct bk_key_state *state,
-                                 int64_t now_ns, int64_t birth_ns, struct bk_reader *out)
+static enum bk_status check_query(const struct bk_query *query)
+{
+    switch (query->kind) {
+    case BK_QUERY_LATEST:
+        return query->rows > 0 ? BK_OK : BK_ERROR_ROWS;
+    case BK_QUERY_RANGE:
+        return query->from_ns < query->until_ns ? BK_OK : BK_ERROR_RANGE;
+    case BK_QUERY_ALL:
+        return BK_OK;
+    }
+    return BK_ERROR_QUERY;
+}
+
+/* Sets the newest and the oldest bucket that can hold rows of the answer. */
+static enum bk_status bounds_of(const struct bk_strategy *strategy, const struct bk_key_state *state,
+                                const struct bk_query *query, struct bk_reader *out)
 {
     switch (strategy->kind) {
     case BK_NONE:
         return BK_OK;
-    case BK_TIME: {
-        int64_t birth = birth_ns < now_ns ? birth_ns : now_ns;
-        out->next = bk_window_of(strategy, now_ns).index;
-        out->floor = bk_window_of(strategy, birth).index;
-        return out->next - out->floor > BK_WALK_WINDOWS_MAX ? BK_ERROR_WALK_TOO_LONG : BK_OK;
-    }
+    case BK_TIME:
+        return windows_of(strategy, query, out);
     case BK_COUNT:
     case BK_PROBABILISTIC:
-        if (state == NULL)
-            return BK_ERROR_NULL;
-        if (state->bucket < 0)
-            return BK_ERROR_STATE;
-        out->next = state->bucket;
-        return BK_OK;
+        return sequence_of(state, query, out);
     case BK_HASH:
         out->next = (int64_t)strategy->of.hash.buckets - 1;
         return BK_OK;
@@ -119,8 +167,76 @@ static enum bk_status history_of(const struct bk_strategy *strategy, const struc
     return BK_ERROR_KIND;
 }
 
-static int64_t step_low(const struct bk_reader *reader)
+static enum bk_status windows_of(const struct bk_strategy *strategy, const struct bk_query *query,
+                                 struct bk_reader *out)
 {
-    int64_t below = reader->width - 1;
-    return reader->next - reader->floor < below ? reader->floor : reader->next - below;
+    int64_t newest_ns = query->now_ns, oldest_ns = query->birth_ns;
+    if (oldest_ns > newest_ns)
+        oldest_ns = newest_ns;
+    if (query->kind == BK_QUERY_RANGE) {
+        newest_ns = query->until_ns - 1 < newest_ns ? query->until_ns - 1 : newest_ns;
+        oldest_ns = query->from_ns > oldest_ns ? query->from_ns : oldest_ns;
+    }
+    if (oldest_ns > newest_ns) { /* the range lies before the key's birth, or is still to come */
+        out->next = -1;
+        return BK_OK;
+    }
+    out->next = bk_window_of(strategy, newest_ns).index;
+    out->floor = bk_window_of(strategy, oldest_ns).index;
+    return out->next - out->floor > BK_WALK_WINDOWS_MAX ? BK_ERROR_WALK_TOO_LONG : BK_OK;
+}
+
+/* Down from the key's newest bucket; the known starts narrow a range from both ends. */
+static enum bk_status sequence_of(const struct bk_key_state *state, const struct bk_query *query,
+                                  struct bk_reader *out)
+{
+    if (state == NULL)
+        return BK_ERROR_NULL;
+    if (state->bucket < 0)
+        return BK_ERROR_STATE;
+    out->next = state->bucket;
+    out->ends_at_older = query->kind == BK_QUERY_RANGE;
+    if (query->kind != BK_QUERY_RANGE || query->starts == NULL)
+        return BK_OK;
+    for (size_t i = 0; i < query->start_count; i++) {
+        const struct bk_bucket_start *start = &query->starts[i];
+        if (start->bucket < 0 || start->bucket > state->bucket ||
+            (i > 0 && (start->bucket <= start[-1].bucket || start->start_ns < start[-1].start_ns)))
+            return BK_ERROR_STATE;
+        if (query->from_ns > start->start_ns)
+            out->floor = start->bucket;
+        if (query->until_ns <= start->start_ns && start->bucket <= out->next)
+            out->next = start->bucket - 1;
+    }
+    return BK_OK;
+}
+
+static enum bk_status plan_of(const struct bk_strategy *strategy, const struct bk_query *query,
+                              struct bk_reader *out)
+{
+    bool is_hash = strategy->kind == BK_HASH;
+    int64_t all = is_hash ? out->next + 1 : 1;
+    enum bk_plan plan = query->plan != BK_PLAN_DEFAULT ? query->plan : is_hash ? BK_PLAN_ALL : BK_PLAN_WALK;
+    out->asks_all = is_hash && plan != BK_PLAN_LAZY;
+    out->order = all == 1 ? BK_ORDER_NEWEST_FIRST : plan == BK_PLAN_LAZY ? BK_ORDER_NONE : BK_ORDER_MERGED;
+    switch (plan) {
+    case BK_PLAN_WALK:
+    case BK_PLAN_PAIR:
+        out->width = plan == BK_PLAN_PAIR ? 2 : 1;
+        return is_hash ? BK_ERROR_PLAN : BK_OK;
+    case BK_PLAN_ALL:
+    case BK_PLAN_LAZY:
+        out->width = plan == BK_PLAN_ALL ? all : 1;
+        return is_hash ? BK_OK : BK_ERROR_PLAN;
+    case BK_PLAN_PARALLEL:
+        out->width = query->at_once != 0 ? query->at_once : BK_AT_ONCE_DEFAULT;
+        return BK_OK;
+    default:
+        return BK_ERROR_PLAN;
+    }
+}
+
+static bool is_over(const struct bk_reader *reader)
+{
+    return reader->next < reader->floor || (!reader->asks_all && reader->rows_found >= reader->rows_wanted);
 }

@@ -150,7 +150,7 @@ static void test_read_short_history_ends_at_its_beginning(void **state)
         uint64_t kept[BUCKETS] = {0};
         bool is_hash = history.strategy.kind == BK_HASH;
         struct bk_reader reader = start(&history, 50, is_hash || i % 2 == 0 ? BK_PLAN_DEFAULT : BK_PLAN_PAIR);
-        struct bk_read_step step = {0, 0, 0};
+        struct bk_read_step step = {.rows = 0};
         for (int steps = 0; bk_read_next(&reader, &step); steps++) {
             assert_true(steps < BUCKETS);
             bk_read_found(&reader, ask(&history, &step, kept));
@@ -269,7 +269,7 @@ static void test_read_misuse_is_refused_without_steps(void **state)
     assert_refused(BK_ERROR_PLAN, &count, &key, 0, 0, 1, BK_PLAN_ALL);
     assert_refused(BK_ERROR_PLAN, &window, NULL, 0, 0, 1, BK_PLAN_ALL);
     assert_refused(BK_ERROR_PLAN, &none, NULL, 0, 0, 1, BK_PLAN_ALL);
-    assert_refused(BK_ERROR_PLAN, &none, NULL, 0, 0, 1, (enum bk_plan)(BK_PLAN_ALL + 1));
+    assert_refused(BK_ERROR_PLAN, &none, NULL, 0, 0, 1, (enum bk_plan)(BK_PLAN_PARALLEL + 1));
     struct bk_strategy unknown = {.kind = BK_KIND_COUNT};
     assert_refused(BK_ERROR_KIND, &unknown, &key, 0, 0, 1, BK_PLAN_DEFAULT);
 

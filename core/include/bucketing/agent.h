@@ -60,6 +60,9 @@ struct bk_agent_config {
     int64_t lock_backoff_ns;  /* BK_LOCKED: mean wait before the next try; > 0 */
     int64_t grant_ns; /* BK_GUARDED: how far beyond now a grant reaches; > 0. One that others contend for is
                          longer, at most 2^BK_GRANT_DOUBLINGS_MAX times this */
+    uint32_t remember_keys; /* BK_TIME: of so many keys the agent remembers windows that are empty (struct
+                               bk_empties); 0: of none. Rounded up to a multiple of 4 */
+    int64_t late_ns;        /* BK_TIME: how long after a window's end rows may still come to it; >= 0 */
     int64_t clock_bound_ns; /* BK_GUARDED: no agent's clock is further than this from the true time, and
                                no row is admitted whose time is further than this ahead of it; >= 0 */
     uint64_t agent_id;      /* differs between agents. BK_LOCKED: the lock's owner, not 0; there and of
@@ -78,7 +81,7 @@ enum bk_action_kind {
     BK_ACT_READ_START,  /* BK_GUARDED: the row (key, bucket) of the table of starts, columns[0]; plain */
     BK_ACT_WRITE_START, /* BK_GUARDED: plain write of that row's one column, columns[0] */
     BK_ACT_CAS_LOCK,    /* as CAS_STATE, on the key's lock row: columns BK_LOCK_OWNER and BK_LOCK_UNTIL */
-    BK_ACT_READ_ROWS,   /* ask buckets low..high of key, each for up to `rows` rows */
+    BK_ACT_READ_ROWS,   /* ask buckets low..high of key, each for up to `rows` rows of the step's times */
     BK_ACT_ACK, /* no outcome wanted: the row is stored; the client may be told. What follows is counting */
     BK_ACT_DONE /* no outcome wanted: the operation has ended, see status; its number is free again */
 };
@@ -96,7 +99,12 @@ enum bk_guarded_column {
     BK_GUARDED_UNTIL
 };
 
-enum bk_operation_status { BK_OPERATION_OK, BK_OPERATION_REFUSED, BK_OPERATION_UNKNOWN };
+enum bk_operation_status {
+    BK_OPERATION_OK,
+    BK_OPERATION_REFUSED,
+    BK_OPERATION_UNKNOWN,
+    BK_OPERATION_TOO_LONG /* of a read: it asked all the partitions that it may, and more would be to ask */
+};
 
 struct bk_action {
     enum bk_action_kind kind;
@@ -111,7 +119,8 @@ struct bk_action {
     struct bk_read_step step;        /* READ_ROWS */
     enum bk_operation_status status; /* DONE */
     bool fired, counted;             /* DONE of a write: the row fired; its increment is surely stored */
-    uint64_t rows_found, partitions_asked; /* DONE of a read */
+    uint64_t rows_found, partitions_asked, partitions_spared; /* DONE of a read */
+    enum bk_order order;                                      /* the same */
 };
 
 enum bk_outcome_kind {
@@ -127,6 +136,8 @@ struct bk_outcome {
     int64_t columns[BK_COLUMN_COUNT];
     int64_t counter; /* READ_COUNTER */
     uint64_t rows;   /* READ_ROWS: found in the step */
+    bool saw_older;  /* READ_ROWS of a range: as for bk_read_found_range() */
+    uint64_t empty;  /* READ_ROWS: bit i: bucket_low + i answered with no row (none is told beyond 64) */
 };
 
 struct bk_agent;
@@ -149,6 +160,11 @@ enum bk_status bk_agent_write(struct bk_agent *agent, int64_t now_ns, uint64_t k
 enum bk_status bk_agent_read_latest(struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t birth_ns,
                                     uint64_t newest_sequence, uint64_t rows, enum bk_plan plan,
                                     uint32_t *operation);
+/* Begins any read; query->now_ns and the starts are the agent's to set: those that it knows of the key are
+ * taken where its coordination makes them exact (BK_THREE_STATE, as far as its lead is, and BK_GUARDED).
+ * Errors: as for bk_agent_write(), and those of bk_read_begin(). */
+enum bk_status bk_agent_read(struct bk_agent *agent, int64_t now_ns, uint64_t key, uint64_t newest_sequence,
+                             const struct bk_query *query, uint32_t *operation);
 /* What became of the operation's action; one outcome an action. NOT_APPLIED where the action has no
  * condition, and a state that nobody can have stored (bucket below 0), count as refused. Errors:
  * BK_ERROR_NULL, BK_ERROR_OPERATION when no action is under way for it; then nothing has changed. */

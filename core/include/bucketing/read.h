@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Read plans: which partitions to ask for the newest rows of a key, and when to stop.
+/* Read plans: which partitions to ask for a key's newest rows, for those of a span of time or for all of
+ * them, and when to stop.
  *
  * A reader is a small plain struct of the caller's. bk_read_next() names the next step, one or more
  * neighbouring buckets to ask at once; the host asks them and reports the rows found; it ends when enough
  * rows are there or nothing is left below. Every walk goes down and is bounded: it ends at bucket 0, or for
- * BK_TIME at the window of the key's birth, so a history shorter than the rows asked for ends too.
+ * BK_TIME at the window of the key's birth, so a history shorter than the rows asked for ends too, and it
+ * asks no more partitions than it was allowed. A step without rows ends no walk: buckets may be empty.
  *
  *     bk_read_latest(&strategy, &state, now, birth, 50, BK_PLAN_DEFAULT, &reader);
  *     while (bk_read_next(&reader, &step))
@@ -21,44 +23,128 @@ extern "C" {
 
 enum bk_plan {
     BK_PLAN_DEFAULT, /* walk; for BK_HASH all */
-    BK_PLAN_WALK,    /* down from the newest bucket, one at a time */
-    BK_PLAN_PAIR,    /* down, two at once */
-    BK_PLAN_ALL      /* BK_HASH: all buckets at once, since each may hold the newest row */
+    BK_PLAN_WALK,    /* down from the newest bucket, one at a time; not of BK_HASH */
+    BK_PLAN_PAIR,    /* down, two at once; not of BK_HASH */
+    BK_PLAN_ALL,     /* BK_HASH: all buckets at once, since each may hold the newest row */
+    BK_PLAN_LAZY,    /* BK_HASH: an iterator, a bucket only when it is needed; its rows are in no order */
+    BK_PLAN_PARALLEL /* `at_once` buckets at once; of BK_HASH all of them, some at a time */
 };
 
-#define BK_WALK_WINDOWS_MAX 100000000 /* between birth and now; more is surely a wrong unit */
+#define BK_WALK_WINDOWS_MAX    100000000 /* between birth and now; more is surely a wrong unit */
+#define BK_WALK_PARTITIONS_MAX (BK_WALK_WINDOWS_MAX + 1)
+#define BK_AT_ONCE_DEFAULT     8u
+
+enum bk_query_kind {
+    BK_QUERY_LATEST, /* the newest `rows` rows */
+    BK_QUERY_RANGE,  /* the rows with a time in [from_ns, until_ns) */
+    BK_QUERY_ALL
+};
+
+/* From start_ns on rows belong to `bucket` or a later one, and before it to an earlier one; a row of just
+ * that time may stand on either side. */
+struct bk_bucket_start {
+    int64_t bucket, start_ns;
+};
+
+/* What is asked, and how. */
+struct bk_query {
+    enum bk_query_kind kind;
+    enum bk_plan plan;
+    uint32_t at_once;          /* BK_PLAN_PARALLEL; 0: BK_AT_ONCE_DEFAULT */
+    uint64_t rows;             /* BK_QUERY_LATEST: >= 1 */
+    int64_t from_ns, until_ns; /* BK_QUERY_RANGE: from before until */
+    int64_t now_ns, birth_ns;  /* BK_TIME: the reader's time, and that of the key's first row; a birth after
+                                  now reads the window of now alone */
+    uint64_t partitions_max;   /* that may be asked; 0: BK_WALK_PARTITIONS_MAX */
+    /* BK_QUERY_RANGE of strategies whose buckets follow each other: the starts that are known, in ascending
+     * order; with them the read goes straight to its buckets. NULL: none is. Not kept. */
+    const struct bk_bucket_start *starts;
+    size_t start_count;
+};
+
+/* In which order the rows come that the steps answer, each bucket's own newest first. */
+enum bk_order {
+    BK_ORDER_NEWEST_FIRST, /* as they come, bucket by bucket */
+    BK_ORDER_MERGED,       /* once the answers of all buckets are merged by time */
+    BK_ORDER_NONE          /* bucket by bucket, and any may hold the newest */
+};
 
 struct bk_reader {
-    int64_t next;  /* highest bucket not yet asked */
-    int64_t floor; /* lowest bucket of the history */
-    int64_t width; /* buckets asked at once */
-    uint64_t rows_wanted;
+    enum bk_query_kind kind;
+    enum bk_order order;
+    enum bk_status status; /* BK_ERROR_WALK_TOO_LONG: it ended at partitions_max, and more would be to ask */
+    int64_t next;          /* highest bucket not yet asked */
+    int64_t floor;         /* lowest bucket of the history */
+    int64_t width;         /* buckets asked at once */
+    int64_t step_low;      /* of the open step */
+    int64_t from_ns, until_ns; /* of a range; else all times */
+    uint64_t rows_wanted;      /* UINT64_MAX: all */
     uint64_t rows_found;
-    uint64_t partitions_asked;
-    bool step_open; /* a step was given and its rows are not yet reported */
+    uint64_t partitions_asked, partitions_max;
+    uint64_t partitions_spared; /* known to be empty, and not asked */
+    bool step_open;             /* a step was given and its rows are not yet reported */
+    bool asks_all;              /* also once there are rows enough: each bucket may hold newer ones */
+    bool ends_at_older;         /* a step that holds nothing but older rows is the last */
 };
 
 struct bk_read_step {
     int64_t bucket_low, bucket_high; /* both inclusive */
-    uint64_t rows;                   /* still wanted: the LIMIT of each query */
+    uint64_t rows;                   /* still wanted: the LIMIT of each query; UINT64_MAX: none */
+    int64_t from_ns, until_ns;       /* times wanted: [from, until); INT64_MIN, INT64_MAX: all */
 };
 
-/* Starts a read of the newest `rows` rows. state: as for bk_route(), also needed by BK_COUNT; now_ns: the
- * reader's time, birth_ns: of the key's first row (BK_TIME only; a birth after now reads the window of now
- * alone). Errors: BK_ERROR_NULL, those of bk_strategy_check(), BK_ERROR_ROWS (0 rows), BK_ERROR_PLAN,
- * BK_ERROR_STATE, BK_ERROR_WALK_TOO_LONG; *reader is then zeroed and has no steps. */
+/* The memory of empty windows (BK_TIME): runs of windows that were asked and held nothing, and that are
+ * closed. Plain, without pointers, the caller's, one a key; all zero it knows nothing. It is bounded: when a
+ * run is too many, the shortest is forgotten, and asked again. */
+#define BK_EMPTY_RUNS_MAX 32u
+struct bk_window_run {
+    int64_t low, high; /* both inclusive */
+};
+struct bk_empties {
+    uint32_t count;
+    struct bk_window_run runs[BK_EMPTY_RUNS_MAX]; /* ascending, with gaps between them */
+};
+
+/* Starts a read. state: as for bk_route(), also needed by BK_COUNT. Errors: BK_ERROR_NULL, those of
+ * bk_strategy_check(), BK_ERROR_ROWS (0 rows), BK_ERROR_RANGE, BK_ERROR_QUERY, BK_ERROR_PLAN, BK_ERROR_STATE
+ * (of the state or the starts), BK_ERROR_WALK_TOO_LONG (more than BK_WALK_WINDOWS_MAX windows); *reader is
+ * then zeroed and has no steps. */
+enum bk_status bk_read_begin(const struct bk_strategy *strategy, const struct bk_key_state *state,
+                             const struct bk_query *query, struct bk_reader *reader);
+/* The same for the newest `rows` rows, with defaults for the rest. */
 enum bk_status bk_read_latest(const struct bk_strategy *strategy, const struct bk_key_state *state,
                               int64_t now_ns, int64_t birth_ns, uint64_t rows, enum bk_plan plan,
                               struct bk_reader *reader);
 
-/* The next step, or false when the read is complete. Called again before bk_read_found(), it gives the same
- * step. */
+/* The next step, or false when the read is complete, or was cut off (see status). Called again before
+ * bk_read_found(), it gives the same step. */
 bool bk_read_next(struct bk_reader *reader, struct bk_read_step *step);
+/* The same, and leaves out the windows that `known` (NULL: none) knows to be empty. */
+bool bk_read_next_known(struct bk_reader *reader, const struct bk_empties *known, struct bk_read_step *step);
 /* The step's buckets held `rows` rows together. Without an open step it changes nothing. */
 void bk_read_found(struct bk_reader *reader, uint64_t rows);
+/* The same of a range. saw_older: in one of the step's buckets a row older than from_ns was met, as by a
+ * query that goes down from until_ns and stops there. Where buckets follow each other in time, a step that
+ * holds nothing but older rows is the last; without such reports the read goes down to bucket 0. */
+void bk_read_found_range(struct bk_reader *reader, uint64_t rows, bool saw_older);
 /* For a host that knows that the buckets from the next one down to bucket + 1 are empty: takes those steps at
  * once, as if each had been asked and answered 0. Returns the partitions asked by that. */
 uint64_t bk_read_skip_to(struct bk_reader *reader, int64_t bucket);
+
+/* Buckets low to high were asked by the reader, at now_ns or later, and answered with no row. Keeps those
+ * whose window ended late_ns before now_ns or earlier: an open one, and one that a late row may still reach,
+ * is never kept, nor is one that the reader's range covers in part. Errors: BK_ERROR_NULL, those of
+ * bk_strategy_check(), BK_ERROR_KIND (not BK_TIME), BK_ERROR_RANGE (late_ns below 0); then nothing changes.
+ */
+enum bk_status bk_empties_learn(struct bk_empties *empties, const struct bk_strategy *strategy,
+                                const struct bk_reader *reader, int64_t now_ns, int64_t late_ns, int64_t low,
+                                int64_t high);
+/* A row was written to the bucket after all. NULL is fine, here and below. */
+void bk_empties_forget(struct bk_empties *empties, int64_t bucket);
+/* The highest bucket, from this one down, that is not known to be empty; INT64_MIN when none is left. */
+int64_t bk_empties_pass(const struct bk_empties *empties, int64_t bucket);
+/* The highest bucket, from this one down, that is known to be empty; INT64_MIN: none is. */
+int64_t bk_empties_top(const struct bk_empties *empties, int64_t bucket);
 
 #ifdef __cplusplus
 }

@@ -20,6 +20,8 @@ extern "C" {
     X(BK_ERROR_BUCKETS, "the number of buckets must be from 1 to 2147483647")                                \
     X(BK_ERROR_STATE, "the key state cannot be one of this strategy")                                        \
     X(BK_ERROR_PLAN, "this strategy cannot be read with that plan")                                          \
+    X(BK_ERROR_QUERY, "no such kind of query")                                                               \
+    X(BK_ERROR_RANGE, "a range must end after it begins, and lateness must not be negative")                 \
     X(BK_ERROR_COORDINATION, "only the probabilistic strategy can be coordinated")                           \
     X(BK_ERROR_LEAD, "the lead must not be negative")                                                        \
     X(BK_ERROR_CACHE, "a cache needs at least one entry and a time to live that is not negative")            \
@@ -43,7 +45,7 @@ extern "C" {
     X(BK_ERROR_CONTENDED, "the lock could not be had within the limits of its back-off")                     \
     X(BK_ERROR_EXHAUSTED, "the stripe has no identifier below 2^63 left")                                    \
     X(BK_ERROR_LAST, "the last identifier as stored cannot be one of this stripe")                           \
-    X(BK_ERROR_WALK_TOO_LONG, "the walk from now back to the key's birth passes too many windows")
+    X(BK_ERROR_WALK_TOO_LONG, "the read passes more partitions than it may ask")
 
 enum bk_status {
 #define BK_STATUS_ENUM(name, text) name,

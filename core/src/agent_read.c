@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* An agent's reads: the reader's steps one after the other, the starts of buckets that it knows exactly, and
+ * what it remembers of empty windows. */
+#include <string.h>
+
+#include "agent.h"
+
+#define STARTS_MAX 2u
+
+static size_t starts_of(const struct bk_agent_config *config, const struct known *known,
+                        struct bk_bucket_start *starts);
+static size_t add_start(struct bk_bucket_start *starts, size_t count, int64_t bucket, int64_t start_ns);
+static void ask_next_rows(struct bk_agent *agent, struct operation *operation);
+static void learn_empties(struct bk_agent *agent, struct operation *operation, uint64_t empty);
+static struct memory_entry *memory_of(struct bk_agent *agent, uint64_t key);
+static struct memory_entry *memory_find(struct bk_agent *agent, uint64_t key);
+static struct memory_entry *memory_set(struct bk_agent *agent, uint64_t key);
+
+void bk_agent_start_reader(struct bk_agent *agent, struct operation *operation, int64_t bucket)
+{
+    const struct bk_strategy *strategy = &agent->config.strategy;
+    struct bk_key_state state;
+    struct bk_bucket_start starts[STARTS_MAX];
+    struct bk_query query = operation->query;
+    memset(&state, 0, sizeof state);
+    state.bucket = bucket;
+    query.start_count = starts_of(&agent->config, &operation->known, starts);
+    query.starts = query.start_count > 0 ? starts : NULL;
+    /* Plan, rows and times were tried when the read began. Dates that contradict each other, as racing
+     * writers may leave them, are no help. */
+    if (bk_read_begin(strategy, &state, &query, &operation->reader) != BK_OK) {
+        query.starts = NULL;
+        if (bk_read_begin(strategy, &state, &query, &operation->reader) != BK_OK) {
+            bk_agent_finish(operation, BK_OPERATION_REFUSED);
+            return;
+        }
+    }
+    ask_next_rows(agent, operation);
+}
+
+void bk_agent_take_rows(struct bk_agent *agent, struct operation *operation, const struct bk_outcome *outcome)
+{
+    if (outcome->empty != 0)
+        learn_empties(agent, operation, outcome->empty);
+    bk_read_found_range(&operation->reader, outcome->rows, outcome->saw_older);
+    ask_next_rows(agent, operation);
+}
+
+void bk_agent_forget_empty(struct bk_agent *agent, uint64_t key, int64_t bucket)
+{
+    struct memory_entry *entry = memory_find(agent, key);
+    if (entry != NULL)
+        bk_empties_forget(&entry->empties, bucket);
+}
+
+/* Where whoever rolls dates the change as it comes to pass, as with BK_SINGLE and BK_LOCKED, others may put
+ * rows on the wrong side of the date: such dates only save a walk its end by chance, and are not used. */
+static size_t starts_of(const struct bk_agent_config *config, const struct known *known,
+                        struct bk_bucket_start *starts)
+{
+    const int64_t *columns = known->columns;
+    size_t count = 0;
+    if (known->mask == 0 || config->strategy.kind != BK_PROBABILISTIC)
+        return 0;
+    int64_t bucket = columns[BK_BUCKET];
+    if (config->coordination == BK_GUARDED) {
+        count = add_start(starts, count, bucket - 1, columns[BK_GUARDED_BEFORE]);
+        return add_start(starts, count, bucket, columns[BK_GUARDED_START]);
+    }
+    if (config->coordination != BK_THREE_STATE)
+        return 0;
+    bool is_dated = columns[BK_NEXT_CHANGE] != 0;
+    count = add_start(starts, count, is_dated ? bucket - 1 : bucket, columns[BK_LAST_CHANGE]);
+    return is_dated ? add_start(starts, count, bucket, columns[BK_NEXT_CHANGE]) : count;
+}
+
+/* The first bucket has no start. */
+static size_t add_start(struct bk_bucket_start *starts, size_t count, int64_t bucket, int64_t start_ns)
+{
+    if (bucket < 1)
+        return count;
+    starts[count] = (struct bk_bucket_start){bucket, start_ns};
+    return count + 1;
+}
+
+/* Opens the reader's next step, so that its rows can be reported. */
+static void ask_next_rows(struct bk_agent *agent, struct operation *operation)
+{
+    struct bk_read_step step;
+    const struct memory_entry *entry = memory_find(agent, operation->key);
+    if (bk_read_next_known(&operation->reader, entry == NULL ? NULL : &entry->empties, &step))
+        bk_agent_go(operation, STEP_ROWS);
+    else
+        bk_agent_finish(operation,
+                        operation->reader.status == BK_OK ? BK_OPERATION_OK : BK_OPERATION_TOO_LONG);
+}
+
+/* The windows had ended when they were asked, not when the answer came. */
+static void learn_empties(struct bk_agent *agent, struct operation *operation, uint64_t empty)
+{
+    struct bk_reader reader = operation->reader;
+    struct bk_read_step step;
+    if (agent->memory_sets == 0 || !bk_read_next(&reader, &step))
+        return;
+    struct memory_entry *entry = memory_of(agent, operation->key);
+    uint64_t count = (uint64_t)(step.bucket_high - step.bucket_low) + 1;
+    for (uint64_t i = 0; i < count && i < 64; i++) {
+        int64_t bucket = step.bucket_low + (int64_t)i;
+        if (empty >> i & 1)
+            bk_empties_learn(&entry->empties, &agent->config.strategy, &reader, operation->asked_ns,
+                             agent->config.late_ns, bucket, bucket);
+    }
+}
+
+/* The key's entry; the least used lately of its set makes room. */
+static struct memory_entry *memory_of(struct bk_agent *agent, uint64_t key)
+{
+    struct memory_entry *entry = memory_find(agent, key);
+    if (entry == NULL) {
+        struct memory_entry *set = memory_set(agent, key);
+        entry = set;
+        for (uint32_t i = 1; i < CACHE_WAYS; i++) {
+            if (set[i].used < entry->used)
+                entry = &set[i];
+        }
+        memset(entry, 0, sizeof *entry);
+        entry->key = key;
+    }
+    entry->used = ++agent->memory_uses;
+    return entry;
+}
+
+static struct memory_entry *memory_find(struct bk_agent *agent, uint64_t key)
+{
+    struct memory_entry *set = memory_set(agent, key);
+    for (uint32_t i = 0; set != NULL && i < CACHE_WAYS; i++) {
+        if (set[i].used != 0 && set[i].key == key)
+            return &set[i];
+    }
+    return NULL;
+}
+
+static struct memory_entry *memory_set(struct bk_agent *agent, uint64_t key)
+{
+    if (agent->memory_sets == 0)
+        return NULL;
+    uint64_t high = key * UINT64_C(0x9e3779b97f4a7c15) >> 32; /* Fibonacci hashing, as in the cache */
+    size_t set = (size_t)(high * agent->memory_sets >> 32);
+    return (struct memory_entry *)(void *)((char *)agent + agent->memory_at) + set * CACHE_WAYS;
+}
