@@ -77,13 +77,14 @@ bool bk_agent_guarded_is_served(const struct bk_agent *agent, struct operation *
     if (operation->known.mask == 0)
         return false;
     int64_t until_ns = operation->known.columns[BK_GUARDED_UNTIL];
+    /* What is certified of all times of a range tells all of its buckets. */
+    bool is_range = operation->is_read && operation->query.kind == BK_QUERY_RANGE;
+    if (is_range && operation->query.until_ns <= until_ns)
+        return true;
     if (operation->is_placed)
         return operation->known.columns[BK_GUARDED_BUCKET] != operation->bucket;
     if (!operation->is_read)
         return operation->row.time_ns < until_ns;
-    /* A range that has ended is covered by what is certified of its times. */
-    if (operation->query.kind == BK_QUERY_RANGE && operation->query.until_ns <= until_ns)
-        return true;
     /* What was acknowledged before the read began has a time of at most a bound beyond its agent's clock,
      * which is at most two bounds ahead of this one. */
     return bk_agent_later(operation->row.time_ns, 3, agent->config.clock_bound_ns) < until_ns;
