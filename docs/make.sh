@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Makes again what the documents show: the pictures in docs/images and the output between the markers in README.md.
+# Makes again what the documents show: the pictures in docs/images, the output between the markers in README.md, and the
+# claims in docs/findings.md.
 # Usage: docs/make.sh [BUCKETLAB]        (build/release/bucketlab when left out)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,6 +13,8 @@ trap 'rm -rf "$folder"' EXIT
 "$bucketlab" run scenarios/three-state.yaml --quiet --db "$folder/make.db" --out "$folder" >/dev/null
 cp "$folder"/chat-channels-{partitions-rows,partitions-bytes,costs}.png "$folder/three-state-bucket-changes.png" \
     docs/images/
+python3 -B docs/costs.py --write README.md "$bucketlab"
+python3 -B docs/facts.py "$bucketlab"
 
 python3 - "$folder/run.txt" <<'PYTHON'
 import re

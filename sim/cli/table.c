@@ -33,6 +33,7 @@ void cli_print_result(const struct lab_result *result)
     if (has_open_only)
         printf("*: none has closed; sizes of the open ones\n");
     cli_print_cluster(result);
+    cli_print_costs(result);
     cli_print_oracles(result);
     print_expects(result, has_colour);
 }

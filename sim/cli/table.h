@@ -13,7 +13,9 @@
 void cli_print_result(const struct lab_result *result);
 /* The second table, of a run with agents; of another one nothing. */
 void cli_print_cluster(const struct lab_result *result);
-/* The third: what the oracles found. */
+/* The third, of such a run: operations per 1000 rows, by kind. */
+void cli_print_costs(const struct lab_result *result);
+/* The fourth: what the oracles found. */
 void cli_print_oracles(const struct lab_result *result);
 /* A row's first column, on a line of its own where it is too long. */
 void cli_print_label(const char *label);

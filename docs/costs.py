@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Prints what every strategy costs on one workload: the table "operations per 1000 rows" of a run of
+scenarios/costs.yaml, as the program prints it. README.md shows it between its markers.
+
+usage: docs/costs.py [--write FILE | --check FILE] [BUCKETLAB]"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from findings_harness import ROOT, Failure
+
+SCENARIO = "scenarios/costs.yaml"
+MARKED = re.compile(r"<!-- costs -->\n.*?<!-- /costs -->", re.S)
+
+
+def table(program):
+    """The table and the lines that explain it. The run's expectations hold."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([os.path.abspath(program), "run", SCENARIO, "--quiet", "--no-charts", "--db",
+                               os.path.join(folder, "costs.db")], cwd=ROOT, capture_output=True, text=True,
+                              env={**os.environ, "NO_COLOR": "1"}, check=False)
+    if done.returncode != 0:
+        raise Failure(f"bucketlab run {SCENARIO}: {done.stderr.strip()}")
+    found = re.search(r"^operations .*?\n\n.*?(?=\n\n)", done.stdout, re.S | re.M)
+    if found is None:
+        raise Failure(f"bucketlab run {SCENARIO} prints no operations")
+    return found.group()
+
+
+def filled(page, text):
+    """The page with the table between its markers."""
+    block = f"<!-- costs -->\n```\n{text}\n```\n<!-- /costs -->"
+    page, count = MARKED.subn(lambda _: block, page)
+    if count != 1:
+        raise Failure(f"<!-- costs --> stands in the page {count} times, not once")
+    return page
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="docs/costs.py", description=__doc__.split("\n\n", maxsplit=1)[0])
+    to_do = parser.add_mutually_exclusive_group()
+    to_do.add_argument("--write", metavar="FILE", help="put it between the markers of FILE")
+    to_do.add_argument("--check", metavar="FILE", help="exit 1 when FILE shows another")
+    parser.add_argument("bucketlab", nargs="?", default=os.path.join(ROOT, "build", "release", "bucketlab"))
+    arguments = parser.parse_args()
+    name = arguments.write or arguments.check
+    try:
+        text = table(arguments.bucketlab)
+        if name is None:
+            print(text)
+            return 0
+        with open(name, encoding="utf-8") as file:
+            old = file.read()
+        new = filled(old, text)
+        if arguments.check and new != old:
+            raise Failure(f"{name} shows another table; docs/costs.py --write {name} puts it right")
+        if arguments.write:
+            with open(name, "w", encoding="utf-8") as file:
+                file.write(new)
+    except (Failure, OSError) as failure:
+        print(failure, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
