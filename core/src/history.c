@@ -208,6 +208,7 @@ bool bk_history_read_next(const struct bk_history *history, struct bk_history_re
                         reader->reader.rows_wanted, reader->plan, &next) != BK_OK)
             return false;
         next.rows_found = reader->reader.rows_found;
+        next.rows_each -= next.rows_found;
         next.partitions_asked = reader->reader.partitions_asked;
         reader->reader = next;
         reader->era = era;

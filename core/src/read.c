@@ -31,6 +31,7 @@ enum bk_status bk_read_begin(const struct bk_strategy *strategy, const struct bk
     memset(&made, 0, sizeof made);
     made.kind = query->kind;
     made.rows_wanted = query->kind == BK_QUERY_LATEST ? query->rows : UINT64_MAX;
+    made.rows_each = made.rows_wanted;
     made.partitions_max = query->partitions_max != 0 ? query->partitions_max : BK_WALK_PARTITIONS_MAX;
     made.from_ns = query->kind == BK_QUERY_RANGE ? query->from_ns : INT64_MIN;
     made.until_ns = query->kind == BK_QUERY_RANGE ? query->until_ns : INT64_MAX;
@@ -88,8 +89,9 @@ bool bk_read_next_known(struct bk_reader *reader, const struct bk_empties *known
     }
     step->bucket_low = reader->step_low;
     step->bucket_high = reader->next;
-    bool takes_any = reader->kind != BK_QUERY_LATEST || reader->asks_all;
-    step->rows = takes_any ? reader->rows_wanted : reader->rows_wanted - reader->rows_found;
+    step->rows = reader->rows_wanted;
+    if (reader->kind == BK_QUERY_LATEST)
+        step->rows = reader->asks_all ? reader->rows_each : reader->rows_wanted - reader->rows_found;
     step->from_ns = reader->from_ns;
     step->until_ns = reader->until_ns;
     return true;

@@ -80,6 +80,7 @@ struct bk_reader {
     int64_t from_ns, until_ns; /* of a range; else all times */
     uint64_t rows_wanted;      /* UINT64_MAX: all */
     uint64_t rows_found;
+    uint64_t rows_each; /* with asks_all: the LIMIT of each bucket */
     uint64_t partitions_asked, partitions_max;
     uint64_t partitions_spared; /* known to be empty, and not asked */
     bool step_open;             /* a step was given and its rows are not yet reported */
