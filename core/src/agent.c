@@ -10,10 +10,13 @@
 
 static size_t align_up(size_t size);
 static void lay_out(const struct bk_agent_config *config, struct bk_agent *agent, size_t *size);
+static bool source_fits(const struct bk_agent_config *config);
 static uint32_t *ring(struct bk_agent *agent, size_t at);
 static enum bk_status begin(struct bk_agent *agent, uint64_t key, uint32_t *number);
 static void after(struct bk_agent *agent, uint32_t number, int64_t now_ns);
 static void release_parked(struct bk_agent *agent, uint64_t key, int64_t now_ns);
+static bool is_served(const struct bk_agent *agent, struct operation *operation, int64_t now_ns);
+static void go_on(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
 
 enum bk_status bk_agent_check(const struct bk_agent_config *config)
 {
@@ -26,6 +29,8 @@ enum bk_status bk_agent_check(const struct bk_agent_config *config)
     if ((unsigned)config->coordination > BK_GUARDED || (unsigned)config->counter > BK_COUNTER_COLUMN ||
         (!is_counted && config->coordination != BK_SINGLE))
         return BK_ERROR_COORDINATION;
+    if (!source_fits(config))
+        return BK_ERROR_SOURCE;
     if (config->coordination == BK_THREE_STATE && config->lead_ns < 0)
         return BK_ERROR_LEAD;
     if (config->cache_entries < 1 || config->cache_ttl_ns < 0)
@@ -143,11 +148,11 @@ enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint32_t
     if (operation >= agent->config.operations || !bk_agent_operations(agent)[operation].waits_for_outcome)
         return BK_ERROR_OPERATION;
     struct operation *waiting = &bk_agent_operations(agent)[operation];
-    bool asked_for_key = bk_agent_guarded_asks(waiting);
+    bool asked_for_key = bk_agent_asks(agent, waiting);
     waiting->waits_for_outcome = false;
     bk_agent_take_outcome(agent, waiting, now_ns, outcome);
     after(agent, operation, now_ns);
-    if (asked_for_key && !bk_agent_guarded_asks(waiting))
+    if (asked_for_key && !bk_agent_asks(agent, waiting))
         release_parked(agent, waiting->key, now_ns);
     return BK_OK;
 }
@@ -220,6 +225,25 @@ bool bk_agent_view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, i
     return true;
 }
 
+bool bk_agent_asks(const struct bk_agent *agent, const struct operation *operation)
+{
+    enum step step = operation->step;
+    return (step >= STEP_GRANT_READ && step <= STEP_GRANT_ROLL) ||
+           (agent->config.source == BK_SOURCE_LEASE && step >= STEP_NUMBER_READ &&
+            step <= STEP_NUMBER_TAKE) ||
+           (step >= STEP_OWN_READ && step <= STEP_OWN_RAISE);
+}
+
+bool bk_agent_somebody_asks(struct bk_agent *agent, const struct operation *operation)
+{
+    const struct operation *operations = bk_agent_operations(agent);
+    for (uint32_t i = 0; i < agent->config.operations; i++) {
+        if (operations[i].key == operation->key && bk_agent_asks(agent, &operations[i]))
+            return true;
+    }
+    return false;
+}
+
 struct operation *bk_agent_operations(struct bk_agent *agent)
 {
     return (struct operation *)(void *)((char *)agent + agent->operations_at);
@@ -238,14 +262,27 @@ static void lay_out(const struct bk_agent_config *config, struct bk_agent *agent
     agent->cache_sets = config->cache_entries / CACHE_WAYS + (config->cache_entries % CACHE_WAYS != 0);
     agent->operations_at = align_up(sizeof *agent);
     agent->cache_at = align_up(agent->operations_at + config->operations * sizeof(struct operation));
-    agent->ready_at =
-        align_up(agent->cache_at + (size_t)agent->cache_sets * CACHE_WAYS * sizeof(struct cache_entry));
+    size_t entries = (size_t)agent->cache_sets * CACHE_WAYS;
+    agent->own_at = align_up(agent->cache_at + entries * sizeof(struct cache_entry));
+    agent->ready_at = align_up(agent->own_at + (bk_agent_has_own(config) ? entries * sizeof(struct own) : 0));
     agent->free_at = align_up(agent->ready_at + config->operations * sizeof(uint32_t));
     agent->memory_at = align_up(agent->free_at + config->operations * sizeof(uint32_t));
     if (config->strategy.kind == BK_TIME)
         agent->memory_sets = config->remember_keys / CACHE_WAYS + (config->remember_keys % CACHE_WAYS != 0);
     *size =
         align_up(agent->memory_at + (size_t)agent->memory_sets * CACHE_WAYS * sizeof(struct memory_entry));
+}
+
+static bool source_fits(const struct bk_agent_config *config)
+{
+    bool counts = config->source == BK_SOURCE_INCREMENTAL || config->source == BK_SOURCE_SCAN;
+    if ((unsigned)config->source > BK_SOURCE_MEMORY ||
+        (config->strategy.kind != BK_COUNT && config->source != BK_SOURCE_EXTERNAL))
+        return false;
+    if (counts && (config->every_ns < 0 || (config->every_rows == 0 && config->every_ns == 0)))
+        return false;
+    return config->source != BK_SOURCE_LEASE ||
+           (config->lease_rows >= 1 && config->lease_rows <= (uint64_t)INT64_MAX);
 }
 
 static uint32_t *ring(struct bk_agent *agent, size_t at)
@@ -286,10 +323,29 @@ static void release_parked(struct bk_agent *agent, uint64_t key, int64_t now_ns)
     bool is_taken = false;
     for (uint32_t i = 0; i < agent->config.operations; i++) {
         if (operations[i].step != STEP_PARKED || operations[i].key != key ||
-            (is_taken && !bk_agent_guarded_is_served(agent, &operations[i])))
+            (is_taken && !is_served(agent, &operations[i], now_ns)))
             continue;
-        bk_agent_guarded_go_on(agent, &operations[i], now_ns);
+        go_on(agent, &operations[i], now_ns);
         after(agent, i, now_ns);
-        is_taken = is_taken || bk_agent_guarded_asks(&operations[i]);
+        is_taken = is_taken || bk_agent_asks(agent, &operations[i]);
     }
+}
+
+static bool is_served(const struct bk_agent *agent, struct operation *operation, int64_t now_ns)
+{
+    if (agent->config.source == BK_SOURCE_LEASE)
+        return bk_agent_number_is_served(agent, operation);
+    if (agent->config.source == BK_SOURCE_MEMORY)
+        return bk_agent_own_is_served(agent, operation, now_ns);
+    return bk_agent_guarded_is_served(agent, operation);
+}
+
+static void go_on(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
+{
+    if (agent->config.source == BK_SOURCE_LEASE)
+        bk_agent_number_write(agent, operation, now_ns);
+    else if (agent->config.source == BK_SOURCE_MEMORY)
+        bk_agent_own_write(agent, operation, now_ns);
+    else
+        bk_agent_guarded_go_on(agent, operation, now_ns);
 }

@@ -31,8 +31,18 @@ enum step {
     STEP_EXTEND,     /* the grant, to beyond the row */
     STEP_KEEP_START, /* stored before the roll takes it out of the state */
     STEP_GRANT_ROLL,
-    STEP_OLD_START, /* of a bucket that the state tells nothing about */
-    STEP_PARKED,    /* nothing, until the operation that asks for the same key has ended to */
+    STEP_OLD_START,  /* of a bucket that the state tells nothing about */
+    STEP_PARKED,     /* nothing, until the operation that asks for the same key has ended to */
+    STEP_NUMBER_ADD, /* of a source, these: 1 to the counter, for the row's number */
+    STEP_NUMBER_TOTAL,
+    STEP_NUMBER_READ, /* the state at SERIAL */
+    STEP_NUMBER_TAKE,
+    STEP_SUM_ROWS, /* what the bucket holds, or has got since */
+    STEP_SUM_STORE,
+    STEP_SUM_FRESH, /* the state again: nobody else has raised the bucket */
+    STEP_OWN_READ,  /* BK_SOURCE_MEMORY, these: the state */
+    STEP_OWN_ROWS,
+    STEP_OWN_RAISE,
     STEP_DONE
 };
 
@@ -74,6 +84,16 @@ struct memory_entry {
     struct bk_empties empties;
 };
 
+/* What this agent alone knows of a key: of BK_SOURCE_LEASE the numbers from next to before end are its to
+ * give; of the sources that count, the rows that it has stored since the last count, and when that was; of
+ * BK_SOURCE_MEMORY the rows of the bucket. */
+struct own {
+    int64_t next, end;
+    uint64_t rows;
+    int64_t counted_ns;
+    bool is_counted, is_cold; /* rows says all; it was counted to be full when the agent first saw it */
+};
+
 struct cache_entry {
     bool is_used;
     uint64_t key;
@@ -88,7 +108,8 @@ struct bk_agent {
     int64_t wake_ns;      /* the earliest of the operations asleep, or sooner */
     uint32_t memory_sets; /* of what is remembered of empty windows */
     uint64_t memory_uses;
-    size_t operations_at, cache_at, ready_at, free_at, memory_at;
+    size_t operations_at, cache_at, own_at, ready_at, free_at,
+        memory_at; /* own_at: one an entry of the cache */
 };
 
 struct operation *bk_agent_operations(struct bk_agent *agent);
@@ -98,6 +119,13 @@ const struct known *bk_agent_cache_find(const struct bk_agent *agent, int64_t no
 const struct known *bk_agent_cache_peek(const struct bk_agent *agent, uint64_t key);
 void bk_agent_cache_store(struct bk_agent *agent, int64_t now_ns, uint64_t key, const struct known *known);
 void bk_agent_cache_forget(struct bk_agent *agent, uint64_t key);
+/* NULL when the cache does not hold the key. Only of the sources that keep one. */
+struct own *bk_agent_cache_own(const struct bk_agent *agent, uint64_t key);
+bool bk_agent_has_own(const struct bk_agent_config *config);
+
+/* agent.c: of all operations on a key, the one that asks for what the others wait for. */
+bool bk_agent_asks(const struct bk_agent *agent, const struct operation *operation);
+bool bk_agent_somebody_asks(struct bk_agent *agent, const struct operation *operation);
 
 /* agent_steps.c: goes on with an operation, sets its next step from what is known. */
 void bk_agent_begin_write(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
@@ -112,6 +140,16 @@ int64_t bk_agent_bucket_at(const struct bk_agent_config *config, const struct kn
 bool bk_agent_is_changing(const struct known *known, int64_t time_ns);
 void bk_agent_go(struct operation *operation, enum step step);
 void bk_agent_finish(struct operation *operation, enum bk_operation_status status);
+/* The state row as the outcome tells it; false when nobody can have stored it. */
+bool bk_agent_read_known(const struct bk_outcome *outcome, int64_t asked_ns, struct known *out);
+/* Into the operation, and into the cache unless it holds something newer. */
+void bk_agent_learn(struct bk_agent *agent, struct operation *operation, const struct known *state,
+                    int64_t now_ns);
+/* The same action again, after a pause when it was refused; false when that was the last try. */
+bool bk_agent_try_again(const struct bk_agent *agent, struct operation *operation, int64_t now_ns,
+                        bool is_unknown);
+/* A conditional update that has lost this often in a row is given up: others are at it. */
+#define CAS_TRIES_MAX 64u
 /* now + times x span, or the last time that is one. */
 int64_t bk_agent_later(int64_t now_ns, uint64_t times, int64_t span_ns);
 
@@ -145,13 +183,32 @@ void bk_agent_guarded_go_on(struct bk_agent *agent, struct operation *operation,
 void bk_agent_guarded_outcome(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                               const struct bk_outcome *outcome);
 void bk_agent_guarded_fill(const struct operation *operation, struct bk_action *out);
-/* It asks for its key, and all others on that key that need to ask are parked. */
-bool bk_agent_guarded_asks(const struct operation *operation);
 /* Whether it can go on without asking for its key. */
 bool bk_agent_guarded_is_served(const struct bk_agent *agent, struct operation *operation);
 /* The bucket of the row that was counted is the newest as far as is known. */
 bool bk_agent_guarded_may_roll(const struct bk_agent *agent, struct operation *operation);
 void bk_agent_guarded_roll(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
 bool bk_agent_guarded_view(const struct known *known, int64_t time_ns, int64_t *bucket, bool *is_changing);
+
+/* agent_number.c: numbers before the row is stored. */
+bool bk_agent_is_numbered(const struct bk_agent_config *config);
+void bk_agent_number_write(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
+bool bk_agent_number_is_served(const struct bk_agent *agent, const struct operation *operation);
+void bk_agent_number_outcome(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
+                             const struct bk_outcome *outcome);
+
+/* agent_sum.c: rows counted after they are stored. */
+bool bk_agent_is_summed(const struct bk_agent_config *config);
+void bk_agent_sum_after_put(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
+void bk_agent_sum_outcome(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
+                          const struct bk_outcome *outcome);
+void bk_agent_sum_fill(const struct bk_agent *agent, const struct operation *operation,
+                       struct bk_action *out);
+
+/* agent_own.c: the writer counts for itself. */
+void bk_agent_own_write(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
+bool bk_agent_own_is_served(const struct bk_agent *agent, const struct operation *operation, int64_t now_ns);
+void bk_agent_own_outcome(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
+                          const struct bk_outcome *outcome);
 
 #endif

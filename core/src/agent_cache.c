@@ -4,6 +4,7 @@
 
 static struct cache_entry *set_of(const struct bk_agent *agent, uint64_t key);
 static struct cache_entry *entry_of(const struct bk_agent *agent, uint64_t key);
+static struct own *own_of(const struct bk_agent *agent, const struct cache_entry *entry);
 static int64_t worth_ns(const struct cache_entry *entry, int64_t now_ns);
 
 const struct known *bk_agent_cache_find(const struct bk_agent *agent, int64_t now_ns, uint64_t key)
@@ -33,7 +34,20 @@ void bk_agent_cache_store(struct bk_agent *agent, int64_t now_ns, uint64_t key, 
                 entry = &set[i];
         }
     }
+    if (bk_agent_has_own(&agent->config) && !(entry->is_used && entry->key == key))
+        *own_of(agent, entry) = (struct own){.rows = 0};
     *entry = (struct cache_entry){true, key, *known};
+}
+
+struct own *bk_agent_cache_own(const struct bk_agent *agent, uint64_t key)
+{
+    const struct cache_entry *entry = entry_of(agent, key);
+    return entry == NULL ? NULL : own_of(agent, entry);
+}
+
+bool bk_agent_has_own(const struct bk_agent_config *config)
+{
+    return config->source >= BK_SOURCE_LEASE;
 }
 
 void bk_agent_cache_forget(struct bk_agent *agent, uint64_t key)
@@ -60,6 +74,13 @@ static struct cache_entry *entry_of(const struct bk_agent *agent, uint64_t key)
             return &set[i];
     }
     return NULL;
+}
+
+static struct own *own_of(const struct bk_agent *agent, const struct cache_entry *entry)
+{
+    char *memory = (char *)(uintptr_t)(const void *)agent;
+    size_t index = ((size_t)((const char *)entry - memory) - agent->cache_at) / sizeof *entry;
+    return (struct own *)(void *)(memory + agent->own_at) + index;
 }
 
 /* An entry that cannot be found makes room first: an unused one, then one of a time that is still to come,

@@ -10,8 +10,6 @@
 
 #include "agent.h"
 
-/* A conditional update that has lost this often in a row is given up: others get on with it. */
-#define CAS_TRIES_MAX      64u
 #define WAIT_DOUBLINGS_MAX 6u
 /* The last time that can be granted; see bk_agent_later(). */
 #define UNTIL_LAST (INT64_MAX - 1)
@@ -23,7 +21,6 @@ static void take_start(const struct bk_agent *agent, struct operation *operation
                        const struct bk_outcome *outcome);
 static enum step question_of(const struct operation *operation);
 static void ask(struct bk_agent *agent, struct operation *operation, enum step step, int64_t now_ns);
-static bool somebody_asks(struct bk_agent *agent, const struct operation *operation);
 static void plan_extension(const struct bk_agent *agent, struct operation *operation, int64_t now_ns);
 static int64_t granted_until(const struct bk_agent *agent, const struct operation *operation,
                              int64_t from_ns);
@@ -64,11 +61,6 @@ void bk_agent_guarded_roll(struct bk_agent *agent, struct operation *operation, 
 {
     operation->tries = operation->lost = 0;
     bk_agent_guarded_go_on(agent, operation, now_ns);
-}
-
-bool bk_agent_guarded_asks(const struct operation *operation)
-{
-    return operation->step >= STEP_GRANT_READ && operation->step <= STEP_GRANT_ROLL;
 }
 
 bool bk_agent_guarded_is_served(const struct bk_agent *agent, struct operation *operation)
@@ -214,7 +206,7 @@ static enum step question_of(const struct operation *operation)
 
 static void ask(struct bk_agent *agent, struct operation *operation, enum step step, int64_t now_ns)
 {
-    if (!bk_agent_guarded_asks(operation) && somebody_asks(agent, operation)) {
+    if (!bk_agent_asks(agent, operation) && bk_agent_somebody_asks(agent, operation)) {
         operation->step = STEP_PARKED;
         return;
     }
@@ -224,16 +216,6 @@ static void ask(struct bk_agent *agent, struct operation *operation, enum step s
         plan_extension(agent, operation, now_ns);
     else if (step == STEP_GRANT_ROLL)
         plan_roll(agent, operation, now_ns);
-}
-
-static bool somebody_asks(struct bk_agent *agent, const struct operation *operation)
-{
-    const struct operation *operations = bk_agent_operations(agent);
-    for (uint32_t i = 0; i < agent->config.operations; i++) {
-        if (operations[i].key == operation->key && bk_agent_guarded_asks(&operations[i]))
-            return true;
-    }
-    return false;
 }
 
 /* A row may have waited; what is granted is for those to come. */

@@ -6,9 +6,6 @@
 
 #include "agent.h"
 
-/* A compare-and-set that has lost this often in a row is given up: somebody else counts fast enough. */
-#define CAS_TRIES_MAX 64u
-
 #define BIT(column) (1u << (column))
 
 static void route_by(struct bk_agent *agent, struct operation *operation, const struct known *known,
@@ -26,19 +23,25 @@ static void take_current(struct bk_agent *agent, struct operation *operation, in
                          const struct known *state);
 static void take_failure(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                          bool is_unknown);
+static void repeat(struct operation *operation, int64_t at_ns, bool sleeps);
 static bool may_repeat(const struct bk_agent *agent, const struct operation *operation, int64_t at_ns,
                        bool is_unknown);
 static void give_up(struct bk_agent *agent, struct operation *operation);
-static bool read_known(const struct bk_outcome *outcome, int64_t asked_ns, struct known *out);
-static void learn(struct bk_agent *agent, struct operation *operation, const struct known *state,
-                  int64_t now_ns);
 static void keep_written(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
 static uint32_t written_mask(const struct operation *operation);
 static void remember(struct bk_agent *agent, uint64_t key, int64_t now_ns, const struct known *known);
 
 void bk_agent_begin_write(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
-    if (agent->config.strategy.kind != BK_PROBABILISTIC) {
+    if (bk_agent_is_numbered(&agent->config)) {
+        bk_agent_number_write(agent, operation, now_ns);
+        return;
+    }
+    if (agent->config.source == BK_SOURCE_MEMORY) {
+        bk_agent_own_write(agent, operation, now_ns);
+        return;
+    }
+    if (agent->config.strategy.kind != BK_PROBABILISTIC && !bk_agent_is_summed(&agent->config)) {
         struct bk_route route;
         bk_route(&agent->config.strategy, NULL, &operation->row, &route);
         operation->bucket = route.bucket;
@@ -63,7 +66,11 @@ void bk_agent_begin_read(struct bk_agent *agent, struct operation *operation, in
         bk_agent_guarded_go_on(agent, operation, now_ns);
         return;
     }
-    if (agent->config.strategy.kind == BK_PROBABILISTIC) {
+    if (agent->config.source == BK_SOURCE_COUNTER) {
+        bk_agent_go(operation, STEP_NUMBER_TOTAL);
+        return;
+    }
+    if (agent->config.strategy.kind == BK_PROBABILISTIC || agent->config.source != BK_SOURCE_EXTERNAL) {
         const struct known *known = bk_agent_cache_find(agent, now_ns, operation->key);
         if (known == NULL) {
             bk_agent_go(operation, STEP_ROUTE_READ);
@@ -107,11 +114,20 @@ void bk_agent_take_outcome(struct bk_agent *agent, struct operation *operation, 
     bool is_conditional = (step == STEP_COUNT || step == STEP_RESET || step == STEP_ROLL) &&
                           agent->config.counter == BK_COUNTER_LWT;
     struct known state;
+    if (step > STEP_PARKED) {
+        if (step <= STEP_NUMBER_TAKE)
+            bk_agent_number_outcome(agent, operation, now_ns, outcome);
+        else if (step <= STEP_SUM_FRESH)
+            bk_agent_sum_outcome(agent, operation, now_ns, outcome);
+        else
+            bk_agent_own_outcome(agent, operation, now_ns, outcome);
+        return;
+    }
     if (step >= STEP_GRANT_READ) {
         bk_agent_guarded_outcome(agent, operation, now_ns, outcome);
         return;
     }
-    bool is_possible = read_known(outcome, operation->asked_ns, &state);
+    bool is_possible = bk_agent_read_known(outcome, operation->asked_ns, &state);
     if (outcome->kind == BK_OUTCOME_APPLIED && !reads_state)
         take_applied(agent, operation, now_ns, outcome);
     else if (outcome->kind == BK_OUTCOME_APPLIED && is_possible)
@@ -141,9 +157,11 @@ void bk_agent_fill_action(const struct bk_agent *agent, const struct operation *
         out->kind = BK_ACT_PUT_ROW;
         break;
     case STEP_ADD:
+    case STEP_NUMBER_ADD:
         out->kind = BK_ACT_ADD_COUNTER;
         break;
     case STEP_TOTAL:
+    case STEP_NUMBER_TOTAL:
         out->kind = BK_ACT_READ_COUNTER;
         break;
     case STEP_RESET:
@@ -185,7 +203,10 @@ void bk_agent_fill_action(const struct bk_agent *agent, const struct operation *
         out->order = operation->reader.order;
         break;
     default:
-        bk_agent_guarded_fill(operation, out);
+        if (operation->step > STEP_PARKED)
+            bk_agent_sum_fill(agent, operation, out);
+        else
+            bk_agent_guarded_fill(operation, out);
         break;
     }
 }
@@ -243,6 +264,8 @@ static void after_put(struct bk_agent *agent, struct operation *operation, int64
     operation->ack_due = operation->is_placed = true;
     bk_agent_finish(operation, BK_OPERATION_OK);
     bk_agent_forget_empty(agent, operation->key, operation->bucket);
+    if (bk_agent_is_summed(&agent->config))
+        bk_agent_sum_after_put(agent, operation, now_ns);
     if (agent->config.strategy.kind != BK_PROBABILISTIC)
         return;
     if (agent->config.coordination == BK_GUARDED) {
@@ -349,7 +372,7 @@ static void take_applied(struct bk_agent *agent, struct operation *operation, in
 static void take_state(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                        const struct known *state)
 {
-    learn(agent, operation, state, now_ns);
+    bk_agent_learn(agent, operation, state, now_ns);
     if (operation->step == STEP_LOCKED_READ)
         bk_agent_plan_roll(agent, operation, now_ns);
     else if (operation->step == STEP_FRESH_READ && !operation->fired)
@@ -368,7 +391,7 @@ static void take_state(struct bk_agent *agent, struct operation *operation, int6
 static void take_current(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                          const struct known *state)
 {
-    learn(agent, operation, state, now_ns);
+    bk_agent_learn(agent, operation, state, now_ns);
     bool goes_on = ++operation->lost < CAS_TRIES_MAX;
     if (operation->step == STEP_COUNT && goes_on)
         bk_agent_plan_count(agent, operation, now_ns);
@@ -397,9 +420,24 @@ static void take_failure(struct bk_agent *agent, struct operation *operation, in
         bk_agent_go(operation, STEP_FRESH_READ);
         return;
     }
+    repeat(operation, at_ns, backoff_ns > 0);
+}
+
+bool bk_agent_try_again(const struct bk_agent *agent, struct operation *operation, int64_t now_ns,
+                        bool is_unknown)
+{
+    int64_t backoff_ns = is_unknown ? 0 : agent->config.retry_backoff_ns;
+    if (operation->tries >= agent->config.retries)
+        return false;
+    repeat(operation, bk_agent_later(now_ns, (uint64_t)operation->tries + 1, backoff_ns), backoff_ns > 0);
+    return true;
+}
+
+static void repeat(struct operation *operation, int64_t at_ns, bool sleeps)
+{
     operation->tries++;
     operation->is_retry = true;
-    if (backoff_ns > 0)
+    if (sleeps)
         operation->wake_ns = at_ns;
 }
 
@@ -441,8 +479,7 @@ static void give_up(struct bk_agent *agent, struct operation *operation)
     }
 }
 
-/* The state row as the outcome tells it; false when nobody can have stored it. */
-static bool read_known(const struct bk_outcome *outcome, int64_t asked_ns, struct known *out)
+bool bk_agent_read_known(const struct bk_outcome *outcome, int64_t asked_ns, struct known *out)
 {
     memset(out, 0, sizeof *out);
     out->learned_ns = asked_ns; /* it held then or later */
@@ -455,8 +492,8 @@ static bool read_known(const struct bk_outcome *outcome, int64_t asked_ns, struc
            out->columns[BK_COUNTER] < INT64_MAX;
 }
 
-static void learn(struct bk_agent *agent, struct operation *operation, const struct known *state,
-                  int64_t now_ns)
+void bk_agent_learn(struct bk_agent *agent, struct operation *operation, const struct known *state,
+                    int64_t now_ns)
 {
     operation->known = *state;
     remember(agent, operation->key, now_ns, state);
@@ -479,7 +516,7 @@ static void keep_written(struct bk_agent *agent, struct operation *operation, in
         }
     }
     known.mask = COLUMNS_ALL;
-    learn(agent, operation, &known, now_ns);
+    bk_agent_learn(agent, operation, &known, now_ns);
 }
 
 /* A new row gets all of its columns at once. */

@@ -126,6 +126,7 @@ static uint32_t find_entity(struct cass_cluster *cluster, const struct cass_stat
         *position = partition_at(cluster, entity)->position;
         return entity;
     case CASS_READ_ROWS:
+    case CASS_COUNT_ROWS:
         entity = cass_partition_find(cluster, statement->key, statement->bucket);
         *position = entity != CASS_NONE ? partition_at(cluster, entity)->position
                                         : cass_partition_position(cluster, statement->key, statement->bucket);

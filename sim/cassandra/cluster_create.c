@@ -244,6 +244,7 @@ static bool create_pools(struct cass_cluster *cluster)
     ok = cass_pool_create(&cluster->rows, sizeof(struct row)) && ok;
     ok = cass_pool_create(&cluster->expiries, sizeof(struct expiry)) && ok;
     ok = cass_pool_create(&cluster->hints, sizeof(struct hint)) && ok;
+    ok = cass_pool_create(&cluster->chunks, sizeof(struct clustering_chunk)) && ok;
     ok = cass_pool_create(&cluster->replies, sizeof(struct reply_slot)) && ok;
     ok = cass_pool_create(&cluster->locks, sizeof(struct lock)) && ok;
     ok = cass_pool_create(&cluster->partitions, sizeof(struct partition)) && ok;

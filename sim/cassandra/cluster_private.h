@@ -118,6 +118,18 @@ struct counter_entry {
     uint32_t position;
 };
 
+/* A row's place in its partition. */
+struct clustering {
+    int64_t time_ns, order;
+};
+
+#define CLUSTERING_CHUNK 31u
+/* Places in rising order; the next chunk holds older ones. */
+struct clustering_chunk {
+    uint32_t next, count;
+    struct clustering places[CLUSTERING_CHUNK];
+};
+
 struct partition {
     uint64_t key;
     int64_t bucket;
@@ -127,6 +139,7 @@ struct partition {
     uint32_t tombstones;
     uint32_t unresolved; /* first of its rows that some replica misses */
     uint32_t expiry_head, expiry_tail;
+    uint32_t newest; /* chunk of places */
 };
 
 enum { ROW_DELETE = 1, ROW_CONFIRMED = 2 };
@@ -140,7 +153,7 @@ struct row {
     uint32_t flags;
     uint64_t row_id;
     uint64_t bytes;
-    int64_t time_ns;
+    int64_t time_ns, order;
     int64_t expires_s; /* NEVER: does not */
 };
 
@@ -254,12 +267,13 @@ struct cass_cluster {
     int64_t *gone_since;         /* (place, node): NEVER: can be reached */
     struct hint_list *hints_for; /* (node that stores, node that is to have them) */
     union {
-        struct cass_pool pools[14];
+        struct cass_pool pools[15];
         struct {
             struct cass_pool messages, bodies, operations, rows, expiries, hints, replies, locks;
             struct cass_pool partitions, registers, counters; /* never given back: in order of first use */
             struct cass_pool images, shards,
                 paxos; /* one a replica for each register, counter, LWT'd register */
+            struct cass_pool chunks;
         };
     };
     union {
@@ -295,6 +309,7 @@ AT(lock_at, lock, locks)
 AT(partition_at, partition, partitions)
 AT(register_at, register_entry, registers)
 AT(counter_at, counter_entry, counters)
+AT(chunk_at, clustering_chunk, chunks)
 #undef AT
 
 static inline int64_t now_ns(const struct cass_cluster *cluster)
@@ -471,6 +486,17 @@ void cass_cas_answer(struct cass_cluster *cluster, uint32_t operation, const str
 void cass_cas_read_done(struct cass_cluster *cluster, uint32_t operation);
 void cass_cas_timer(struct cass_cluster *cluster, uint32_t operation);
 void cass_cas_locked(struct cass_cluster *cluster, uint32_t operation);
+
+/* clustering.c */
+void cass_clustering_add(struct cass_cluster *cluster, uint32_t partition, int64_t time_ns, int64_t order);
+/* Rows after the statement's place, whoever holds them; and those of them that none of the replicas holds. */
+uint64_t cass_clustering_newer(const struct cass_cluster *cluster, uint32_t partition,
+                               const struct cass_statement *statement);
+uint64_t cass_clustering_missed(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
+                                const struct cass_statement *statement);
+/* The place of the last row that one of the replicas holds; false when there is none. */
+bool cass_clustering_last(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
+                          struct clustering *out);
 
 /* counter.c */
 void cass_count_begin(struct cass_cluster *cluster, uint32_t operation);

@@ -47,6 +47,7 @@ bool cass_statement_is_valid(const struct cass_statement *statement)
     case CASS_DELETE_COLUMNS:
         return is_write_level(level);
     case CASS_READ_ROWS:
+    case CASS_COUNT_ROWS:
     case CASS_READ_COUNTER:
         return level != CASS_ANY && !is_serial(level);
     case CASS_READ_COLUMNS:

@@ -7,6 +7,7 @@
 #include "cluster_private.h"
 
 static void begin_read(struct cass_cluster *cluster, uint32_t operation);
+static uint64_t rows_to_scan(const struct cass_cluster *cluster, const struct operation *operation);
 
 uint32_t cass_operation_new(struct cass_cluster *cluster, const struct cass_statement *statement)
 {
@@ -41,6 +42,7 @@ void cass_operation_begin(struct cass_cluster *cluster, uint32_t index, uint32_t
     }
     switch (statement->kind) {
     case CASS_READ_ROWS:
+    case CASS_COUNT_ROWS:
     case CASS_READ_COLUMNS:
     case CASS_READ_COUNTER:
         begin_read(cluster, index);
@@ -210,6 +212,18 @@ void cass_operation_message(struct cass_cluster *cluster, uint32_t index)
     cass_message_drop(cluster, index);
 }
 
+/* 0: all. One that looks for newer rows and finds none has looked at one all the same. */
+static uint64_t rows_to_scan(const struct cass_cluster *cluster, const struct operation *operation)
+{
+    const struct cass_statement *statement = &operation->statement;
+    if (statement->kind == CASS_READ_ROWS)
+        return statement->limit;
+    if (statement->kind != CASS_COUNT_ROWS || !statement->has_after || operation->entity == CASS_NONE)
+        return 0;
+    uint64_t newer = cass_clustering_newer(cluster, operation->entity, statement);
+    return newer > 0 ? newer : 1;
+}
+
 void cass_operation_send(struct cass_cluster *cluster, uint32_t index, enum message_kind kind, uint32_t set,
                          uint32_t body)
 {
@@ -217,7 +231,7 @@ void cass_operation_send(struct cass_cluster *cluster, uint32_t index, enum mess
     const uint32_t *replicas = replicas_at(cluster, operation->position);
     uint32_t place = operation->place, generation = operation->generation, round = operation->round;
     uint32_t entity = operation->entity, asked = operation->asked;
-    uint64_t limit = operation->statement.kind == CASS_READ_ROWS ? operation->statement.limit : 0;
+    uint64_t limit = rows_to_scan(cluster, operation);
     for (; set != 0; set &= set - 1) {
         uint32_t replica = first_bit(set);
         uint32_t fresh = cass_message_new(cluster, kind, place, replicas[replica]);

@@ -5,12 +5,14 @@
 
 static uint32_t choose(struct cass_cluster *cluster, uint32_t operation, const struct level_plan *plan);
 static enum message_kind read_kind(const struct operation *operation);
+static bool is_of_rows(const struct operation *operation);
 static void ask(struct cass_cluster *cluster, uint32_t operation, enum stage stage);
 static bool gather(struct cass_cluster *cluster, uint32_t operation);
 static uint32_t laggards(const struct cass_cluster *cluster, uint32_t operation);
 static void repair(struct cass_cluster *cluster, uint32_t operation, uint32_t set);
 static void finish(struct cass_cluster *cluster, uint32_t operation);
 static void finish_rows(struct cass_cluster *cluster, uint32_t operation);
+static void finish_count(struct cass_cluster *cluster, uint32_t operation);
 static void finish_cells(struct cass_cluster *cluster, uint32_t operation);
 static void finish_counter(struct cass_cluster *cluster, uint32_t operation);
 
@@ -96,6 +98,11 @@ void cass_read_let_go(struct cass_cluster *cluster, uint32_t index)
     operation->gathered = CASS_NONE;
 }
 
+static bool is_of_rows(const struct operation *operation)
+{
+    return operation->statement.kind == CASS_READ_ROWS || operation->statement.kind == CASS_COUNT_ROWS;
+}
+
 /* Itself first, then its datacenter, then the others, from a random one on. Quorums of EACH_QUORUM are taken
  * one datacenter after the other. */
 static uint32_t choose(struct cass_cluster *cluster, uint32_t index, const struct level_plan *plan)
@@ -128,6 +135,7 @@ static enum message_kind read_kind(const struct operation *operation)
 {
     switch (operation->statement.kind) {
     case CASS_READ_ROWS:
+    case CASS_COUNT_ROWS:
         return MESSAGE_READ_ROWS;
     case CASS_READ_COUNTER:
         return MESSAGE_READ_SHARDS;
@@ -156,7 +164,7 @@ static bool gather(struct cass_cluster *cluster, uint32_t index)
     const struct operation *operation = operation_at(cluster, index);
     struct body *body = body_at(cluster, operation->gathered);
     bool is_mismatch = false;
-    if (operation->statement.kind == CASS_READ_ROWS) {
+    if (is_of_rows(operation)) {
         if (operation->entity != CASS_NONE)
             cass_rows_missed(cluster, operation->entity, operation->asked, &is_mismatch);
         return is_mismatch;
@@ -184,7 +192,7 @@ static uint32_t laggards(const struct cass_cluster *cluster, uint32_t index)
     const struct operation *operation = operation_at(cluster, index);
     const struct body *body = body_at(cluster, operation->gathered);
     uint32_t behind = 0;
-    if (operation->statement.kind == CASS_READ_ROWS)
+    if (is_of_rows(operation))
         return operation->entity == CASS_NONE
                    ? 0
                    : cass_rows_laggards(cluster, operation->entity, operation->asked);
@@ -216,7 +224,7 @@ static void repair(struct cass_cluster *cluster, uint32_t index, uint32_t set)
     uint32_t body = operation->gathered;
     if (operation->statement.kind == CASS_READ_COUNTER)
         kind = MESSAGE_REPAIR_SHARDS;
-    if (operation->statement.kind == CASS_READ_ROWS) {
+    if (is_of_rows(operation)) {
         kind = MESSAGE_REPAIR_ROWS;
         body = CASS_NONE;
     }
@@ -230,6 +238,9 @@ static void finish(struct cass_cluster *cluster, uint32_t index)
     switch (operation->statement.kind) {
     case CASS_READ_ROWS:
         finish_rows(cluster, index);
+        break;
+    case CASS_COUNT_ROWS:
+        finish_count(cluster, index);
         break;
     case CASS_READ_COUNTER:
         finish_counter(cluster, index);
@@ -267,6 +278,31 @@ static void finish_rows(struct cass_cluster *cluster, uint32_t index)
     reply->rows = seen;
     reply->scanned = seen + reply->tombstones;
     reply->found = seen > 0;
+}
+
+/* Rows that a plain read of all of them finds, or those after a place. */
+static void finish_count(struct cass_cluster *cluster, uint32_t index)
+{
+    struct operation *operation = operation_at(cluster, index);
+    struct cass_reply *reply = &operation->reply;
+    struct clustering last;
+    if (operation->entity == CASS_NONE)
+        return;
+    if (operation->statement.has_after) {
+        uint64_t newer = cass_clustering_newer(cluster, operation->entity, &operation->statement);
+        reply->rows = newer - cass_clustering_missed(cluster, operation->entity, operation->asked,
+                                                     &operation->statement);
+        reply->scanned = reply->rows;
+    } else {
+        finish_rows(cluster, index);
+    }
+    reply->found =
+        reply->rows > 0 && cass_clustering_last(cluster, operation->entity, operation->asked, &last);
+    if (!reply->found)
+        return;
+    reply->columns[0] = last.time_ns;
+    reply->columns[1] = last.order;
+    reply->columns_mask = 3;
 }
 
 static void finish_cells(struct cass_cluster *cluster, uint32_t index)

@@ -168,6 +168,7 @@ static uint32_t row_new(struct cass_cluster *cluster, uint32_t partition_index,
         .row_id = statement->row_id,
         .bytes = statement->bytes,
         .time_ns = statement->row_time_ns,
+        .order = statement->row_order,
         .expires_s = statement->ttl_ns > 0 ? now_ns(cluster) / SIM_SECOND + ttl_s : NEVER,
     };
     if (partition->unresolved != CASS_NONE)
@@ -205,6 +206,10 @@ static void count_first(struct cass_cluster *cluster, const struct row *row)
         partition->rows -= partition->rows > 0 ? 1 : 0;
         partition->bytes -= row->bytes < partition->bytes ? row->bytes : partition->bytes;
         return;
+    }
+    if (cluster->config.keeps_order) {
+        cass_clustering_add(cluster, row->partition, row->time_ns, row->order);
+        partition = partition_at(cluster, row->partition);
     }
     partition->rows++;
     partition->bytes += row->bytes;

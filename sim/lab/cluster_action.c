@@ -32,6 +32,7 @@ void lab_action_count(struct lab_cluster_run *run, const struct bk_action *actio
     case BK_ACT_READ_STATE:
     case BK_ACT_READ_COUNTER:
     case BK_ACT_READ_START:
+    case BK_ACT_COUNT_ROWS:
         tally->state_reads++;
         break;
     case BK_ACT_WRITE_START:
@@ -79,12 +80,21 @@ void lab_action_statement(const struct lab_cluster_run *run, const struct bk_act
         out->bucket = action->bucket;
         out->row_id = action->row.sequence;
         out->row_time_ns = action->row.time_ns;
+        out->row_order = (int64_t)action->row.id;
         out->bytes = action->row.bytes;
         break;
     case BK_ACT_READ_ROWS:
         out->kind = CASS_READ_ROWS;
         out->consistency = level->read;
         out->limit = action->step.rows;
+        break;
+    case BK_ACT_COUNT_ROWS:
+        out->kind = CASS_COUNT_ROWS;
+        out->consistency = level->read;
+        out->bucket = action->bucket;
+        out->has_after = action->mask != 0;
+        out->after_time_ns = action->columns[BK_PLACE_TIME];
+        out->after_order = action->columns[BK_PLACE_ID];
         break;
     case BK_ACT_ADD_COUNTER:
         out->kind = CASS_ADD_COUNTER;
@@ -137,7 +147,7 @@ void lab_reply_add(struct lab_cluster_run *run, struct lab_host_operation *opera
     if (reply->result == CASS_OK) {
         operation->rows += reply->rows;
         operation->step_empties += operation->action == BK_ACT_READ_ROWS && reply->rows == 0;
-        run->tally.rows_scanned += reply->scanned;
+        run->tally.rows_scanned += operation->action == BK_ACT_COUNT_ROWS ? reply->scanned : 0;
         outcome->rows = operation->rows;
         outcome->counter = reply->counter;
         outcome->mask = reply->found ? reply->columns_mask : 0;

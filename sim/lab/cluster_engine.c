@@ -116,6 +116,7 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
     struct cass_cluster_config config = scenario->network;
     config.seed = scenario->seed;
     config.client_count = scenario->agents.count;
+    config.keeps_order = run->strategy->source == BK_SOURCE_INCREMENTAL;
     lab_rows_span(run->rows, &run->start_ns, &run->end_ns);
     run->key_count = lab_rows_key_count(run->rows);
     run->fault_draws = calloc(scenario->fault_count + 1, sizeof *run->fault_draws);

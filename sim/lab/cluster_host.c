@@ -50,9 +50,13 @@ bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
         .strategy = run->strategy->strategy,
         .coordination = run->strategy->coordination,
         .counter = run->strategy->counter,
+        .source = run->strategy->source,
+        .lease_rows = run->strategy->lease_rows,
+        .every_rows = run->strategy->every_rows,
+        .every_ns = run->strategy->every_ns,
         .lead_ns = run->strategy->lead_ns,
         .cache_ttl_ns = agents->cache_ttl_ns,
-        .cache_entries = cache_entries(run),
+        .cache_entries = 1,
         .operations = run->operation_count,
         .retries = agents->retries,
         .counter_retries = agents->counter_retries,
@@ -63,6 +67,7 @@ bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
         .clock_bound_ns = agents->clock_bound_ns,
         .agent_id = 1,
     };
+    run->config.cache_entries = cache_entries(run);
     size_t bytes = bk_agent_size(&run->config) + run->operation_count * sizeof(struct lab_host_operation);
     if (bytes > MEMORY_MAX / agents->count)
         return sim_fail(error, SIM_ERROR_INPUT,
@@ -107,7 +112,8 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
     run->keys_met += number == 0;
     lab_oracles_arrived(run, key_index);
     uint64_t entity = lab_rows_key_entity(run->rows, key_index);
-    uint32_t chosen = choose_agent(run, sim_hash(run->scenario->seed ^ entity, SIM_AGENT, number));
+    uint64_t turn = run->scenario->agents.by_key ? 0 : number;
+    uint32_t chosen = choose_agent(run, sim_hash(run->scenario->seed ^ entity, SIM_AGENT, turn));
     int64_t time_ns = chosen == UINT32_MAX ? arrival->time_ns : lab_agent_clock(run, chosen);
     key->birth_ns = number == 0 ? time_ns : key->birth_ns;
     struct bk_row row = {time_ns, number, arrival->id, arrival->bytes};
@@ -127,12 +133,12 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
     assert(status == BK_OK);
     struct lab_host_operation *operation = &run->agents[chosen].operations[operation_number];
     begin_operation(run, operation, key_index);
-    operation->fires = bk_fires(&run->config.strategy, &row);
+    operation->fires = bk_fires(&run->config.strategy, &row) || run->config.source == BK_SOURCE_COUNTER;
     operation->row = number;
     operation->row_time_ns = time_ns;
     if (lab_story_wants(run, key_index))
         lab_story_tell(run, key_index, "agent %u takes row %llu%s", chosen, (unsigned long long)number,
-                       operation->fires ? ", which fires" : "");
+                       operation->fires && run->config.source == BK_SOURCE_EXTERNAL ? ", which fires" : "");
     pump(run, chosen);
 }
 
@@ -140,7 +146,10 @@ void lab_agent_read(struct lab_cluster_run *run, uint32_t key_index)
 {
     const struct lab_reads *reads = &run->scenario->reads;
     struct lab_cluster_key *key = &run->keys[key_index];
-    uint32_t chosen = choose_agent(run, sim_random_next(&key->reads));
+    uint64_t draw = sim_random_next(&key->reads);
+    if (run->scenario->agents.by_key)
+        draw = sim_hash(run->scenario->seed ^ lab_rows_key_entity(run->rows, key_index), SIM_AGENT, 0);
+    uint32_t chosen = choose_agent(run, draw);
     if (chosen == UINT32_MAX)
         return;
     int64_t now_ns = lab_agent_clock(run, chosen);
@@ -251,7 +260,7 @@ static void start_agent(struct lab_cluster_run *run, uint32_t number)
 static uint32_t cache_entries(const struct lab_cluster_run *run)
 {
     uint64_t asked = run->scenario->agents.cache_entries, enough = (uint64_t)run->key_count * 64;
-    if (run->strategy->strategy.kind != BK_PROBABILISTIC)
+    if (!lab_keeps_state(run))
         return 1;
     return (uint32_t)(asked < enough ? asked : enough);
 }

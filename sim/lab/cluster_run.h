@@ -168,6 +168,12 @@ struct lab_cluster_run {
     bool out_of_memory;
 };
 
+/* Whether each key has a state row; a counter column alone is none. */
+static inline bool lab_keeps_state(const struct lab_cluster_run *run)
+{
+    return run->config.strategy.kind == BK_PROBABILISTIC || run->config.source > BK_SOURCE_COUNTER;
+}
+
 /* Seconds since the start of the run, for people. Clocks may have jumped to where a difference overflows. */
 static inline double lab_seconds(const struct lab_cluster_run *run, int64_t time_ns)
 {

@@ -21,6 +21,8 @@ void lab_state_changed(struct lab_cluster_run *run, uint32_t key_index)
         return;
     if (run->config.coordination != BK_GUARDED)
         columns[BK_COUNTER] = 0;
+    if (run->config.source == BK_SOURCE_INCREMENTAL)
+        columns[BK_SUM_TIME] = columns[BK_SUM_ID] = 0;
     if (memcmp(columns, key->state, sizeof key->state) == 0)
         return;
     memcpy(key->state, columns, sizeof key->state);
@@ -57,9 +59,11 @@ int64_t lab_state_bucket_at(const struct lab_cluster_run *run, uint32_t key_inde
 int64_t lab_state_newest(const struct lab_cluster_run *run, uint32_t key)
 {
     const struct bk_strategy *strategy = &run->config.strategy;
-    if (strategy->kind == BK_PROBABILISTIC)
+    if (lab_keeps_state(run))
         return run->oracles.keys[key].state_bucket;
     uint64_t rows = run->keys[key].rows;
+    if (run->config.source == BK_SOURCE_COUNTER)
+        rows = (uint64_t)cass_counter_total(run->cluster, key);
     /* A row's time may be ahead of the reader's by as much as their clocks differ. */
     struct bk_row newest = {.time_ns = lab_until(sim_queue_now(&run->queue), run->oracles.tolerance_ns),
                             .sequence = rows > 0 ? rows - 1 : 0};

@@ -86,6 +86,10 @@ void lab_story_action(struct lab_cluster_run *run, uint32_t agent, const struct 
         lab_story_tell(run, key, "agent %u writes the start of bucket %" PRId64 "%s", agent, action->bucket,
                        again);
         break;
+    case BK_ACT_COUNT_ROWS:
+        lab_story_tell(run, key, "agent %u counts the %s of bucket %" PRId64 "%s", agent,
+                       action->mask == 0 ? "rows" : "new rows", action->bucket, again);
+        break;
     case BK_ACT_READ_ROWS:
         if (action->step.bucket_low == action->step.bucket_high)
             lab_story_tell(run, key, "agent %u asks bucket %" PRId64 " for %" PRIu64 " rows%s", agent,
@@ -121,6 +125,8 @@ void lab_story_outcome(struct lab_cluster_run *run, uint32_t agent,
                      sizeof columns);
     if (operation->action == BK_ACT_READ_ROWS && outcome->kind == BK_OUTCOME_APPLIED)
         lab_story_tell(run, operation->key, "agent %u finds %" PRIu64 " rows", agent, outcome->rows);
+    else if (operation->action == BK_ACT_COUNT_ROWS && outcome->kind == BK_OUTCOME_APPLIED)
+        lab_story_tell(run, operation->key, "agent %u counts %" PRIu64, agent, outcome->rows);
     else if (operation->action == BK_ACT_READ_COUNTER && outcome->kind == BK_OUTCOME_APPLIED)
         lab_story_tell(run, operation->key, "agent %u reads a count of %" PRId64, agent, outcome->counter);
     else if (operation->action == BK_ACT_READ_START && outcome->kind == BK_OUTCOME_APPLIED)

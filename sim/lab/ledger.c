@@ -66,11 +66,11 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
     oracles->verdict.is_judged[LAB_ORACLE_NO_GAPS] = is_counted;
     oracles->verdict.is_judged[LAB_ORACLE_BOUNDED] = is_counted;
     oracles->verdict.is_judged[LAB_ORACLE_LIVE] = kind == BK_PROBABILISTIC;
-    cass_observe(run->cluster, &(struct cass_observer){.context = run,
-                                                       .row_stored = row_stored,
-                                                       .register_changed =
-                                                           kind == BK_PROBABILISTIC ? register_changed : NULL,
-                                                       .counter_added = counter_added});
+    cass_observe(run->cluster,
+                 &(struct cass_observer){.context = run,
+                                         .row_stored = row_stored,
+                                         .register_changed = lab_keeps_state(run) ? register_changed : NULL,
+                                         .counter_added = counter_added});
     return true;
 }
 
@@ -171,6 +171,10 @@ void lab_oracles_write_ended(struct lab_cluster_run *run, const struct lab_host_
                              bool is_counted, bool is_refused)
 {
     struct lab_oracles *oracles = &run->oracles;
+    /* A number is taken before the row, and whatever becomes of that. */
+    bool is_number = run->config.source == BK_SOURCE_COUNTER;
+    if (is_number && operation->has_counted)
+        lab_increment_ended(run, operation, is_counted);
     if (operation->bucket == LAB_UNPLACED) {
         lab_oracles_placed(run, operation->key, operation->row, 0, LAB_UNPLACED, 0);
         return;
@@ -188,7 +192,7 @@ void lab_oracles_write_ended(struct lab_cluster_run *run, const struct lab_host_
         oracles->partitions[index].increments_lost++;
         lab_condition_set(&oracles->verdict, LAB_CONDITION_LOST_INCREMENT);
     }
-    if (run->config.counter == BK_COUNTER_COLUMN)
+    if (run->config.counter == BK_COUNTER_COLUMN && !is_number)
         lab_increment_ended(run, operation, is_counted);
 }
 

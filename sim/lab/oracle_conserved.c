@@ -50,7 +50,8 @@ void lab_conserved_end(struct lab_cluster_run *run)
                         "the last fault",
                         view.bucket, view.owed_rows);
     }
-    if (run->config.counter == BK_COUNTER_COLUMN && run->config.strategy.kind == BK_PROBABILISTIC)
+    if ((run->config.counter == BK_COUNTER_COLUMN && run->config.strategy.kind == BK_PROBABILISTIC) ||
+        run->config.source == BK_SOURCE_COUNTER)
         judge_counters(run);
 }
 

@@ -4,6 +4,7 @@
 #include "scenario_part.h"
 
 static bool check_clock(struct lab_reader *reader, const struct lab_node *mapping, void *target);
+static lab_field_reader read_routing;
 
 #define AGENTS(member) offsetof(struct lab_scenario, agents.member)
 /* A time on an agent's clock stays far from the ends of int64. */
@@ -25,6 +26,8 @@ static const struct lab_table clock_table = {
         },
     .check = check_clock};
 
+static const struct lab_choice routings[] = {{"any", false}, {"key", true}, {NULL, 0}};
+
 const struct lab_table lab_agents_table = {
     .fields = (const struct lab_field[]){
         {"count", lab_read_whole32, AGENTS(count), LAB_REQUIRED, 1, LAB_AGENTS_MAX,
@@ -34,6 +37,7 @@ const struct lab_table lab_agents_table = {
          "a whole number from 1 to 16777216", NULL},
         {"operations", lab_read_whole32, AGENTS(operations), LAB_OPTIONAL, 1, LAB_OPERATIONS_MAX,
          "a whole number from 1 to 4096", NULL},
+        {"routing", read_routing, AGENTS(by_key), LAB_OPTIONAL, 0, 0, NULL, routings},
         {"clock", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &clock_table},
         {"retries", lab_read_whole32, AGENTS(retries), LAB_OPTIONAL, 0, TRIES_MAX, TRIES_RANGE, NULL},
         {"counter_retries", lab_read_whole32, AGENTS(counter_retries), LAB_OPTIONAL, 0, TRIES_MAX,
@@ -57,6 +61,16 @@ bool lab_agents_complete(struct lab_reader *reader, const struct lab_node *root)
     struct lab_scenario *scenario = reader->scenario;
     scenario->agents.present = lab_node_find(root, "agents") != NULL;
     scenario->network.client_count = scenario->agents.count;
+    return true;
+}
+
+static bool read_routing(struct lab_reader *reader, const struct lab_field *field,
+                         const struct lab_node *node, void *out)
+{
+    int choice = 0;
+    if (!lab_read_choice(reader, field, node, &choice))
+        return false;
+    *(bool *)out = choice != 0;
     return true;
 }
 

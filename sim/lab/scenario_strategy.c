@@ -12,6 +12,7 @@
 #define LOCK_LASTS_DEFAULT   (5 * SIM_SECOND)
 #define LOCK_BACKOFF_DEFAULT (100 * SIM_MS)
 #define GRANT_DEFAULT        (10 * SIM_SECOND)
+#define LEASE_DEFAULT        100
 
 /* What the tables fill; a kind's check makes the strategy of it. */
 struct draft {
@@ -21,7 +22,9 @@ struct draft {
     uint64_t rows;
     uint64_t bits, threshold, chance_numerator, chance_denominator;
     uint64_t buckets;
-    int counter; /* of count: a single value so far */
+    int source;
+    uint64_t lease_rows, every_rows;
+    int64_t every_ns;
     int coordination, counter_kind;
     int64_t lead_ns, lock_lasts_ns, lock_backoff_ns, grant_ns;
     struct bk_strategy strategy;
@@ -34,6 +37,7 @@ static lab_field_reader read_label, read_chance;
 static bool make_none(struct lab_reader *reader, const struct lab_node *node, void *target);
 static bool make_time(struct lab_reader *reader, const struct lab_node *node, void *target);
 static bool make_count(struct lab_reader *reader, const struct lab_node *node, void *target);
+static bool check_source(struct lab_reader *reader, const struct lab_node *node, struct draft *draft);
 static bool make_probabilistic(struct lab_reader *reader, const struct lab_node *node, void *target);
 static bool check_coordination(struct lab_reader *reader, const struct lab_node *node, struct draft *draft);
 static bool check_guarded(struct lab_reader *reader, const struct lab_node *node, struct draft *draft);
@@ -57,15 +61,14 @@ static const struct lab_choice calendars[] = {{"hour", BK_CALENDAR_HOUR},
                                               {"week", BK_CALENDAR_WEEK},
                                               {"month", BK_CALENDAR_MONTH},
                                               {NULL, 0}};
-static const struct lab_choice counters[] = {{"external", 0},
-                                             {"counter", LAB_CHOICE_LATER},
-                                             {"lwt", LAB_CHOICE_LATER},
-                                             {"lease", LAB_CHOICE_LATER},
-                                             {"leased", LAB_CHOICE_LATER},
-                                             {"incremental", LAB_CHOICE_LATER},
-                                             {"scan", LAB_CHOICE_LATER},
-                                             {"memory", LAB_CHOICE_LATER},
-                                             {NULL, 0}};
+static const struct lab_choice sources[] = {{"external", BK_SOURCE_EXTERNAL},
+                                            {"counter", BK_SOURCE_COUNTER},
+                                            {"lwt", BK_SOURCE_LWT},
+                                            {"lease", BK_SOURCE_LEASE},
+                                            {"incremental", BK_SOURCE_INCREMENTAL},
+                                            {"scan", BK_SOURCE_SCAN},
+                                            {"memory", BK_SOURCE_MEMORY},
+                                            {NULL, 0}};
 static const struct lab_choice coordinations[] = {{"single", BK_SINGLE},
                                                   {"locked", BK_LOCKED},
                                                   {"three-state", BK_THREE_STATE},
@@ -95,7 +98,13 @@ static const struct lab_table count_table = {
         (const struct lab_field[]){
             {"rows", lab_read_whole, DRAFT(rows), LAB_REQUIRED, 1, WHOLE_MAX, "a whole number of at least 1",
              NULL},
-            {"counter", lab_read_choice, DRAFT(counter), LAB_OPTIONAL, 0, 0, "external", counters},
+            {"counter", lab_read_choice, DRAFT(source), LAB_OPTIONAL, 0, 0,
+             "external, counter, lwt, lease, incremental, scan or memory", sources},
+            {"batch", lab_read_whole, DRAFT(lease_rows), LAB_OPTIONAL, 1, 1e9,
+             "a whole number from 1 to 1000000000", NULL},
+            {"every_rows", lab_read_whole, DRAFT(every_rows), LAB_OPTIONAL, 1, 1e9,
+             "a whole number from 1 to 1000000000", NULL},
+            {"every_time", lab_read_duration, DRAFT(every_ns), LAB_OPTIONAL, 1, SPAN_MAX, ABOVE_RANGE, NULL},
             LABEL_FIELD,
             {.name = "max_age"},
             {.name = NULL},
@@ -178,6 +187,10 @@ bool lab_read_strategies(struct lab_reader *reader, const struct lab_field *fiel
             .strategy = draft.strategy,
             .coordination = (enum bk_coordination)draft.coordination,
             .counter = (enum bk_counter)draft.counter_kind,
+            .source = (enum bk_source)draft.source,
+            .lease_rows = draft.lease_rows,
+            .every_rows = draft.every_rows,
+            .every_ns = draft.every_ns,
             .lead_ns = draft.lead_ns,
             .lock_lasts_ns = draft.lock_lasts_ns,
             .lock_backoff_ns = draft.lock_backoff_ns,
@@ -288,7 +301,33 @@ static bool make_time(struct lab_reader *reader, const struct lab_node *node, vo
 static bool make_count(struct lab_reader *reader, const struct lab_node *node, void *target)
 {
     struct draft *draft = target;
-    return check_made(reader, node, bk_strategy_count(draft->rows, &draft->strategy));
+    return check_source(reader, node, draft) &&
+           check_made(reader, node, bk_strategy_count(draft->rows, &draft->strategy));
+}
+
+/* How often a count is made belongs to those that count, the size of a lease to those that lease. */
+static bool check_source(struct lab_reader *reader, const struct lab_node *node, struct draft *draft)
+{
+    const struct lab_node *batch = lab_node_find(node, "batch");
+    const struct lab_node *every_rows = lab_node_find(node, "every_rows");
+    const struct lab_node *every_time = lab_node_find(node, "every_time");
+    bool is_lease = draft->source == BK_SOURCE_LEASE, is_scan = draft->source == BK_SOURCE_SCAN;
+    bool counts = is_scan || draft->source == BK_SOURCE_INCREMENTAL;
+    if (batch != NULL && !is_lease)
+        return fail_name(reader, batch, "is of counter: lease alone; add that, or remove this");
+    if (!counts && (every_rows != NULL || every_time != NULL))
+        return fail_name(reader, every_rows != NULL ? every_rows : every_time,
+                         "is of counter: incremental and scan alone; add one, or remove this");
+    if (counts && !is_scan && every_rows == NULL && every_time == NULL)
+        return lab_fail_at(
+            &reader->tree, &node->place,
+            "neither 'every_rows' nor 'every_time' under 'count', and incremental needs one; "
+            "add how often the new rows are counted, as in every_rows: 1000 or every_time: 10s");
+    if (is_scan && every_rows == NULL && every_time == NULL)
+        draft->every_rows = 1;
+    if (is_lease && batch == NULL)
+        draft->lease_rows = LEASE_DEFAULT;
+    return true;
 }
 
 static bool make_probabilistic(struct lab_reader *reader, const struct lab_node *node, void *target)

@@ -297,8 +297,7 @@ static void test_figures_of_a_well_cluster_are_known_beforehand(void **state)
     assert_true(fabs(metric(result, "latency.lwt.p50") - 20) < 1);
     assert_true(metric(result, "writes.retried") == 0);
     assert_true(metric(result, "writes.unresolved") + metric(result, "writes.refused") == 0);
-    assert_true(metric(result, "writes.rows_scanned") >= 4.8 * metric(result, "reads.count"));
-    assert_true(metric(result, "writes.rows_scanned") <= 5 * metric(result, "reads.count"));
+    assert_true(metric(result, "writes.rows_scanned") == 0); /* nothing is counted by reading */
     lab_result_destroy(result);
 }
 

@@ -39,11 +39,37 @@ enum bk_counter {
 
 #define BK_GRANT_DOUBLINGS_MAX 3u
 
+/* Of BK_COUNT: where a row's number comes from, or who counts the rows of a bucket.
+ *
+ * The first four give each row a number before it is stored, and number / rows is its bucket; the last three
+ * keep the newest bucket in the state row, and raise it when its rows were counted to be enough. */
+enum bk_source {
+    BK_SOURCE_EXTERNAL, /* the row has it: an order number */
+    BK_SOURCE_COUNTER,  /* Cassandra's counter column: add 1, then read it; never atomic, so that rows at once
+                           may read the same total, and an increment of unknown outcome may count twice */
+    BK_SOURCE_LWT,      /* the state row's counter, compare-and-set for each row */
+    BK_SOURCE_LEASE,    /* the same for many numbers at once, which the agent then hands out; those that it
+                           has not when it crashes, or when its cache makes room, are lost */
+    BK_SOURCE_INCREMENTAL, /* now and then, the rows newer than the last one that was counted: their number
+                              is added to a sum by a conditional update that names sum and last row. A lost
+                              condition means that somebody has counted further; a row that is stored with a
+                              place before the last counted one is never counted */
+    BK_SOURCE_SCAN,        /* now and then, count(*): every row of the bucket, every time */
+    BK_SOURCE_MEMORY       /* the agent counts what it writes, and counts the bucket's rows once after it has
+                              started; right for as long as a key has one writer */
+};
+
 struct bk_agent_config {
     struct bk_strategy strategy;
     enum bk_coordination coordination; /* BK_PROBABILISTIC only; else BK_SINGLE */
     enum bk_counter counter;
-    int64_t lead_ns;          /* BK_THREE_STATE: >= 0 */
+    enum bk_source source; /* BK_COUNT only; else BK_SOURCE_EXTERNAL */
+    uint64_t lease_rows;   /* BK_SOURCE_LEASE: numbers taken at once; >= 1 */
+    uint64_t every_rows;   /* BK_SOURCE_INCREMENTAL, BK_SOURCE_SCAN: count after as many rows of the key that
+                              this agent has stored; 0: not by rows */
+    int64_t every_ns; /* the same: count after a row that comes so long after the agent's last count of the
+                         key; 0: not by time. One of the two is above 0 */
+    int64_t lead_ns;  /* BK_THREE_STATE: >= 0 */
     int64_t cache_ttl_ns;     /* >= 0; 0: every row reads the state. Not of BK_GUARDED: what it knows of a
                                  key stays true */
     uint32_t cache_entries;   /* >= 1; rounded up to a multiple of 4 */
@@ -81,6 +107,8 @@ enum bk_action_kind {
     BK_ACT_READ_START,  /* BK_GUARDED: the row (key, bucket) of the table of starts, columns[0]; plain */
     BK_ACT_WRITE_START, /* BK_GUARDED: plain write of that row's one column, columns[0] */
     BK_ACT_CAS_LOCK,    /* as CAS_STATE, on the key's lock row: columns BK_LOCK_OWNER and BK_LOCK_UNTIL */
+    BK_ACT_COUNT_ROWS,  /* how many rows (key, bucket) has; with a mask only those whose place is after
+                           columns[BK_PLACE_TIME], columns[BK_PLACE_ID], in the order of time, then id */
     BK_ACT_READ_ROWS,   /* ask buckets low..high of key, each for up to `rows` rows of the step's times */
     BK_ACT_ACK, /* no outcome wanted: the row is stored; the client may be told. What follows is counting */
     BK_ACT_DONE /* no outcome wanted: the operation has ended, see status; its number is free again */
@@ -90,6 +118,12 @@ enum bk_action_kind {
  * exists has all of its columns: the first write sets them all. */
 enum bk_column { BK_BUCKET, BK_COUNTER, BK_LAST_CHANGE, BK_NEXT_CHANGE, BK_COLUMN_COUNT };
 enum bk_lock_column { BK_LOCK_OWNER, BK_LOCK_UNTIL };
+/* Of a state row of BK_SOURCE_LWT and BK_SOURCE_LEASE, BK_COUNTER: the numbers given so far, BK_BUCKET: the
+ * bucket of the last of them. Of BK_SOURCE_INCREMENTAL, BK_COUNTER: the rows of BK_BUCKET counted so far, and
+ * the place of the last of them, both INT64_MIN: none. */
+enum bk_sum_column { BK_SUM_TIME = BK_LAST_CHANGE, BK_SUM_ID = BK_NEXT_CHANGE };
+/* A row's place within its partition, as of a timeuuid: time_ns, then its id as a signed number. */
+enum bk_place_column { BK_PLACE_TIME, BK_PLACE_ID };
 /* Of a state row of BK_GUARDED: times from START to before UNTIL belong to BUCKET, those from BEFORE to
  * before START to BUCKET - 1. The first bucket starts at INT64_MIN. */
 enum bk_guarded_column {
@@ -135,7 +169,8 @@ struct bk_outcome {
     uint32_t mask; /* columns that have a value; 0: no such row */
     int64_t columns[BK_COLUMN_COUNT];
     int64_t counter; /* READ_COUNTER */
-    uint64_t rows;   /* READ_ROWS: found in the step */
+    uint64_t rows;   /* READ_ROWS: found in the step; COUNT_ROWS: counted, and when that is not 0 columns are
+                        the place of the last one, mask both */
     bool saw_older;  /* READ_ROWS of a range: as for bk_read_found_range() */
     uint64_t empty;  /* READ_ROWS: bit i: bucket_low + i answered with no row (none is told beyond 64) */
 };

@@ -23,6 +23,9 @@ extern "C" {
     X(BK_ERROR_QUERY, "no such kind of query")                                                               \
     X(BK_ERROR_RANGE, "a range must end after it begins, and lateness must not be negative")                 \
     X(BK_ERROR_COORDINATION, "only the probabilistic strategy can be coordinated")                           \
+    X(BK_ERROR_SOURCE,                                                                                       \
+      "only count has a source of numbers: a lease of at least 1, or a count of rows after "                 \
+      "some rows or some time")                                                                              \
     X(BK_ERROR_LEAD, "the lead must not be negative")                                                        \
     X(BK_ERROR_CACHE, "a cache needs at least one entry and a time to live that is not negative")            \
     X(BK_ERROR_OPERATIONS, "the number of operations must be from 1 to 65535")                               \

@@ -79,12 +79,15 @@ struct cass_cluster_config {
     int64_t slow_query_ns;
     enum cass_paxos paxos;
     uint32_t tombstone_warn, tombstone_fail;
+    bool keeps_order; /* of the rows of each partition, 16 bytes a row: for CASS_COUNT_ROWS */
 };
 
 enum cass_statement_kind {
     CASS_WRITE_ROW,      /* data */
     CASS_DELETE_ROW,     /* data: a tombstone for a row that was written */
     CASS_READ_ROWS,      /* data: up to limit rows of one partition */
+    CASS_COUNT_ROWS,     /* data: count(*) of one partition, or of its rows after a place in its order; needs
+                            keeps_order. Expired and deleted rows are left out of the first alone */
     CASS_WRITE_COLUMNS,  /* registers: plain write of the columns in set_mask */
     CASS_DELETE_COLUMNS, /* registers: tombstones for the columns in set_mask */
     CASS_READ_COLUMNS,   /* registers: at a plain or a SERIAL level */
@@ -101,6 +104,9 @@ struct cass_statement {
     int64_t bucket;                           /* of the data partition */
     uint64_t row_id; /* CASS_WRITE_ROW: a second write of the same id is the same row, see docs/mock.md */
     int64_t row_time_ns;
+    int64_t row_order; /* CASS_WRITE_ROW: rows of a partition stand in the order of row_time_ns, then this */
+    bool has_after;    /* CASS_COUNT_ROWS: only rows after (after_time_ns, after_order) */
+    int64_t after_time_ns, after_order;
     uint64_t bytes;
     int64_t ttl_ns;       /* 0: for ever; whole seconds, rounded up */
     uint64_t limit;       /* CASS_READ_ROWS; 0: all */
@@ -131,7 +137,8 @@ struct cass_reply {
     uint32_t columns_mask; /* columns that have a value */
     int64_t columns[CASS_COLUMNS];
     int64_t counter;
-    uint64_t rows, tombstones; /* CASS_READ_ROWS: rows found (at most limit), tombstones met */
+    uint64_t rows, tombstones; /* CASS_READ_ROWS: rows found (at most limit), tombstones met; CASS_COUNT_ROWS:
+                                  the count, and if not 0, columns 0 and 1 are the last row's place */
     uint64_t scanned;
     uint32_t contentions;
     uint32_t received, required; /* answers that came, and that were wanted (of Unavailable: alive) */

@@ -37,9 +37,10 @@ struct lab_agents {
     uint32_t retries;         /* of what may be repeated; default 3 */
     uint32_t counter_retries; /* of counter updates; default 0, as drivers do */
     int64_t timeout_ns;       /* the client's own; default 12s (cluster.timeouts.client) */
-    uint32_t operations;      /* under way at once, of each agent; 0, the default: as many as memory bears, at
-                                 most 4096 */
-    int64_t restart_ns;       /* a crashed agent is back after this; default 5s */
+    bool by_key;         /* all rows and reads of a key go to one agent, while it is up; default: to any */
+    uint32_t operations; /* under way at once, of each agent; 0, the default: as many as memory bears, at
+                            most 4096 */
+    int64_t restart_ns;  /* a crashed agent is back after this; default 5s */
 };
 
 enum lab_fault_kind {
