@@ -42,6 +42,14 @@ class Lab:
             self.runs[scenario] = {strategy["label"]: strategy["metrics"] for strategy in run["strategies"]}
         return self.runs[scenario]
 
+    @staticmethod
+    def has_trace(scenario):
+        """Whether the file that the scenario reads, if any, is on this machine."""
+        path = os.path.join(ROOT, "scenarios", f"{scenario}.yaml")
+        with open(path, encoding="utf-8") as file:
+            found = re.search(r"^(?:trace: *\{)? *file: *([^ ,}]+)", file.read(), re.M)
+        return found is None or os.path.exists(os.path.join(os.path.dirname(path), found.group(1)))
+
     def refusal(self, trace, scenario):
         """What the program says of a scenario that it refuses; both are text, and the trace is trace.csv."""
         with tempfile.TemporaryDirectory() as folder:
@@ -72,10 +80,13 @@ class Metrics:
         return self.metrics[label][metric]
 
 
-def table_of(lab, part):
-    """The lines of a part's table."""
+def table_of(lab, part, old):
+    """The lines of a part's table. Where the trace of a claim is not at hand, its line stays as in the old ones."""
     lines = ["| " + " | ".join(HEADER) + " |", "|" + "---|" * len(HEADER)]
     for claim in part.claims:
+        if not all(map(lab.has_trace, claim.scenarios)):
+            lines += [line for line in old if line.startswith(f"| {claim.text} |")]
+            continue
         try:
             figure = claim.figure(lab, *(Metrics(lab.run(name)) for name in claim.scenarios))
         except Failure as failure:
@@ -88,11 +99,11 @@ def table_of(lab, part):
 def filled(page, lab, parts):
     """The page with its tables made again."""
     for part in parts:
-        block = "\n".join([f"<!-- facts {part.name} -->", *table_of(lab, part), "<!-- /facts -->"])
-        page, count = re.subn(rf"<!-- facts {part.name} -->\n.*?<!-- /facts -->", lambda _, block=block: block,
-                              page, flags=re.S)
-        if count != 1:
-            raise Failure(f"{PAGE}: <!-- facts {part.name} --> stands there {count} times, not once")
+        marked = re.findall(rf"<!-- facts {part.name} -->\n.*?<!-- /facts -->", page, re.S)
+        if len(marked) != 1:
+            raise Failure(f"{PAGE}: <!-- facts {part.name} --> stands there {len(marked)} times, not once")
+        table = table_of(lab, part, marked[0].splitlines())
+        page = page.replace(marked[0], "\n".join([f"<!-- facts {part.name} -->", *table, "<!-- /facts -->"]))
     return page
 
 
