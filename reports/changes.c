@@ -70,7 +70,7 @@ static size_t study_all(const struct lab_result *result, struct report_arena *ar
 
 static const char *coordination_of(const struct lab_strategy_result *strategy, struct report_arena *arena)
 {
-    if (strategy->strategy.kind != BK_PROBABILISTIC) {
+    if (!bk_kind_fires(strategy->strategy.kind)) {
         return "";
     }
     switch (strategy->coordination) {

@@ -69,6 +69,10 @@ const char *report_settings(struct report_arena *arena, const struct bk_strategy
     case BK_HASH:
         return report_text(arena, "%s bucket%s", report_exact(arena, strategy->of.hash.buckets, REPORT_ROWS),
                            strategy->of.hash.buckets == 1 ? "" : "s");
+    case BK_WEIGHTED:
+        return report_text(arena, "1 in %s, threshold %s",
+                           report_exact(arena, strategy->of.weighted.bytes, REPORT_BYTES),
+                           report_exact(arena, strategy->of.weighted.threshold, REPORT_ROWS));
     case BK_KIND_COUNT:
         break;
     }

@@ -25,7 +25,7 @@ enum bk_status bk_agent_check(const struct bk_agent_config *config)
     enum bk_status status = bk_strategy_check(&config->strategy);
     if (status != BK_OK)
         return status;
-    bool is_counted = config->strategy.kind == BK_PROBABILISTIC;
+    bool is_counted = bk_kind_fires(config->strategy.kind);
     if ((unsigned)config->coordination > BK_GUARDED || (unsigned)config->counter > BK_COUNTER_COLUMN ||
         (!is_counted && config->coordination != BK_SINGLE))
         return BK_ERROR_COORDINATION;
@@ -210,8 +210,7 @@ enum bk_status bk_agent_tick(struct bk_agent *agent, int64_t now_ns)
 bool bk_agent_view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,
                    bool *is_changing)
 {
-    if (agent == NULL || bucket == NULL || is_changing == NULL ||
-        agent->config.strategy.kind != BK_PROBABILISTIC)
+    if (agent == NULL || bucket == NULL || is_changing == NULL || !bk_kind_fires(agent->config.strategy.kind))
         return false;
     bool is_guarded = agent->config.coordination == BK_GUARDED;
     const struct known *known =

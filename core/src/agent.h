@@ -10,6 +10,9 @@
 #define CACHE_WAYS  4u
 /* No roll goes beyond it, whatever bucket a host tells. */
 #define BUCKET_LAST (INT64_MAX - 1)
+/* What a row adds at most, and what a counter that is read and written back stops at: one above it is none
+ * that anybody can have stored. */
+#define WEIGHT_MAX (INT64_MAX - 1)
 
 /* What an operation waits for, or is about to ask. */
 enum step {
@@ -66,6 +69,7 @@ struct operation {
     int64_t bucket;
     struct bk_row row; /* of a read: time_ns is its now, sequence the newest */
     struct bk_query query;
+    int64_t weight;   /* what the row adds to the counter; above 0 when it fired */
     int64_t asked_ns; /* when the action under way became ready */
     int64_t wake_ns;  /* INT64_MAX: not asleep */
     int64_t total;    /* of the counter column */

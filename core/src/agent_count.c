@@ -42,7 +42,8 @@ void bk_agent_plan_count(struct bk_agent *agent, struct operation *operation, in
     }
     if (is_waiting && now_ns >= known[BK_NEXT_CHANGE]) {
         /* Post-change: the reset, with this row's increment on top. */
-        count = operation->adds = stands_here;
+        operation->adds = stands_here;
+        count = stands_here ? operation->weight : 0;
         next->columns[BK_COUNTER] = by_column ? minus(operation->total, count) : count;
         next->columns[BK_LAST_CHANGE] = known[BK_NEXT_CHANGE];
         next->columns[BK_NEXT_CHANGE] = 0;
@@ -86,7 +87,7 @@ void bk_agent_plan_roll(const struct bk_agent *agent, struct operation *operatio
 
 bool bk_agent_is_full(const struct bk_agent *agent, int64_t count)
 {
-    return count > 0 && (uint64_t)count >= agent->config.strategy.of.probabilistic.threshold;
+    return count > 0 && (uint64_t)count >= bk_threshold(&agent->config.strategy);
 }
 
 /* A roll at once, or at the change time that every agent learns before it comes. */
@@ -110,7 +111,9 @@ static void raise_bucket(const struct bk_agent *agent, struct operation *operati
 static int64_t count_of(const struct bk_agent *agent, const struct operation *operation)
 {
     int64_t stored = operation->known.columns[BK_COUNTER];
-    return agent->config.counter == BK_COUNTER_COLUMN ? minus(operation->total, stored) : stored + 1;
+    if (agent->config.counter == BK_COUNTER_COLUMN)
+        return minus(operation->total, stored);
+    return stored > WEIGHT_MAX - operation->weight ? WEIGHT_MAX : stored + operation->weight;
 }
 
 /* It wraps, for a total or a base that no host has any business to tell. */

@@ -60,7 +60,7 @@ static size_t starts_of(const struct bk_agent_config *config, const struct known
 {
     const int64_t *columns = known->columns;
     size_t count = 0;
-    if (known->mask == 0 || config->strategy.kind != BK_PROBABILISTIC)
+    if (known->mask == 0 || !bk_kind_fires(config->strategy.kind))
         return 0;
     int64_t bucket = columns[BK_BUCKET];
     if (config->coordination == BK_GUARDED) {

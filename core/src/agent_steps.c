@@ -41,14 +41,16 @@ void bk_agent_begin_write(struct bk_agent *agent, struct operation *operation, i
         bk_agent_own_write(agent, operation, now_ns);
         return;
     }
-    if (agent->config.strategy.kind != BK_PROBABILISTIC && !bk_agent_is_summed(&agent->config)) {
+    if (!bk_kind_fires(agent->config.strategy.kind) && !bk_agent_is_summed(&agent->config)) {
         struct bk_route route;
         bk_route(&agent->config.strategy, NULL, &operation->row, &route);
         operation->bucket = route.bucket;
         bk_agent_go(operation, STEP_PUT);
         return;
     }
-    operation->fired = bk_fires(&agent->config.strategy, &operation->row);
+    uint64_t weight = bk_weight(&agent->config.strategy, &operation->row);
+    operation->weight = weight < WEIGHT_MAX ? (int64_t)weight : WEIGHT_MAX;
+    operation->fired = weight > 0;
     if (agent->config.coordination == BK_GUARDED) {
         bk_agent_guarded_write(agent, operation, now_ns);
         return;
@@ -70,7 +72,7 @@ void bk_agent_begin_read(struct bk_agent *agent, struct operation *operation, in
         bk_agent_go(operation, STEP_NUMBER_TOTAL);
         return;
     }
-    if (agent->config.strategy.kind == BK_PROBABILISTIC || agent->config.source != BK_SOURCE_EXTERNAL) {
+    if (bk_kind_fires(agent->config.strategy.kind) || agent->config.source != BK_SOURCE_EXTERNAL) {
         const struct known *known = bk_agent_cache_find(agent, now_ns, operation->key);
         if (known == NULL) {
             bk_agent_go(operation, STEP_ROUTE_READ);
@@ -159,6 +161,7 @@ void bk_agent_fill_action(const struct bk_agent *agent, const struct operation *
     case STEP_ADD:
     case STEP_NUMBER_ADD:
         out->kind = BK_ACT_ADD_COUNTER;
+        out->amount = operation->step == STEP_ADD ? operation->weight : 1;
         break;
     case STEP_TOTAL:
     case STEP_NUMBER_TOTAL:
@@ -266,7 +269,7 @@ static void after_put(struct bk_agent *agent, struct operation *operation, int64
     bk_agent_forget_empty(agent, operation->key, operation->bucket);
     if (bk_agent_is_summed(&agent->config))
         bk_agent_sum_after_put(agent, operation, now_ns);
-    if (agent->config.strategy.kind != BK_PROBABILISTIC)
+    if (!bk_kind_fires(agent->config.strategy.kind))
         return;
     if (agent->config.coordination == BK_GUARDED) {
         if (operation->fired)

@@ -154,7 +154,7 @@ enum bk_status bk_history_advance(const struct bk_history *history, struct bk_hi
     if (strategy->kind == BK_COUNT)
         return advance_count(history, state, row, effect);
     struct bk_key_state key = state->key;
-    if (strategy->kind == BK_PROBABILISTIC && !clamp(history, era, &state->key, &key))
+    if (bk_kind_fires(strategy->kind) && !clamp(history, era, &state->key, &key))
         return BK_ERROR_STATE;
     struct bk_effect done;
     status = bk_advance(strategy, &key, row, &done);
@@ -230,7 +230,7 @@ uint64_t bk_history_read_skip_to(struct bk_history_reader *reader, int64_t bucke
 /* Which bucket a key has reached only its state, or its newest sequence number, tells. */
 static bool keeps_state(enum bk_kind kind)
 {
-    return kind == BK_COUNT || kind == BK_PROBABILISTIC;
+    return kind == BK_COUNT || bk_kind_fires(kind);
 }
 
 /* The eras at the end that are of one kind share their numbers. */
@@ -282,7 +282,7 @@ static enum bk_status route_plain(const struct bk_history *history, const struct
 {
     const struct bk_era *era = &history->eras[number];
     struct bk_key_state key;
-    bool is_counted = era->strategy.kind == BK_PROBABILISTIC;
+    bool is_counted = bk_kind_fires(era->strategy.kind);
     if (is_counted && state == NULL)
         return BK_ERROR_NULL;
     if (is_counted && !clamp(history, number, &state->key, &key))
@@ -303,9 +303,9 @@ static enum bk_status route_plain(const struct bk_history *history, const struct
 static bool clamp(const struct bk_history *history, uint32_t era, const struct bk_key_state *state,
                   struct bk_key_state *out)
 {
-    uint64_t highest = 0, threshold = history->eras[era].strategy.of.probabilistic.threshold;
+    uint64_t highest = 0, threshold = bk_threshold(&history->eras[era].strategy);
     for (uint32_t i = first_of_kind(history); i < history->count; i++) {
-        uint64_t other = history->eras[i].strategy.of.probabilistic.threshold;
+        uint64_t other = bk_threshold(&history->eras[i].strategy);
         highest = other > highest ? other : highest;
     }
     *out = *state;

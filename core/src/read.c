@@ -159,6 +159,7 @@ static enum bk_status bounds_of(const struct bk_strategy *strategy, const struct
         return windows_of(strategy, query, out);
     case BK_COUNT:
     case BK_PROBABILISTIC:
+    case BK_WEIGHTED:
         return sequence_of(state, query, out);
     case BK_HASH:
         out->next = (int64_t)strategy->of.hash.buckets - 1;

@@ -14,6 +14,9 @@ static const struct bk_route everywhere = {
     .sequence_high = UINT64_MAX,
 };
 
+static uint64_t weight_of(const struct bk_strategy *strategy, const struct bk_row *row);
+static size_t first_weighty(uint64_t unit, const uint64_t *ids, const uint64_t *bytes, size_t begin,
+                            size_t end);
 static bool id_fires(const struct bk_strategy *strategy, uint64_t id);
 static uint64_t multiply_high(uint64_t a, uint64_t b);
 static void route_count(const struct bk_strategy *strategy, uint64_t sequence, struct bk_route *out);
@@ -45,6 +48,7 @@ enum bk_status bk_route(const struct bk_strategy *strategy, const struct bk_key_
         route_count(strategy, row->sequence, &route);
         break;
     case BK_PROBABILISTIC:
+    case BK_WEIGHTED:
         if (state == NULL)
             return BK_ERROR_NULL;
         if (!state_fits(strategy, state))
@@ -62,16 +66,25 @@ enum bk_status bk_route(const struct bk_strategy *strategy, const struct bk_key_
     return BK_OK;
 }
 
-bool bk_fires(const struct bk_strategy *strategy, const struct bk_row *row)
+uint64_t bk_weight(const struct bk_strategy *strategy, const struct bk_row *row)
 {
-    return row != NULL && bk_strategy_check(strategy) == BK_OK && strategy->kind == BK_PROBABILISTIC &&
-           id_fires(strategy, row->id);
+    if (row == NULL || bk_strategy_check(strategy) != BK_OK)
+        return 0;
+    return weight_of(strategy, row);
 }
 
-size_t bk_first_firing(const struct bk_strategy *strategy, const uint64_t *ids, size_t begin, size_t end)
+bool bk_fires(const struct bk_strategy *strategy, const struct bk_row *row)
 {
-    if (ids == NULL || bk_strategy_check(strategy) != BK_OK || strategy->kind != BK_PROBABILISTIC)
+    return bk_weight(strategy, row) > 0;
+}
+
+size_t bk_first_firing(const struct bk_strategy *strategy, const uint64_t *ids, const uint64_t *bytes,
+                       size_t begin, size_t end)
+{
+    if (ids == NULL || bk_strategy_check(strategy) != BK_OK || !bk_kind_fires(strategy->kind))
         return end;
+    if (strategy->kind == BK_WEIGHTED)
+        return first_weighty(strategy->of.weighted.bytes, ids, bytes, begin, end);
     size_t i = begin;
     if (strategy->of.probabilistic.chance_denominator != 0) {
         while (i < end && !id_fires(strategy, ids[i]))
@@ -112,19 +125,19 @@ enum bk_status bk_advance(const struct bk_strategy *strategy, struct bk_key_stat
             state->last_change_ns = row->time_ns;
         }
     }
-    if (strategy->kind == BK_PROBABILISTIC) {
+    if (bk_kind_fires(strategy->kind)) {
         if (!state_fits(strategy, state))
             return BK_ERROR_STATE;
-        if (id_fires(strategy, row->id)) {
-            done.counter_increments = 1;
-            state->counter++;
-            if (state->counter >= strategy->of.probabilistic.threshold) {
-                state->bucket++;
-                state->counter = 0;
-                state->last_change_ns = row->time_ns;
-                done.state_writes = 1;
-                done.rolled = true;
-            }
+        uint64_t weight = weight_of(strategy, row);
+        done.counter_increments = weight > 0;
+        if (weight >= bk_threshold(strategy) - state->counter) {
+            state->bucket++;
+            state->counter = 0;
+            state->last_change_ns = row->time_ns;
+            done.state_writes = 1;
+            done.rolled = true;
+        } else {
+            state->counter += weight;
         }
     }
     if (effect != NULL)
@@ -135,6 +148,28 @@ enum bk_status bk_advance(const struct bk_strategy *strategy, struct bk_key_stat
 int32_t bk_bucket_of_id(uint64_t id, uint32_t buckets)
 {
     return bk_consistent_hash(bk_murmur3_128_u64(id).h1, buckets);
+}
+
+static uint64_t weight_of(const struct bk_strategy *strategy, const struct bk_row *row)
+{
+    if (strategy->kind == BK_PROBABILISTIC)
+        return id_fires(strategy, row->id);
+    if (strategy->kind != BK_WEIGHTED)
+        return 0;
+    uint64_t unit = strategy->of.weighted.bytes;
+    return row->bytes / unit + (multiply_high(row->id, unit) < row->bytes % unit);
+}
+
+/* No division: a row of a unit and more surely fires, and the rest of a smaller one is its size. */
+static size_t first_weighty(uint64_t unit, const uint64_t *ids, const uint64_t *bytes, size_t begin,
+                            size_t end)
+{
+    if (bytes == NULL)
+        return begin;
+    size_t i = begin;
+    while (i < end && bytes[i] < unit && multiply_high(ids[i], unit) >= bytes[i])
+        i++;
+    return i;
 }
 
 static bool id_fires(const struct bk_strategy *strategy, uint64_t id)
@@ -169,6 +204,5 @@ static void route_count(const struct bk_strategy *strategy, uint64_t sequence, s
 
 static bool state_fits(const struct bk_strategy *strategy, const struct bk_key_state *state)
 {
-    return state->bucket >= 0 && state->bucket < INT64_MAX &&
-           state->counter < strategy->of.probabilistic.threshold;
+    return state->bucket >= 0 && state->bucket < INT64_MAX && state->counter < bk_threshold(strategy);
 }

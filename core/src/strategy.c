@@ -57,6 +57,11 @@ enum bk_status bk_strategy_hash(uint32_t buckets, struct bk_strategy *out)
     return make(&(struct bk_strategy){.kind = BK_HASH, .of.hash = {buckets}}, out);
 }
 
+enum bk_status bk_strategy_weighted(uint64_t bytes, uint64_t threshold, struct bk_strategy *out)
+{
+    return make(&(struct bk_strategy){.kind = BK_WEIGHTED, .of.weighted = {bytes, threshold}}, out);
+}
+
 enum bk_status bk_strategy_check(const struct bk_strategy *strategy)
 {
     if (strategy == NULL)
@@ -84,6 +89,10 @@ enum bk_status bk_strategy_check(const struct bk_strategy *strategy)
         return strategy->of.hash.buckets >= 1 && strategy->of.hash.buckets <= BK_BUCKETS_MAX
                    ? BK_OK
                    : BK_ERROR_BUCKETS;
+    case BK_WEIGHTED:
+        if (strategy->of.weighted.bytes < 1)
+            return BK_ERROR_BYTES;
+        return strategy->of.weighted.threshold >= 1 ? BK_OK : BK_ERROR_THRESHOLD;
     case BK_KIND_COUNT:
         break;
     }
@@ -92,8 +101,22 @@ enum bk_status bk_strategy_check(const struct bk_strategy *strategy)
 
 const char *bk_kind_name(enum bk_kind kind)
 {
-    static const char *const names[BK_KIND_COUNT] = {"none", "time", "count", "probabilistic", "hash"};
+    static const char *const names[BK_KIND_COUNT] = {"none",          "time", "count",
+                                                     "probabilistic", "hash", "weighted"};
     return (unsigned)kind < BK_KIND_COUNT ? names[kind] : "unknown";
+}
+
+bool bk_kind_fires(enum bk_kind kind)
+{
+    return kind == BK_PROBABILISTIC || kind == BK_WEIGHTED;
+}
+
+uint64_t bk_threshold(const struct bk_strategy *strategy)
+{
+    if (strategy == NULL || !bk_kind_fires(strategy->kind))
+        return 0;
+    return strategy->kind == BK_WEIGHTED ? strategy->of.weighted.threshold
+                                         : strategy->of.probabilistic.threshold;
 }
 
 static enum bk_status make(const struct bk_strategy *made, struct bk_strategy *out)

@@ -143,7 +143,7 @@ static void print_promises(const struct lab_fuzz_tally *tally)
             for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++)
                 print_cell((enum bk_kind)kind, (enum bk_coordination)way, (enum lab_oracle)oracle,
                            &cells[oracle]);
-            if (kind == BK_PROBABILISTIC)
+            if (bk_kind_fires((enum bk_kind)kind))
                 not_live += runs - cells[LAB_ORACLE_LIVE].judged;
         }
     }

@@ -85,6 +85,12 @@ void cli_settings(const struct lab_strategy_result *result, char *buffer)
     case BK_HASH:
         snprintf(buffer, CLI_SETTINGS_SIZE, "buckets %" PRIu32, strategy->of.hash.buckets);
         return;
+    case BK_WEIGHTED:
+        cli_size(strategy->of.weighted.bytes, window);
+        snprintf(buffer, CLI_SETTINGS_SIZE, "1 in %s, threshold %" PRIu64, window,
+                 strategy->of.weighted.threshold);
+        add_coordination(result, buffer);
+        return;
     case BK_NONE:
     case BK_KIND_COUNT:
         break;

@@ -67,6 +67,15 @@ void cli_duration(int64_t duration_ns, char *buffer)
              duration_ns == 0 ? "s" : units[i].unit);
 }
 
+void cli_size(uint64_t bytes, char *buffer)
+{
+    static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
+    size_t unit = 0;
+    for (; bytes != 0 && bytes % 1000 == 0; unit++)
+        bytes /= 1000;
+    snprintf(buffer, CLI_NUMBER_SIZE, "%" PRIu64 "%s", bytes, units[unit]);
+}
+
 void cli_grouped(uint64_t value, char *buffer)
 {
     char digits[CLI_NUMBER_SIZE];

@@ -100,7 +100,7 @@ void lab_action_statement(const struct lab_cluster_run *run, const struct bk_act
         out->kind = CASS_ADD_COUNTER;
         out->row_id = action->row.sequence;
         out->key = lab_counter_key(run, action->key, action->bucket);
-        out->delta = 1;
+        out->delta = action->amount;
         break;
     case BK_ACT_READ_COUNTER:
         out->kind = CASS_READ_COUNTER;

@@ -109,6 +109,7 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
     struct lab_cluster_key *key = &run->keys[key_index];
     uint64_t number = key->rows++;
     run->tally.rows++;
+    lab_bytes_add(&key->bytes, arrival->bytes);
     run->keys_met += number == 0;
     lab_oracles_arrived(run, key_index);
     uint64_t entity = lab_rows_key_entity(run->rows, key_index);
@@ -133,7 +134,8 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
     assert(status == BK_OK);
     struct lab_host_operation *operation = &run->agents[chosen].operations[operation_number];
     begin_operation(run, operation, key_index);
-    operation->fires = bk_fires(&run->config.strategy, &row) || run->config.source == BK_SOURCE_COUNTER;
+    operation->weight = run->config.source == BK_SOURCE_COUNTER ? 1 : bk_weight(&run->config.strategy, &row);
+    operation->fires = operation->weight > 0;
     operation->row = number;
     operation->row_time_ns = time_ns;
     if (lab_story_wants(run, key_index))

@@ -62,7 +62,7 @@ bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *
         ok = lab_metrics_of_latency(&run->latency[i], names[i], out);
     ok = ok && lab_metrics_add(out, "events", (double)run->events.events);
     const struct lab_verdict *verdict = &run->oracles.verdict;
-    if (run->config.counter == BK_COUNTER_COLUMN && run->config.strategy.kind == BK_PROBABILISTIC)
+    if (run->config.counter == BK_COUNTER_COLUMN && bk_kind_fires(run->config.strategy.kind))
         ok = ok && lab_metrics_add(out, "writes.increments_lost", (double)verdict->increments_lost) &&
              lab_metrics_add(out, "writes.increments_doubled", (double)verdict->increments_doubled);
     for (int i = 0; ok && i < LAB_ORACLE_COUNT; i++) {
@@ -107,6 +107,7 @@ static int64_t current_bucket(const struct lab_cluster_run *run, uint32_t key_in
         bk_route(&run->config.strategy, NULL, &now, &route);
         return route.bucket;
     case BK_PROBABILISTIC:
+    case BK_WEIGHTED:
         return lab_state_bucket_at(run, key_index, run->end_ns);
     default:
         return INT64_MIN; /* none and hash: all are open */

@@ -72,6 +72,7 @@ bool lab_rows_next(const struct lab_rows *rows, uint32_t key, struct lab_cursor 
 struct lab_cluster_key {
     struct lab_arrival coming;
     uint64_t rows;    /* that have come */
+    uint64_t bytes;   /* of them */
     int64_t birth_ns; /* time of the first of them that was taken, by its agent's clock */
     uint64_t acknowledged;
     int64_t state[BK_COLUMN_COUNT]; /* as stored; without the count */
@@ -92,6 +93,7 @@ struct lab_host_operation {
     bool is_active, is_read, is_acknowledged, is_moved, fires;
     uint32_t key;
     uint64_t row;                /* number within the key */
+    uint64_t weight;             /* what it adds to a counter, when it fires */
     int64_t row_time_ns, bucket; /* where it was put first; LAB_UNPLACED: not yet */
     bool has_counted;            /* its increment was asked for */
     uint64_t counter;            /* the register of that */
@@ -171,7 +173,7 @@ struct lab_cluster_run {
 /* Whether each key has a state row; a counter column alone is none. */
 static inline bool lab_keeps_state(const struct lab_cluster_run *run)
 {
-    return run->config.strategy.kind == BK_PROBABILISTIC || run->config.source > BK_SOURCE_COUNTER;
+    return bk_kind_fires(run->config.strategy.kind) || run->config.source > BK_SOURCE_COUNTER;
 }
 
 /* Seconds since the start of the run, for people. Clocks may have jumped to where a difference overflows. */

@@ -73,7 +73,7 @@ void lab_story_action(struct lab_cluster_run *run, uint32_t agent, const struct 
                            action->if_mask == 0 ? "there is none" : expected, columns, again);
         break;
     case BK_ACT_ADD_COUNTER:
-        lab_story_tell(run, key, "agent %u adds 1 to the counter%s", agent, again);
+        lab_story_tell(run, key, "agent %u adds %" PRId64 " to the counter%s", agent, action->amount, again);
         break;
     case BK_ACT_READ_COUNTER:
         lab_story_tell(run, key, "agent %u reads the counter%s", agent, again);

@@ -27,7 +27,7 @@ void lab_watch_asked(struct lab_cluster_run *run, struct lab_host_operation *ope
     case BK_ACT_ADD_COUNTER:
         operation->has_counted = true;
         operation->counter = statement->key;
-        lab_increment_asked(run, statement->key, operation->row);
+        lab_increment_asked(run, statement->key, operation->row, (uint64_t)action->amount);
         break;
     case BK_ACT_READ_START:
         verdict->probes[LAB_PROBE_OLD_START]++;

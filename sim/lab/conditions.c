@@ -91,11 +91,13 @@ static int64_t contended_ns(const struct lab_cluster_run *run)
 /* A key fills its partitions faster than the cluster can agree on the next, all bursts aside. */
 static bool outruns_updates(const struct lab_cluster_run *run)
 {
-    uint64_t most = 0;
-    for (uint32_t key = 0; key < run->key_count; key++)
-        most = run->keys[key].rows > most ? run->keys[key].rows : most;
     const struct bk_strategy *strategy = &run->config.strategy;
-    double closed = (double)most * lab_firing_chance(strategy) / (double)strategy->of.probabilistic.threshold;
+    double most = 0;
+    for (uint32_t key = 0; key < run->key_count; key++) {
+        double weight = lab_mean_weight(strategy, run->keys[key].rows, run->keys[key].bytes);
+        most = weight > most ? weight : most;
+    }
+    double closed = most / (double)bk_threshold(strategy);
     return closed * (double)contended_ns(run) > (double)(run->end_ns - run->start_ns);
 }
 

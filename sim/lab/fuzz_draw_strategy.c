@@ -31,6 +31,7 @@ static const struct {
 static enum draw_kind draw_kind(const struct lab_fuzz_plan *plan);
 static void draw_probabilistic(const struct lab_fuzz_plan *plan, enum draw_kind kind, double mean_rows,
                                struct lab_writer *writer);
+static void draw_size(const struct lab_fuzz_plan *plan, double mean_rows, struct lab_writer *writer);
 static int64_t draw_lead(const struct lab_fuzz_plan *plan);
 
 void lab_fuzz_draw_strategy(const struct lab_fuzz_plan *plan, struct lab_writer *writer)
@@ -88,16 +89,9 @@ static void draw_probabilistic(const struct lab_fuzz_plan *plan, enum draw_kind 
     struct sim_random random;
     char span[LAB_SPAN_SIZE], other[LAB_SPAN_SIZE];
     int64_t longest_grant_ns = plan->duration_ns / 8 < GRANT_MAX ? plan->duration_ns / 8 : GRANT_MAX;
-    lab_draw_init(&random, plan, LAB_DRAW_SIZE);
-    lab_draw_log(&random, 8, 200);
-    uint64_t bits = lab_draw_whole(&random, 0, 5);
-    while (bits > 0 && (double)(UINT64_C(1) << bits) > mean_rows)
-        bits--;
-    uint64_t threshold = (uint64_t)(mean_rows / (double)(UINT64_C(1) << bits) + 0.5);
-    lab_writer_add(writer,
-                   "  - probabilistic:\n      bits: %" PRIu64 "\n      threshold: %" PRIu64
-                   "\n      coordination: %s\n      label: %s\n",
-                   bits, threshold, coordinations[kind], coordinations[kind]);
+    draw_size(plan, mean_rows, writer);
+    lab_writer_add(writer, "      coordination: %s\n      label: %s\n", coordinations[kind],
+                   coordinations[kind]);
     lab_draw_init(&random, plan, LAB_DRAW_COUNTER);
     if (kind != DRAW_GUARDED)
         lab_writer_add(writer, "      counter: %s\n", counters[lab_draw_whole(&random, 0, 3)]);
@@ -113,6 +107,28 @@ static void draw_probabilistic(const struct lab_fuzz_plan *plan, enum draw_kind 
     if (kind == DRAW_LOCKED)
         lab_writer_add(writer, "      lock: {lasts: %s, backoff: %s}\n", lab_span_text(lasts_ns, span),
                        lab_span_text(backoff_ns, other));
+}
+
+/* How many rows a partition gets: of weighted that is so where a row has 1KB, which is the default, and some
+ * add more than 1. */
+static void draw_size(const struct lab_fuzz_plan *plan, double mean_rows, struct lab_writer *writer)
+{
+    struct sim_random random;
+    lab_draw_init(&random, plan, LAB_DRAW_WEIGHTED);
+    if (lab_draw_chance(&random, 0.1)) {
+        double unit_bytes = lab_draw_log(&random, 250, 16000), threshold = mean_rows * 1000 / unit_bytes;
+        lab_writer_add(writer, "  - weighted:\n      bytes: %" PRIu64 "B\n      threshold: %" PRIu64 "\n",
+                       (uint64_t)unit_bytes, threshold < 1 ? 1 : (uint64_t)(threshold + 0.5));
+        return;
+    }
+    lab_draw_init(&random, plan, LAB_DRAW_SIZE);
+    lab_draw_log(&random, 8, 200);
+    uint64_t bits = lab_draw_whole(&random, 0, 5);
+    while (bits > 0 && (double)(UINT64_C(1) << bits) > mean_rows)
+        bits--;
+    uint64_t threshold = (uint64_t)(mean_rows / (double)(UINT64_C(1) << bits) + 0.5);
+    lab_writer_add(writer, "  - probabilistic:\n      bits: %" PRIu64 "\n      threshold: %" PRIu64 "\n",
+                   bits, threshold);
 }
 
 /* About half of them outlast cache and clocks, with something to spare for a slow request. */

@@ -28,7 +28,11 @@ bool lab_breach_find(const struct lab_result *result, struct lab_breach *out)
 const char *lab_fuzz_kind_name(enum bk_kind kind, enum bk_coordination coordination)
 {
     static const char *const names[] = {"single", "locked", "three-state", "guarded"};
+    static const char *const weighted[] = {"weighted, single", "weighted, locked", "weighted, three-state",
+                                           "weighted, guarded"};
     assert((unsigned)coordination < sizeof names / sizeof *names);
+    if (kind == BK_WEIGHTED)
+        return weighted[coordination];
     return kind == BK_PROBABILISTIC ? names[coordination] : bk_kind_name(kind);
 }
 

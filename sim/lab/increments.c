@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Increments of counter columns, which cannot be undone nor safely repeated: which were made once, which
- * never and which twice, by the row that asked for them. Those that were surely made are forgotten. */
+ * never and which twice, by the row that asked for them, and what they were to add. Those that were surely
+ * made are forgotten. */
 #include <stdlib.h>
 
 #include "cluster_run.h"
@@ -10,7 +11,7 @@ static bool grow(struct lab_increments *increments);
 static void forget(struct lab_increments *increments, struct lab_increment *increment);
 static size_t slot_of(const struct lab_increments *increments, uint64_t counter, uint64_t row);
 
-void lab_increment_asked(struct lab_cluster_run *run, uint64_t counter, uint64_t row)
+void lab_increment_asked(struct lab_cluster_run *run, uint64_t counter, uint64_t row, uint64_t amount)
 {
     struct lab_increments *increments = &run->oracles.increments;
     if (2 * (increments->used + 1) > increments->capacity && !grow(increments)) {
@@ -19,21 +20,24 @@ void lab_increment_asked(struct lab_cluster_run *run, uint64_t counter, uint64_t
     }
     struct lab_increment *increment = find(increments, counter, row);
     if (!increment->is_used) {
-        *increment = (struct lab_increment){.counter = counter, .row = row, .is_used = true};
+        *increment =
+            (struct lab_increment){.counter = counter, .row = row, .amount = amount, .is_used = true};
         increments->used++;
     }
     increment->asked++;
 }
 
-void lab_increment_applied(struct lab_cluster_run *run, uint64_t counter, uint64_t row)
+void lab_increment_applied(struct lab_cluster_run *run, uint64_t counter, uint64_t row, uint64_t amount)
 {
     struct lab_increments *increments = &run->oracles.increments;
     struct lab_increment *increment = increments->capacity == 0 ? NULL : find(increments, counter, row);
     /* One that is forgotten was made once already: a message came twice. */
-    if (increment != NULL && increment->is_used)
+    if (increment != NULL && increment->is_used) {
         increment->applied++;
-    else
+    } else {
         increments->doubled++;
+        increments->amount_doubled += amount;
+    }
 }
 
 void lab_increment_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
@@ -41,8 +45,10 @@ void lab_increment_ended(struct lab_cluster_run *run, const struct lab_host_oper
 {
     struct lab_increments *increments = &run->oracles.increments;
     increments->due++;
+    increments->amount_due += operation->weight;
     if (!operation->has_counted) {
         increments->lost++; /* it never came to asking */
+        increments->amount_lost += operation->weight;
         return;
     }
     struct lab_increment *increment = find(increments, operation->counter, operation->row);
@@ -56,8 +62,13 @@ void lab_increments_end(struct lab_cluster_run *run)
     struct lab_increments *increments = &run->oracles.increments;
     for (size_t i = 0; i < increments->capacity; i++) {
         const struct lab_increment *increment = &increments->slots[i];
-        increments->lost += increment->is_used && increment->applied == 0;
-        increments->doubled += increment->applied > 1 ? increment->applied - 1 : 0;
+        if (!increment->is_used)
+            continue;
+        uint64_t lost = increment->applied == 0, doubled = lost > 0 ? 0 : increment->applied - 1;
+        increments->lost += lost;
+        increments->amount_lost += lost * increment->amount;
+        increments->doubled += doubled;
+        increments->amount_doubled += doubled * increment->amount;
     }
     run->oracles.verdict.increments_lost = increments->lost;
     run->oracles.verdict.increments_doubled = increments->doubled;

@@ -43,7 +43,7 @@ void lab_lane_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
 {
     if (from == to)
         return;
-    if (lane->placement.rows == 0 && settings->strategy->kind == BK_PROBABILISTIC)
+    if (lane->placement.rows == 0 && bk_kind_fires(settings->strategy->kind))
         tally->state_reads++; /* the writer's cache knows nothing of the key yet */
     tally->rows += to - from;
     if (settings->strategy->kind == BK_HASH)
@@ -147,7 +147,7 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
             end = first_at(batch->times_ns, from + 1, end, route.until_ns);
         if (route.sequence_high - row.sequence < end - from)
             end = from + (size_t)(route.sequence_high - row.sequence);
-        size_t firing = bk_first_firing(strategy, batch->ids, from, end);
+        size_t firing = bk_first_firing(strategy, batch->ids, batch->bytes, from, end);
         if (firing < end)
             end = firing + 1;
 
@@ -167,7 +167,8 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
         if (batch->most_in_second > tally->peak_rows_per_s)
             watch_peak(lane, tally, batch, from, end);
 
-        struct bk_row last = {batch->times_ns[end - 1], batch->first_row + end - 1, batch->ids[end - 1], 0};
+        struct bk_row last = {batch->times_ns[end - 1], batch->first_row + end - 1, batch->ids[end - 1],
+                              bytes_between(batch, end - 1, end)};
         struct bk_effect effect;
         status = bk_advance(strategy, &lane->state, &last, &effect);
         assert(status == BK_OK);

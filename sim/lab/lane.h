@@ -36,6 +36,7 @@ struct lab_tally {
 struct lab_batch {
     const int64_t *times_ns;
     const uint64_t *ids;
+    const uint64_t *bytes;        /* of each row; NULL when no strategy goes by it */
     const uint64_t *bytes_before; /* count + 1 running sums; NULL when every row has bytes_each */
     const uint64_t *second_begin; /* the number of the key's first row in the row's whole second */
     uint64_t bytes_each;

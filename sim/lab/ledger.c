@@ -43,7 +43,7 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
         oracles->keys[i].top = oracles->keys[i].recent = LAB_NO_PARTITION;
         sim_placement_init(&oracles->keys[i].window.placement);
     }
-    oracles->is_ordered = kind == BK_PROBABILISTIC || kind == BK_TIME || kind == BK_NONE;
+    oracles->is_ordered = bk_kind_fires(kind) || kind == BK_TIME || kind == BK_NONE;
     oracles->is_linked = kind != BK_HASH;
     oracles->newest_rows = 16;
     if (scenario->reads.present)
@@ -59,13 +59,13 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
     lab_conditions_begin(run);
     for (int i = 0; i < LAB_ORACLE_COUNT; i++)
         oracles->verdict.is_judged[i] = true;
-    bool is_counted = kind == BK_PROBABILISTIC || kind == BK_COUNT;
+    bool is_counted = bk_kind_fires(kind) || kind == BK_COUNT;
     oracles->verdict.is_judged[LAB_ORACLE_NEWEST] = oracles->is_linked;
     oracles->verdict.is_judged[LAB_ORACLE_AGREEMENT] = oracles->is_ordered;
     oracles->verdict.is_judged[LAB_ORACLE_MONOTONE] = oracles->is_ordered;
     oracles->verdict.is_judged[LAB_ORACLE_NO_GAPS] = is_counted;
-    oracles->verdict.is_judged[LAB_ORACLE_BOUNDED] = is_counted;
-    oracles->verdict.is_judged[LAB_ORACLE_LIVE] = kind == BK_PROBABILISTIC;
+    oracles->verdict.is_judged[LAB_ORACLE_BOUNDED] = is_counted && kind != BK_WEIGHTED;
+    oracles->verdict.is_judged[LAB_ORACLE_LIVE] = bk_kind_fires(kind);
     cass_observe(run->cluster,
                  &(struct cass_observer){.context = run,
                                          .row_stored = row_stored,
@@ -142,7 +142,7 @@ void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row,
     watch_second(run, &oracles->keys[key], partition);
     if (oracles->is_ordered)
         judge_order(run, partition, row, time_ns, agent);
-    if (run->config.strategy.kind != BK_PROBABILISTIC)
+    if (!bk_kind_fires(run->config.strategy.kind))
         return;
     bool is_misrouted = bucket != lab_state_bucket_at(run, key, time_ns);
     run->tally.misrouted += is_misrouted;
@@ -434,8 +434,7 @@ static void register_changed(void *context, uint64_t key)
 
 static void counter_added(void *context, uint64_t key, uint64_t row, int64_t delta)
 {
-    (void)delta;
-    lab_increment_applied(context, key, row);
+    lab_increment_applied(context, key, row, (uint64_t)delta);
 }
 
 static void balance_add(struct lab_partition *partition, uint64_t row, bool is_stored)

@@ -14,6 +14,7 @@
 #define ODDS_LOG 27.631021115928547 /* log(1e12) */
 #define ROWS_MAX 0x1p53             /* more than any partition gets, and exact in binary64 */
 
+static double firing_chance(const struct bk_strategy *strategy);
 static uint64_t law_bound(const struct bk_strategy *strategy, uint64_t threshold);
 static double exponent(double rows, double threshold, double p);
 
@@ -45,7 +46,14 @@ void lab_bounded_end(struct lab_cluster_run *run)
     }
 }
 
-double lab_firing_chance(const struct bk_strategy *strategy)
+double lab_mean_weight(const struct bk_strategy *strategy, uint64_t rows, uint64_t bytes)
+{
+    if (strategy->kind == BK_WEIGHTED)
+        return (double)bytes / (double)strategy->of.weighted.bytes;
+    return (double)rows * firing_chance(strategy);
+}
+
+static double firing_chance(const struct bk_strategy *strategy)
 {
     uint64_t numerator = strategy->of.probabilistic.chance_numerator;
     uint64_t denominator = strategy->of.probabilistic.chance_denominator;
@@ -55,9 +63,10 @@ double lab_firing_chance(const struct bk_strategy *strategy)
 }
 
 /* The smallest n with n x KL((threshold - 1) / n, p) >= log(1e12). */
+static double firing_chance(const struct bk_strategy *strategy);
 static uint64_t law_bound(const struct bk_strategy *strategy, uint64_t threshold)
 {
-    double p = lab_firing_chance(strategy);
+    double p = firing_chance(strategy);
     if (p >= 1)
         return threshold;
     if ((double)threshold / p >= ROWS_MAX)

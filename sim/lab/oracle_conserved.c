@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* conserved: nothing is lost or made. Rows that came = acknowledged + refused + unresolved; in each partition
  * the rows stored are those acknowledged there and those of unknown outcome that took effect, by number and
- * by a 128-bit sum of hashes, and the cluster says the same; and counter columns hold increments - lost +
- * doubled, each told by the rows that asked for it. When all has been well for long enough, and no node has
+ * by a 128-bit sum of hashes, and the cluster says the same; and counter columns hold what rows added - lost
+ * + doubled, each told by the rows that asked for it. When all has been well for long enough, and no node has
  * forgotten what it owed, each acknowledged row is on all of its replicas. */
 #include <inttypes.h>
 
@@ -50,7 +50,7 @@ void lab_conserved_end(struct lab_cluster_run *run)
                         "the last fault",
                         view.bucket, view.owed_rows);
     }
-    if ((run->config.counter == BK_COUNTER_COLUMN && run->config.strategy.kind == BK_PROBABILISTIC) ||
+    if ((run->config.counter == BK_COUNTER_COLUMN && bk_kind_fires(run->config.strategy.kind)) ||
         run->config.source == BK_SOURCE_COUNTER)
         judge_counters(run);
 }
@@ -86,10 +86,11 @@ static void judge_counters(struct lab_cluster_run *run)
 {
     const struct lab_increments *increments = &run->oracles.increments;
     uint64_t total = cass_counters_total(run->cluster);
-    uint64_t wanted = increments->due - increments->lost + increments->doubled;
+    uint64_t wanted = increments->amount_due - increments->amount_lost + increments->amount_doubled;
     if (total != wanted)
         lab_violate(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY, 1,
-                    "the counters hold %" PRIu64 ", and %" PRIu64 " increments - %" PRIu64 " lost + %" PRIu64
-                    " doubled make %" PRIu64,
-                    total, increments->due, increments->lost, increments->doubled, wanted);
+                    "the counters hold %" PRIu64 ", and increments of %" PRIu64 " - %" PRIu64
+                    " lost + %" PRIu64 " doubled make %" PRIu64,
+                    total, increments->amount_due, increments->amount_lost, increments->amount_doubled,
+                    wanted);
 }

@@ -91,13 +91,15 @@ struct lab_open_rows {
 /* Increments of counter columns under way, or of unknown outcome: by counter and row. */
 struct lab_increment {
     uint64_t counter, row;
+    uint64_t amount; /* that each of them adds */
     uint32_t asked, applied;
     bool is_used;
 };
 struct lab_increments {
     struct lab_increment *slots;
-    size_t used, capacity; /* a power of two, or 0 */
-    uint64_t due, lost, doubled;
+    size_t used, capacity;                            /* a power of two, or 0 */
+    uint64_t due, lost, doubled;                      /* as operations */
+    uint64_t amount_due, amount_lost, amount_doubled; /* and what they add */
 };
 
 /* Time with a fault in it, or just after one. */
@@ -189,14 +191,15 @@ void lab_no_gaps_changed(struct lab_cluster_run *run, uint32_t key);
 void lab_no_gaps_end(struct lab_cluster_run *run);
 void lab_no_duplicates_end(struct lab_cluster_run *run);
 void lab_bounded_end(struct lab_cluster_run *run);
-double lab_firing_chance(const struct bk_strategy *strategy); /* of BK_PROBABILISTIC */
+/* Of a strategy that fires: what so many rows with so many bytes add to counters on average. */
+double lab_mean_weight(const struct bk_strategy *strategy, uint64_t rows, uint64_t bytes);
 void lab_conserved_end(struct lab_cluster_run *run);
 void lab_live_fired(struct lab_cluster_run *run, struct lab_partition *partition);
 void lab_live_end(struct lab_cluster_run *run);
 
 /* --- increments.c: of counter columns. */
-void lab_increment_asked(struct lab_cluster_run *run, uint64_t counter, uint64_t row);
-void lab_increment_applied(struct lab_cluster_run *run, uint64_t counter, uint64_t row);
+void lab_increment_asked(struct lab_cluster_run *run, uint64_t counter, uint64_t row, uint64_t amount);
+void lab_increment_applied(struct lab_cluster_run *run, uint64_t counter, uint64_t row, uint64_t amount);
 /* The row's operation has ended; is_counted: its increment is known to have been made. */
 void lab_increment_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
                          bool is_counted);

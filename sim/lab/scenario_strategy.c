@@ -25,6 +25,7 @@ struct draft {
     int source;
     uint64_t lease_rows, every_rows;
     int64_t every_ns;
+    uint64_t bytes; /* of weighted */
     int coordination, counter_kind;
     int64_t lead_ns, lock_lasts_ns, lock_backoff_ns, grant_ns;
     struct bk_strategy strategy;
@@ -42,12 +43,14 @@ static bool make_probabilistic(struct lab_reader *reader, const struct lab_node 
 static bool check_coordination(struct lab_reader *reader, const struct lab_node *node, struct draft *draft);
 static bool check_guarded(struct lab_reader *reader, const struct lab_node *node, struct draft *draft);
 static bool make_hash(struct lab_reader *reader, const struct lab_node *node, void *target);
+static bool make_weighted(struct lab_reader *reader, const struct lab_node *node, void *target);
 static bool check_made(struct lab_reader *reader, const struct lab_node *node, enum bk_status status);
 static bool fail_both(struct lab_reader *reader, const struct lab_node *second, const char *text);
 static bool fail_name(struct lab_reader *reader, const struct lab_node *node, const char *text);
 
 #define DRAFT(member) offsetof(struct draft, member)
 #define WHOLE_MAX     1e15
+#define UNIT_MAX      0x1p40
 #define SPAN_MAX      (365.0 * (double)SIM_DAY)
 #define ABOVE_RANGE   "a duration above 0s and at most 365d"
 #define LABEL_RANGE   "a label of 1 to 64 bytes"
@@ -76,6 +79,22 @@ static const struct lab_choice coordinations[] = {{"single", BK_SINGLE},
                                                   {NULL, 0}};
 static const struct lab_choice counter_kinds[] = {
     {"rmw", BK_COUNTER_RMW}, {"lwt", BK_COUNTER_LWT}, {"counter", BK_COUNTER_COLUMN}, {NULL, 0}};
+
+#define THRESHOLD_FIELD                                                                                      \
+    {                                                                                                        \
+        "threshold", lab_read_whole, DRAFT(threshold), LAB_REQUIRED, 1, 1e9,                                 \
+            "a whole number from 1 to 1000000000", NULL                                                      \
+    }
+/* Of the kinds whose rows fire. */
+#define COORDINATION_FIELDS                                                                                  \
+    {"coordination", lab_read_choice, DRAFT(coordination), LAB_OPTIONAL, 0, 0, NULL, coordinations},         \
+        {"counter", lab_read_choice, DRAFT(counter_kind), LAB_OPTIONAL, 0, 0, NULL, counter_kinds},          \
+        {"lead", lab_read_duration, DRAFT(lead_ns), LAB_OPTIONAL, 0, SPAN_MAX, "a duration from 0s to 365d", \
+         NULL},                                                                                              \
+        {"grant", lab_read_duration, DRAFT(grant_ns), LAB_OPTIONAL, 1, SPAN_MAX, ABOVE_RANGE, NULL},         \
+    {                                                                                                        \
+        "lock", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lock_table                                   \
+    }
 
 static const struct lab_table none_table = {.fields = (const struct lab_field[]){LABEL_FIELD, {.name = NULL}},
                                             .check = make_none,
@@ -124,19 +143,25 @@ static const struct lab_table probabilistic_table = {
             {"bits", lab_read_whole, DRAFT(bits), LAB_OPTIONAL, 0, BK_BITS_MAX, "a whole number from 0 to 32",
              NULL},
             {"chance", read_chance, 0, LAB_OPTIONAL, 0, 0, NULL, NULL},
-            {"threshold", lab_read_whole, DRAFT(threshold), LAB_REQUIRED, 1, 1e9,
-             "a whole number from 1 to 1000000000", NULL},
-            {"coordination", lab_read_choice, DRAFT(coordination), LAB_OPTIONAL, 0, 0, NULL, coordinations},
-            {"counter", lab_read_choice, DRAFT(counter_kind), LAB_OPTIONAL, 0, 0, NULL, counter_kinds},
-            {"lead", lab_read_duration, DRAFT(lead_ns), LAB_OPTIONAL, 0, SPAN_MAX,
-             "a duration from 0s to 365d", NULL},
-            {"grant", lab_read_duration, DRAFT(grant_ns), LAB_OPTIONAL, 1, SPAN_MAX, ABOVE_RANGE, NULL},
-            {"lock", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lock_table},
+            THRESHOLD_FIELD,
+            COORDINATION_FIELDS,
             LABEL_FIELD,
             {.name = "max_age"},
             {.name = NULL},
         },
     .check = make_probabilistic};
+
+static const struct lab_table weighted_table = {.fields =
+                                                    (const struct lab_field[]){
+                                                        {"bytes", lab_read_bytes, DRAFT(bytes), LAB_REQUIRED,
+                                                         1, UNIT_MAX, "a size from 1B to 1TiB", NULL},
+                                                        THRESHOLD_FIELD,
+                                                        COORDINATION_FIELDS,
+                                                        LABEL_FIELD,
+                                                        {.name = "max_age"},
+                                                        {.name = NULL},
+                                                    },
+                                                .check = make_weighted};
 
 static const struct lab_table hash_table = {
     .fields =
@@ -155,8 +180,8 @@ static const struct lab_table strategy_table = {
         {"count", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &count_table},
         {"probabilistic", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &probabilistic_table},
         {"hash", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &hash_table},
+        {"weighted", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &weighted_table},
         LABEL_FIELD,
-        {.name = "weighted"},
         {.name = NULL},
     }};
 
@@ -210,7 +235,7 @@ static bool read_one(struct lab_reader *reader, const struct lab_node *item, str
     if (!lab_table_read(reader, &strategy_table, item, draft))
         return false;
     const struct lab_node *kind = lab_only_field(reader, item, "label", "an element of 'strategies'",
-                                                 "none, time, count, probabilistic or hash");
+                                                 "none, time, count, probabilistic, weighted or hash");
     if (kind == NULL)
         return false;
     if (draft->label == NULL) {
@@ -355,8 +380,9 @@ static bool check_coordination(struct lab_reader *reader, const struct lab_node 
     const struct lab_node *lead = lab_node_find(node, "lead"), *lock = lab_node_find(node, "lock");
     if (draft->coordination == BK_THREE_STATE && lead == NULL)
         return lab_fail_at(&reader->tree, &node->place,
-                           "'lead' is missing under 'probabilistic', and three-state needs it; add how long "
-                           "before a change every agent is to know of it, as in lead: 10s");
+                           "'lead' is missing under '%s', and three-state needs it; add how long "
+                           "before a change every agent is to know of it, as in lead: 10s",
+                           node->name);
     if (draft->coordination != BK_THREE_STATE && lead != NULL)
         return fail_name(reader, lead, "is of coordination: three-state alone; add that, or remove this");
     if (draft->coordination != BK_LOCKED && lock != NULL)
@@ -383,6 +409,13 @@ static bool check_guarded(struct lab_reader *reader, const struct lab_node *node
     if (grant == NULL)
         draft->grant_ns = GRANT_DEFAULT;
     return true;
+}
+
+static bool make_weighted(struct lab_reader *reader, const struct lab_node *node, void *target)
+{
+    struct draft *draft = target;
+    return check_coordination(reader, node, draft) &&
+           check_made(reader, node, bk_strategy_weighted(draft->bytes, draft->threshold, &draft->strategy));
 }
 
 static bool make_hash(struct lab_reader *reader, const struct lab_node *node, void *target)

@@ -77,8 +77,8 @@ enum level { LEVEL_STATE, LEVEL_SERIAL, LEVEL_CAS };
 #define COLUMN      BIT(BK_COUNTER_COLUMN)
 
 struct rule {
-    uint32_t coordinations, counters; /* of probabilistic: bit n stands for value n of its enum */
-    bool at_threshold_1;              /* only then can it come to this */
+    uint32_t coordinations, counters; /* of the kinds that fire: bit n stands for value n of its enum */
+    bool at_threshold_1;              /* only then, or where a row adds more than 1, can it come to this */
     enum side side;
     enum form form;
     uint32_t columns; /* that it sets, or asks for: bit n stands for column n of the table */
@@ -165,7 +165,8 @@ struct maker {
     const struct lab_scenario *scenario;
     const struct lab_design *design;
     struct lab_statements *out;
-    const char *key; /* what the tables beside the rows call the key */
+    const char *key;  /* what the tables beside the rows call the key */
+    bool is_weighted; /* a row adds what it weighs, not 1 */
     uint32_t sides_made;
     bool out_of_memory;
 };
@@ -178,6 +179,7 @@ static void make_sides(struct maker *maker, const struct rule *rules, size_t cou
                        const struct lab_strategy *strategy, bool tables);
 static bool applies(const struct rule *rule, const struct lab_strategy *strategy);
 static void make_side_table(struct maker *maker, enum side side);
+static const char *when_of(const struct maker *maker, const struct rule *rule);
 static void make_side(struct maker *maker, const struct rule *rule);
 static void add_key_equals(struct maker *maker, struct lab_cql_text *text, const struct side_table *side);
 static void add_assignments(struct lab_cql_text *text, const struct side_table *side, uint32_t columns,
@@ -198,7 +200,8 @@ bool lab_statements_make(const struct lab_scenario *scenario, size_t strategy, s
     memset(out, 0, sizeof *out);
     struct maker maker = {
         .scenario = scenario, .design = &scenario->design, .out = out, .key = key_name(&scenario->design)};
-    if (one->strategy.kind != BK_PROBABILISTIC)
+    maker.is_weighted = one->strategy.kind == BK_WEIGHTED;
+    if (!bk_kind_fires(one->strategy.kind))
         count = 0;
     make_row_table(&maker);
     make_sides(&maker, rules, count, one, true);
@@ -333,7 +336,8 @@ static bool applies(const struct rule *rule, const struct lab_strategy *strategy
 {
     return (rule->coordinations & BIT(strategy->coordination)) != 0 &&
            (rule->counters & BIT(strategy->counter)) != 0 &&
-           (!rule->at_threshold_1 || strategy->strategy.of.probabilistic.threshold == 1);
+           (!rule->at_threshold_1 || strategy->strategy.kind == BK_WEIGHTED ||
+            bk_threshold(&strategy->strategy) == 1);
 }
 
 static void make_side_table(struct maker *maker, enum side which)
@@ -379,7 +383,7 @@ static void make_side(struct maker *maker, const struct rule *rule)
         lab_cql_add(&text, rule->form == FORM_INSERT_IF ? ") IF NOT EXISTS" : ")");
     } else {
         if (rule->form == FORM_ADD)
-            lab_cql_add(&text, " SET n = n + 1");
+            lab_cql_add(&text, maker->is_weighted ? " SET n = n + ?" : " SET n = n + 1");
         else if (rule->form != FORM_SELECT) {
             lab_cql_add(&text, " SET ");
             add_assignments(&text, side, rule->columns, ", ");
@@ -392,7 +396,19 @@ static void make_side(struct maker *maker, const struct rule *rule)
     }
     bool is_conditional = rule->level == LEVEL_CAS;
     const char *name = cass_consistency_name(rule->level == LEVEL_SERIAL ? level->serial : level->state);
-    keep(maker, &text, rule->when, name, is_conditional ? cass_consistency_name(level->serial) : NULL);
+    keep(maker, &text, when_of(maker, rule), name,
+         is_conditional ? cass_consistency_name(level->serial) : NULL);
+}
+
+static const char *when_of(const struct maker *maker, const struct rule *rule)
+{
+    if (!maker->is_weighted || rule->columns != COUNTED)
+        return rule->when;
+    return rule->form == FORM_UPDATE_IF
+               ? "a row that fires, after it was acknowledged: what is known, plus its weight; all columns "
+                 "are "
+                 "named, since a failed condition tells no others"
+               : "a row that fires, after it was acknowledged: what was read, plus its weight";
 }
 
 static void add_key_equals(struct maker *maker, struct lab_cql_text *text, const struct side_table *side)

@@ -30,6 +30,7 @@ bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ri
     bool is_made = worker->settings != NULL && worker->tallies != NULL;
     for (size_t i = 0; is_made && i < worker->lane_count; i++) {
         worker->settings[i] = (struct lab_lane_settings){scenario, ring, &scenario->strategies[i].strategy};
+        worker->wants_bytes = worker->wants_bytes || scenario->strategies[i].strategy.kind == BK_WEIGHTED;
         is_made = lab_tally_init(&worker->tallies[i], cass_ring_node_count(ring));
     }
     if (!is_made) {
@@ -83,6 +84,7 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
         .times_ns = worker->times_ns,
         .ids = worker->ids,
         .second_begin = worker->second_begin,
+        .bytes = worker->wants_bytes ? worker->bytes : NULL,
         .bytes_each = bytes_each,
         .first_row = key->rows,
         .most_in_second = mark_seconds(key, worker, count),
@@ -92,10 +94,15 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
         uint64_t sum = 0;
         for (size_t i = 0; i < count; i++) {
             worker->bytes_before[i] = sum;
-            sum += worker->bytes[i] < ROW_BYTES_MAX ? worker->bytes[i] : ROW_BYTES_MAX;
+            if (worker->bytes[i] > ROW_BYTES_MAX)
+                worker->bytes[i] = ROW_BYTES_MAX;
+            sum += worker->bytes[i];
         }
         worker->bytes_before[count] = sum;
         batch.bytes_before = worker->bytes_before;
+    } else if (worker->wants_bytes) {
+        for (size_t i = 0; i < count; i++)
+            worker->bytes[i] = bytes_each;
     }
     size_t from = 0;
     while (from < count) {

@@ -30,6 +30,7 @@ struct lab_worker {
     const struct lab_scenario *scenario;
     const struct lab_progress *progress; /* may be NULL */
     size_t lane_count;
+    bool wants_bytes;                   /* some lane goes by the size of each row */
     struct lab_lane_settings *settings; /* one a lane */
     struct lab_tally *tallies;          /* one a lane */
     uint64_t rows, keys;

@@ -29,6 +29,12 @@ static const struct setting settings[] = {
     {BK_PROBABILISTIC, "lead_ns", FIELD_I64, PLACE(lead_ns)},
     {BK_PROBABILISTIC, "grant_ns", FIELD_I64, PLACE(grant_ns)},
     {BK_HASH, "buckets", FIELD_U32, PLACE(strategy.of.hash.buckets)},
+    {BK_WEIGHTED, "bytes", FIELD_U64, PLACE(strategy.of.weighted.bytes)},
+    {BK_WEIGHTED, "threshold", FIELD_U64, PLACE(strategy.of.weighted.threshold)},
+    {BK_WEIGHTED, "coordination", FIELD_COORDINATION, PLACE(coordination)},
+    {BK_WEIGHTED, "counter", FIELD_COUNTER, PLACE(counter)},
+    {BK_WEIGHTED, "lead_ns", FIELD_I64, PLACE(lead_ns)},
+    {BK_WEIGHTED, "grant_ns", FIELD_I64, PLACE(grant_ns)},
 };
 #define SETTING_COUNT (sizeof settings / sizeof *settings)
 

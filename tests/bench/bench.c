@@ -121,6 +121,7 @@ static void make_scenario(const struct bench_case *bench, uint64_t rows, struct 
     bk_strategy_count(20480, &all[BK_COUNT]);
     bk_strategy_probabilistic(9, 40, &all[BK_PROBABILISTIC]);
     bk_strategy_hash(256, &all[BK_HASH]);
+    bk_strategy_weighted(512000, 40, &all[BK_WEIGHTED]);
     scenario->strategies = strategies;
     for (int kind = 0; kind < BK_KIND_COUNT; kind++) {
         if (bench->strategies >> kind & 1)

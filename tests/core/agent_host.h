@@ -16,6 +16,8 @@
 #include "bucketing/agent.h"
 
 #define THRESHOLD 3
+/* What a row of a weighted strategy adds at most, in these tests. */
+#define WEIGHT_MOST 3
 
 /* One bit: a row whose id is odd fires. */
 static inline struct bk_agent_config small_config(enum bk_coordination coordination, enum bk_counter counter)

@@ -24,7 +24,7 @@ static int64_t place_naively(const struct bk_agent_config *config, struct naive 
     if (naive->next_change_ns != 0 && row->time_ns >= naive->next_change_ns)
         naive->state.counter = (uint64_t)(naive->next_change_ns = 0);
     int64_t bucket = naive->state.bucket - (naive->next_change_ns != 0);
-    naive->state.counter += bk_fires(&config->strategy, row);
+    naive->state.counter += bk_weight(&config->strategy, row);
     if (naive->next_change_ns == 0 && naive->state.counter >= THRESHOLD) {
         naive->state.bucket++;
         naive->next_change_ns = row->time_ns + config->lead_ns;
@@ -39,6 +39,7 @@ static struct bk_strategy strategy_of(enum bk_kind kind)
                             : kind == BK_TIME          ? bk_strategy_time(1000, 0, &strategy)
                             : kind == BK_COUNT         ? bk_strategy_count(5, &strategy)
                             : kind == BK_PROBABILISTIC ? bk_strategy_probabilistic(1, THRESHOLD, &strategy)
+                            : kind == BK_WEIGHTED      ? bk_strategy_weighted(100, THRESHOLD, &strategy)
                                                        : bk_strategy_hash(9, &strategy);
     assert_int_equal(status, BK_OK);
     return strategy;
@@ -56,6 +57,8 @@ static void compare_with_naive(struct bk_agent_config config, uint64_t seed)
         uint64_t key = draw_below(&world->draw, KEYS);
         struct bk_row row = {
             .time_ns = world->now_ns, .sequence = sequence[key]++, .id = draw_bits(&world->draw)};
+        if (config.strategy.kind == BK_WEIGHTED)
+            row.bytes = draw_below(&world->draw, 100 * WEIGHT_MOST);
         int64_t expected = place_naively(&config, &naive[key], &row);
         world_write(world, 0, key, &row);
         world_finish(world);
@@ -83,7 +86,7 @@ static void test_one_agent_without_failures_is_the_naive_model(void **state)
             }
         }
     }
-    assert_true(seed == 12 * (4 * 3 + 9));
+    assert_true(seed == 12 * (4 * 3 + 2 * 9));
 }
 
 /* Agents of one setting; what is drawn is all that may differ between runs. */

@@ -348,8 +348,8 @@ static void perform(struct world *world, int agent, const struct bk_action *acti
         world->tally.conditions_lost++;
         break;
     case BK_ACT_ADD_COUNTER:
-        key->total++;
-        key->totals[is_guarded(world) ? action->bucket : 0]++;
+        key->total += action->amount;
+        key->totals[is_guarded(world) ? action->bucket : 0] += action->amount;
         break;
     case BK_ACT_READ_COUNTER:
         outcome->counter = is_guarded(world) ? key->totals[action->bucket] : key->total;
@@ -418,7 +418,7 @@ static void store_state(struct world *world, const struct bk_action *action)
     if (world->config.coordination == BK_LOCKED)
         assert_true(counter >= THRESHOLD);
     else
-        assert_true(counter >= THRESHOLD - 1);
+        assert_true(counter >= THRESHOLD - (world->config.strategy.kind == BK_WEIGHTED ? WEIGHT_MOST : 1));
     world->tally.rolls_above_threshold += counter >= THRESHOLD;
     if (world->config.coordination == BK_THREE_STATE) {
         assert_true(key->date_count < DATES_MAX && key->state[BK_NEXT_CHANGE] != 0);

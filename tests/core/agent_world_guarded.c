@@ -58,6 +58,7 @@ void guarded_asked(struct world *world, int agent, const struct bk_action *actio
     case BK_ACT_ADD_COUNTER:
     case BK_ACT_READ_COUNTER:
         assert_true(operation->placed->is_acknowledged && operation->placed->fires);
+        assert_true(action->amount == (action->kind == BK_ACT_ADD_COUNTER));
         assert_true(action->bucket == operation->bucket);
         break;
     case BK_ACT_WRITE_START:

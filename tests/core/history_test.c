@@ -42,6 +42,9 @@ static struct bk_strategy draw_strategy(struct draw *draw, enum bk_kind kind)
         status =
             bk_strategy_probabilistic((uint32_t)draw_below(draw, 5), 1 + draw_below(draw, 12), &strategy);
         break;
+    case BK_WEIGHTED:
+        status = bk_strategy_weighted(1 + draw_below(draw, 50), 1 + draw_below(draw, 12), &strategy);
+        break;
     case BK_HASH:
         status = bk_strategy_hash(1 + (uint32_t)draw_below(draw, 40), &strategy);
         break;
@@ -61,7 +64,7 @@ static struct bk_history draw_history(struct draw *draw)
     int64_t from_ns = 0;
     for (uint64_t more = draw_below(draw, BK_ERAS_MAX); more > 0; more--) {
         from_ns += 1 + (int64_t)draw_below(draw, (uint64_t)SPAN_NS / 4);
-        if (kind != BK_COUNT && kind != BK_PROBABILISTIC && draw_below(draw, 2) == 0)
+        if (kind != BK_COUNT && !bk_kind_fires(kind) && draw_below(draw, 2) == 0)
             kind = (enum bk_kind)draw_below(draw, BK_KIND_COUNT);
         strategy = draw_strategy(draw, kind);
         assert_int_equal(bk_history_change(&history, from_ns, &strategy), BK_OK);
@@ -125,7 +128,8 @@ static void check_validity(struct draw *draw, const struct bk_history *history,
         struct bk_route after;
         assert_int_equal(bk_history_route(history, state, &next, &after), BK_OK);
         uint32_t era_after = bk_history_era_at(history, next.time_ns);
-        if (after.scope == BK_SCOPE_RANGE && history->eras[era_after].strategy.kind != BK_PROBABILISTIC)
+        if (after.scope == BK_SCOPE_RANGE && history->eras[era_after].strategy.kind != BK_WEIGHTED &&
+            history->eras[era_after].strategy.kind != BK_PROBABILISTIC)
             assert_true(after.bucket > route->bucket);
         if (era_after != era)
             assert_int_equal(history->eras[era_after].from_ns, route->until_ns);

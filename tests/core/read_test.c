@@ -50,6 +50,9 @@ static struct history draw_history(struct draw *draw, enum bk_kind kind)
     case BK_PROBABILISTIC:
         status = bk_strategy_probabilistic(3, 4, &history.strategy);
         break;
+    case BK_WEIGHTED:
+        status = bk_strategy_weighted(3, 4, &history.strategy);
+        break;
     default:
         status = bk_strategy_hash((uint32_t)history.newest + 1, &history.strategy);
     }

@@ -26,7 +26,7 @@ static struct bk_strategy draw_strategy(struct draw *draw)
     struct bk_strategy strategy;
     enum bk_status status;
     uint64_t threshold = 1 + draw_size(draw) % UINT64_MAX;
-    switch (draw_below(draw, 8)) {
+    switch (draw_below(draw, 9)) {
     case 0:
         status = bk_strategy_none(&strategy);
         break;
@@ -48,6 +48,9 @@ static struct bk_strategy draw_strategy(struct draw *draw)
         status = bk_strategy_probabilistic_chance(m, n, threshold, &strategy);
         break;
     }
+    case 7:
+        status = bk_strategy_weighted(1 + draw_size(draw) % UINT64_MAX, threshold, &strategy);
+        break;
     default:
         status = bk_strategy_hash(1 + (uint32_t)(draw_size(draw) % BK_BUCKETS_MAX), &strategy);
     }
@@ -61,8 +64,8 @@ static struct bk_key_state draw_state(struct draw *draw, const struct bk_strateg
     struct bk_key_state state = {(int64_t)(draw_size(draw) >> 1), 0, draw_time(draw)};
     if (state.bucket == INT64_MAX)
         state.bucket--;
-    if (strategy->kind == BK_PROBABILISTIC)
-        state.counter = draw_bits(draw) % strategy->of.probabilistic.threshold;
+    if (bk_kind_fires(strategy->kind))
+        state.counter = draw_bits(draw) % bk_threshold(strategy);
     return state;
 }
 
@@ -75,19 +78,23 @@ static struct bk_row draw_row(struct draw *draw)
 }
 
 /* As route.h words it, one bit at a time. */
-static bool naive_fires(const struct bk_strategy *strategy, uint64_t id)
+static uint64_t naive_weight(const struct bk_strategy *strategy, uint64_t id, uint64_t bytes)
 {
+    if (strategy->kind == BK_WEIGHTED) {
+        uint64_t unit = strategy->of.weighted.bytes, rest = bytes - bytes / unit * unit;
+        return bytes / unit + ((uint64_t)((wide)id * unit >> 64) < rest ? 1 : 0);
+    }
     if (strategy->kind != BK_PROBABILISTIC)
-        return false;
+        return 0;
     uint64_t m = strategy->of.probabilistic.chance_numerator,
              n = strategy->of.probabilistic.chance_denominator;
     if (n != 0)
         return (uint64_t)((wide)id * n >> 64) < m;
     for (uint32_t bit = 0; bit < strategy->of.probabilistic.bits; bit++) {
         if ((id >> bit & 1) == 0)
-            return false;
+            return 0;
     }
-    return true;
+    return 1;
 }
 
 static int64_t bucket_at(const struct bk_strategy *strategy, const struct bk_key_state *state,
@@ -257,12 +264,15 @@ static void test_fires_random_ids_agree_with_the_naive_rule(void **state)
             row.id |= (UINT64_C(1) << draw_below(&draw, 34)) - 1;
         if (i % 8 == 0)
             row.id ^= UINT64_C(1) << draw_below(&draw, 34);
-        assert_int_equal(bk_fires(&strategy, &row), naive_fires(&strategy, row.id));
+        uint64_t weight = naive_weight(&strategy, row.id, row.bytes);
+        assert_true(bk_weight(&strategy, &row) == weight);
+        assert_int_equal(bk_fires(&strategy, &row), weight > 0);
     }
     struct bk_strategy strategy;
     struct bk_row row = {0};
     assert_int_equal(bk_strategy_probabilistic(0, 1, &strategy), BK_OK);
     assert_true(bk_fires(&strategy, &row));
+    assert_true(bk_weight(NULL, &row) == 0 && bk_weight(&strategy, NULL) == 0);
     assert_false(bk_fires(NULL, &row));
     assert_false(bk_fires(&strategy, NULL));
 }
@@ -290,14 +300,15 @@ static void test_fires_chance_is_exact_to_the_last_id(void **state)
 
 #define IDS 44
 
-static void check_first_firing(const struct bk_strategy *strategy, const uint64_t *ids)
+static void check_first_firing(const struct bk_strategy *strategy, const uint64_t *ids, const uint64_t *bytes)
 {
     for (size_t begin = 0; begin <= IDS; begin++) {
         for (size_t end = begin; end <= IDS; end++) {
             size_t wanted = begin;
-            while (wanted < end && !bk_fires(strategy, &(struct bk_row){.id = ids[wanted]}))
+            while (wanted < end &&
+                   !bk_fires(strategy, &(struct bk_row){.id = ids[wanted], .bytes = bytes[wanted]}))
                 wanted++;
-            assert_int_equal(bk_first_firing(strategy, ids, begin, end), wanted);
+            assert_int_equal(bk_first_firing(strategy, ids, bytes, begin, end), wanted);
         }
     }
 }
@@ -322,8 +333,29 @@ static void test_first_firing_equals_asking_row_by_row(void **state)
             if (i % 3 == 1 ? j == (size_t)i / 3 % IDS : i % 3 == 2 && draw_below(&draw, 16) == 0)
                 ids[j] |= mask;
         }
-        check_first_firing(&strategy, ids);
+        check_first_firing(&strategy, ids, ids);
     }
+}
+
+static void test_first_firing_weighted_equals_asking_row_by_row(void **state)
+{
+    (void)state;
+    struct draw draw = {14};
+    size_t fired = 0;
+    for (int i = 0; i < 330; i++) {
+        struct bk_strategy strategy;
+        uint64_t ids[IDS], bytes[IDS], unit = 1 + draw_size(&draw) % UINT64_MAX;
+        assert_int_equal(bk_strategy_weighted(unit, 1, &strategy), BK_OK);
+        for (size_t j = 0; j < IDS; j++) {
+            ids[j] = draw_bits(&draw);
+            bytes[j] = draw_below(&draw, 20) == 0 ? draw_size(&draw) : unit >> draw_below(&draw, 10);
+        }
+        check_first_firing(&strategy, ids, bytes);
+        fired += bk_first_firing(&strategy, ids, bytes, 0, IDS) > 0;
+        /* Without sizes each row may fire. */
+        assert_int_equal(bk_first_firing(&strategy, ids, NULL, 3, IDS), 3);
+    }
+    assert_in_range(fired, 50, 300);
 }
 
 static void test_first_firing_without_sense_is_the_end(void **state)
@@ -332,11 +364,11 @@ static void test_first_firing_without_sense_is_the_end(void **state)
     struct bk_strategy strategy;
     uint64_t ids[9] = {UINT64_MAX};
     assert_int_equal(bk_strategy_probabilistic(0, 1, &strategy), BK_OK);
-    assert_int_equal(bk_first_firing(&strategy, NULL, 0, 9), 9);
-    assert_int_equal(bk_first_firing(NULL, ids, 0, 9), 9);
-    assert_int_equal(bk_first_firing(&strategy, ids, 4, 4), 4);
+    assert_int_equal(bk_first_firing(&strategy, NULL, ids, 0, 9), 9);
+    assert_int_equal(bk_first_firing(NULL, ids, ids, 0, 9), 9);
+    assert_int_equal(bk_first_firing(&strategy, ids, NULL, 4, 4), 4);
     assert_int_equal(bk_strategy_count(1, &strategy), BK_OK);
-    assert_int_equal(bk_first_firing(&strategy, ids, 0, 9), 9);
+    assert_int_equal(bk_first_firing(&strategy, ids, NULL, 0, 9), 9);
 }
 
 /* 19 checks at 8 sigma, each with a mean of 900 at the least: the chance of a false alarm is below 1e-11. */
@@ -366,7 +398,7 @@ static void test_fires_fraction_is_the_chance(void **state)
             uint64_t ids[AT_ONCE];
             for (size_t j = 0; j < AT_ONCE; j++)
                 ids[j] = draw_bits(&draw);
-            for (size_t j = 0; (j = bk_first_firing(&strategy, ids, j, AT_ONCE)) < AT_ONCE; j++)
+            for (size_t j = 0; (j = bk_first_firing(&strategy, ids, NULL, j, AT_ONCE)) < AT_ONCE; j++)
                 fired++;
         }
         double off = fired - DRAWS * p;
@@ -391,7 +423,8 @@ static void test_advance_follows_a_naive_counter(void **state)
         for (int i = 0; i < 1000; i++) {
             struct bk_row row = draw_row(&draw);
             assert_true(bucket_at(&strategy, &key, &row) == bucket);
-            bool fires = naive_fires(&strategy, row.id), rolls = fires && (fired + 1) % threshold == 0;
+            bool fires = naive_weight(&strategy, row.id, 0) > 0,
+                 rolls = fires && (fired + 1) % threshold == 0;
             fired += fires;
             if (rolls) {
                 bucket++;
@@ -408,6 +441,65 @@ static void test_advance_follows_a_naive_counter(void **state)
             }
         }
         assert_true(bucket == (int64_t)(fired / threshold) && fired > 0);
+    }
+}
+
+/* What a row adds beyond the threshold is gone: the counter of the next bucket begins at 0. */
+static void test_advance_weighted_follows_a_naive_counter(void **state)
+{
+    (void)state;
+    struct draw draw = {13};
+    size_t rolls = 0, over = 0;
+    for (int run = 0; run < 60; run++) {
+        struct bk_strategy strategy;
+        uint64_t threshold = run == 0 ? UINT64_MAX : 1 + draw_below(&draw, 9),
+                 unit = 1 + draw_below(&draw, 1000);
+        assert_int_equal(bk_strategy_weighted(unit, threshold, &strategy), BK_OK);
+        struct bk_key_state key = {0, 0, 0}, naive = {0, 0, 0};
+        for (int i = 0; i < 1000; i++) {
+            struct bk_row row = draw_row(&draw);
+            row.bytes = draw_below(&draw, 30) == 0 ? draw_size(&draw) : draw_below(&draw, 3 * unit);
+            assert_true(bucket_at(&strategy, &key, &row) == naive.bucket);
+            uint64_t weight = naive_weight(&strategy, row.id, row.bytes);
+            wide count = (wide)naive.counter + weight;
+            bool is_full = count >= threshold;
+            naive.counter = is_full ? 0 : (uint64_t)count;
+            naive.bucket += is_full;
+            naive.last_change_ns = is_full ? row.time_ns : naive.last_change_ns;
+            rolls += is_full;
+            over += is_full && count > threshold;
+            struct bk_effect effect = {7, 7, !is_full};
+            assert_int_equal(bk_advance(&strategy, &key, &row, &effect), BK_OK);
+            assert_memory_equal(&key, &naive, sizeof key);
+            assert_int_equal(effect.counter_increments, weight > 0);
+            assert_int_equal(effect.state_writes, is_full);
+            assert_int_equal(effect.rolled, is_full);
+        }
+    }
+    assert_true(rolls > 5000 && over > 1000);
+}
+
+/* The mean of what a row adds is its bytes / B: 6 checks at 8 sigma, each with 10^6 rows. The chance of a
+ * false alarm is below 1e-14. */
+static void test_weight_is_bytes_over_the_unit_on_average(void **state)
+{
+    (void)state;
+    enum { DRAWS = 1000000 };
+    static const uint64_t settings[][2] = {{1, 512000},           {350, 512000},
+                                           {511999, 512000},      {700000, 512000},
+                                           {12345678901, 512000}, {UINT64_MAX / 3, UINT64_MAX}};
+    struct draw draw = {15};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        struct bk_strategy strategy;
+        uint64_t bytes = settings[i][0], unit = settings[i][1], whole = bytes / unit;
+        assert_int_equal(bk_strategy_weighted(unit, 1, &strategy), BK_OK);
+        double p = (double)(bytes % unit) / (double)unit, more = 0;
+        for (int done = 0; done < DRAWS; done++) {
+            struct bk_row row = {.id = draw_bits(&draw), .bytes = bytes};
+            more += (double)(bk_weight(&strategy, &row) - whole);
+        }
+        double off = more - DRAWS * p, mean = DRAWS * p < 900 ? 900 : DRAWS * p;
+        assert_true(off * off <= 64 * mean);
     }
 }
 
@@ -439,7 +531,7 @@ static void test_advance_stateless_kinds_change_nothing(void **state)
     struct draw draw = {11};
     for (int i = 0; i < 20000; i++) {
         struct bk_strategy strategy = draw_strategy(&draw);
-        if (strategy.kind == BK_PROBABILISTIC || strategy.kind == BK_COUNT)
+        if (bk_kind_fires(strategy.kind) || strategy.kind == BK_COUNT)
             continue;
         struct bk_key_state key = draw_state(&draw, &strategy), before = key;
         struct bk_row row = draw_row(&draw);
@@ -454,19 +546,19 @@ static void test_advance_stateless_kinds_change_nothing(void **state)
 
 /* Counts rows in steps, as far as the validity reaches, and advances for the rows that fire alone. */
 static void place_by_jumps(const struct bk_strategy *strategy, const int64_t *times_ns, const uint64_t *ids,
-                           int64_t *buckets)
+                           const uint64_t *bytes, int64_t *buckets)
 {
     struct bk_key_state key = {0, 0, 0};
     size_t i = 0;
     while (i < ROWS) {
-        struct bk_row row = {times_ns[i], i, ids[i], 1};
+        struct bk_row row = {times_ns[i], i, ids[i], bytes[i]};
         struct bk_route route;
         assert_int_equal(bk_route(strategy, &key, &row, &route), BK_OK);
-        size_t end = bk_first_firing(strategy, ids, i, ROWS);
+        size_t end = bk_first_firing(strategy, ids, bytes, i, ROWS);
         for (; i < end && times_ns[i] < route.until_ns && i < route.sequence_high; i++)
             buckets[i] = route.bucket;
         if (i == end && i < ROWS && times_ns[i] < route.until_ns) {
-            row = (struct bk_row){times_ns[i], i, ids[i], 1};
+            row = (struct bk_row){times_ns[i], i, ids[i], bytes[i]};
             buckets[i++] = route.bucket;
             assert_int_equal(bk_advance(strategy, &key, &row, NULL), BK_OK);
         }
@@ -481,21 +573,23 @@ static void test_route_host_that_jumps_places_as_one_that_asks(void **state)
         struct bk_strategy strategy;
         uint64_t threshold = 1 + draw_below(&draw, 4);
         enum bk_status made =
-            run % 3 == 0   ? bk_strategy_time(1000 + (int64_t)draw_below(&draw, 9000), 77, &strategy)
-            : run % 3 == 1 ? bk_strategy_count(1 + draw_below(&draw, 50), &strategy)
-                           : bk_strategy_probabilistic((uint32_t)draw_below(&draw, 6), threshold, &strategy);
+            run % 4 == 0   ? bk_strategy_time(1000 + (int64_t)draw_below(&draw, 9000), 77, &strategy)
+            : run % 4 == 1 ? bk_strategy_count(1 + draw_below(&draw, 50), &strategy)
+            : run % 4 == 2 ? bk_strategy_probabilistic((uint32_t)draw_below(&draw, 6), threshold, &strategy)
+                           : bk_strategy_weighted(1 + draw_below(&draw, 6), threshold, &strategy);
         assert_int_equal(made, BK_OK);
         int64_t times_ns[ROWS], asked[ROWS], jumped[ROWS], now_ns = -50000;
-        uint64_t ids[ROWS];
+        uint64_t ids[ROWS], bytes[ROWS];
         struct bk_key_state key = {0, 0, 0};
         for (size_t i = 0; i < ROWS; i++) {
             times_ns[i] = now_ns += (int64_t)draw_below(&draw, 600);
             ids[i] = draw_bits(&draw);
-            struct bk_row row = {times_ns[i], i, ids[i], 1};
+            bytes[i] = draw_below(&draw, 3);
+            struct bk_row row = {times_ns[i], i, ids[i], bytes[i]};
             asked[i] = bucket_at(&strategy, &key, &row);
             assert_int_equal(bk_advance(&strategy, &key, &row, NULL), BK_OK);
         }
-        place_by_jumps(&strategy, times_ns, ids, jumped);
+        place_by_jumps(&strategy, times_ns, ids, bytes, jumped);
         assert_memory_equal(asked, jumped, sizeof asked);
     }
 }
@@ -538,6 +632,11 @@ static void test_route_misuse_is_refused_and_changes_nothing(void **state)
     struct bk_route route;
     assert_int_equal(bk_route(&strategy, &last, &row, &route), BK_OK);
 
+    assert_int_equal(bk_strategy_weighted(512, 40, &strategy), BK_OK);
+    for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++)
+        assert_refused(&strategy, &impossible[i], &row, BK_ERROR_STATE);
+    assert_refused(&strategy, NULL, &row, BK_ERROR_NULL);
+
     strategy.kind = BK_KIND_COUNT;
     assert_refused(&strategy, &key, &row, BK_ERROR_KIND);
     strategy.kind = (enum bk_kind)INT32_MAX;
@@ -555,9 +654,12 @@ int main(void)
         cmocka_unit_test(test_fires_random_ids_agree_with_the_naive_rule),
         cmocka_unit_test(test_fires_chance_is_exact_to_the_last_id),
         cmocka_unit_test(test_first_firing_equals_asking_row_by_row),
+        cmocka_unit_test(test_first_firing_weighted_equals_asking_row_by_row),
         cmocka_unit_test(test_first_firing_without_sense_is_the_end),
         cmocka_unit_test(test_fires_fraction_is_the_chance),
         cmocka_unit_test(test_advance_follows_a_naive_counter),
+        cmocka_unit_test(test_advance_weighted_follows_a_naive_counter),
+        cmocka_unit_test(test_weight_is_bytes_over_the_unit_on_average),
         cmocka_unit_test(test_advance_count_keeps_the_newest_bucket),
         cmocka_unit_test(test_advance_stateless_kinds_change_nothing),
         cmocka_unit_test(test_route_host_that_jumps_places_as_one_that_asks),

@@ -79,6 +79,25 @@ static void test_strategy_sound_settings_are_kept(void **state)
     assert_int_equal(made.kind, BK_HASH);
     assert_int_equal(bk_strategy_hash(BK_BUCKETS_MAX, &made), BK_OK);
     assert_int_equal(made.of.hash.buckets, BK_BUCKETS_MAX);
+
+    assert_int_equal(bk_strategy_weighted(512000, 40, &made), BK_OK);
+    assert_int_equal(made.kind, BK_WEIGHTED);
+    assert_true(made.of.weighted.bytes == 512000 && made.of.weighted.threshold == 40);
+    assert_int_equal(bk_strategy_weighted(UINT64_MAX, UINT64_MAX, &made), BK_OK);
+    assert_true(made.of.weighted.bytes == UINT64_MAX && made.of.weighted.threshold == UINT64_MAX);
+}
+
+static void test_strategy_thresholds_are_of_the_kinds_that_fire(void **state)
+{
+    (void)state;
+    struct bk_strategy made;
+    assert_int_equal(bk_strategy_weighted(512000, 40, &made), BK_OK);
+    assert_true(bk_kind_fires(made.kind) && bk_threshold(&made) == 40);
+    assert_int_equal(bk_strategy_probabilistic(9, 41, &made), BK_OK);
+    assert_true(bk_kind_fires(made.kind) && bk_threshold(&made) == 41);
+    assert_int_equal(bk_strategy_count(42, &made), BK_OK);
+    assert_true(!bk_kind_fires(made.kind) && bk_threshold(&made) == 0);
+    assert_true(bk_threshold(NULL) == 0);
 }
 
 static void test_strategy_bad_settings_are_refused_and_zeroed(void **state)
@@ -103,6 +122,8 @@ static void test_strategy_bad_settings_are_refused_and_zeroed(void **state)
     ASSERT_REFUSED(BK_ERROR_BUCKETS, bk_strategy_hash, 0);
     ASSERT_REFUSED(BK_ERROR_BUCKETS, bk_strategy_hash, BK_BUCKETS_MAX + 1u);
     ASSERT_REFUSED(BK_ERROR_BUCKETS, bk_strategy_hash, UINT32_MAX);
+    ASSERT_REFUSED(BK_ERROR_BYTES, bk_strategy_weighted, 0, 1);
+    ASSERT_REFUSED(BK_ERROR_THRESHOLD, bk_strategy_weighted, 1, 0);
 }
 
 static void test_strategy_null_output_is_refused(void **state)
@@ -116,6 +137,7 @@ static void test_strategy_null_output_is_refused(void **state)
     assert_int_equal(bk_strategy_probabilistic(9, 40, NULL), BK_ERROR_NULL);
     assert_int_equal(bk_strategy_probabilistic_chance(1, 0, 40, NULL), BK_ERROR_NULL);
     assert_int_equal(bk_strategy_hash(256, NULL), BK_ERROR_NULL);
+    assert_int_equal(bk_strategy_weighted(1, 1, NULL), BK_ERROR_NULL);
     assert_int_equal(bk_strategy_check(NULL), BK_ERROR_NULL);
 }
 
@@ -128,7 +150,7 @@ static void test_strategy_filled_by_hand_is_checked_as_constructed(void **state)
         uint64_t a = draw_size(&draw), b = draw_size(&draw), c = draw_below(&draw, 3);
         memset(&filled, 0, sizeof filled);
         enum bk_status wanted;
-        switch (i % 5) {
+        switch (i % 6) {
         case 0:
             filled.kind = BK_TIME;
             filled.of.time.window_ns = (int64_t)a;
@@ -154,6 +176,12 @@ static void test_strategy_filled_by_hand_is_checked_as_constructed(void **state)
             filled.of.probabilistic.threshold = c;
             wanted = bk_strategy_probabilistic_chance(a, b, c, &made);
             break;
+        case 4:
+            filled.kind = BK_WEIGHTED;
+            filled.of.weighted.bytes = b % 3;
+            filled.of.weighted.threshold = c;
+            wanted = bk_strategy_weighted(b % 3, c, &made);
+            break;
         default:
             filled.kind = BK_HASH;
             filled.of.hash.buckets = (uint32_t)a;
@@ -176,7 +204,7 @@ static void test_strategy_filled_by_hand_is_checked_as_constructed(void **state)
 static void test_strategy_names_and_texts_are_total(void **state)
 {
     (void)state;
-    static const char *const names[] = {"none", "time", "count", "probabilistic", "hash"};
+    static const char *const names[] = {"none", "time", "count", "probabilistic", "hash", "weighted"};
     for (int kind = 0; kind < BK_KIND_COUNT; kind++)
         assert_string_equal(bk_kind_name((enum bk_kind)kind), names[kind]);
     assert_string_equal(bk_kind_name(BK_KIND_COUNT), "unknown");
@@ -195,6 +223,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_strategy_sound_settings_are_kept),
+        cmocka_unit_test(test_strategy_thresholds_are_of_the_kinds_that_fire),
         cmocka_unit_test(test_strategy_bad_settings_are_refused_and_zeroed),
         cmocka_unit_test(test_strategy_null_output_is_refused),
         cmocka_unit_test(test_strategy_filled_by_hand_is_checked_as_constructed),

@@ -40,6 +40,8 @@ static const char strategies_text[] = "strategies:\n"
                                       "  - probabilistic: {bits: 2, threshold: 9}\n"
                                       "  - probabilistic: {bits: 0, threshold: 5, label: bits0}\n"
                                       "  - probabilistic: {chance: 3/17, threshold: 2, label: chance}\n"
+                                      "  - weighted: {bytes: 2KB, threshold: 5}\n"
+                                      "  - weighted: {bytes: 100B, threshold: 60, label: heavy}\n"
                                       "  - hash: {buckets: 5}\n"
                                       "  - hash: {buckets: 300, label: wide}\n";
 

@@ -122,7 +122,7 @@ static void test_seeds_try_every_kind_of_strategy_and_leads_of_both_sorts(void *
         struct lab_scenario *scenario = draw(&nothing, seed);
         const struct lab_strategy *strategy = &scenario->strategies[0];
         kinds[strategy->strategy.kind]++;
-        if (strategy->strategy.kind == BK_PROBABILISTIC) {
+        if (bk_kind_fires(strategy->strategy.kind)) {
             ways[strategy->coordination]++;
             counters[strategy->counter]++;
         }

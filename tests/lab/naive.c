@@ -156,7 +156,7 @@ static void run_key(const struct lab_scenario *scenario, const struct bk_strateg
     }
     result->rows += rows->count;
     result->keys += rows->count > 0;
-    result->state_reads += strategy->kind == BK_PROBABILISTIC && rows->count > 0;
+    result->state_reads += bk_kind_fires(strategy->kind) && rows->count > 0;
     result->digest += sim_placement_finish(&placement, key_index);
     for (size_t i = first; i < result->partition_count; i++) {
         struct naive_partition *partition = &result->partitions[i];

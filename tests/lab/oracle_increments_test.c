@@ -5,6 +5,12 @@
 
 #define SECOND SIM_SECOND
 
+/* What a row adds: what is lost and doubled are operations, what is conserved is their sum. */
+static uint64_t amount_of(uint64_t row)
+{
+    return 1 + row % 5;
+}
+
 static void open_counters(struct stand *stand)
 {
     stand_prepare_probabilistic(stand, BK_SINGLE);
@@ -20,7 +26,7 @@ static void add(struct stand *stand, uint64_t counter, uint64_t row)
                                        .consistency = CASS_LOCAL_QUORUM,
                                        .key = counter,
                                        .row_id = row,
-                                       .delta = 1,
+                                       .delta = (int64_t)amount_of(row),
                                        .timestamp_us = INT64_MIN};
     cass_request(stand->run.cluster, 0, CASS_ANY_NODE, 0, &statement);
     stand_wait_until(stand, (sim_queue_now(&stand->run.queue) - stand->run.start_ns));
@@ -33,13 +39,14 @@ static void count(struct stand *stand, uint32_t key, uint64_t row, int asked, in
 {
     struct lab_host_operation operation = stand_operation(key, row, 0);
     operation.fires = true;
+    operation.weight = amount_of(row);
     stand_place(stand, key, row, 0, 0, 0);
     stand_store(stand, key, row, 0, 0, true);
     stand_acknowledge(stand, &operation);
     for (int i = 0; i < asked; i++) {
         operation.has_counted = true;
         operation.counter = key;
-        lab_increment_asked(&stand->run, key, row);
+        lab_increment_asked(&stand->run, key, row, amount_of(row));
         if (i < made)
             add(stand, key, row);
     }
@@ -131,7 +138,7 @@ static void test_increments_that_no_row_explains_are_a_difference(void **state)
     (void)state;
     struct stand stand;
     open_counters(&stand);
-    stand.run.oracles.increments.lost = 1;
+    stand.run.oracles.increments.amount_lost = 1;
     stand_end(&stand);
     assert_violations(&stand, LAB_ORACLE_CONSERVED, 1);
     stand_close(&stand);
@@ -150,7 +157,7 @@ struct listed {
 struct list {
     struct listed items[TRIES];
     size_t count;
-    uint64_t due, lost, doubled;
+    uint64_t due, lost, doubled, amount_due, amount_lost, amount_doubled;
 };
 
 static struct listed *find(struct list *list, uint64_t counter, uint64_t row)
@@ -166,14 +173,15 @@ static void ask_listed(struct lab_cluster_run *run, struct list *list, struct li
 {
     (void)list;
     listed->asked++;
-    lab_increment_asked(run, listed->counter, listed->row);
+    lab_increment_asked(run, listed->counter, listed->row, amount_of(listed->row));
 }
 
 static void apply_listed(struct lab_cluster_run *run, struct list *list, struct listed *listed)
 {
     listed->applied++;
     list->doubled += listed->applied > 1;
-    lab_increment_applied(run, listed->counter, listed->row);
+    list->amount_doubled += listed->applied > 1 ? amount_of(listed->row) : 0;
+    lab_increment_applied(run, listed->counter, listed->row, amount_of(listed->row));
 }
 
 static void end_listed(struct lab_cluster_run *run, struct list *list, struct listed *listed,
@@ -184,8 +192,11 @@ static void end_listed(struct lab_cluster_run *run, struct list *list, struct li
     listed->is_open = false;
     listed->is_forgotten = is_counted && listed->asked == 1 && listed->applied == 1;
     list->due++;
-    const struct lab_host_operation operation = {
-        .counter = listed->counter, .row = listed->row, .has_counted = true};
+    list->amount_due += amount_of(listed->row);
+    const struct lab_host_operation operation = {.counter = listed->counter,
+                                                 .row = listed->row,
+                                                 .weight = amount_of(listed->row),
+                                                 .has_counted = true};
     lab_increment_ended(run, &operation, is_counted);
 }
 
@@ -235,6 +246,7 @@ static void test_increments_random_are_as_a_plain_list_has_them(void **state)
         sim_random_init(&random, seed, SIM_FUZZ, 0);
         list.count = 0;
         list.due = list.lost = list.doubled = 0;
+        list.amount_due = list.amount_lost = list.amount_doubled = 0;
         try_random(&run, &list, &random, seed % 10 == 0 ? 3000 : 300);
         size_t used = 0;
         for (size_t i = 0; i < list.count; i++) {
@@ -244,12 +256,16 @@ static void test_increments_random_are_as_a_plain_list_has_them(void **state)
             forgotten += listed->is_forgotten;
             used += !listed->is_forgotten;
             list.lost += listed->applied == 0;
+            list.amount_lost += listed->applied == 0 ? amount_of(listed->row) : 0;
         }
         assert_int_equal(run.oracles.increments.used, used);
         assert_int_equal(run.oracles.increments.due, list.due);
         lab_increments_end(&run);
         assert_int_equal(run.oracles.verdict.increments_lost, list.lost);
         assert_int_equal(run.oracles.verdict.increments_doubled, list.doubled);
+        assert_true(run.oracles.increments.amount_due == list.amount_due);
+        assert_true(run.oracles.increments.amount_lost == list.amount_lost);
+        assert_true(run.oracles.increments.amount_doubled == list.amount_doubled);
         lost_in_all += list.lost;
         doubled_in_all += list.doubled;
         lab_oracles_destroy(&run);

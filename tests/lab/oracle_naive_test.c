@@ -40,7 +40,7 @@ static void open_story(struct story *story, uint64_t seed)
     struct stand *stand = &story->stand;
     memset(naive, 0, sizeof *naive);
     sim_random_init(&story->random, seed, SIM_FUZZ, 0);
-    naive->kind = chance(story, 3) ? (enum bk_kind)below(story, BK_KIND_COUNT) : BK_PROBABILISTIC;
+    naive->kind = chance(story, 3) ? (enum bk_kind)below(story, BK_HASH + 1) : BK_PROBABILISTIC;
     naive->partition_rows = naive->threshold = 1 + below(story, 3);
     naive->window_ns = 3 * SIM_SECOND;
     int64_t start_ns = INT64_C(1767225600) * SIM_SECOND;

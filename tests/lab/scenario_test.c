@@ -101,6 +101,31 @@ static void check_strategies(const struct lab_scenario *s)
     assert_int_equal(strategy[6].strategy.of.hash.buckets, 256);
 }
 
+static void test_weighted_is_read_with_all_its_settings(void **state)
+{
+    (void)state;
+    struct lab_scenario *s =
+        parse("duration: 1d\n"
+              "keys: {count: 1}\n"
+              "arrivals: {rate: 1/s}\n"
+              "agents: {count: 2}\n"
+              "strategies:\n"
+              "  - weighted: {bytes: 512KB, threshold: 40, coordination: locked, counter: "
+              "lwt, lock: {lasts: 3s}}\n"
+              "  - weighted: {bytes: 1TiB, threshold: 1, label: w}\n");
+    assert_int_equal(s->strategy_count, 2);
+    assert_string_equal(s->strategies[0].label, "weighted");
+    assert_int_equal(s->strategies[0].strategy.kind, BK_WEIGHTED);
+    assert_true(s->strategies[0].strategy.of.weighted.bytes == 512000);
+    assert_true(s->strategies[0].strategy.of.weighted.threshold == 40);
+    assert_int_equal(s->strategies[0].coordination, BK_LOCKED);
+    assert_int_equal(s->strategies[0].counter, BK_COUNTER_LWT);
+    assert_true(s->strategies[0].lock_lasts_ns == 3 * SIM_SECOND);
+    assert_true(s->strategies[1].strategy.of.weighted.bytes == UINT64_C(1) << 40);
+    assert_int_equal(s->strategies[1].coordination, BK_SINGLE);
+    lab_scenario_destroy(s);
+}
+
 static void check_workload(const struct wl_workload *w)
 {
     assert_true(w->seed == UINT64_MAX);
@@ -519,6 +544,7 @@ static void test_manual_lists_every_field_and_no_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_weighted_is_read_with_all_its_settings),
         cmocka_unit_test(test_scenario_with_every_field_is_read_whole),
         cmocka_unit_test(test_scenario_without_options_has_the_defaults),
         cmocka_unit_test(test_seed_of_the_caller_goes_first),

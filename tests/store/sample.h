@@ -289,6 +289,10 @@ static inline void assert_strategies_equal(const struct bk_strategy *a, const st
         assert_true(a->of.probabilistic.chance_denominator == b->of.probabilistic.chance_denominator);
         assert_true(a->of.probabilistic.threshold == b->of.probabilistic.threshold);
         break;
+    case BK_WEIGHTED:
+        assert_true(a->of.weighted.bytes == b->of.weighted.bytes);
+        assert_true(a->of.weighted.threshold == b->of.weighted.threshold);
+        break;
     case BK_HASH:
         assert_int_equal(a->of.hash.buckets, b->of.hash.buckets);
         break;

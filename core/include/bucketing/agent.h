@@ -61,7 +61,7 @@ enum bk_source {
 
 struct bk_agent_config {
     struct bk_strategy strategy;
-    enum bk_coordination coordination; /* BK_PROBABILISTIC only; else BK_SINGLE */
+    enum bk_coordination coordination; /* where bk_kind_fires(); else BK_SINGLE */
     enum bk_counter counter;
     enum bk_source source; /* BK_COUNT only; else BK_SOURCE_EXTERNAL */
     uint64_t lease_rows;   /* BK_SOURCE_LEASE: numbers taken at once; >= 1 */
@@ -102,7 +102,7 @@ enum bk_action_kind {
     BK_ACT_WRITE_STATE, /* plain write of the state row's columns in `mask` */
     BK_ACT_CAS_STATE,   /* conditional: IF the columns in if_mask equal `expected` THEN set those in `mask`;
                            if_mask 0: IF NOT EXISTS */
-    BK_ACT_ADD_COUNTER, /* add 1 to the counter column of key; of BK_GUARDED: of (key, bucket) */
+    BK_ACT_ADD_COUNTER, /* add amount to the counter column of key; of BK_GUARDED: of (key, bucket) */
     BK_ACT_READ_COUNTER,
     BK_ACT_READ_START,  /* BK_GUARDED: the row (key, bucket) of the table of starts, columns[0]; plain */
     BK_ACT_WRITE_START, /* BK_GUARDED: plain write of that row's one column, columns[0] */
@@ -148,6 +148,7 @@ struct bk_action {
     struct bk_row row;
     bool is_retry;
     bool serial;
+    int64_t amount; /* ADD_COUNTER: 1, or the row's weight */
     uint32_t mask, if_mask;
     int64_t columns[BK_COLUMN_COUNT], expected[BK_COLUMN_COUNT];
     struct bk_read_step step;        /* READ_ROWS */

@@ -8,11 +8,11 @@
  * agent has the same.
  *
  * BK_NONE, BK_TIME and BK_HASH may be followed by any kind. What their eras can have used is known from the
- * table, so the next era is raised above it. BK_COUNT and BK_PROBABILISTIC are followed by their own kind
- * alone, since which bucket a key had reached at the date only its state tells:
- * - BK_PROBABILISTIC goes on in the same bucket, with the same counter. A row fires, and a count is full, by
- * the settings of the row's own time; a count above a lower threshold rolls the key with the next row that
- * fires.
+ * table, so the next era is raised above it. BK_COUNT, BK_PROBABILISTIC and BK_WEIGHTED are followed by their
+ * own kind alone, since which bucket a key had reached at the date only its state tells:
+ * - BK_PROBABILISTIC and BK_WEIGHTED go on in the same bucket, with the same counter. A row fires, and a
+ * count is full, by the settings of the row's own time; a count above a lower threshold rolls the key with
+ * the next row that fires.
  * - BK_COUNT is ordered by sequence numbers, not by times. The first row of a key from the date on opens the
  *   era, with its own number and the bucket above the newest; from that number on rows are counted anew. The
  *   state keeps this, and agents must agree on it as on the sequence.
@@ -59,8 +59,8 @@ struct bk_history_state {
 /* A history of one era. Errors: as bk_strategy_check(), BK_ERROR_NULL; *out is then zeroed. */
 enum bk_status bk_history_begin(const struct bk_strategy *first, struct bk_history *out);
 /* From from_ns on rows are put by `next`. Errors: as bk_history_check(), BK_ERROR_ERA_TIME (not later than
- * the change before), BK_ERROR_ERA_KIND (another kind after BK_COUNT or BK_PROBABILISTIC), BK_ERROR_ERAS (no
- * room), BK_ERROR_BUCKET (bucket numbers would pass 2^63 - 1); nothing is changed then. */
+ * the change before), BK_ERROR_ERA_KIND (another kind after BK_COUNT, BK_PROBABILISTIC or BK_WEIGHTED),
+ * BK_ERROR_ERAS (no room), BK_ERROR_BUCKET (bucket numbers would pass 2^63 - 1); nothing is changed then. */
 enum bk_status bk_history_change(struct bk_history *history, int64_t from_ns, const struct bk_strategy *next);
 /* Whether a struct that came from elsewhere is one that the two functions above could have made. Errors: as
  * theirs; BK_ERROR_ERAS for a count out of range, BK_ERROR_BUCKET for a shift that is not the one made. */

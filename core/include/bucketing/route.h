@@ -28,13 +28,13 @@ struct bk_row {
     int64_t time_ns;   /* the row's own time, since 1970 */
     uint64_t sequence; /* its number within the key, from 0; only BK_COUNT looks at it */
     uint64_t id;       /* 64 random bits of its id */
-    uint64_t bytes;
+    uint64_t bytes;    /* its size; only BK_WEIGHTED looks at it */
 };
 
 /* What is kept per key. A new key's state is all zero. */
 struct bk_key_state {
     int64_t bucket;         /* the newest, as far as known */
-    uint64_t counter;       /* increments since the last roll */
+    uint64_t counter;       /* what rows have added since the last roll */
     int64_t last_change_ns; /* time of the row that rolled last; 0 before the first */
 };
 
@@ -54,7 +54,7 @@ struct bk_route {
 
 /* What bk_advance() did, each an operation that the host has to pay for. */
 struct bk_effect {
-    uint32_t counter_increments; /* 1 when the row fired */
+    uint32_t counter_increments; /* 1 when the row fired, however much it adds */
     uint32_t state_writes;       /* 1 when the key rolled: bucket, counter and time of change in one write */
     bool rolled;
 };
@@ -66,12 +66,19 @@ struct bk_effect {
 enum bk_status bk_route(const struct bk_strategy *strategy, const struct bk_key_state *state,
                         const struct bk_row *row, struct bk_route *out);
 
-/* Whether the row fires: for BK_PROBABILISTIC the low `bits` bits of its id are all 1, or, for a chance m/n,
- * the high word of id * n is below m. False for the others, and for NULL. */
+/* What the row adds to the key's counter. For BK_PROBABILISTIC 1 when the low `bits` bits of its id are all
+ * 1, or, for a chance m/n, when the high word of id * n is below m. For BK_WEIGHTED floor(bytes / B), and 1
+ * more when the high word of id * B is below bytes mod B, so that it is bytes / B on average. Else, for the
+ * others, and for NULL: 0. */
+uint64_t bk_weight(const struct bk_strategy *strategy, const struct bk_row *row);
+
+/* Whether the row fires: its weight is above 0. */
 bool bk_fires(const struct bk_strategy *strategy, const struct bk_row *row);
 
-/* The same over an array of ids: the index of the first from `begin` on that fires, or `end`. */
-size_t bk_first_firing(const struct bk_strategy *strategy, const uint64_t *ids, size_t begin, size_t end);
+/* The same over columns of ids and, for BK_WEIGHTED alone, of bytes (else it may be NULL): the index of the
+ * first row from `begin` on that fires, or `end`. Of BK_WEIGHTED without bytes each row may fire: `begin`. */
+size_t bk_first_firing(const struct bk_strategy *strategy, const uint64_t *ids, const uint64_t *bytes,
+                       size_t begin, size_t end);
 
 /* Takes a placed row into the key state. *effect may be NULL. Errors as for bk_route(); then nothing changes.
  */

@@ -18,11 +18,12 @@ extern "C" {
     X(BK_ERROR_CHANCE, "a chance m/n needs 0 < m <= n")                                                      \
     X(BK_ERROR_THRESHOLD, "the threshold must be at least 1")                                                \
     X(BK_ERROR_BUCKETS, "the number of buckets must be from 1 to 2147483647")                                \
+    X(BK_ERROR_BYTES, "the number of bytes must be at least 1")                                              \
     X(BK_ERROR_STATE, "the key state cannot be one of this strategy")                                        \
     X(BK_ERROR_PLAN, "this strategy cannot be read with that plan")                                          \
     X(BK_ERROR_QUERY, "no such kind of query")                                                               \
     X(BK_ERROR_RANGE, "a range must end after it begins, and lateness must not be negative")                 \
-    X(BK_ERROR_COORDINATION, "only the probabilistic strategy can be coordinated")                           \
+    X(BK_ERROR_COORDINATION, "only the probabilistic and the weighted strategy can be coordinated")          \
     X(BK_ERROR_SOURCE,                                                                                       \
       "only count has a source of numbers: a lease of at least 1, or a count of rows after "                 \
       "some rows or some time")                                                                              \

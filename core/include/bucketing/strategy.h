@@ -7,6 +7,7 @@
 #ifndef BUCKETING_STRATEGY_H
 #define BUCKETING_STRATEGY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "bucketing/status.h"
@@ -21,6 +22,7 @@ enum bk_kind {
     BK_COUNT,         /* the row's sequence number / rows */
     BK_PROBABILISTIC, /* a row that fires adds 1 to a counter; at the threshold the key rolls */
     BK_HASH,          /* consistent hash of the row's id into a fixed number of buckets */
+    BK_WEIGHTED, /* as BK_PROBABILISTIC, but a row adds its bytes / B on average: bytes are right-sized */
     BK_KIND_COUNT
 };
 
@@ -51,6 +53,10 @@ struct bk_strategy {
         struct {
             uint32_t buckets;
         } hash;
+        struct {
+            uint64_t bytes;     /* B: bytes for which the counter goes up by 1 */
+            uint64_t threshold; /* of the counter of a partition, which so gets threshold x B bytes */
+        } weighted;
     } of;
 };
 
@@ -71,12 +77,21 @@ enum bk_status bk_strategy_probabilistic_chance(uint64_t numerator, uint64_t den
 /* buckets from 1 to BK_BUCKETS_MAX, or BK_ERROR_BUCKETS. */
 enum bk_status bk_strategy_hash(uint32_t buckets, struct bk_strategy *out);
 
+/* A row adds floor(its bytes / bytes), plus 1 with the chance of the rest / bytes, to within 2^-64. bytes >=
+ * 1 (BK_ERROR_BYTES), threshold >= 1 (BK_ERROR_THRESHOLD). */
+enum bk_status bk_strategy_weighted(uint64_t bytes, uint64_t threshold, struct bk_strategy *out);
+
 /* Whether a struct that was filled by hand, or came from a file, is one that a constructor could have made.
  */
 enum bk_status bk_strategy_check(const struct bk_strategy *strategy);
 
-/* "none", "time", "count", "probabilistic", "hash"; "unknown" for a value that is none. */
+/* "none", "time", "count", "probabilistic", "hash", "weighted"; "unknown" for a value that is none. */
 const char *bk_kind_name(enum bk_kind kind);
+
+/* Whether keys roll when a counter that rows add to at random is full: BK_PROBABILISTIC and BK_WEIGHTED. */
+bool bk_kind_fires(enum bk_kind kind);
+/* What that counter is full at; 0 for the other kinds, and for NULL. */
+uint64_t bk_threshold(const struct bk_strategy *strategy);
 
 #ifdef __cplusplus
 }

@@ -121,7 +121,7 @@ struct lab_verdict {
  * holds. What stands in no row is not promised. */
 struct lab_promise {
     enum bk_kind kind;
-    enum bk_coordination coordination; /* of BK_PROBABILISTIC */
+    enum bk_coordination coordination; /* of BK_PROBABILISTIC, which stands for BK_WEIGHTED too */
     enum lab_oracle oracle;
     uint32_t except; /* bit c: LAB_CONDITION_c */
 };
