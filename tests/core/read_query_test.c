@@ -57,6 +57,9 @@ static struct bk_strategy draw_strategy(struct draw *draw, enum bk_kind kind)
     case BK_PROBABILISTIC:
         status = bk_strategy_probabilistic(1, 1 + draw_below(draw, 6), &strategy);
         break;
+    case BK_WEIGHTED:
+        status = bk_strategy_weighted(1 + draw_below(draw, 3), 1 + draw_below(draw, 6), &strategy);
+        break;
     default:
         status = bk_strategy_hash(1 + (uint32_t)draw_below(draw, 40), &strategy);
     }
@@ -81,7 +84,7 @@ static void draw_history(struct draw *draw, enum bk_kind kind, struct history *h
         struct bk_row row = {time_ns, i, id, 1};
         struct bk_route route;
         assert_int_equal(bk_route(&history->strategy, &history->state, &row, &route), BK_OK);
-        bool is_sequence = kind == BK_COUNT || kind == BK_PROBABILISTIC;
+        bool is_sequence = kind == BK_COUNT || bk_kind_fires(kind);
         bool rolled = i > 0 && is_sequence && route.bucket + shift > history->rows[i - 1].bucket;
         shift += rolled && shift < 100 && draw_below(draw, 3) == 0 ? (int64_t)draw_below(draw, 4) : 0;
         history->rows[i] = (struct stored){time_ns, route.bucket + shift, false};
@@ -221,7 +224,7 @@ static void test_read_every_strategy_query_and_plan_equals_a_full_scan(void **st
     for (int i = 0; i < 60000; i++) {
         draw_history(&draw, (enum bk_kind)(i % BK_KIND_COUNT), &history);
         struct bk_query query = draw_query(&draw, &history);
-        bool is_sequence = history.strategy.kind == BK_COUNT || history.strategy.kind == BK_PROBABILISTIC;
+        bool is_sequence = history.strategy.kind == BK_COUNT || bk_kind_fires(history.strategy.kind);
         history.tells_older = draw_below(&draw, 4) > 0;
         if (is_sequence && draw_below(&draw, 2) == 0) {
             query.start_count = draw_starts(&draw, &history, starts);
