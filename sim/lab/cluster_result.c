@@ -99,6 +99,12 @@ static void tally_partitions(struct lab_cluster_run *run)
 static int64_t current_bucket(const struct lab_cluster_run *run, uint32_t key_index)
 {
     const struct lab_cluster_key *key = &run->keys[key_index];
+    uint32_t top = run->oracles.keys[key_index].top;
+    /* Numbers of a lease may be far beyond any row: what counts is where rows are. */
+    if (run->config.source == BK_SOURCE_LEASE && top != LAB_NO_PARTITION)
+        return run->oracles.partitions[top].bucket;
+    if (run->config.source != BK_SOURCE_EXTERNAL)
+        return lab_state_newest(run, key_index);
     struct bk_row now = {.time_ns = run->end_ns, .sequence = key->rows > 0 ? key->rows - 1 : 0};
     struct bk_route route;
     switch (run->config.strategy.kind) {

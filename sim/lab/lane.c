@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cassandra/token.h"
+#include "count_cost.h"
 #include "kernel/time.h"
 
 #define CELLS_MIN 16u
@@ -100,6 +101,8 @@ void lab_lane_read(struct lab_lane *lane, const struct lab_lane_settings *settin
 void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                   const struct lab_key_name *key, int64_t end_ns)
 {
+    if (lane->placement.rows > 0 && settings->strategy->kind == BK_COUNT)
+        lab_count_cost(settings->way, lane->placement.rows, tally);
     tally->placement_digest += sim_placement_finish(&lane->placement, key->index);
     for (uint32_t i = 0; lane->cells_used > 0 && i < lane->cell_count; i++) {
         struct lab_cell *cell = &lane->cells[i];
@@ -174,6 +177,8 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
         assert(status == BK_OK);
         tally->counter_increments += effect.counter_increments;
         tally->state_writes += effect.state_writes;
+        if (last.sequence == route.sequence_high - 1 && lab_closes_when_full(settings->way))
+            lane->state.bucket = route.bucket + 1;
         from = end;
     }
 }

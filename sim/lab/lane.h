@@ -82,7 +82,8 @@ struct lab_lane {
 struct lab_lane_settings {
     const struct lab_scenario *scenario;
     const struct cass_ring *ring;
-    const struct bk_strategy *strategy;
+    const struct bk_strategy *strategy; /* as rows are placed by it */
+    const struct lab_strategy *way;     /* the same as the scenario has it */
 };
 
 /* A lane of zeros is ready for its first key; lab_lane_end() makes it ready for the next and keeps its

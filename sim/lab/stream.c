@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "count_cost.h"
 #include "kernel/time.h"
 
 /* The largest size that a trace or a scenario may name. What the tail of a law draws beyond it is cut, so
@@ -27,9 +28,12 @@ bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ri
     worker->lane_count = scenario->strategy_count;
     worker->settings = calloc(worker->lane_count, sizeof *worker->settings);
     worker->tallies = calloc(worker->lane_count, sizeof *worker->tallies);
-    bool is_made = worker->settings != NULL && worker->tallies != NULL;
+    worker->strategies = calloc(worker->lane_count, sizeof *worker->strategies);
+    bool is_made = worker->settings != NULL && worker->tallies != NULL && worker->strategies != NULL;
     for (size_t i = 0; is_made && i < worker->lane_count; i++) {
-        worker->settings[i] = (struct lab_lane_settings){scenario, ring, &scenario->strategies[i].strategy};
+        worker->strategies[i] = lab_counted_strategy(&scenario->strategies[i]);
+        worker->settings[i] =
+            (struct lab_lane_settings){scenario, ring, &worker->strategies[i], &scenario->strategies[i]};
         worker->wants_bytes = worker->wants_bytes || scenario->strategies[i].strategy.kind == BK_WEIGHTED;
         is_made = lab_tally_init(&worker->tallies[i], cass_ring_node_count(ring));
     }
@@ -48,6 +52,7 @@ void lab_worker_destroy(struct lab_worker *worker)
     for (size_t i = 0; worker->tallies != NULL && i < worker->lane_count; i++)
         lab_tally_clear(&worker->tallies[i]);
     free(worker->tallies);
+    free(worker->strategies);
     free(worker->settings);
     free(worker);
 }

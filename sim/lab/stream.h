@@ -32,6 +32,7 @@ struct lab_worker {
     size_t lane_count;
     bool wants_bytes;                   /* some lane goes by the size of each row */
     struct lab_lane_settings *settings; /* one a lane */
+    struct bk_strategy *strategies;     /* one a lane: as rows are placed by it */
     struct lab_tally *tallies;          /* one a lane */
     uint64_t rows, keys;
     int64_t times_ns[LAB_BATCH_ROWS];

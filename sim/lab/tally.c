@@ -26,6 +26,8 @@ void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint3
     into->counter_increments += from->counter_increments;
     into->state_reads += from->state_reads;
     into->state_writes += from->state_writes;
+    into->lwt += from->lwt;
+    into->rows_scanned += from->rows_scanned;
     if (from->peak_rows_per_s > into->peak_rows_per_s)
         into->peak_rows_per_s = from->peak_rows_per_s;
     into->read_empties += from->read_empties;

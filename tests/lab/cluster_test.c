@@ -29,6 +29,10 @@
     "agents: {count: 1}\n"
 #define NOTHING_TAKES_TIME "cluster: {nodes: 3, replication_factor: 3, " NO_TIME
 #define ONE_NODE           "cluster: {nodes: 1, replication_factor: 1, " NO_TIME
+#define ONE_NODE_REMEMBERED                                                                                  \
+    "cluster: {nodes: 1, replication_factor: 1, network: {latency: 0us}, node: {write: 0us, read: 0us, "     \
+    "scan_row: 0us, gc: {every: 1h, lasts: 0ms}}}\n"                                                         \
+    "agents: {count: 1, cache_ttl: 365d}\n"
 #define STATELESS                                                                                            \
     "strategies:\n"                                                                                          \
     "  - none: {}\n"                                                                                         \
@@ -142,6 +146,48 @@ static void test_cluster_every_coordination_of_one_agent_equals_stream(void **st
         lab_result_destroy(cluster);
     }
     lab_result_destroy(stream);
+}
+
+/* Whatever counts the rows: where they go, what is closed, and what each operation costs is what the stream
+ * engine works out from their number. */
+static void test_cluster_every_way_to_count_of_one_agent_equals_stream(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {"counter: external",
+                                       "counter: counter",
+                                       "counter: lwt",
+                                       "counter: lease, batch: 7",
+                                       "counter: lease, batch: 1000",
+                                       "counter: incremental, every_rows: 1",
+                                       "counter: incremental, every_rows: 30",
+                                       "counter: incremental, every_rows: 400",
+                                       "counter: scan",
+                                       "counter: scan, every_rows: 9",
+                                       "counter: memory"};
+    static const char *const figures[] = {
+        "partitions.closed",      "partitions.open",     "writes.counter_increments",
+        "writes.state_reads",     "writes.state_writes", "writes.lwt",
+        "writes.rows_scanned",    "writes.misrouted",    "writes.rows",
+        "partitions.all.rows.max"};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        char text[2048], name[64];
+        snprintf(text, sizeof text, WORKLOAD "strategies: [count: {rows: 100, %s}]\n", ways[i]);
+        struct lab_result *stream = run_text(text, 1);
+        snprintf(text, sizeof text, WORKLOAD ONE_NODE_REMEMBERED "strategies: [count: {rows: 100, %s}]\n",
+                 ways[i]);
+        struct lab_result *cluster = run_text(text, 1);
+        if (cluster->strategies[0].placement_digest != stream->strategies[0].placement_digest)
+            fail_msg("%s: placements differ", ways[i]);
+        for (size_t j = 0; j < sizeof figures / sizeof *figures; j++) {
+            snprintf(name, sizeof name, "count.%s", figures[j]);
+            if (metric(cluster, name) != metric(stream, name))
+                fail_msg("%s: %s is %.0f, not %.0f", ways[i], name, metric(cluster, name),
+                         metric(stream, name));
+        }
+        assert_true(metric(stream, "count.partitions.closed") > 20);
+        lab_result_destroy(cluster);
+        lab_result_destroy(stream);
+    }
 }
 
 #define BUSY                                                                                                 \
@@ -369,6 +415,7 @@ int main(void)
         cmocka_unit_test(test_cluster_where_nothing_takes_time_equals_stream),
         cmocka_unit_test(test_cluster_over_a_trace_equals_stream),
         cmocka_unit_test(test_cluster_every_coordination_of_one_agent_equals_stream),
+        cmocka_unit_test(test_cluster_every_way_to_count_of_one_agent_equals_stream),
         cmocka_unit_test(test_cluster_a_lead_beyond_every_cache_routes_all_rows_right),
         cmocka_unit_test(test_cluster_counts_increments_and_rolls_apart),
         cmocka_unit_test(test_cluster_under_faults_conserves_rows),

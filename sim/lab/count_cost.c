@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "count_cost.h"
+
+#include <assert.h>
+
+static uint64_t counts_of_partition(const struct lab_strategy *strategy);
+static uint64_t rows_scanned(uint64_t counts, uint64_t every_rows);
+
+struct bk_strategy lab_counted_strategy(const struct lab_strategy *strategy)
+{
+    struct bk_strategy counted = strategy->strategy;
+    uint64_t rows = 0;
+    if (lab_closes_when_full(strategy) &&
+        !__builtin_mul_overflow(counts_of_partition(strategy), strategy->every_rows, &rows))
+        counted.of.count.rows = rows;
+    return counted;
+}
+
+bool lab_closes_when_full(const struct lab_strategy *strategy)
+{
+    return strategy->source == BK_SOURCE_INCREMENTAL || strategy->source == BK_SOURCE_SCAN;
+}
+
+void lab_count_cost(const struct lab_strategy *strategy, uint64_t rows, struct lab_tally *tally)
+{
+    uint64_t every_rows = strategy->every_rows, counts = every_rows > 0 ? rows / every_rows : 0;
+    assert(rows > 0);
+    tally->state_reads += strategy->source >= BK_SOURCE_LWT; /* whoever comes first looks what there is */
+    switch (strategy->source) {
+    case BK_SOURCE_EXTERNAL:
+        break;
+    case BK_SOURCE_COUNTER:
+        tally->counter_increments += rows;
+        tally->state_reads += rows;
+        break;
+    case BK_SOURCE_LWT:
+        tally->lwt += rows;
+        break;
+    case BK_SOURCE_LEASE:
+        tally->lwt += (rows - 1) / strategy->lease_rows + 1;
+        break;
+    case BK_SOURCE_INCREMENTAL:
+        tally->state_reads += counts;
+        tally->lwt += counts;
+        tally->rows_scanned += counts * every_rows;
+        break;
+    case BK_SOURCE_SCAN: {
+        uint64_t of_partition = counts_of_partition(strategy), full = counts / of_partition;
+        /* A roll looks at the state again before it writes it. */
+        tally->state_reads += counts + full;
+        tally->state_writes += full;
+        tally->rows_scanned +=
+            full * rows_scanned(of_partition, every_rows) + rows_scanned(counts % of_partition, every_rows);
+        break;
+    }
+    case BK_SOURCE_MEMORY:
+        tally->state_reads++; /* the count of what is there: nothing */
+        tally->state_writes += (rows - 1) / strategy->strategy.of.count.rows;
+        break;
+    }
+}
+
+static uint64_t counts_of_partition(const struct lab_strategy *strategy)
+{
+    return (strategy->strategy.of.count.rows - 1) / strategy->every_rows + 1;
+}
+
+/* n + 2n + ... */
+static uint64_t rows_scanned(uint64_t counts, uint64_t every_rows)
+{
+    return (counts % 2 == 0 ? counts / 2 * (counts + 1) : (counts + 1) / 2 * counts) * every_rows;
+}
