@@ -115,13 +115,17 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
     uint64_t entity = lab_rows_key_entity(run->rows, key_index);
     uint64_t turn = run->scenario->agents.by_key ? 0 : number;
     uint32_t chosen = choose_agent(run, sim_hash(run->scenario->seed ^ entity, SIM_AGENT, turn));
-    int64_t time_ns = chosen == UINT32_MAX ? arrival->time_ns : lab_agent_clock(run, chosen);
-    key->birth_ns = number == 0 ? time_ns : key->birth_ns;
+    const struct wl_workload *workload = &run->scenario->workload;
+    int64_t now_ns = chosen == UINT32_MAX ? arrival->time_ns : lab_agent_clock(run, chosen);
+    int64_t time_ns = wl_own_time(workload, now_ns, arrival->late_ns);
+    run->tally.late_rows += arrival->late_ns > 0;
+    if (number == 0 || (wl_has_own_times(workload) && time_ns < key->birth_ns))
+        key->birth_ns = time_ns;
     struct bk_row row = {time_ns, number, arrival->id, arrival->bytes};
     uint32_t operation_number = 0;
     enum bk_status status = BK_ERROR_BUSY;
     if (chosen != UINT32_MAX)
-        status = bk_agent_write(run->agents[chosen].agent, time_ns, key_index, &row, &operation_number);
+        status = bk_agent_write(run->agents[chosen].agent, now_ns, key_index, &row, &operation_number);
     if (status == BK_ERROR_BUSY) {
         run->refused++;
         lab_oracles_placed(run, key_index, number, 0, LAB_UNPLACED, 0);

@@ -9,7 +9,6 @@
 #include "result_make.h"
 
 static void tally_partitions(struct lab_cluster_run *run);
-static int64_t current_bucket(const struct lab_cluster_run *run, uint32_t key);
 
 bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_cluster_run **runs,
                         struct lab_result **out)
@@ -83,7 +82,7 @@ static void tally_partitions(struct lab_cluster_run *run)
         cass_partition_at(run->cluster, i, &view);
         if (view.rows == 0)
             continue;
-        bool is_closed = view.bucket < current_bucket(run, (uint32_t)view.key);
+        bool is_closed = view.bucket < lab_current_bucket(run, (uint32_t)view.key, run->end_ns);
         bool over_rows = limits->partition_rows != 0 && view.rows > limits->partition_rows;
         bool over_bytes = limits->partition_bytes != 0 && view.bytes > limits->partition_bytes;
         tally->over_limit_rows += over_rows;
@@ -92,30 +91,5 @@ static void tally_partitions(struct lab_cluster_run *run)
         tally->tiny += is_closed && view.rows < limits->tiny_rows;
         lab_histogram_add(is_closed ? &tally->closed_rows : &tally->open_rows, view.rows, 1, view.rows);
         lab_histogram_add(is_closed ? &tally->closed_bytes : &tally->open_bytes, view.bytes, 1, view.rows);
-    }
-}
-
-/* The bucket that a row would belong to at the end of the run: partitions below it are closed. */
-static int64_t current_bucket(const struct lab_cluster_run *run, uint32_t key_index)
-{
-    const struct lab_cluster_key *key = &run->keys[key_index];
-    uint32_t top = run->oracles.keys[key_index].top;
-    /* Numbers of a lease may be far beyond any row: what counts is where rows are. */
-    if (run->config.source == BK_SOURCE_LEASE && top != LAB_NO_PARTITION)
-        return run->oracles.partitions[top].bucket;
-    if (run->config.source != BK_SOURCE_EXTERNAL)
-        return lab_state_newest(run, key_index);
-    struct bk_row now = {.time_ns = run->end_ns, .sequence = key->rows > 0 ? key->rows - 1 : 0};
-    struct bk_route route;
-    switch (run->config.strategy.kind) {
-    case BK_TIME:
-    case BK_COUNT:
-        bk_route(&run->config.strategy, NULL, &now, &route);
-        return route.bucket;
-    case BK_PROBABILISTIC:
-    case BK_WEIGHTED:
-        return lab_state_bucket_at(run, key_index, run->end_ns);
-    default:
-        return INT64_MIN; /* none and hash: all are open */
     }
 }

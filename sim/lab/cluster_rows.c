@@ -129,14 +129,16 @@ static bool draw_ahead(const struct lab_rows *rows, uint32_t key, struct lab_cur
         return cursor->ahead_end > 0;
     }
     if (!cursor->is_open) {
-        wl_key_init(&cursor->made, workload, key);
+        wl_rows_init(&cursor->made, workload, key);
         cursor->is_open = true;
     }
-    int64_t times_ns[LAB_ROWS_AHEAD];
+    int64_t times_ns[LAB_ROWS_AHEAD], late_ns[LAB_ROWS_AHEAD];
     uint64_t ids[LAB_ROWS_AHEAD], bytes[LAB_ROWS_AHEAD];
-    size_t count = wl_key_rows(&cursor->made, rows->end_ns, LAB_ROWS_AHEAD, times_ns, ids, bytes);
+    const struct wl_columns columns = {times_ns, ids, bytes, wl_has_late(workload) ? late_ns : NULL};
+    size_t count = wl_rows_next(&cursor->made, rows->end_ns, LAB_ROWS_AHEAD, &columns);
     for (size_t i = 0; i < count; i++)
-        cursor->ahead[i] = (struct lab_arrival){times_ns[i], ids[i], bytes[i]};
+        cursor->ahead[i] =
+            (struct lab_arrival){times_ns[i], ids[i], bytes[i], columns.late_ns == NULL ? 0 : late_ns[i]};
     cursor->ahead_end = (uint32_t)count;
     return count > 0;
 }
@@ -218,7 +220,7 @@ static bool add_line(struct lab_rows *rows, const struct wl_trace_batch *line, s
             key->rows = grown;
             key->capacity = capacity;
         }
-        key->rows[key->count++] = (struct lab_arrival){time_ns, 0, line->bytes};
+        key->rows[key->count++] = (struct lab_arrival){time_ns, 0, line->bytes, 0};
         rows->row_count++;
     }
     return true;

@@ -15,6 +15,7 @@
 #include "lab/run.h"
 #include "lane.h"
 #include "oracles.h"
+#include "workload/rows.h"
 
 #define LAB_ROWS_AHEAD 16u
 /* Under way at once of all agents together, as long as each has LAB_OPERATIONS_MIN. */
@@ -44,6 +45,7 @@ enum lab_event {
 struct lab_arrival {
     int64_t time_ns;
     uint64_t id, bytes;
+    int64_t late_ns; /* its own time lies so far before the one that its agent's clock shows */
 };
 
 /* The rows of all keys, key by key and in time order. */
@@ -62,7 +64,7 @@ struct lab_cursor {
     uint64_t next; /* of a trace: the row's number within the key */
     uint32_t ahead_begin, ahead_end;
     struct lab_arrival ahead[LAB_ROWS_AHEAD];
-    struct wl_key made;
+    struct wl_rows made;
     struct sim_random ids, bytes; /* of a trace */
 };
 bool lab_rows_next(const struct lab_rows *rows, uint32_t key, struct lab_cursor *cursor,
@@ -73,7 +75,8 @@ struct lab_cluster_key {
     struct lab_arrival coming;
     uint64_t rows;    /* that have come */
     uint64_t bytes;   /* of them */
-    int64_t birth_ns; /* time of the first of them that was taken, by its agent's clock */
+    int64_t birth_ns; /* time of the first of them that was taken, by its agent's clock; when rows have times
+                         of their own, the least */
     uint64_t acknowledged;
     int64_t state[BK_COLUMN_COUNT]; /* as stored; without the count */
     int64_t *changes;               /* by bucket: from when on rows belong to it, as stored; 0: not known */

@@ -56,6 +56,30 @@ int64_t lab_state_bucket_at(const struct lab_cluster_run *run, uint32_t key_inde
     return bucket;
 }
 
+int64_t lab_current_bucket(const struct lab_cluster_run *run, uint32_t key_index, int64_t time_ns)
+{
+    const struct lab_cluster_key *key = &run->keys[key_index];
+    uint32_t top = run->oracles.keys[key_index].top;
+    /* Numbers of a lease may be far beyond any row: what counts is where rows are. */
+    if (run->config.source == BK_SOURCE_LEASE && top != LAB_NO_PARTITION)
+        return run->oracles.partitions[top].bucket;
+    if (run->config.source != BK_SOURCE_EXTERNAL)
+        return lab_state_newest(run, key_index);
+    struct bk_row now = {.time_ns = time_ns, .sequence = key->rows > 0 ? key->rows - 1 : 0};
+    struct bk_route route;
+    switch (run->config.strategy.kind) {
+    case BK_TIME:
+    case BK_COUNT:
+        bk_route(&run->config.strategy, NULL, &now, &route);
+        return route.bucket;
+    case BK_PROBABILISTIC:
+    case BK_WEIGHTED:
+        return lab_state_bucket_at(run, key_index, time_ns);
+    default:
+        return INT64_MIN; /* none and hash: all are open */
+    }
+}
+
 int64_t lab_state_newest(const struct lab_cluster_run *run, uint32_t key)
 {
     const struct bk_strategy *strategy = &run->config.strategy;

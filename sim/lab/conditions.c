@@ -66,6 +66,8 @@ void lab_conditions_begin(struct lab_cluster_run *run)
         lab_condition_set(verdict, LAB_CONDITION_MANY_AGENTS);
     if (levels_are_weak(run->scenario))
         lab_condition_set(verdict, LAB_CONDITION_WEAK_LEVELS);
+    if (wl_has_own_times(&run->scenario->workload))
+        lab_condition_set(verdict, LAB_CONDITION_LATE_ROWS);
     if (run->config.coordination == BK_THREE_STATE &&
         run->config.lead_ns < agents->cache_ttl_ns + 2 * agents->clock_bound_ns)
         lab_condition_set(verdict, LAB_CONDITION_SHORT_LEAD);

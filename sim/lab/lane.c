@@ -21,9 +21,6 @@ static size_t first_at(const int64_t *times_ns, size_t from, size_t to, int64_t 
 static uint64_t bytes_between(const struct lab_batch *batch, size_t from, size_t to);
 static void watch_peak(const struct lab_lane *lane, struct lab_tally *tally, const struct lab_batch *batch,
                        size_t from, size_t to);
-static void finish_partition(const struct lab_lane_settings *settings, struct lab_tally *tally,
-                             const struct lab_key_name *key, int64_t bucket,
-                             const struct cass_partition *partition, bool is_closed);
 static void remember(struct lab_lane *lane, struct lab_tally *tally, uint64_t rows_wanted);
 static struct lab_cell *cell_of(struct lab_lane *lane, const struct bk_strategy *strategy, uint32_t bucket);
 static bool grow_cells(struct lab_lane *lane);
@@ -47,8 +44,12 @@ void lab_lane_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
     if (lane->placement.rows == 0 && bk_kind_fires(settings->strategy->kind))
         tally->state_reads++; /* the writer's cache knows nothing of the key yet */
     tally->rows += to - from;
+    for (size_t i = from; batch->late_ns != NULL && i < to; i++)
+        tally->late_rows += batch->late_ns[i] > 0;
     if (settings->strategy->kind == BK_HASH)
         rows_by_id(lane, settings, tally, batch, from, to);
+    else if (settings->strategy->kind == BK_TIME && batch->own_ns != NULL)
+        lab_windows_rows(lane, settings, tally, batch, from, to);
     else
         rows_by_range(lane, settings, tally, key, batch, from, to);
 }
@@ -67,9 +68,12 @@ void lab_lane_read(struct lab_lane *lane, const struct lab_lane_settings *settin
     uint64_t empties = 0;
     bool at_open = lane->open.rows > 0;
     uint32_t past = lane->past_end;
+    size_t windows = lane->window_count;
     for (;;) {
         bool is_over = !at_open && past == lane->past_begin;
         int64_t newest = at_open ? lane->bucket : is_over ? INT64_MIN : lane->past[past - 1].bucket;
+        if (windows > 0)
+            newest = lab_window_at(lane, windows - 1)->bucket;
         if (!by_id)
             empties += bk_read_skip_to(&reader, newest);
         if (!bk_read_next(&reader, &step))
@@ -79,6 +83,7 @@ void lab_lane_read(struct lab_lane *lane, const struct lab_lane_settings *settin
             filled = lane->cells_used;
             rows = lane->placement.rows;
         }
+        filled += lab_windows_step(lane, &step, &windows, &rows);
         if (at_open && lane->bucket >= step.bucket_low) {
             rows += lane->open.rows;
             filled++;
@@ -109,26 +114,27 @@ void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *setting
         if (cell->rows == 0)
             continue;
         struct cass_partition partition = {cell->rows, cell->bytes};
-        finish_partition(settings, tally, key, cell->bucket, &partition, false);
+        lab_lane_finish(settings, tally, key, cell->bucket, &partition, false);
         *cell = (struct lab_cell){0};
     }
     lane->cells_used = 0;
-    if (lane->open.rows > 0) {
-        int64_t current = lane->state.bucket;
-        if (settings->strategy->kind == BK_TIME) {
-            struct bk_row now = {.time_ns = end_ns};
-            struct bk_route route;
-            bk_route(settings->strategy, NULL, &now, &route);
-            current = route.bucket;
-        }
-        finish_partition(settings, tally, key, lane->bucket, &lane->open, current > lane->bucket);
+    int64_t current = lane->state.bucket;
+    if (settings->strategy->kind == BK_TIME) {
+        struct bk_row now = {.time_ns = end_ns};
+        struct bk_route route;
+        bk_route(settings->strategy, NULL, &now, &route);
+        current = route.bucket;
     }
+    lab_windows_end(lane, settings, tally, key, current);
+    if (lane->open.rows > 0)
+        lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, current > lane->bucket);
 }
 
 void lab_lane_clear(struct lab_lane *lane)
 {
     free(lane->cells);
     free(lane->past);
+    free(lane->windows);
     memset(lane, 0, sizeof *lane);
 }
 
@@ -155,7 +161,7 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
             end = firing + 1;
 
         if (lane->open.rows > 0 && route.bucket != lane->bucket) {
-            finish_partition(settings, tally, key, lane->bucket, &lane->open, true);
+            lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, true);
             if (settings->scenario->reads.present)
                 remember(lane, tally, settings->scenario->reads.rows);
             lane->open = (struct cass_partition){0, 0};
@@ -243,9 +249,9 @@ static void watch_peak(const struct lab_lane *lane, struct lab_tally *tally, con
     }
 }
 
-static void finish_partition(const struct lab_lane_settings *settings, struct lab_tally *tally,
-                             const struct lab_key_name *key, int64_t bucket,
-                             const struct cass_partition *partition, bool is_closed)
+void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally *tally,
+                     const struct lab_key_name *key, int64_t bucket, const struct cass_partition *partition,
+                     bool is_closed)
 {
     const struct lab_limits *limits = &settings->scenario->limits;
     bool over_rows = limits->partition_rows != 0 && partition->rows > limits->partition_rows;

@@ -26,6 +26,8 @@ struct lab_tally {
     uint64_t rows, counter_increments, state_reads, state_writes;
     uint64_t lwt, lock_ops, rows_scanned, retried, duplicated, misrouted; /* of a cluster run */
     uint64_t peak_rows_per_s;
+    uint64_t late_rows;                  /* that came later than their own time says */
+    uint64_t rows_into_closed, reopened; /* rows put into closed partitions; such partitions */
     uint64_t read_empties, reads_incomplete, reads_out_of_order;
     uint64_t placement_digest;
     struct cass_node_load *nodes; /* one for each node of the ring */
@@ -35,6 +37,8 @@ struct lab_tally {
 /* Rows of one key in time order, as columns. */
 struct lab_batch {
     const int64_t *times_ns;
+    const int64_t *own_ns;  /* the rows' own times, in no order; NULL: those of their arrival */
+    const int64_t *late_ns; /* how late each is; NULL: none */
     const uint64_t *ids;
     const uint64_t *bytes;        /* of each row; NULL when no strategy goes by it */
     const uint64_t *bytes_before; /* count + 1 running sums; NULL when every row has bytes_each */
@@ -59,6 +63,15 @@ struct lab_cell {
     uint32_t rows_in_second;
 };
 
+/* A partition of BK_TIME where rows come out of order. */
+struct lab_time_window {
+    int64_t bucket;
+    uint64_t rows, bytes;
+    uint64_t second;
+    uint32_t rows_in_second;
+    bool is_reopened;
+};
+
 struct lab_past {
     int64_t bucket;
     uint64_t rows;
@@ -73,6 +86,9 @@ struct lab_lane {
     /* BK_SCOPE_ROW: the partitions of the key, by bucket & mask; a free cell has no rows. */
     struct lab_cell *cells;
     uint32_t cell_count, cells_used;
+    /* BK_TIME where rows have own times: the key's partitions, in order of buckets. */
+    struct lab_time_window *windows;
+    size_t window_begin, window_count, window_capacity;
     /* With reads: the finished partitions that a read of the newest rows can meet, oldest first. */
     uint32_t past_begin, past_end, past_capacity;
     struct lab_past *past;
@@ -98,6 +114,25 @@ void lab_lane_read(struct lab_lane *lane, const struct lab_lane_settings *settin
 void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                   const struct lab_key_name *key, int64_t end_ns);
 void lab_lane_clear(struct lab_lane *lane);
+/* Puts a partition that gets no more rows into the tally. */
+void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally *tally,
+                     const struct lab_key_name *key, int64_t bucket, const struct cass_partition *partition,
+                     bool is_closed);
+
+/* lane_windows.c: the same for BK_TIME where a row's own time is not that of its arrival, so that any window
+ * may get one more: all are held, and memory grows with the windows of a key. */
+static inline struct lab_time_window *lab_window_at(const struct lab_lane *lane, size_t index)
+{
+    return &lane->windows[lane->window_begin + index];
+}
+void lab_windows_rows(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                      struct lab_tally *tally, const struct lab_batch *batch, size_t from, size_t to);
+/* The reader's next step goes down from `*above`, the number of windows not yet asked; returns the windows
+ * that it finds filled, and their rows. */
+uint64_t lab_windows_step(const struct lab_lane *lane, const struct bk_read_step *step, size_t *above,
+                          uint64_t *rows);
+void lab_windows_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                     const struct lab_key_name *key, int64_t current);
 
 /* A sum beyond 2^64 - 1 stays there: over every limit, rather than small again. */
 static inline void lab_bytes_add(uint64_t *sum, uint64_t bytes)

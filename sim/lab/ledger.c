@@ -140,6 +140,12 @@ void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row,
     oracles->placed++;
     partition->placed++;
     watch_second(run, &oracles->keys[key], partition);
+    if (wl_has_own_times(&run->scenario->workload) &&
+        bucket < lab_current_bucket(run, key, sim_queue_now(&run->queue))) {
+        run->tally.rows_into_closed++;
+        run->tally.reopened += !partition->is_reopened;
+        partition->is_reopened = true;
+    }
     if (oracles->is_ordered)
         judge_order(run, partition, row, time_ns, agent);
     if (!bk_kind_fires(run->config.strategy.kind))

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "workload/rows.h"
+
 struct quantile {
     const char *name;
     uint64_t per_mille;
@@ -58,6 +60,10 @@ bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenar
          add(out, "writes", "retried", (double)tally->retried) &&
          add(out, "writes", "duplicated", (double)tally->duplicated) &&
          add(out, "writes", "misrouted", (double)tally->misrouted);
+    if (wl_has_own_times(&scenario->workload))
+        ok = ok && add(out, "writes", "late", (double)tally->late_rows) &&
+             add(out, "writes", "into_closed", (double)tally->rows_into_closed) &&
+             add(out, "partitions", "reopened", (double)tally->reopened);
     if (scenario->reads.present)
         ok = ok && add_reads(out, tally);
     return ok && add(out, "peak", "rows_per_second_one_partition", (double)tally->peak_rows_per_s) &&

@@ -35,6 +35,7 @@ struct lab_partition {
     int64_t bucket;
     uint32_t key, lower, higher; /* the key's neighbours; LAB_NO_PARTITION at the ends */
     uint32_t rows_in_second;
+    bool is_reopened; /* it got a row after it was closed */
     int64_t second;
     uint64_t placed, stored, acknowledged;
     uint64_t balance[2];                           /* hash sums of stored less acknowledged rows */
@@ -209,6 +210,9 @@ void lab_increments_end(struct lab_cluster_run *run);
 /* From when on rows belong to a bucket, by bucket; 0: not known. */
 void lab_state_changed(struct lab_cluster_run *run, uint32_t key);
 int64_t lab_state_bucket_at(const struct lab_cluster_run *run, uint32_t key, int64_t time_ns);
+/* The bucket that a row of that time would belong to by what is stored now: partitions below it are closed.
+ */
+int64_t lab_current_bucket(const struct lab_cluster_run *run, uint32_t key, int64_t time_ns);
 /* Where a reader that comes now begins, of a strategy that is read by walking down. */
 int64_t lab_state_newest(const struct lab_cluster_run *run, uint32_t key);
 

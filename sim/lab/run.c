@@ -2,6 +2,7 @@
 #include "lab/run.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,12 @@
 
 /* Each key under way keeps a cell a bucket. */
 #define HASH_BUCKETS_MAX (UINT32_C(1) << 20)
+/* Where rows come late, each key under way keeps all of its windows. */
+#define WINDOWS_MAX (INT64_C(1) << 22)
 
 static bool check(const struct lab_scenario *scenario, struct sim_error *error);
+static bool check_windows(const struct lab_scenario *scenario, const struct lab_strategy *strategy,
+                          struct sim_error *error);
 static bool run_stream(const struct lab_scenario *scenario, uint32_t jobs, struct lab_progress *progress,
                        struct lab_result **out, struct sim_error *error);
 static struct lab_result *stream_result(const struct lab_scenario *scenario,
@@ -78,6 +83,8 @@ static bool check(const struct lab_scenario *scenario, struct sim_error *error)
                             "%s:%d:%d: %u hash buckets are more than a run can hold; use at most %u",
                             scenario->path, strategy->line, strategy->column,
                             strategy->strategy.of.hash.buckets, HASH_BUCKETS_MAX);
+        if (strategy->strategy.kind == BK_TIME && !check_windows(scenario, strategy, error))
+            return false;
     }
     if (scenario->design.is_given && !lab_design_is_plain(&scenario->design))
         return sim_fail(
@@ -88,6 +95,27 @@ static bool check(const struct lab_scenario *scenario, struct sim_error *error)
     const struct wl_workload *workload = &scenario->workload;
     return scenario->trace_path != NULL ||
            lab_check_walks(scenario, workload->start_ns, workload->start_ns + workload->duration_ns, error);
+}
+
+/* A late row may open any window of the run, and of the time before it that rows still come from. */
+static bool check_windows(const struct lab_scenario *scenario, const struct lab_strategy *strategy,
+                          struct sim_error *error)
+{
+    const struct wl_workload *workload = &scenario->workload;
+    int64_t window_ns = strategy->strategy.of.time.window_ns;
+    if (!wl_has_own_times(workload) || window_ns == 0)
+        return true;
+    int64_t windows = workload->duration_ns / window_ns + wl_late_most_ns(workload) / window_ns;
+    /* Nor has a key more of them than rows; bursts and spikes may bring twice the mean. */
+    double rows = workload->rate_per_s * (double)workload->duration_ns +
+                  workload->backfill_rate_per_s * (double)workload->backfill_before_ns;
+    rows *= 2e-9 * sim_zipf_share(&workload->popularity, 0);
+    if (windows <= WINDOWS_MAX || rows <= (double)WINDOWS_MAX)
+        return true;
+    return sim_fail(error, SIM_ERROR_INPUT,
+                    "%s:%d:%d: with late rows each key keeps its windows, here up to %" PRId64
+                    "; use a longer window, or leave out late, resolution and backfill",
+                    scenario->path, strategy->line, strategy->column, windows);
 }
 
 static struct lab_result *stream_result(const struct lab_scenario *scenario, struct lab_stream_result *stream)

@@ -16,6 +16,7 @@
 #define FACTOR_MAX 1e6
 #define BYTES_MAX  0x1p40
 #define ROWS_MAX   1e18
+#define LATE_MAX   (365.0 * (double)SIM_DAY)
 
 #define RATE_RANGE   "a rate above 0/s and at most 1000000000/s"
 #define FACTOR_RANGE "a number from 0.000001 to 1000000"
@@ -24,6 +25,7 @@
 
 static lab_field_reader read_popularity, read_spikes, read_row_bytes, read_uniform;
 static bool check_spikes(struct lab_reader *reader, const struct lab_node *spikes);
+static bool check_backfill(struct lab_reader *reader, const struct lab_node *backfill);
 static bool check_amounts(struct lab_reader *reader, const struct lab_node *arrivals);
 static double spikes_product(const struct wl_workload *workload, int64_t at_ns);
 static bool check_source(struct lab_reader *reader, const struct lab_node *root);
@@ -59,12 +61,39 @@ static const struct lab_table bursts_table = {
         {.name = NULL},
     }};
 
+static const struct lab_table late_table = {
+    .fields = (const struct lab_field[]){
+        {"share", lab_read_share, WORKLOAD(late_share), LAB_REQUIRED, 1e-12, 1,
+         "a share above 0% and at most 100%", NULL},
+        {"by", lab_read_duration, WORKLOAD(late_mean_ns), LAB_REQUIRED, 1, LATE_MAX,
+         "a mean duration above 0s and at most 365d", NULL},
+        {.name = NULL},
+    }};
+
+static const struct lab_choice orders[] = {{"forward", WL_FORWARD}, {"reverse", WL_REVERSE}, {NULL, 0}};
+
+static const struct lab_table backfill_table = {
+    .fields = (const struct lab_field[]){
+        {"before", lab_read_duration, WORKLOAD(backfill_before_ns), LAB_REQUIRED, 1, 100 * LATE_MAX,
+         "a duration above 0s and at most 36500d", NULL},
+        {"lasts", lab_read_duration, WORKLOAD(backfill_lasts_ns), LAB_OPTIONAL, 1, 0x1p63,
+         "a duration above 0s", NULL},
+        {"rate", lab_read_rate, WORKLOAD(backfill_rate_per_s), LAB_OPTIONAL, RATE_MIN, RATE_MAX, RATE_RANGE,
+         NULL},
+        {"order", lab_read_choice, WORKLOAD(backfill_order), LAB_OPTIONAL, 0, 0, NULL, orders},
+        {.name = NULL},
+    }};
+
 const struct lab_table lab_arrivals_table = {
     .fields = (const struct lab_field[]){
         {"rate", lab_read_rate, WORKLOAD(rate_per_s), LAB_REQUIRED, RATE_MIN, RATE_MAX, RATE_RANGE, NULL},
         {"daily", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &daily_table},
         {"bursts", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &bursts_table},
         {"spikes", read_spikes, 0, LAB_OPTIONAL, 0, 0, NULL, NULL},
+        {"late", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &late_table},
+        {"resolution", lab_read_duration, WORKLOAD(resolution_ns), LAB_OPTIONAL, 1, (double)SIM_DAY,
+         "a duration above 0s and at most 1d", NULL},
+        {"backfill", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &backfill_table},
         {.name = NULL},
     }};
 
@@ -146,7 +175,8 @@ bool lab_workload_complete(struct lab_reader *reader, const struct lab_node *roo
     workload->has_daily = lab_node_find(arrivals, "daily") != NULL;
     workload->has_bursts = lab_node_find(arrivals, "bursts") != NULL;
     sim_zipf_init(&workload->popularity, workload->popularity.s, workload->key_count);
-    return check_spikes(reader, lab_node_find(arrivals, "spikes")) && check_amounts(reader, arrivals);
+    return check_spikes(reader, lab_node_find(arrivals, "spikes")) && check_amounts(reader, arrivals) &&
+           check_backfill(reader, lab_node_find(arrivals, "backfill"));
 }
 
 static bool read_popularity(struct lab_reader *reader, const struct lab_field *field,
@@ -265,6 +295,34 @@ static bool check_spikes(struct lab_reader *reader, const struct lab_node *spike
             return lab_fail_value(reader, lab_node_find(item, "lasts"),
                                   "the spike ends after the run; shorten it, or make duration longer");
     }
+    return true;
+}
+
+/* Completes it: a history is as dense as the live stream, and is loaded over the whole run. */
+static bool check_backfill(struct lab_reader *reader, const struct lab_node *backfill)
+{
+    struct wl_workload *workload = &reader->scenario->workload;
+    if (backfill == NULL)
+        return true;
+    if (lab_node_find(backfill, "lasts") == NULL)
+        workload->backfill_lasts_ns = workload->duration_ns;
+    if (lab_node_find(backfill, "rate") == NULL)
+        workload->backfill_rate_per_s = workload->rate_per_s;
+    const struct lab_node *before = lab_node_find(backfill, "before");
+    if (workload->backfill_lasts_ns > workload->duration_ns)
+        return lab_fail_value(reader, lab_node_find(backfill, "lasts"),
+                              "longer than the run; shorten it, or make duration longer");
+    if (workload->backfill_before_ns > (INT64_C(1) << 62) - workload->backfill_lasts_ns)
+        return lab_fail_value(reader, before, "too long with what loading it lasts; shorten one of them");
+    double loaded = workload->backfill_rate_per_s * ((double)workload->backfill_before_ns / 1e9);
+    double rate = loaded / ((double)workload->backfill_lasts_ns / 1e9);
+    if (!(rate * sim_zipf_share(&workload->popularity, 0) <= RATE_MAX))
+        return lab_fail_value(
+            reader, before,
+            "the busiest key would load more than 1000000000 rows/s; load a shorter history, "
+            "or give it longer by 'lasts'");
+    if (!(loaded <= ROWS_MAX))
+        return lab_fail_value(reader, before, "more than 1e18 rows; load a shorter history, or a lower rate");
     return true;
 }
 

@@ -12,6 +12,7 @@
  * that the sums of a batch stay far from overflow. */
 #define ROW_BYTES_MAX (UINT64_C(1) << 40)
 
+static void mark_own_times(struct lab_worker *worker, size_t count);
 static uint64_t mark_seconds(struct lab_key *key, struct lab_worker *worker, size_t count);
 static void next_read(struct lab_key *key);
 static void read_all(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker, uint64_t rows);
@@ -81,12 +82,18 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
 {
     if (count == 0)
         return;
+    bool has_own_times = wl_has_own_times(&worker->scenario->workload);
+    if (has_own_times)
+        mark_own_times(worker, count);
+    const int64_t *own_ns = has_own_times ? worker->own_ns : worker->times_ns;
     if (key->rows == 0) {
-        key->first_time_ns = worker->times_ns[0];
+        key->birth_ns = own_ns[0];
         worker->keys++;
     }
     struct lab_batch batch = {
         .times_ns = worker->times_ns,
+        .own_ns = has_own_times ? own_ns : NULL,
+        .late_ns = wl_has_late(&worker->scenario->workload) ? worker->late_ns : NULL,
         .ids = worker->ids,
         .second_begin = worker->second_begin,
         .bytes = worker->wants_bytes ? worker->bytes : NULL,
@@ -120,6 +127,8 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
         }
         for (size_t i = 0; i < worker->lane_count; i++)
             lab_lane_rows(&lanes[i], &worker->settings[i], &worker->tallies[i], name, &batch, from, to);
+        for (; has_own_times && from < to; from++)
+            key->birth_ns = own_ns[from] < key->birth_ns ? own_ns[from] : key->birth_ns;
         from = to;
         if (from < count)
             read_all(key, lanes, worker, key->rows + from);
@@ -142,11 +151,12 @@ void lab_key_end(struct lab_key *key, struct lab_lane *lanes, struct lab_worker 
 bool lab_check_walks(const struct lab_scenario *scenario, int64_t start_ns, int64_t end_ns,
                      struct sim_error *error)
 {
+    int64_t birth_ns = start_ns - wl_late_most_ns(&scenario->workload);
     for (size_t i = 0; scenario->reads.present && i < scenario->strategy_count; i++) {
         const struct lab_strategy *strategy = &scenario->strategies[i];
         struct bk_reader reader;
         if (strategy->strategy.kind == BK_TIME &&
-            bk_read_latest(&strategy->strategy, NULL, end_ns, start_ns, 1, BK_PLAN_DEFAULT, &reader) != BK_OK)
+            bk_read_latest(&strategy->strategy, NULL, end_ns, birth_ns, 1, BK_PLAN_DEFAULT, &reader) != BK_OK)
             return sim_fail(
                 error, SIM_ERROR_INPUT,
                 "%s:%d:%d: a read may have to walk over more than %d windows back to the key's birth; "
@@ -171,6 +181,14 @@ void lab_stream_result_clear(struct lab_stream_result *result, size_t strategy_c
         lab_tally_clear(&result->tallies[i]);
     free(result->tallies);
     memset(result, 0, sizeof *result);
+}
+
+static void mark_own_times(struct lab_worker *worker, size_t count)
+{
+    const struct wl_workload *workload = &worker->scenario->workload;
+    bool has_late = wl_has_late(workload);
+    for (size_t i = 0; i < count; i++)
+        worker->own_ns[i] = wl_own_time(workload, worker->times_ns[i], has_late ? worker->late_ns[i] : 0);
 }
 
 /* Notes for each row where its whole second began, and returns the longest run within one second. */
@@ -208,7 +226,7 @@ static void next_read(struct lab_key *key)
 /* The read that is due, under every strategy. */
 static void read_all(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker, uint64_t rows)
 {
-    int64_t birth_ns = rows > 0 ? key->first_time_ns : key->next_read_ns;
+    int64_t birth_ns = rows > 0 ? key->birth_ns : key->next_read_ns;
     for (size_t i = 0; i < worker->lane_count; i++)
         lab_lane_read(&lanes[i], &worker->settings[i], &worker->tallies[i], key->next_read_ns, birth_ns,
                       rows);

@@ -11,13 +11,14 @@
 
 #include "lab/run.h"
 #include "lane.h"
+#include "workload/rows.h"
 
 #define LAB_BATCH_ROWS 512
 
 /* A key under way: what its lanes share. */
 struct lab_key {
     uint64_t rows;
-    int64_t first_time_ns;
+    int64_t birth_ns; /* the least of its rows' own times so far */
     int64_t second_end_ns;
     uint64_t second_begin; /* number of the first row in the second under way */
     int64_t next_read_ns;  /* INT64_MAX: none */
@@ -36,6 +37,8 @@ struct lab_worker {
     struct lab_tally *tallies;          /* one a lane */
     uint64_t rows, keys;
     int64_t times_ns[LAB_BATCH_ROWS];
+    int64_t late_ns[LAB_BATCH_ROWS]; /* read when wl_has_late() */
+    int64_t own_ns[LAB_BATCH_ROWS];
     uint64_t ids[LAB_BATCH_ROWS];
     uint64_t bytes[LAB_BATCH_ROWS];
     uint64_t bytes_before[LAB_BATCH_ROWS + 1];
@@ -62,7 +65,8 @@ bool lab_fail_stopped(struct sim_error *error);
 /* A key begins; its reads come at read_rate_per_s from start_ns on. */
 void lab_key_begin(struct lab_key *key, const struct lab_scenario *scenario, uint64_t entity,
                    double read_rate_per_s, int64_t start_ns);
-/* Takes `count` rows from the worker's columns times_ns, ids and, unless bytes_each > 0, bytes. */
+/* Takes `count` rows from the worker's columns times_ns, ids, late_ns when rows can be late, and, unless
+ * bytes_each > 0, bytes. */
 void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
                   const struct lab_key_name *name, size_t count, uint64_t bytes_each);
 void lab_key_end(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,

@@ -133,17 +133,20 @@ static void work_on_key(struct member *member, uint64_t key_index)
     int size = snprintf(text, sizeof text, "key-%" PRIu64, key_index);
     struct lab_key_name name = {text, (size_t)size, key_index};
 
-    struct wl_key rows;
+    const struct wl_columns columns = {.times_ns = worker->times_ns,
+                                       .ids = worker->ids,
+                                       .bytes = is_constant ? NULL : worker->bytes,
+                                       .late_ns = wl_has_late(workload) ? worker->late_ns : NULL};
+    struct wl_rows rows;
     struct lab_key key;
-    wl_key_init(&rows, workload, key_index);
+    wl_rows_init(&rows, workload, key_index);
     double share = sim_zipf_share(&workload->popularity, key_index);
     lab_key_begin(&key, scenario, key_index, scenario->reads.rate_per_s * share, workload->start_ns);
     for (size_t i = 0; i < worker->lane_count; i++)
         lab_lane_begin(&member->lanes[i]);
     size_t count;
     do {
-        count = wl_key_rows(&rows, end_ns, LAB_BATCH_ROWS, worker->times_ns, worker->ids,
-                            is_constant ? NULL : worker->bytes);
+        count = wl_rows_next(&rows, end_ns, LAB_BATCH_ROWS, &columns);
         lab_key_rows(&key, member->lanes, worker, &name, count, bytes_each);
         if (progress != NULL && count > 0) {
             atomic_fetch_add_explicit(&progress->rows, count, memory_order_relaxed);

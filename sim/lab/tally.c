@@ -30,6 +30,9 @@ void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint3
     into->rows_scanned += from->rows_scanned;
     if (from->peak_rows_per_s > into->peak_rows_per_s)
         into->peak_rows_per_s = from->peak_rows_per_s;
+    into->late_rows += from->late_rows;
+    into->rows_into_closed += from->rows_into_closed;
+    into->reopened += from->reopened;
     into->read_empties += from->read_empties;
     into->reads_incomplete += from->reads_incomplete;
     into->reads_out_of_order += from->reads_out_of_order;

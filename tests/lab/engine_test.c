@@ -48,16 +48,22 @@ static const char strategies_text[] = "strategies:\n"
 /* A window below a second, too short for a naive reader to walk. */
 static const char shortest_text[] = "  - time: {window: 100ms, label: shortest}\n";
 
-static struct lab_scenario *load(const char *reads)
+static struct lab_scenario *load_with(const char *reads, const struct lab_override *overrides, size_t count)
 {
     char text[4096];
     snprintf(text, sizeof text, "%s%s%s%s", workload_text, reads, strategies_text,
              reads[0] == '\0' ? shortest_text : "");
     struct lab_scenario *scenario;
     struct sim_error error;
-    if (!lab_scenario_parse("engine-test.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error))
+    if (!lab_scenario_parse("engine-test.yaml", text, strlen(text), overrides, count, NULL, &scenario,
+                            &error))
         fail_msg("%s", error.text);
     return scenario;
+}
+
+static struct lab_scenario *load(const char *reads)
+{
+    return load_with(reads, NULL, 0);
 }
 
 static struct lab_result *run(const struct lab_scenario *scenario, uint32_t jobs)
@@ -250,6 +256,12 @@ static void assert_equals_naive(const struct lab_scenario *scenario, const struc
                       1000.0 *
                           (double)(naive->counter_increments + naive->state_writes + naive->state_reads) /
                           (double)naive->rows);
+        if (scenario->workload.late_share > 0) {
+            assert_true(naive->late > 0);
+            assert_metric(strategy, "writes.late", (double)naive->late);
+            assert_metric(strategy, "writes.into_closed", (double)naive->into_closed);
+            assert_metric(strategy, "partitions.reopened", (double)naive->reopened);
+        }
         assert_sizes(strategy, naive);
         assert_loads(scenario, strategy, naive);
         if (scenario->reads.present)
@@ -290,6 +302,49 @@ static void test_engine_with_reads_of_one_row_equals_naive(void **state)
 {
     (void)state;
     compare_with_naive("reads: {latest: {rows: 1, rate: 0.02/s}}\n");
+}
+
+/* Rows out of order, equal times by the hundred and a history from its newest row back, at once. */
+static void compare_with_naive_out_of_order(const char *reads, const char *order)
+{
+    char backfill[96];
+    snprintf(backfill, sizeof backfill, "arrivals.backfill={before: 4d, lasts: 1d, rate: 0.05/s, order: %s}",
+             order);
+    const struct lab_override overrides[] = {
+        {"arrivals.late={share: 5%, by: 2h}"}, {"arrivals.resolution=1m"}, {backfill}};
+    struct lab_scenario *scenario = load_with(reads, overrides, 3);
+    struct lab_result *result = run(scenario, 1);
+    assert_true(result->rows > 30000);
+    assert_equals_naive(scenario, result);
+    struct lab_result *many = run(scenario, 5);
+    assert_int_equal(result->digest, many->digest);
+    lab_result_destroy(many);
+    lab_result_destroy(result);
+    lab_scenario_destroy(scenario);
+}
+
+static void test_engine_with_rows_out_of_order_equals_naive(void **state)
+{
+    (void)state;
+    compare_with_naive_out_of_order("reads: {latest: {rows: 40, rate: 0.01/s}}\n", "reverse");
+    compare_with_naive_out_of_order("reads: {latest: {rows: 75, rate: 0.01/s, plan: pair}}\n", "forward");
+    compare_with_naive_out_of_order("", "forward");
+}
+
+static void test_engine_refuses_more_windows_than_a_key_can_keep(void **state)
+{
+    (void)state;
+    const struct lab_override overrides[] = {{"arrivals.late={share: 5%, by: 2h}"},
+                                             {"arrivals.rate=10000/s"}};
+    struct lab_scenario *scenario = load_with("", overrides, 2);
+    struct lab_result *result;
+    struct sim_error error;
+    assert_false(lab_run(scenario, 1, NULL, &result, &error));
+    assert_int_equal(error.class, SIM_ERROR_INPUT);
+    assert_string_equal(error.text,
+                        "engine-test.yaml:24:5: with late rows each key keeps its windows, here up to "
+                        "7200000; use a longer window, or leave out late, resolution and backfill");
+    lab_scenario_destroy(scenario);
 }
 
 static void test_engine_number_of_workers_changes_nothing(void **state)
@@ -356,6 +411,8 @@ int main(void)
         cmocka_unit_test(test_engine_with_walking_reads_equals_naive),
         cmocka_unit_test(test_engine_with_reads_by_pairs_equals_naive),
         cmocka_unit_test(test_engine_with_reads_of_one_row_equals_naive),
+        cmocka_unit_test(test_engine_with_rows_out_of_order_equals_naive),
+        cmocka_unit_test(test_engine_refuses_more_windows_than_a_key_can_keep),
         cmocka_unit_test(test_engine_number_of_workers_changes_nothing),
         cmocka_unit_test(test_engine_other_seed_gives_other_digest),
         cmocka_unit_test(test_engine_strategy_alone_places_as_in_company),

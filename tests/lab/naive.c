@@ -6,9 +6,10 @@
 
 #include "kernel/digest.h"
 #include "kernel/time.h"
+#include "workload/rows.h"
 
 struct rows {
-    int64_t *times;
+    int64_t *times, *late;
     uint64_t *ids, *bytes;
     size_t count, capacity;
 };
@@ -27,19 +28,23 @@ static int64_t floor_divide(int64_t a, int64_t b)
 
 static void draw_rows(const struct lab_scenario *scenario, uint64_t key_index, struct rows *rows)
 {
-    struct wl_key key;
-    wl_key_init(&key, &scenario->workload, key_index);
+    struct wl_rows key;
+    wl_rows_init(&key, &scenario->workload, key_index);
     size_t count;
     rows->count = 0;
     do {
         if (rows->count + 7 > rows->capacity) {
             rows->capacity = rows->capacity * 2 + 64;
             rows->times = must(realloc(rows->times, rows->capacity * sizeof(int64_t)));
+            rows->late = must(realloc(rows->late, rows->capacity * sizeof(int64_t)));
             rows->ids = must(realloc(rows->ids, rows->capacity * sizeof(uint64_t)));
             rows->bytes = must(realloc(rows->bytes, rows->capacity * sizeof(uint64_t)));
         }
-        count = wl_key_rows(&key, INT64_MAX, 7, rows->times + rows->count, rows->ids + rows->count,
-                            rows->bytes + rows->count);
+        memset(rows->late + rows->count, 0, 7 * sizeof(int64_t));
+        const struct wl_columns columns = {
+            rows->times + rows->count, rows->ids + rows->count, rows->bytes + rows->count,
+            wl_has_late(&scenario->workload) ? rows->late + rows->count : NULL};
+        count = wl_rows_next(&key, INT64_MAX, 7, &columns);
         rows->count += count;
     } while (count == 7);
 }
@@ -54,8 +59,8 @@ static struct naive_partition *find(struct naive_result *result, size_t first, i
     return NULL;
 }
 
-static void place(struct naive_result *result, size_t first, uint64_t key_index, int64_t bucket,
-                  int64_t time_ns, uint64_t bytes)
+static struct naive_partition *place(struct naive_result *result, size_t first, uint64_t key_index,
+                                     int64_t bucket, int64_t time_ns, uint64_t bytes)
 {
     struct naive_partition *partition = find(result, first, bucket);
     if (partition == NULL) {
@@ -76,6 +81,7 @@ static void place(struct naive_result *result, size_t first, uint64_t key_index,
         result->peak = partition->rows_in_second;
     partition->rows++;
     partition->bytes += bytes;
+    return partition;
 }
 
 static int64_t window_at(const struct bk_strategy *strategy, int64_t time_ns)
@@ -119,6 +125,12 @@ static void read_newest(const struct lab_scenario *scenario, const struct bk_str
     result->reads[result->read_count++] = read;
 }
 
+static int64_t own_time(const struct wl_workload *workload, int64_t time_ns, int64_t late_ns)
+{
+    int64_t resolution_ns = workload->resolution_ns == 0 ? 1 : workload->resolution_ns;
+    return floor_divide(time_ns - late_ns, resolution_ns) * resolution_ns;
+}
+
 static void run_key(const struct lab_scenario *scenario, const struct bk_strategy *strategy,
                     uint64_t key_index, const struct rows *rows, struct naive_result *result)
 {
@@ -135,19 +147,29 @@ static void run_key(const struct lab_scenario *scenario, const struct bk_strateg
                      : 0;
     int64_t read_ns =
         scenario->reads.present ? workload->start_ns + (int64_t)(sim_exponential(&reads) * gap) : INT64_MAX;
+    int64_t birth_ns = INT64_MAX;
     for (size_t i = 0; i <= rows->count; i++) {
         int64_t time_ns = i < rows->count ? rows->times[i] : end_ns;
         for (; read_ns < time_ns; read_ns += (int64_t)(sim_exponential(&reads) * gap))
-            read_newest(scenario, strategy, result, first, &state, read_ns, i > 0 ? rows->times[0] : read_ns,
-                        i);
+            read_newest(scenario, strategy, result, first, &state, read_ns, i > 0 ? birth_ns : read_ns, i);
         if (i == rows->count)
             break;
-        struct bk_row row = {time_ns, i, rows->ids[i], rows->bytes[i]};
+        /* One writer decides by its clock; a window is of the row's own time. */
+        int64_t own_ns = own_time(workload, time_ns, rows->late[i]);
+        birth_ns = own_ns < birth_ns ? own_ns : birth_ns;
+        bool is_timed = strategy->kind == BK_TIME;
+        struct bk_row row = {is_timed ? own_ns : time_ns, i, rows->ids[i], rows->bytes[i]};
         struct bk_route route;
         struct bk_effect effect;
         if (bk_route(strategy, &state, &row, &route) != BK_OK)
             abort();
-        place(result, first, key_index, route.bucket, time_ns, row.bytes);
+        struct naive_partition *partition = place(result, first, key_index, route.bucket, time_ns, row.bytes);
+        result->late += rows->late[i] > 0;
+        if (is_timed && route.bucket < window_at(strategy, time_ns)) {
+            result->into_closed++;
+            result->reopened += !partition->is_reopened;
+            partition->is_reopened = true;
+        }
         sim_placement_add(&placement, route.bucket, 1);
         if (bk_advance(strategy, &state, &row, &effect) != BK_OK)
             abort();
@@ -175,6 +197,7 @@ struct naive_result *naive_run(const struct lab_scenario *scenario, const struct
         run_key(scenario, strategy, key, &rows, result);
     }
     free(rows.times);
+    free(rows.late);
     free(rows.ids);
     free(rows.bytes);
     return result;

@@ -16,7 +16,7 @@ struct naive_partition {
     uint64_t rows, bytes;
     int64_t second;
     uint64_t rows_in_second;
-    bool is_closed;
+    bool is_closed, is_reopened;
 };
 
 struct naive_read {
@@ -29,6 +29,7 @@ struct naive_result {
     struct naive_read *reads;
     size_t read_count, read_capacity;
     uint64_t rows, keys, counter_increments, state_writes, state_reads, peak, incomplete, digest;
+    uint64_t late, into_closed, reopened;
 };
 
 /* One strategy of a made workload. Aborts without memory. */

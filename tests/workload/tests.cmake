@@ -6,3 +6,4 @@ bucketlab_memory_test(workload/trace_memory_test LINK sim_workload ZLIB::ZLIB)
 
 bucketlab_test(workload/workload_test LINK sim_workload m)
 bucketlab_test(workload/rates_test LINK sim_workload m)
+bucketlab_test(workload/late_test LINK sim_workload m)

@@ -27,6 +27,9 @@ enum sim_purpose {
     SIM_CLOCK = 14,   /* an agent's clock */
     SIM_FAULT = 15,
     SIM_FUZZ = 16, /* what a seed of the fuzzer is */
+    SIM_LATE = 17, /* how late a row is */
+    SIM_BACKFILL = 18,
+    SIM_DELETE = 19, /* which rows are deleted, and when */
 };
 
 struct sim_random {

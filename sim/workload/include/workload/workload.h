@@ -23,6 +23,9 @@ struct wl_spike {
     double keys_share; /* of the keys, drawn at random: 0 to 1 */
 };
 
+/* Of a backfill: from the oldest row on, or from the newest back. */
+enum wl_order { WL_FORWARD, WL_REVERSE };
+
 struct wl_workload {
     uint64_t seed;
     int64_t start_ns;
@@ -38,6 +41,14 @@ struct wl_workload {
     double burst_factor;               /* rate while on / rate while off */
     size_t spike_count;
     struct wl_spike *spikes; /* owned by the scenario */
+    /* Of rows.h. */
+    double late_share;          /* of the rows: these come late; 0: none */
+    int64_t late_mean_ns;       /* by so much on average, exponentially */
+    int64_t resolution_ns;      /* of the rows' own times; 0: as fine as they come */
+    int64_t backfill_before_ns; /* length of the history, up to the start; 0: no backfill */
+    int64_t backfill_lasts_ns;  /* over which it is loaded, from the start on */
+    double backfill_rate_per_s; /* of the history, in its own time */
+    enum wl_order backfill_order;
     struct sim_size row_bytes;
     uint64_t row_cells;
 };
