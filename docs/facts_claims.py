@@ -176,6 +176,42 @@ PROBABILISTIC = Part("probabilistic", (
           "go on with an old bucket, lock or not: see [1](#1-one-writers-coordination-used-by-16-agents)"),
 ))
 
+COUNTING = Part("counting", (
+    Claim("`count(*)` on a partition of 40,000 rows reads every row again each time", ("facts/counting-rows",),
+          lambda _, run: (f"counted after each 500 rows: {run['scan', 'writes.rows_scanned']:,} rows read for "
+                          f"{run['scan', 'writes.rows']:,} written, "
+                          f"{run['scan', 'writes.rows_scanned'] / run['scan', 'writes.rows']:.1f} each"),
+          YES, "a row is read by every count until its partition is full: 40,000 / 500 / 2 times, were the last "
+          "partitions full, too"),
+    Claim("counting only what is newer than the last counted row, every row is read once", ("facts/counting-rows",),
+          lambda _, run: (f"{run['incremental', 'writes.rows_scanned']:,} rows read for "
+                          f"{run['incremental', 'writes.rows']:,} written, "
+                          f"{per_1000_rows(run, 'incremental', 'writes.lwt'):.2f} conditional updates per 1000 rows; "
+                          f"partitions of {run['incremental', MEAN]:,.0f} rows"),
+          YES, "what was written since the last count is still to be read"),
+    Claim("one process that counts may keep the sum in memory, and recount after a restart", ("facts/counting-rows",),
+          lambda _, run: (f"{run['memory', 'writes.rows_scanned']:,} rows read after crashes, every closed partition "
+                          f"of exactly {run['memory', 'partitions.closed.rows.max']:,} rows"),
+          YES, "exact and nearly free, as long as all rows of a key come to one process"),
+    Claim("a lost condition means that somebody counted further: discard", ("facts/counting-together",),
+          lambda _, run: ("rows of a closed partition, 1000 being meant, with 8 agents counting: from "
+                          f"{run['incremental', 'partitions.closed.rows.min']:,} to "
+                          f"{run['incremental', 'partitions.closed.rows.max']:,}; with `count(*)` from "
+                          f"{run['scan', 'partitions.closed.rows.min']:,} to "
+                          f"{run['scan', 'partitions.closed.rows.max']:,}"),
+          YES, "no row counts twice, or partitions would be smaller. What they hold beyond 1000 is written until the "
+          "next count and until all have heard of it"),
+    Claim("a row older than the last counted one (a late write, a slow clock) is never counted",
+          ("facts/counting-clocks",),
+          lambda _, run: (f"clocks within 500 ms, 50 rows/s a key: a closed partition holds "
+                          f"{run['incremental', MEAN]:,.0f} rows when 1000 are counted, so that "
+                          f"{percent(1 - 1000 / run['incremental', MEAN])} never were; `count(*)` "
+                          f"{run['scan', MEAN]:,.0f}"),
+          YES, "the agent whose clock is most ahead sets the mark, and all that others write behind it is "
+               "passed over; "
+          "not a few rows but half of them"),
+))
+
 HASH = Part("hash", (
     Claim("a post liked by 7 billion users needs 4 partitions by the wall of 2 billion cells", ("facts/likes",),
           lambda _, run: (f"at a scale of 1 to 1000: {run['1 bucket', 'partitions.all.rows.max']:,} rows in one, "
@@ -224,10 +260,13 @@ USERS = Part("users", (
           ("facts/unequal-rows",),
           lambda _, run: (f"{run['count', 'partitions.closed.rows.max']:,} rows in each closed partition, and from "
                           f"{megabytes(run, 'count', 'partitions.closed.bytes.min')} to "
-                          f"{megabytes(run, 'count', 'partitions.closed.bytes.max')}; over 100 MB: "
-                          f"{percent(share(run, 'count', 'partitions.over_limit_bytes'), 1)} of them"),
-          YES, "a Pareto law with the exponent 1.139 has just that share; its variance is infinite, and no number of "
-          "rows evens it out"),
+                          f"{megabytes(run, 'count', 'partitions.closed.bytes.max')}; standard deviation: "
+                          "" + ", ".join(
+                              f"{label} {megabytes(run, label, 'partitions.closed.bytes.stddev')}"
+                              for label in ("count", "probabilistic", "weighted"))),
+          YES, "a lognormal law with sigma 2.5 has just that share. A strategy that weighs rows evens "
+               "partitions out, "
+          "up to the few rows that are as large as a partition: see [weighted](weighted.md)"),
     Claim("on sparse keys half of all partitions are small because the key ran dry", ("facts/sparse-keys",),
           lambda _, run: (f"{percent(share(run, 'probabilistic', 'partitions.open'))} are open; half of all "
                           "hold at most "
@@ -284,4 +323,4 @@ TRACES = Part("traces", (
           YES, "282 are of all paths together, 268 of one"),
 ))
 
-PARTS = (PROBABILISTIC, HASH, USERS, TRACES)
+PARTS = (PROBABILISTIC, COUNTING, HASH, USERS, TRACES)

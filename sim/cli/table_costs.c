@@ -24,8 +24,8 @@ void cli_print_costs(const struct lab_result *result)
            "per 1000 rows counter  reads writes    lwt   lock scanned p99, ms   read spread\n");
     for (size_t i = 0; i < result->strategy_count; i++)
         print_strategy(&result->strategies[i]);
-    printf("\ncounter: additions to it; scanned: rows that reads and counts went through;\n"
-           "spread: standard deviation of closed partitions' rows, as a share of their mean\n");
+    printf("\ncounter: additions to it; rows scanned: read in order to be counted; spread:\n"
+           "standard deviation of closed partitions' rows, as a share of their mean\n");
 }
 
 static bool has_latencies(const struct lab_result *result)
