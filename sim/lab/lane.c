@@ -18,7 +18,6 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
 static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *settings,
                        struct lab_tally *tally, const struct lab_batch *batch, size_t from, size_t to);
 static size_t first_at(const int64_t *times_ns, size_t from, size_t to, int64_t until_ns);
-static uint64_t bytes_between(const struct lab_batch *batch, size_t from, size_t to);
 static void watch_peak(const struct lab_lane *lane, struct lab_tally *tally, const struct lab_batch *batch,
                        size_t from, size_t to);
 static void remember(struct lab_lane *lane, struct lab_tally *tally, uint64_t rows_wanted);
@@ -34,6 +33,7 @@ void lab_lane_begin(struct lab_lane *lane)
     sim_placement_init(&lane->placement);
     lane->past_begin = lane->past_end = 0;
     lane->past_rows = 0;
+    lab_eras_begin(lane->eras);
 }
 
 void lab_lane_rows(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
@@ -46,7 +46,9 @@ void lab_lane_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
     tally->rows += to - from;
     for (size_t i = from; batch->late_ns != NULL && i < to; i++)
         tally->late_rows += batch->late_ns[i] > 0;
-    if (settings->strategy->kind == BK_HASH)
+    if (settings->regimes != NULL)
+        lab_eras_rows(lane, settings, tally, batch, from, to);
+    else if (settings->strategy->kind == BK_HASH)
         rows_by_id(lane, settings, tally, batch, from, to);
     else if (settings->strategy->kind == BK_TIME && batch->own_ns != NULL)
         lab_windows_rows(lane, settings, tally, batch, from, to);
@@ -58,6 +60,10 @@ void lab_lane_read(struct lab_lane *lane, const struct lab_lane_settings *settin
                    int64_t now_ns, int64_t birth_ns, uint64_t key_rows)
 {
     const struct lab_reads *reads = &settings->scenario->reads;
+    if (settings->regimes != NULL) {
+        lab_eras_read(lane, settings, tally, now_ns, birth_ns, key_rows);
+        return;
+    }
     bool by_id = settings->strategy->kind == BK_HASH;
     struct bk_reader reader;
     struct bk_read_step step;
@@ -109,6 +115,10 @@ void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *setting
     if (lane->placement.rows > 0 && settings->strategy->kind == BK_COUNT)
         lab_count_cost(settings->way, lane->placement.rows, tally);
     tally->placement_digest += sim_placement_finish(&lane->placement, key->index);
+    if (settings->regimes != NULL) {
+        lab_eras_end(lane, settings, tally, key, end_ns);
+        return;
+    }
     for (uint32_t i = 0; lane->cells_used > 0 && i < lane->cell_count; i++) {
         struct lab_cell *cell = &lane->cells[i];
         if (cell->rows == 0)
@@ -135,6 +145,7 @@ void lab_lane_clear(struct lab_lane *lane)
     free(lane->cells);
     free(lane->past);
     free(lane->windows);
+    lab_eras_clear(lane->eras);
     memset(lane, 0, sizeof *lane);
 }
 
@@ -171,13 +182,13 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
             lane->open_first_row = batch->first_row + from;
         }
         lane->open.rows += end - from;
-        lab_bytes_add(&lane->open.bytes, bytes_between(batch, from, end));
+        lab_bytes_add(&lane->open.bytes, lab_batch_bytes(batch, from, end));
         sim_placement_add(&lane->placement, route.bucket, end - from);
         if (batch->most_in_second > tally->peak_rows_per_s)
             watch_peak(lane, tally, batch, from, end);
 
         struct bk_row last = {batch->times_ns[end - 1], batch->first_row + end - 1, batch->ids[end - 1],
-                              bytes_between(batch, end - 1, end)};
+                              lab_batch_bytes(batch, end - 1, end)};
         struct bk_effect effect;
         status = bk_advance(strategy, &lane->state, &last, &effect);
         assert(status == BK_OK);
@@ -204,7 +215,7 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *se
             return;
         }
         cell->rows++;
-        lab_bytes_add(&cell->bytes, bytes_between(batch, i, i + 1));
+        lab_bytes_add(&cell->bytes, lab_batch_bytes(batch, i, i + 1));
         int64_t second = (int64_t)batch->second_begin[i];
         if (cell->rows == 1 || cell->second != second) {
             cell->second = second;
@@ -230,7 +241,7 @@ static size_t first_at(const int64_t *times_ns, size_t from, size_t to, int64_t 
     return from;
 }
 
-static uint64_t bytes_between(const struct lab_batch *batch, size_t from, size_t to)
+uint64_t lab_batch_bytes(const struct lab_batch *batch, size_t from, size_t to)
 {
     if (batch->bytes_before == NULL)
         return (to - from) * batch->bytes_each;

@@ -15,6 +15,7 @@
 #include "bucketing/bucketing.h"
 #include "cassandra/partition.h"
 #include "cassandra/ring.h"
+#include "change.h"
 #include "kernel/digest.h"
 #include "lab/histogram.h"
 #include "lab/scenario.h"
@@ -93,6 +94,8 @@ struct lab_lane {
     uint32_t past_begin, past_end, past_capacity;
     struct lab_past *past;
     uint64_t past_rows;
+    struct lab_era_lane *eras; /* of a strategy whose settings change; in place of all the above but placement
+                                */
 };
 
 struct lab_lane_settings {
@@ -100,6 +103,7 @@ struct lab_lane_settings {
     const struct cass_ring *ring;
     const struct bk_strategy *strategy; /* as rows are placed by it */
     const struct lab_strategy *way;     /* the same as the scenario has it */
+    const struct lab_regimes *regimes;  /* NULL: the settings hold throughout */
 };
 
 /* A lane of zeros is ready for its first key; lab_lane_end() makes it ready for the next and keeps its
@@ -133,6 +137,18 @@ uint64_t lab_windows_step(const struct lab_lane *lane, const struct bk_read_step
                           uint64_t *rows);
 void lab_windows_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                      const struct lab_key_name *key, int64_t current);
+
+/* lane_eras.c: the same for a strategy whose settings change. NULL is fine for begin and clear. */
+void lab_eras_begin(struct lab_era_lane *eras);
+void lab_eras_rows(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                   const struct lab_batch *batch, size_t from, size_t to);
+void lab_eras_read(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                   int64_t now_ns, int64_t birth_ns, uint64_t key_rows);
+void lab_eras_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                  const struct lab_key_name *key, int64_t end_ns);
+void lab_eras_clear(struct lab_era_lane *eras);
+
+uint64_t lab_batch_bytes(const struct lab_batch *batch, size_t from, size_t to);
 
 /* A sum beyond 2^64 - 1 stays there: over every limit, rather than small again. */
 static inline void lab_bytes_add(uint64_t *sum, uint64_t bytes)

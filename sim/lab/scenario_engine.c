@@ -62,6 +62,8 @@ static bool check_strategies(struct lab_reader *reader, const struct lab_node *r
             strategy->strategy.of.hash.buckets > LAB_CLUSTER_BUCKETS_MAX)
             return lab_fail_value(reader, lab_node_find(settings, "buckets"),
                                   "more than the cluster engine holds; give at most 65536");
+        if (!lab_then_complete(reader, settings, strategy))
+            return false;
     }
     return true;
 }

@@ -13,6 +13,16 @@ bool lab_workload_complete(struct lab_reader *reader, const struct lab_node *roo
 /* scenario_strategy.c; the target is the struct lab_scenario. */
 lab_field_reader lab_read_strategies;
 
+/* scenario_then.c: `then`, a list of changes, by kind; the target is a struct lab_changes. */
+struct lab_changes {
+    uint32_t count;
+    struct lab_change items[LAB_CHANGES_MAX];
+};
+lab_field_reader lab_read_then_time, lab_read_then_count, lab_read_then_probabilistic, lab_read_then_hash;
+/* What the engine can do with the changes of one strategy, whose settings are the mapping. */
+bool lab_then_complete(struct lab_reader *reader, const struct lab_node *settings,
+                       const struct lab_strategy *strategy);
+
 /* scenario_cluster.c; the target is the struct lab_scenario. */
 extern const struct lab_table lab_cluster_table;
 void lab_cluster_default(struct lab_scenario *scenario);

@@ -29,6 +29,7 @@ struct draft {
     int coordination, counter_kind;
     int64_t lead_ns, lock_lasts_ns, lock_backoff_ns, grant_ns;
     struct bk_strategy strategy;
+    struct lab_changes changes;
 };
 
 static bool read_one(struct lab_reader *reader, const struct lab_node *item, struct draft *draft);
@@ -107,6 +108,7 @@ static const struct lab_table time_table = {
              "a duration of at least 1us", NULL},
             {"epoch", lab_read_time, DRAFT(epoch_ns), LAB_OPTIONAL, 0, 0, NULL, NULL},
             {"calendar", lab_read_choice, DRAFT(calendar), LAB_OPTIONAL, 0, 0, NULL, calendars},
+            {"then", lab_read_then_time, DRAFT(changes), LAB_OPTIONAL, 0, 0, NULL, NULL},
             LABEL_FIELD,
             {.name = NULL},
         },
@@ -124,6 +126,7 @@ static const struct lab_table count_table = {
             {"every_rows", lab_read_whole, DRAFT(every_rows), LAB_OPTIONAL, 1, 1e9,
              "a whole number from 1 to 1000000000", NULL},
             {"every_time", lab_read_duration, DRAFT(every_ns), LAB_OPTIONAL, 1, SPAN_MAX, ABOVE_RANGE, NULL},
+            {"then", lab_read_then_count, DRAFT(changes), LAB_OPTIONAL, 0, 0, NULL, NULL},
             LABEL_FIELD,
             {.name = "max_age"},
             {.name = NULL},
@@ -145,6 +148,7 @@ static const struct lab_table probabilistic_table = {
             {"chance", read_chance, 0, LAB_OPTIONAL, 0, 0, NULL, NULL},
             THRESHOLD_FIELD,
             COORDINATION_FIELDS,
+            {"then", lab_read_then_probabilistic, DRAFT(changes), LAB_OPTIONAL, 0, 0, NULL, NULL},
             LABEL_FIELD,
             {.name = "max_age"},
             {.name = NULL},
@@ -168,6 +172,7 @@ static const struct lab_table hash_table = {
         (const struct lab_field[]){
             {"buckets", lab_read_whole, DRAFT(buckets), LAB_REQUIRED, 1, BK_BUCKETS_MAX,
              "a whole number from 1 to 2147483647", NULL},
+            {"then", lab_read_then_hash, DRAFT(changes), LAB_OPTIONAL, 0, 0, NULL, NULL},
             LABEL_FIELD,
             {.name = NULL},
         },
@@ -220,9 +225,12 @@ bool lab_read_strategies(struct lab_reader *reader, const struct lab_field *fiel
             .lock_lasts_ns = draft.lock_lasts_ns,
             .lock_backoff_ns = draft.lock_backoff_ns,
             .grant_ns = draft.grant_ns,
+            .change_count = draft.changes.count,
             .line = item->place.argument == NULL ? item->place.line : 0,
             .column = item->place.argument == NULL ? item->place.column : 0,
         };
+        memcpy(scenario->strategies[scenario->strategy_count - 1].changes, draft.changes.items,
+               sizeof draft.changes.items);
     }
     return true;
 }

@@ -13,6 +13,7 @@
 #define ROW_BYTES_MAX (UINT64_C(1) << 40)
 
 static void mark_own_times(struct lab_worker *worker, size_t count);
+static bool can_walk(const struct lab_regimes *regimes, int64_t birth_ns, int64_t end_ns);
 static uint64_t mark_seconds(struct lab_key *key, struct lab_worker *worker, size_t count);
 static void next_read(struct lab_key *key);
 static void read_all(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker, uint64_t rows);
@@ -30,11 +31,13 @@ bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ri
     worker->settings = calloc(worker->lane_count, sizeof *worker->settings);
     worker->tallies = calloc(worker->lane_count, sizeof *worker->tallies);
     worker->strategies = calloc(worker->lane_count, sizeof *worker->strategies);
-    bool is_made = worker->settings != NULL && worker->tallies != NULL && worker->strategies != NULL;
+    worker->regimes = calloc(worker->lane_count, sizeof *worker->regimes);
+    bool is_made = worker->settings != NULL && worker->tallies != NULL && worker->strategies != NULL &&
+                   worker->regimes != NULL;
     for (size_t i = 0; is_made && i < worker->lane_count; i++) {
         worker->strategies[i] = lab_counted_strategy(&scenario->strategies[i]);
         worker->settings[i] =
-            (struct lab_lane_settings){scenario, ring, &worker->strategies[i], &scenario->strategies[i]};
+            (struct lab_lane_settings){scenario, ring, &worker->strategies[i], &scenario->strategies[i], NULL};
         worker->wants_bytes = worker->wants_bytes || scenario->strategies[i].strategy.kind == BK_WEIGHTED;
         is_made = lab_tally_init(&worker->tallies[i], cass_ring_node_count(ring));
     }
@@ -43,6 +46,20 @@ bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ri
         return sim_fail_memory(error);
     }
     *out = worker;
+    return true;
+}
+
+bool lab_worker_start(struct lab_worker *worker, int64_t start_ns, struct sim_error *error)
+{
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        const struct lab_strategy *strategy = &worker->scenario->strategies[i];
+        if (strategy->change_count == 0)
+            continue;
+        if (!lab_regimes_make(strategy, start_ns, &worker->regimes[i]))
+            return sim_fail(error, SIM_ERROR_INPUT, "%s:%d:%d: a change lies beyond all time; lower 'at'",
+                            worker->scenario->path, strategy->line, strategy->column);
+        worker->settings[i].regimes = &worker->regimes[i];
+    }
     return true;
 }
 
@@ -55,6 +72,7 @@ void lab_worker_destroy(struct lab_worker *worker)
     free(worker->tallies);
     free(worker->strategies);
     free(worker->settings);
+    free(worker->regimes);
     free(worker);
 }
 
@@ -154,9 +172,9 @@ bool lab_check_walks(const struct lab_scenario *scenario, int64_t start_ns, int6
     int64_t birth_ns = start_ns - wl_late_most_ns(&scenario->workload);
     for (size_t i = 0; scenario->reads.present && i < scenario->strategy_count; i++) {
         const struct lab_strategy *strategy = &scenario->strategies[i];
-        struct bk_reader reader;
-        if (strategy->strategy.kind == BK_TIME &&
-            bk_read_latest(&strategy->strategy, NULL, end_ns, birth_ns, 1, BK_PLAN_DEFAULT, &reader) != BK_OK)
+        struct lab_regimes regimes;
+        if (strategy->strategy.kind == BK_TIME && lab_regimes_make(strategy, start_ns, &regimes) &&
+            !can_walk(&regimes, birth_ns, end_ns))
             return sim_fail(
                 error, SIM_ERROR_INPUT,
                 "%s:%d:%d: a read may have to walk over more than %d windows back to the key's birth; "
@@ -189,6 +207,18 @@ static void mark_own_times(struct lab_worker *worker, size_t count)
     bool has_late = wl_has_late(workload);
     for (size_t i = 0; i < count; i++)
         worker->own_ns[i] = wl_own_time(workload, worker->times_ns[i], has_late ? worker->late_ns[i] : 0);
+}
+
+/* Readers of each regime may come at its end, or after it when agents take up the next one late. */
+static bool can_walk(const struct lab_regimes *regimes, int64_t birth_ns, int64_t end_ns)
+{
+    struct bk_history_reader reader;
+    for (uint32_t i = 0; i < regimes->count; i++) {
+        if (bk_history_read_latest(&regimes->items[i].history, NULL, end_ns, birth_ns, 1, BK_PLAN_DEFAULT,
+                                   &reader) != BK_OK)
+            return false;
+    }
+    return true;
 }
 
 /* Notes for each row where its whole second began, and returns the longest run within one second. */

@@ -34,6 +34,7 @@ struct lab_worker {
     bool wants_bytes;                   /* some lane goes by the size of each row */
     struct lab_lane_settings *settings; /* one a lane */
     struct bk_strategy *strategies;     /* one a lane: as rows are placed by it */
+    struct lab_regimes *regimes;        /* one a lane; those of settings that do not change are not used */
     struct lab_tally *tallies;          /* one a lane */
     uint64_t rows, keys;
     int64_t times_ns[LAB_BATCH_ROWS];
@@ -54,6 +55,9 @@ struct lab_stream_result {
 
 bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ring *ring,
                        const struct lab_progress *progress, struct lab_worker **out, struct sim_error *error);
+/* Before the first row: the run starts at start_ns, and settings change by that. False: a change lies beyond
+ * all time. */
+bool lab_worker_start(struct lab_worker *worker, int64_t start_ns, struct sim_error *error);
 void lab_worker_destroy(struct lab_worker *worker);
 /* Whether the run is to end early: what the worker has counted by then is worth nothing. */
 static inline bool lab_worker_is_stopped(const struct lab_worker *worker)

@@ -97,6 +97,8 @@ static bool member_init(struct member *member, struct crew *crew, struct sim_err
     member->crew = crew;
     if (!lab_worker_create(crew->scenario, crew->ring, crew->progress, &member->worker, error))
         return false;
+    if (!lab_worker_start(member->worker, crew->scenario->workload.start_ns, error))
+        return false;
     member->lanes = calloc(crew->scenario->strategy_count, sizeof *member->lanes);
     return member->lanes != NULL || sim_fail_memory(error);
 }

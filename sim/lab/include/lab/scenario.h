@@ -24,6 +24,18 @@
 /* A scenario with agents or faults has LAB_ENGINE_CLUSTER, whether it says so or auto. */
 enum lab_engine { LAB_ENGINE_AUTO, LAB_ENGINE_EXACT, LAB_ENGINE_CLUSTER };
 
+#define LAB_CHANGES_MAX (BK_ERAS_MAX - 1)
+
+/* Other settings of the same kind, from a date on. */
+struct lab_change {
+    int64_t at_ns; /* after the start of the run; above 0, and above that of the change before */
+    int64_t
+        rollout_ns; /* 0: all agents know the date in advance; else each takes the new settings at a
+                       moment of its own between at and at + rollout, by its own clock, and dates them so */
+    bool keeps_old; /* false: who takes them knows no other settings any more */
+    struct bk_strategy strategy;
+};
+
 struct lab_strategy {
     char *label; /* its kind where none is given; no label twice */
     struct bk_strategy strategy;
@@ -36,6 +48,8 @@ struct lab_strategy {
     int64_t lead_ns;                        /* of BK_THREE_STATE; else 0 */
     int64_t lock_lasts_ns, lock_backoff_ns; /* of BK_LOCKED: default 5s and 100ms; else 0 */
     int64_t grant_ns;                       /* of BK_GUARDED: default 10s; else 0 */
+    uint32_t change_count;                  /* 0: the settings hold throughout */
+    struct lab_change changes[LAB_CHANGES_MAX];
     int line, column;
 };
 

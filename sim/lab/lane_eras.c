@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A lane of a strategy whose settings change. Its partitions are all held until the key ends, in order of
+ * their buckets: one that was left may be met again, by late rows, or where the new settings' numbers run
+ * into those that the old ones have used. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/time.h"
+#include "lane.h"
+
+#define PARTITIONS_MIN 8u
+
+struct era_partition {
+    int64_t bucket;
+    struct cass_partition size;
+    int64_t second; /* of peak: the second that the newest row came in, and its rows in it */
+    uint64_t rows_in_second;
+    uint64_t last_row; /* number within the key */
+    uint32_t regime;   /* that wrote last */
+};
+
+struct lab_era_lane {
+    struct bk_history_state state;
+    uint32_t regime;
+    size_t count, capacity, recent;
+    struct era_partition *partitions;
+};
+
+static struct lab_era_lane *need(struct lab_lane *lane, struct lab_tally *tally);
+static void enter(struct lab_lane *lane, const struct lab_regimes *regimes, int64_t time_ns);
+static size_t stretch(const struct bk_history *history, const struct lab_batch *batch, size_t from, size_t to,
+                      const struct bk_route *route);
+static struct era_partition *partition_of(struct lab_era_lane *eras, struct lab_tally *tally, int64_t bucket);
+static size_t first_above(const struct lab_era_lane *eras, int64_t bucket);
+static void watch_peak(struct era_partition *partition, struct lab_tally *tally,
+                       const struct lab_batch *batch, size_t from, size_t to);
+static bool holds_newer(const struct lab_era_lane *eras, int64_t low, int64_t high, uint64_t number);
+static bool is_closed(const struct lab_era_lane *eras, const struct lab_regimes *regimes,
+                      const struct era_partition *partition, int64_t end_ns);
+
+void lab_eras_begin(struct lab_era_lane *eras)
+{
+    if (eras == NULL)
+        return;
+    memset(&eras->state, 0, sizeof eras->state);
+    eras->regime = 0;
+    eras->count = eras->recent = 0;
+}
+
+void lab_eras_clear(struct lab_era_lane *eras)
+{
+    if (eras != NULL)
+        free(eras->partitions);
+    free(eras);
+}
+
+void lab_eras_rows(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                   const struct lab_batch *batch, size_t from, size_t to)
+{
+    struct lab_era_lane *eras = need(lane, tally);
+    while (eras != NULL && from < to) {
+        enter(lane, settings->regimes, batch->times_ns[from]);
+        const struct bk_history *history = &settings->regimes->items[eras->regime].history;
+        struct bk_row row = {batch->times_ns[from], batch->first_row + from, batch->ids[from], 0};
+        struct bk_route route;
+        enum bk_status status = bk_history_route(history, &eras->state, &row, &route);
+        assert(status == BK_OK);
+        if (eras->regime + 1 < settings->regimes->count) {
+            int64_t until_ns = settings->regimes->items[eras->regime + 1].from_ns;
+            route.until_ns = route.until_ns < until_ns ? route.until_ns : until_ns;
+        }
+        size_t end = route.scope == BK_SCOPE_ROW ? from + 1 : stretch(history, batch, from, to, &route);
+        struct era_partition *partition = partition_of(eras, tally, route.bucket);
+        if (partition == NULL)
+            return;
+        partition->size.rows += end - from;
+        lab_bytes_add(&partition->size.bytes, lab_batch_bytes(batch, from, end));
+        partition->regime = eras->regime;
+        partition->last_row = batch->first_row + end - 1;
+        watch_peak(partition, tally, batch, from, end);
+        sim_placement_add(&lane->placement, route.bucket, end - from);
+        struct bk_row last = {batch->times_ns[end - 1], batch->first_row + end - 1, batch->ids[end - 1],
+                              lab_batch_bytes(batch, end - 1, end)};
+        struct bk_effect effect;
+        status = bk_history_advance(history, &eras->state, &last, &effect);
+        assert(status == BK_OK);
+        (void)status;
+        tally->counter_increments += effect.counter_increments;
+        tally->state_writes += effect.state_writes;
+        from = end;
+    }
+}
+
+void lab_eras_read(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                   int64_t now_ns, int64_t birth_ns, uint64_t key_rows)
+{
+    const struct lab_reads *reads = &settings->scenario->reads;
+    struct lab_era_lane *eras = need(lane, tally);
+    if (eras == NULL)
+        return;
+    enter(lane, settings->regimes, now_ns);
+    const struct bk_history *history = &settings->regimes->items[eras->regime].history;
+    enum bk_plan plan = settings->strategy->kind == BK_HASH ? BK_PLAN_ALL : reads->plan;
+    struct bk_history_reader reader;
+    struct bk_read_step step;
+    enum bk_status status =
+        bk_history_read_latest(history, &eras->state, now_ns, birth_ns, reads->rows, plan, &reader);
+    assert(status == BK_OK);
+    (void)status;
+    int64_t high = INT64_MIN, low = INT64_MAX; /* asked */
+    for (;;) {
+        size_t left = first_above(eras, reader.reader.next);
+        int64_t newest = left > 0 ? eras->partitions[left - 1].bucket : INT64_MIN;
+        tally->read_empties += bk_history_read_skip_to(&reader, newest);
+        if (!bk_history_read_next(history, &reader, &step))
+            break;
+        high = step.bucket_high > high ? step.bucket_high : high;
+        low = step.bucket_low;
+        uint64_t rows = 0, filled = 0;
+        for (size_t i = first_above(eras, step.bucket_high);
+             i > 0 && eras->partitions[i - 1].bucket >= step.bucket_low; i--) {
+            rows += eras->partitions[i - 1].size.rows;
+            filled++;
+        }
+        tally->read_empties += (uint64_t)(step.bucket_high - step.bucket_low) + 1 - filled;
+        bk_history_read_found(&reader, rows);
+    }
+    uint64_t due = key_rows < reads->rows ? key_rows : reads->rows;
+    bool is_incomplete = reader.reader.rows_found < due;
+    tally->reads_incomplete += is_incomplete;
+    /* Where old buckets are forgotten, others may give as many rows as were asked for, but older ones. */
+    if (!is_incomplete && eras->regime > 0)
+        tally->reads_out_of_order += holds_newer(eras, low, high, key_rows - due);
+    lab_histogram_add(&tally->read_partitions, reader.reader.partitions_asked, 1, 1);
+}
+
+void lab_eras_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                  const struct lab_key_name *key, int64_t end_ns)
+{
+    struct lab_era_lane *eras = lane->eras;
+    if (eras == NULL)
+        return;
+    enter(lane, settings->regimes, end_ns);
+    for (size_t i = 0; i < eras->count; i++) {
+        const struct era_partition *partition = &eras->partitions[i];
+        lab_lane_finish(settings, tally, key, partition->bucket, &partition->size,
+                        is_closed(eras, settings->regimes, partition, end_ns));
+    }
+    eras->count = 0;
+}
+
+static struct lab_era_lane *need(struct lab_lane *lane, struct lab_tally *tally)
+{
+    if (lane->eras == NULL)
+        lane->eras = calloc(1, sizeof *lane->eras);
+    if (lane->eras == NULL)
+        tally->out_of_memory = true;
+    return lane->eras;
+}
+
+/* Who takes new settings without the old ones keeps what the database holds: the number of rows, from which a
+ * reader takes the newest bucket of a count, and a probabilistic key's state row, whose count may be above
+ * the new threshold. */
+static void enter(struct lab_lane *lane, const struct lab_regimes *regimes, int64_t time_ns)
+{
+    struct lab_era_lane *eras = lane->eras;
+    while (eras->regime + 1 < regimes->count && time_ns >= regimes->items[eras->regime + 1].from_ns) {
+        const struct bk_strategy *strategy = &regimes->items[++eras->regime].history.eras[0].strategy;
+        struct bk_key_state key = eras->state.key;
+        memset(&eras->state, 0, sizeof eras->state);
+        if (strategy->kind == BK_COUNT && lane->placement.rows > 0) {
+            key.bucket = (int64_t)((lane->placement.rows - 1) / strategy->of.count.rows);
+            eras->state.has_rows = true;
+        }
+        if (strategy->kind == BK_PROBABILISTIC && key.counter >= strategy->of.probabilistic.threshold)
+            key.counter = strategy->of.probabilistic.threshold - 1;
+        eras->state.key = key;
+    }
+}
+
+/* The end of the rows that the route holds for, with the first one that fires. */
+static size_t stretch(const struct bk_history *history, const struct lab_batch *batch, size_t from, size_t to,
+                      const struct bk_route *route)
+{
+    uint64_t sequence = batch->first_row + from;
+    if (route->sequence_high - sequence < to - from)
+        to = from + (size_t)(route->sequence_high - sequence);
+    size_t end = from + 1;
+    while (end < to && batch->times_ns[end] >= route->from_ns && batch->times_ns[end] < route->until_ns)
+        end++;
+    const struct bk_era *era = &history->eras[bk_history_era_at(history, batch->times_ns[from])];
+    size_t firing = bk_first_firing(&era->strategy, batch->ids, from, end);
+    return firing < end ? firing + 1 : end;
+}
+
+static struct era_partition *partition_of(struct lab_era_lane *eras, struct lab_tally *tally, int64_t bucket)
+{
+    if (eras->recent < eras->count && eras->partitions[eras->recent].bucket == bucket)
+        return &eras->partitions[eras->recent];
+    size_t at = first_above(eras, bucket);
+    if (at > 0 && eras->partitions[at - 1].bucket == bucket) {
+        eras->recent = at - 1;
+        return &eras->partitions[at - 1];
+    }
+    if (eras->count == eras->capacity) {
+        size_t capacity = eras->capacity == 0 ? PARTITIONS_MIN : eras->capacity * 2;
+        struct era_partition *grown = realloc(eras->partitions, capacity * sizeof *grown);
+        if (grown == NULL) {
+            tally->out_of_memory = true;
+            return NULL;
+        }
+        eras->partitions = grown;
+        eras->capacity = capacity;
+    }
+    memmove(&eras->partitions[at + 1], &eras->partitions[at], (eras->count - at) * sizeof *eras->partitions);
+    eras->partitions[at] = (struct era_partition){.bucket = bucket};
+    eras->count++;
+    eras->recent = at;
+    return &eras->partitions[at];
+}
+
+/* Of the partitions in order of buckets. */
+static size_t first_above(const struct lab_era_lane *eras, int64_t bucket)
+{
+    size_t low = 0, high = eras->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (eras->partitions[middle].bucket <= bucket)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* A partition that was not asked has a row of this number or a later one. */
+static bool holds_newer(const struct lab_era_lane *eras, int64_t low, int64_t high, uint64_t number)
+{
+    for (size_t i = 0; i < eras->count; i++) {
+        const struct era_partition *partition = &eras->partitions[i];
+        if ((partition->bucket < low || partition->bucket > high) && partition->last_row >= number)
+            return true;
+    }
+    return false;
+}
+
+static void watch_peak(struct era_partition *partition, struct lab_tally *tally,
+                       const struct lab_batch *batch, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++) {
+        /* The number of the first row of the second stands for it. */
+        int64_t second = (int64_t)batch->second_begin[i];
+        if (partition->rows_in_second == 0 || partition->second != second) {
+            partition->second = second;
+            partition->rows_in_second = 0;
+        }
+        partition->rows_in_second++;
+        if (partition->rows_in_second > tally->peak_rows_per_s)
+            tally->peak_rows_per_s = partition->rows_in_second;
+    }
+}
+
+/* The key's rows of now go to a later one: of an era, or of a bucket in it. Under settings that forgot the
+ * older ones, whatever those wrote alone is left as well, unless each row may go anywhere. */
+static bool is_closed(const struct lab_era_lane *eras, const struct lab_regimes *regimes,
+                      const struct era_partition *partition, int64_t end_ns)
+{
+    const struct bk_history *history = &regimes->items[eras->regime].history;
+    const struct bk_era *era = &history->eras[bk_history_era_at(history, end_ns)];
+    if (era->strategy.kind == BK_HASH)
+        return partition->bucket < era->shift ||
+               partition->bucket - era->shift >= (int64_t)era->strategy.of.hash.buckets;
+    if (partition->regime < eras->regime && era->strategy.kind != BK_PROBABILISTIC)
+        return true;
+    int64_t current = era->shift + eras->state.key.bucket;
+    if (era->strategy.kind == BK_TIME) {
+        struct bk_row now = {.time_ns = end_ns};
+        struct bk_route route;
+        bk_history_route(history, NULL, &now, &route);
+        current = route.bucket;
+    }
+    return partition->bucket < current;
+}
