@@ -34,9 +34,10 @@ static enum bk_status count_in(const struct bk_history *history, uint32_t era, s
                                uint64_t sequence, struct bk_route *out);
 static enum bk_status advance_count(const struct bk_history *history, struct bk_history_state *state,
                                     const struct bk_row *row, struct bk_effect *effect);
-static enum bk_status open_reader(const struct bk_history *history, uint32_t era,
-                                  const struct bk_history_state *state, int64_t now_ns, int64_t birth_ns,
-                                  uint64_t rows, enum bk_plan plan, struct bk_reader *out);
+static bool has_older(const struct bk_history *history, const struct bk_query *query, uint32_t era);
+static enum bk_status open_reader(const struct bk_history *history, uint32_t number,
+                                  const struct bk_history_state *state, const struct bk_query *query,
+                                  uint64_t rows_before, struct bk_reader *out);
 
 enum bk_status bk_history_begin(const struct bk_strategy *first, struct bk_history *out)
 {
@@ -166,31 +167,48 @@ enum bk_status bk_history_advance(const struct bk_history *history, struct bk_hi
     return status;
 }
 
-enum bk_status bk_history_read_latest(const struct bk_history *history, const struct bk_history_state *state,
-                                      int64_t now_ns, int64_t birth_ns, uint64_t rows, enum bk_plan plan,
-                                      struct bk_history_reader *reader)
+enum bk_status bk_history_read_begin(const struct bk_history *history, const struct bk_history_state *state,
+                                     const struct bk_query *query, struct bk_history_reader *reader)
 {
     if (reader == NULL)
         return BK_ERROR_NULL;
     memset(reader, 0, sizeof *reader);
-    enum bk_status status = check_use(history);
+    enum bk_status status = query == NULL ? BK_ERROR_NULL : check_use(history);
     if (status != BK_OK)
         return status;
-    struct bk_history_reader made = {.birth_ns = birth_ns < now_ns ? birth_ns : now_ns, .plan = plan};
-    made.era = bk_history_era_at(history, now_ns);
+    struct bk_history_reader made;
+    memset(&made, 0, sizeof made);
+    made.query = *query;
+    made.era = bk_history_era_at(history, query->now_ns);
     if (keeps_state(history->eras[made.era].strategy.kind))
         made.era = first_of_kind(history);
-    status = open_reader(history, made.era, state, now_ns, made.birth_ns, rows, plan, &made.reader);
+    status = open_reader(history, made.era, state, query, 0, &made.reader);
+    made.query.starts = NULL;
+    made.query.start_count = 0;
+    if (made.query.birth_ns > made.query.now_ns)
+        made.query.birth_ns = made.query.now_ns;
     /* The eras below are tried, so that a wrong plan is told before anything begins. */
-    for (uint32_t era = made.era; status == BK_OK && era > 0 && made.birth_ns < history->eras[era].from_ns;
-         era--) {
+    for (uint32_t era = made.era; status == BK_OK && has_older(history, &made.query, era); era--) {
         struct bk_reader trial;
-        status = open_reader(history, era - 1, NULL, until_of(history, era - 1) - 1, made.birth_ns, rows,
-                             plan, &trial);
+        status = open_reader(history, era - 1, NULL, &made.query, 0, &trial);
     }
     if (status == BK_OK)
         *reader = made;
     return status;
+}
+
+enum bk_status bk_history_read_latest(const struct bk_history *history, const struct bk_history_state *state,
+                                      int64_t now_ns, int64_t birth_ns, uint64_t rows, enum bk_plan plan,
+                                      struct bk_history_reader *reader)
+{
+    struct bk_query query;
+    memset(&query, 0, sizeof query);
+    query.kind = BK_QUERY_LATEST;
+    query.plan = plan;
+    query.rows = rows;
+    query.now_ns = now_ns;
+    query.birth_ns = birth_ns;
+    return bk_history_read_begin(history, state, &query, reader);
 }
 
 bool bk_history_read_next(const struct bk_history *history, struct bk_history_reader *reader,
@@ -199,32 +217,31 @@ bool bk_history_read_next(const struct bk_history *history, struct bk_history_re
     if (reader == NULL || step == NULL || check_use(history) != BK_OK || reader->era >= history->count)
         return false;
     while (!bk_read_next(&reader->reader, step)) {
-        if (reader->reader.rows_found >= reader->reader.rows_wanted || reader->era == 0 ||
-            reader->birth_ns >= history->eras[reader->era].from_ns)
-            return false;
-        uint32_t era = reader->era - 1;
+        uint64_t rows = bk_history_rows_found(reader);
+        bool is_enough = reader->query.kind == BK_QUERY_LATEST && rows >= reader->query.rows;
         struct bk_reader next;
-        if (open_reader(history, era, NULL, until_of(history, era) - 1, reader->birth_ns,
-                        reader->reader.rows_wanted, reader->plan, &next) != BK_OK)
+        if (is_enough || reader->reader.status != BK_OK || !has_older(history, &reader->query, reader->era) ||
+            open_reader(history, reader->era - 1, NULL, &reader->query, rows, &next) != BK_OK)
             return false;
-        next.rows_found = reader->reader.rows_found;
-        next.rows_each -= next.rows_found;
-        next.partitions_asked = reader->reader.partitions_asked;
+        reader->rows_before = rows;
+        reader->partitions_before = bk_history_partitions_asked(reader);
         reader->reader = next;
-        reader->era = era;
+        reader->era--;
     }
     return true;
 }
 
-void bk_history_read_found(struct bk_history_reader *reader, uint64_t rows)
+uint64_t bk_history_rows_found(const struct bk_history_reader *reader)
 {
-    if (reader != NULL)
-        bk_read_found(&reader->reader, rows);
+    if (reader == NULL)
+        return 0;
+    uint64_t rows = reader->reader.rows_found;
+    return rows > UINT64_MAX - reader->rows_before ? UINT64_MAX : rows + reader->rows_before;
 }
 
-uint64_t bk_history_read_skip_to(struct bk_history_reader *reader, int64_t bucket)
+uint64_t bk_history_partitions_asked(const struct bk_history_reader *reader)
 {
-    return reader == NULL ? 0 : bk_read_skip_to(&reader->reader, bucket);
+    return reader == NULL ? 0 : reader->reader.partitions_asked + reader->partitions_before;
 }
 
 /* Which bucket a key has reached only its state, or its newest sequence number, tells. */
@@ -431,20 +448,39 @@ static enum bk_status advance_count(const struct bk_history *history, struct bk_
     return BK_OK;
 }
 
+/* The key may have rows of an era before this one. */
+static bool has_older(const struct bk_history *history, const struct bk_query *query, uint32_t era)
+{
+    return era > 0 && query->birth_ns < history->eras[era].from_ns;
+}
+
 /* state: of an era that keeps one; else it may be NULL. */
 static enum bk_status open_reader(const struct bk_history *history, uint32_t number,
-                                  const struct bk_history_state *state, int64_t now_ns, int64_t birth_ns,
-                                  uint64_t rows, enum bk_plan plan, struct bk_reader *out)
+                                  const struct bk_history_state *state, const struct bk_query *query,
+                                  uint64_t rows_before, struct bk_reader *out)
 {
     const struct bk_era *era = &history->eras[number];
-    int64_t low_ns = birth_ns > era->from_ns ? birth_ns : era->from_ns;
+    bool has_state = keeps_state(era->strategy.kind);
+    int64_t until_ns = until_of(history, number);
+    struct bk_query own = *query;
+    if (query->kind == BK_QUERY_LATEST)
+        own.rows -= rows_before < own.rows ? rows_before : own.rows;
+    if (!has_state) {
+        own.now_ns = query->now_ns < until_ns || number + 1 == history->count ? query->now_ns : until_ns - 1;
+        own.birth_ns = query->birth_ns > era->from_ns ? query->birth_ns : era->from_ns;
+    }
+    if (!has_state || era->shift != 0)
+        own.starts = NULL;
     enum bk_status status =
-        bk_read_latest(&era->strategy, state == NULL ? NULL : &state->key, now_ns, low_ns, rows, plan, out);
+        bk_read_begin(&era->strategy, has_state && state != NULL ? &state->key : NULL, &own, out);
     if (status == BK_OK)
         status = add(out->next, era->shift, &out->next);
     if (status == BK_OK)
         status = add(out->floor, era->shift, &out->floor);
     if (status != BK_OK)
         memset(out, 0, sizeof *out);
+    else if (!has_state && query->kind == BK_QUERY_RANGE &&
+             (query->until_ns <= era->from_ns || query->from_ns >= until_ns) && history->count > 1)
+        out->next = out->floor - 1; /* none of its rows is of such a time */
     return status;
 }

@@ -112,7 +112,7 @@ void lab_eras_read(struct lab_lane *lane, const struct lab_lane_settings *settin
     for (;;) {
         size_t left = first_above(eras, reader.reader.next);
         int64_t newest = left > 0 ? eras->partitions[left - 1].bucket : INT64_MIN;
-        tally->read_empties += bk_history_read_skip_to(&reader, newest);
+        tally->read_empties += bk_read_skip_to(&reader.reader, newest);
         if (!bk_history_read_next(history, &reader, &step))
             break;
         high = step.bucket_high > high ? step.bucket_high : high;
@@ -124,15 +124,15 @@ void lab_eras_read(struct lab_lane *lane, const struct lab_lane_settings *settin
             filled++;
         }
         tally->read_empties += (uint64_t)(step.bucket_high - step.bucket_low) + 1 - filled;
-        bk_history_read_found(&reader, rows);
+        bk_read_found(&reader.reader, rows);
     }
     uint64_t due = key_rows < reads->rows ? key_rows : reads->rows;
-    bool is_incomplete = reader.reader.rows_found < due;
+    bool is_incomplete = bk_history_rows_found(&reader) < due;
     tally->reads_incomplete += is_incomplete;
     /* Where old buckets are forgotten, others may give as many rows as were asked for, but older ones. */
     if (!is_incomplete && eras->regime > 0)
         tally->reads_out_of_order += holds_newer(eras, low, high, key_rows - due);
-    lab_histogram_add(&tally->read_partitions, reader.reader.partitions_asked, 1, 1);
+    lab_histogram_add(&tally->read_partitions, bk_history_partitions_asked(&reader), 1, 1);
 }
 
 void lab_eras_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,

@@ -112,10 +112,9 @@ bool lab_then_complete(struct lab_reader *reader, const struct lab_node *setting
     const struct lab_node *list = lab_node_find(settings, "then");
     if (strategy->change_count == 0)
         return true;
-    if (is_cluster && strategy->strategy.kind == BK_COUNT)
+    if (is_cluster)
         return lab_fail_at(&reader->tree, &list->name_place,
-                           "'then' of count needs one writer, since a key's state says where the new count "
-                           "begins; remove agents, or this");
+                           "'then' needs one writer in this version; remove agents, or this");
     if (strategy->strategy.kind == BK_HASH && strategy->strategy.of.hash.buckets > BUCKETS_MAX)
         return lab_fail_value(reader, lab_node_find(settings, "buckets"),
                               "more than a run with 'then' can hold; give at most 4096");
@@ -144,6 +143,10 @@ static bool read_then(struct lab_reader *reader, const struct lab_node *node, co
     if (node->kind != LAB_NODE_LIST)
         return lab_fail_at(&reader->tree, &node->place,
                            "'then' takes a list of changes; write it as 'then: [{at: 30d, ...}]'");
+    if (node->count == 0)
+        return lab_fail_at(&reader->tree, &node->place,
+                           "no change; add one, as in {at: 30d, ...}, or remove "
+                           "'then'");
     if (node->count > LAB_CHANGES_MAX)
         return lab_fail_at(&reader->tree, &node->place, "%zu changes; give at most %u", node->count,
                            LAB_CHANGES_MAX);

@@ -162,11 +162,40 @@ static void check_reader(const struct bk_history *history, const struct bk_histo
         assert_true(left == 0 || sorted[left - 1] <= step.bucket_high);
         for (; left > 0 && sorted[left - 1] >= step.bucket_low; left--)
             rows++;
-        bk_history_read_found(&reader, rows);
+        bk_read_found(&reader.reader, rows);
     }
     assert_int_equal(left, 0);
-    assert_int_equal(reader.reader.rows_found, count);
-    assert_int_equal(reader.reader.partitions_asked, asked);
+    assert_int_equal(bk_history_rows_found(&reader), count);
+    assert_int_equal(bk_history_partitions_asked(&reader), asked);
+}
+
+/* Every row of the span lies in a step, and no bucket in two. */
+static void check_range(struct draw *draw, const struct bk_history *history,
+                        const struct bk_history_state *state, int64_t now_ns, int64_t birth_ns,
+                        const struct bk_row *rows, const int64_t *buckets, size_t count)
+{
+    static bool is_met[ROWS];
+    struct bk_query query;
+    struct bk_history_reader reader;
+    struct bk_read_step step;
+    memset(&query, 0, sizeof query);
+    memset(is_met, 0, sizeof is_met);
+    query.kind = BK_QUERY_RANGE;
+    query.from_ns = rows[draw_below(draw, count)].time_ns - (int64_t)draw_below(draw, 2);
+    query.until_ns = query.from_ns + 1 + (int64_t)draw_below(draw, (uint64_t)SPAN_NS / 3);
+    query.now_ns = now_ns;
+    query.birth_ns = birth_ns;
+    assert_int_equal(bk_history_read_begin(history, state, &query, &reader), BK_OK);
+    int64_t below = INT64_MAX;
+    while (bk_history_read_next(history, &reader, &step)) {
+        assert_true(step.bucket_low <= step.bucket_high && step.bucket_high < below);
+        below = step.bucket_low;
+        for (size_t i = 0; i < count; i++)
+            is_met[i] = is_met[i] || (buckets[i] >= step.bucket_low && buckets[i] <= step.bucket_high);
+        bk_read_found(&reader.reader, 1);
+    }
+    for (size_t i = 0; i < count; i++)
+        assert_true(is_met[i] || rows[i].time_ns < query.from_ns || rows[i].time_ns >= query.until_ns);
 }
 
 static void every_row_is_found(void **unused)
@@ -208,6 +237,7 @@ static void every_row_is_found(void **unused)
             if (history.eras[a].shift != history.eras[b].shift || history.eras[a].strategy.kind == BK_TIME)
                 assert_true(a == b || (a < b) == (buckets[i - 1] < buckets[i]));
         }
+        check_range(&draw, &history, &state, last_ns, first_ns, rows, buckets, ROWS);
         memcpy(sorted, buckets, sizeof sorted);
         qsort(sorted, ROWS, sizeof *sorted, by_bucket);
         check_reader(&history, &state, last_ns, first_ns, sorted, ROWS);
@@ -330,18 +360,18 @@ static void hash_eras_are_read_one_after_the_other(void **unused)
     assert_true(bk_history_read_next(&history, &reader, &step));
     assert_int_equal(step.bucket_low, 4);
     assert_int_equal(step.bucket_high, 259);
-    bk_history_read_found(&reader, 3);
+    bk_read_found(&reader.reader, 3);
     assert_true(bk_history_read_next(&history, &reader, &step));
     assert_int_equal(step.bucket_low, 0);
     assert_int_equal(step.bucket_high, 3);
     assert_int_equal(step.rows, 7);
-    bk_history_read_found(&reader, 3);
+    bk_read_found(&reader.reader, 3);
     assert_false(bk_history_read_next(&history, &reader, &step));
-    assert_int_equal(reader.reader.partitions_asked, 260);
+    assert_int_equal(bk_history_partitions_asked(&reader), 260);
     /* A key that was born later has no rows in the first era; before the date nobody asks the second. */
     bk_history_read_latest(&history, NULL, 32 * DAY_NS, 30 * DAY_NS, 10, BK_PLAN_ALL, &reader);
     assert_true(bk_history_read_next(&history, &reader, &step));
-    bk_history_read_found(&reader, 0);
+    bk_read_found(&reader.reader, 0);
     assert_false(bk_history_read_next(&history, &reader, &step));
     bk_history_read_latest(&history, NULL, 30 * DAY_NS - 1, 0, 10, BK_PLAN_ALL, &reader);
     assert_true(bk_history_read_next(&history, &reader, &step));

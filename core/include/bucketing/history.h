@@ -82,25 +82,31 @@ bool bk_history_fires(const struct bk_history *history, const struct bk_history_
 enum bk_status bk_history_advance(const struct bk_history *history, struct bk_history_state *state,
                                   const struct bk_row *row, struct bk_effect *effect);
 
-/* A read of the newest rows: eras from that of now_ns down to that of the birth, one bk_reader after the
- * other. */
+/* A read: eras from that of the reader's time down to that of the birth, one bk_reader after the other. */
 struct bk_history_reader {
-    struct bk_reader reader; /* of the era; its counts are those of the whole read */
-    uint32_t era;            /* the lowest that it covers */
-    int64_t birth_ns;
-    enum bk_plan plan;
+    struct bk_reader reader;    /* of the era; its counts are of that alone */
+    uint32_t era;               /* the lowest that it covers */
+    uint64_t rows_before;       /* found in the eras above */
+    uint64_t partitions_before; /* asked there */
+    struct bk_query query;      /* without its starts */
 };
 
-/* As bk_read_latest(). birth_ns also ends the walk over eras; INT64_MIN: not known, which only BK_TIME cannot
- * do without. A plan must be one of every era's strategy; BK_PLAN_DEFAULT always is. */
+/* As bk_read_begin() and bk_read_latest(). The birth also ends the walk over eras; INT64_MIN: not known,
+ * which only BK_TIME cannot do without. A plan must be one of every era's strategy that is read;
+ * BK_PLAN_DEFAULT always is. Starts are taken where the buckets are not shifted (BK_COUNT and
+ * BK_PROBABILISTIC throughout). */
+enum bk_status bk_history_read_begin(const struct bk_history *history, const struct bk_history_state *state,
+                                     const struct bk_query *query, struct bk_history_reader *reader);
 enum bk_status bk_history_read_latest(const struct bk_history *history, const struct bk_history_state *state,
                                       int64_t now_ns, int64_t birth_ns, uint64_t rows, enum bk_plan plan,
                                       struct bk_history_reader *reader);
-/* As bk_read_next(), bk_read_found() and bk_read_skip_to(), over the same history. */
+/* As bk_read_next(), over the same history. Its answer is told by bk_read_found() or bk_read_found_range() to
+ * reader->reader, which bk_read_skip_to() takes as well. */
 bool bk_history_read_next(const struct bk_history *history, struct bk_history_reader *reader,
                           struct bk_read_step *step);
-void bk_history_read_found(struct bk_history_reader *reader, uint64_t rows);
-uint64_t bk_history_read_skip_to(struct bk_history_reader *reader, int64_t bucket);
+/* Of the whole read so far; 0 for NULL. */
+uint64_t bk_history_rows_found(const struct bk_history_reader *reader);
+uint64_t bk_history_partitions_asked(const struct bk_history_reader *reader);
 
 #ifdef __cplusplus
 }
