@@ -451,7 +451,7 @@ static enum bk_status advance_count(const struct bk_history *history, struct bk_
 /* The key may have rows of an era before this one. */
 static bool has_older(const struct bk_history *history, const struct bk_query *query, uint32_t era)
 {
-    return era > 0 && query->birth_ns < history->eras[era].from_ns;
+    return era > 0 && era < history->count && query->birth_ns < history->eras[era].from_ns;
 }
 
 /* state: of an era that keeps one; else it may be NULL. */

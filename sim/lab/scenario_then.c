@@ -115,6 +115,9 @@ bool lab_then_complete(struct lab_reader *reader, const struct lab_node *setting
     if (is_cluster)
         return lab_fail_at(&reader->tree, &list->name_place,
                            "'then' needs one writer in this version; remove agents, or this");
+    if (strategy->source != BK_SOURCE_EXTERNAL)
+        return lab_fail_at(&reader->tree, &list->name_place,
+                           "'then' goes with counter: external alone; use that, or remove this");
     if (strategy->strategy.kind == BK_HASH && strategy->strategy.of.hash.buckets > BUCKETS_MAX)
         return lab_fail_value(reader, lab_node_find(settings, "buckets"),
                               "more than a run with 'then' can hold; give at most 4096");
