@@ -62,7 +62,8 @@ void lab_eras_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
     while (eras != NULL && from < to) {
         enter(lane, settings->regimes, batch->times_ns[from]);
         const struct bk_history *history = &settings->regimes->items[eras->regime].history;
-        struct bk_row row = {batch->times_ns[from], batch->first_row + from, batch->ids[from], 0};
+        struct bk_row row = {batch->times_ns[from], batch->first_row + from, batch->ids[from],
+                             lab_batch_bytes(batch, from, from + 1)};
         struct bk_route route;
         enum bk_status status = bk_history_route(history, &eras->state, &row, &route);
         assert(status == BK_OK);
@@ -160,7 +161,7 @@ static struct lab_era_lane *need(struct lab_lane *lane, struct lab_tally *tally)
 }
 
 /* Who takes new settings without the old ones keeps what the database holds: the number of rows, from which a
- * reader takes the newest bucket of a count, and a probabilistic key's state row, whose count may be above
+ * reader takes the newest bucket of a count, and the state row of a key that counts, whose count may be above
  * the new threshold. */
 static void enter(struct lab_lane *lane, const struct lab_regimes *regimes, int64_t time_ns)
 {
@@ -173,8 +174,8 @@ static void enter(struct lab_lane *lane, const struct lab_regimes *regimes, int6
             key.bucket = (int64_t)((lane->placement.rows - 1) / strategy->of.count.rows);
             eras->state.has_rows = true;
         }
-        if (strategy->kind == BK_PROBABILISTIC && key.counter >= strategy->of.probabilistic.threshold)
-            key.counter = strategy->of.probabilistic.threshold - 1;
+        if (bk_kind_fires(strategy->kind) && key.counter >= bk_threshold(strategy))
+            key.counter = bk_threshold(strategy) - 1;
         eras->state.key = key;
     }
 }
@@ -190,7 +191,7 @@ static size_t stretch(const struct bk_history *history, const struct lab_batch *
     while (end < to && batch->times_ns[end] >= route->from_ns && batch->times_ns[end] < route->until_ns)
         end++;
     const struct bk_era *era = &history->eras[bk_history_era_at(history, batch->times_ns[from])];
-    size_t firing = bk_first_firing(&era->strategy, batch->ids, from, end);
+    size_t firing = bk_first_firing(&era->strategy, batch->ids, batch->bytes, from, end);
     return firing < end ? firing + 1 : end;
 }
 
@@ -271,7 +272,7 @@ static bool is_closed(const struct lab_era_lane *eras, const struct lab_regimes 
     if (era->strategy.kind == BK_HASH)
         return partition->bucket < era->shift ||
                partition->bucket - era->shift >= (int64_t)era->strategy.of.hash.buckets;
-    if (partition->regime < eras->regime && era->strategy.kind != BK_PROBABILISTIC)
+    if (partition->regime < eras->regime && !bk_kind_fires(era->strategy.kind))
         return true;
     int64_t current = era->shift + eras->state.key.bucket;
     if (era->strategy.kind == BK_TIME) {

@@ -18,7 +18,8 @@ struct lab_changes {
     uint32_t count;
     struct lab_change items[LAB_CHANGES_MAX];
 };
-lab_field_reader lab_read_then_time, lab_read_then_count, lab_read_then_probabilistic, lab_read_then_hash;
+lab_field_reader lab_read_then_time, lab_read_then_count, lab_read_then_probabilistic, lab_read_then_hash,
+    lab_read_then_weighted;
 /* What the engine can do with the changes of one strategy, whose settings are the mapping. */
 bool lab_then_complete(struct lab_reader *reader, const struct lab_node *settings,
                        const struct lab_strategy *strategy);

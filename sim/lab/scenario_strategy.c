@@ -155,17 +155,19 @@ static const struct lab_table probabilistic_table = {
         },
     .check = make_probabilistic};
 
-static const struct lab_table weighted_table = {.fields =
-                                                    (const struct lab_field[]){
-                                                        {"bytes", lab_read_bytes, DRAFT(bytes), LAB_REQUIRED,
-                                                         1, UNIT_MAX, "a size from 1B to 1TiB", NULL},
-                                                        THRESHOLD_FIELD,
-                                                        COORDINATION_FIELDS,
-                                                        LABEL_FIELD,
-                                                        {.name = "max_age"},
-                                                        {.name = NULL},
-                                                    },
-                                                .check = make_weighted};
+static const struct lab_table weighted_table = {
+    .fields =
+        (const struct lab_field[]){
+            {"bytes", lab_read_bytes, DRAFT(bytes), LAB_REQUIRED, 1, UNIT_MAX, "a size from 1B to 1TiB",
+             NULL},
+            THRESHOLD_FIELD,
+            COORDINATION_FIELDS,
+            {"then", lab_read_then_weighted, DRAFT(changes), LAB_OPTIONAL, 0, 0, NULL, NULL},
+            LABEL_FIELD,
+            {.name = "max_age"},
+            {.name = NULL},
+        },
+    .check = make_weighted};
 
 static const struct lab_table hash_table = {
     .fields =

@@ -16,7 +16,7 @@ struct draft {
     int keeps_old;
     int64_t window_ns, epoch_ns;
     int calendar;
-    uint64_t rows, bits, threshold, buckets;
+    uint64_t rows, bits, threshold, buckets, bytes;
     struct bk_strategy strategy;
 };
 
@@ -26,6 +26,7 @@ static bool make_time(struct lab_reader *reader, const struct lab_node *node, vo
 static bool make_count(struct lab_reader *reader, const struct lab_node *node, void *target);
 static bool make_probabilistic(struct lab_reader *reader, const struct lab_node *node, void *target);
 static bool make_hash(struct lab_reader *reader, const struct lab_node *node, void *target);
+static bool make_weighted(struct lab_reader *reader, const struct lab_node *node, void *target);
 static bool check_made(struct lab_reader *reader, const struct lab_node *node, enum bk_status status);
 
 #define DRAFT(member) offsetof(struct draft, member)
@@ -76,6 +77,14 @@ static const struct lab_table hash_table = {
                                          CHANGE_FIELDS},
     .check = make_hash};
 
+static const struct lab_table weighted_table = {
+    .fields = (const struct lab_field[]){{"bytes", lab_read_bytes, DRAFT(bytes), LAB_REQUIRED, 1, 0x1p40,
+                                          "a size of at least 1B", NULL},
+                                         {"threshold", lab_read_whole, DRAFT(threshold), LAB_REQUIRED, 1, 1e9,
+                                          "a whole number from 1 to 1000000000", NULL},
+                                         CHANGE_FIELDS},
+    .check = make_weighted};
+
 bool lab_read_then_time(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                         void *out)
 {
@@ -102,6 +111,13 @@ bool lab_read_then_hash(struct lab_reader *reader, const struct lab_field *field
 {
     (void)field;
     return read_then(reader, node, &hash_table, out);
+}
+
+bool lab_read_then_weighted(struct lab_reader *reader, const struct lab_field *field,
+                            const struct lab_node *node, void *out)
+{
+    (void)field;
+    return read_then(reader, node, &weighted_table, out);
 }
 
 bool lab_then_complete(struct lab_reader *reader, const struct lab_node *settings,
@@ -201,6 +217,12 @@ static bool make_hash(struct lab_reader *reader, const struct lab_node *node, vo
 {
     struct draft *draft = target;
     return check_made(reader, node, bk_strategy_hash((uint32_t)draft->buckets, &draft->strategy));
+}
+
+static bool make_weighted(struct lab_reader *reader, const struct lab_node *node, void *target)
+{
+    struct draft *draft = target;
+    return check_made(reader, node, bk_strategy_weighted(draft->bytes, draft->threshold, &draft->strategy));
 }
 
 /* The tables' ranges are the core's own; should they ever part, the core has the last word. */
