@@ -23,6 +23,7 @@ struct era_partition {
 struct lab_era_lane {
     struct bk_history_state state;
     uint32_t regime;
+    bool is_unordered; /* rows come in another order than that of their times */
     size_t count, capacity, recent;
     struct era_partition *partitions;
 };
@@ -30,7 +31,8 @@ struct lab_era_lane {
 static struct lab_era_lane *need(struct lab_lane *lane, struct lab_tally *tally);
 static void enter(struct lab_lane *lane, const struct lab_regimes *regimes, int64_t time_ns);
 static size_t stretch(const struct bk_history *history, const struct lab_batch *batch, size_t from, size_t to,
-                      const struct bk_route *route);
+                      const struct bk_route *route, int64_t until_ns);
+static const int64_t *own_times(const struct lab_batch *batch);
 static struct era_partition *partition_of(struct lab_era_lane *eras, struct lab_tally *tally, int64_t bucket);
 static size_t first_above(const struct lab_era_lane *eras, int64_t bucket);
 static void watch_peak(struct era_partition *partition, struct lab_tally *tally,
@@ -45,6 +47,7 @@ void lab_eras_begin(struct lab_era_lane *eras)
         return;
     memset(&eras->state, 0, sizeof eras->state);
     eras->regime = 0;
+    eras->is_unordered = false;
     eras->count = eras->recent = 0;
 }
 
@@ -59,19 +62,19 @@ void lab_eras_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
                    const struct lab_batch *batch, size_t from, size_t to)
 {
     struct lab_era_lane *eras = need(lane, tally);
+    const int64_t *own_ns = own_times(batch);
     while (eras != NULL && from < to) {
         enter(lane, settings->regimes, batch->times_ns[from]);
         const struct bk_history *history = &settings->regimes->items[eras->regime].history;
-        struct bk_row row = {batch->times_ns[from], batch->first_row + from, batch->ids[from],
+        struct bk_row row = {own_ns[from], batch->first_row + from, batch->ids[from],
                              lab_batch_bytes(batch, from, from + 1)};
         struct bk_route route;
         enum bk_status status = bk_history_route(history, &eras->state, &row, &route);
         assert(status == BK_OK);
-        if (eras->regime + 1 < settings->regimes->count) {
-            int64_t until_ns = settings->regimes->items[eras->regime + 1].from_ns;
-            route.until_ns = route.until_ns < until_ns ? route.until_ns : until_ns;
-        }
-        size_t end = route.scope == BK_SCOPE_ROW ? from + 1 : stretch(history, batch, from, to, &route);
+        bool is_last = eras->regime + 1 == settings->regimes->count;
+        int64_t until_ns = is_last ? INT64_MAX : settings->regimes->items[eras->regime + 1].from_ns;
+        size_t end =
+            route.scope == BK_SCOPE_ROW ? from + 1 : stretch(history, batch, from, to, &route, until_ns);
         struct era_partition *partition = partition_of(eras, tally, route.bucket);
         if (partition == NULL)
             return;
@@ -79,9 +82,10 @@ void lab_eras_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
         lab_bytes_add(&partition->size.bytes, lab_batch_bytes(batch, from, end));
         partition->regime = eras->regime;
         partition->last_row = batch->first_row + end - 1;
+        eras->is_unordered = eras->is_unordered || batch->own_ns != NULL;
         watch_peak(partition, tally, batch, from, end);
         sim_placement_add(&lane->placement, route.bucket, end - from);
-        struct bk_row last = {batch->times_ns[end - 1], batch->first_row + end - 1, batch->ids[end - 1],
+        struct bk_row last = {own_ns[end - 1], batch->first_row + end - 1, batch->ids[end - 1],
                               lab_batch_bytes(batch, end - 1, end)};
         struct bk_effect effect;
         status = bk_history_advance(history, &eras->state, &last, &effect);
@@ -131,7 +135,7 @@ void lab_eras_read(struct lab_lane *lane, const struct lab_lane_settings *settin
     bool is_incomplete = bk_history_rows_found(&reader) < due;
     tally->reads_incomplete += is_incomplete;
     /* Where old buckets are forgotten, others may give as many rows as were asked for, but older ones. */
-    if (!is_incomplete && eras->regime > 0)
+    if (!is_incomplete && eras->regime > 0 && !eras->is_unordered)
         tally->reads_out_of_order += holds_newer(eras, low, high, key_rows - due);
     lab_histogram_add(&tally->read_partitions, bk_history_partitions_asked(&reader), 1, 1);
 }
@@ -180,19 +184,27 @@ static void enter(struct lab_lane *lane, const struct lab_regimes *regimes, int6
     }
 }
 
-/* The end of the rows that the route holds for, with the first one that fires. */
+/* The end of the rows that the route holds for, with the first one that fires; until_ns: nor beyond rows that
+ * come before. */
 static size_t stretch(const struct bk_history *history, const struct lab_batch *batch, size_t from, size_t to,
-                      const struct bk_route *route)
+                      const struct bk_route *route, int64_t until_ns)
 {
+    const int64_t *own_ns = own_times(batch);
     uint64_t sequence = batch->first_row + from;
     if (route->sequence_high - sequence < to - from)
         to = from + (size_t)(route->sequence_high - sequence);
     size_t end = from + 1;
-    while (end < to && batch->times_ns[end] >= route->from_ns && batch->times_ns[end] < route->until_ns)
+    while (end < to && own_ns[end] >= route->from_ns && own_ns[end] < route->until_ns &&
+           batch->times_ns[end] < until_ns)
         end++;
-    const struct bk_era *era = &history->eras[bk_history_era_at(history, batch->times_ns[from])];
+    const struct bk_era *era = &history->eras[bk_history_era_at(history, own_ns[from])];
     size_t firing = bk_first_firing(&era->strategy, batch->ids, batch->bytes, from, end);
     return firing < end ? firing + 1 : end;
+}
+
+static const int64_t *own_times(const struct lab_batch *batch)
+{
+    return batch->own_ns != NULL ? batch->own_ns : batch->times_ns;
 }
 
 static struct era_partition *partition_of(struct lab_era_lane *eras, struct lab_tally *tally, int64_t bucket)

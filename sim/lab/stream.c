@@ -36,8 +36,8 @@ bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ri
                    worker->regimes != NULL;
     for (size_t i = 0; is_made && i < worker->lane_count; i++) {
         worker->strategies[i] = lab_counted_strategy(&scenario->strategies[i]);
-        worker->settings[i] =
-            (struct lab_lane_settings){scenario, ring, &worker->strategies[i], &scenario->strategies[i], NULL};
+        worker->settings[i] = (struct lab_lane_settings){scenario, ring, &worker->strategies[i],
+                                                         &scenario->strategies[i], NULL};
         worker->wants_bytes = worker->wants_bytes || scenario->strategies[i].strategy.kind == BK_WEIGHTED;
         is_made = lab_tally_init(&worker->tallies[i], cass_ring_node_count(ring));
     }
