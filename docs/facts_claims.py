@@ -56,6 +56,11 @@ def odds_tails(lab, *words):
     return law["below"][0]["probability"], law["above"][0]["probability"]
 
 
+def missed(run, label):
+    """Reads with too few rows, or others than the newest."""
+    return f"{run[label, 'reads.incomplete'] + run[label, 'reads.out_of_order']:,}"
+
+
 def uncounted(run):
     """Share of the rows. Nobody else counts the key, so no row is read twice."""
     return 1 - run["incremental", "writes.rows_scanned"] / run["incremental", "writes.rows"]
@@ -243,6 +248,19 @@ USERS = Part("users", (
                                    f"{large['too many', 'partitions.over_limit_rows']} and "
                                    f"{large['too many', 'partitions.over_limit_bytes']}"),
           YES, "which limit fires depends on the row alone, so both stand and are told apart"),
+    Claim("the choice cannot be changed later without a migration", ("settings-change",),
+          lambda _, run: (f"reads that did not get the newest 50 rows, of {run['time', 'reads.count']:,}, with "
+                          "the old "
+                          "settings kept as an era, and with them forgotten: " + "; ".join(
+                              f"{text}: {missed(run, label)}, {missed(run, label + '-forgets')}"
+                              for label, text in (
+                                  ("time", "windows of 1 day, then of 10"), ("count", "1000 rows, then 2000"),
+                                  ("fewer", "64 hash buckets, then 4"), ("hash", "4 hash buckets, then 64"),
+                                  ("probabilistic", "6 bits, then 7")))),
+          NO, "what is needed is no migration but a list of what held when: each row goes by its own time, and "
+              "readers "
+          "walk down through the eras. `probabilistic` and `weighted` do not need even that: see "
+          "[changing settings](changing-settings.md)"),
     Claim("a retried write must land in the same bucket, or the row stands twice", ("facts/retried",),
           lambda _, run: ("rows sent again, rows that stand twice: " + ", ".join(
               f"{label} {run[label, 'writes.retried']:,} and {violations(run, label, 'no_duplicates')}"
