@@ -7,6 +7,8 @@ What `agrees` and `why` say is held by the `expect` lines of those scenarios, wh
 from dataclasses import dataclass
 from typing import Callable
 
+from findings_harness import Failure
+
 YES, PARTLY, NO = "yes", "with terms", "no"
 
 MEAN, SPREAD = "partitions.closed.rows.mean", "partitions.closed.rows.stddev"
@@ -82,6 +84,19 @@ def near_tails(lab, run):
     return (f"{percent(below, 4)} below, {percent(above, 4)} above; of {run[name, 'partitions.closed']:,} "
             "closed partitions "
             f"{run[name, 'partitions.tiny']} and {run[name, 'partitions.over_limit_rows']}")
+
+
+def consistent_hash(lab):
+    """One answer, and what moves when there is a bucket more."""
+    users = [f"user{i}" for i in range(5000)]
+    before, after = ([key["bucket"] for key in lab.json_of("bucket-of", "--json", "--buckets", count, *users)]
+                     for count in ("256", "257"))
+    moved = [(old, new) for old, new in zip(before, after) if old != new]
+    if {new for _, new in moved} != {256}:
+        raise Failure("a key moves from one old bucket to another")
+    return (f"`user1` in bucket {before[1]}; of 5000 users {len(moved)} change buckets when 256 become 257, all "
+            "to the "
+            "new one")
 
 
 def nanoseconds(lab):
@@ -222,6 +237,10 @@ COUNTING = Part("counting", (
 ))
 
 HASH = Part("hash", (
+    Claim("Guava's `murmur3_128` of the user's id, `consistentHash` into 256 buckets", (), consistent_hash,
+          YES, "hash and bucket are Guava's own to the bit, by its known answers; consistent hashing moves one "
+               "key in 257",
+          "`bucketlab bucket-of --buckets 256 user1`"),
     Claim("a post liked by 7 billion users needs 4 partitions by the wall of 2 billion cells", ("facts/likes",),
           lambda _, run: (f"at a scale of 1 to 1000: {run['1 bucket', 'partitions.all.rows.max']:,} rows in one, "
                           f"{run['4 buckets', 'partitions.all.rows.max']:,} at most in 4, the limit being 2,000,000"),
@@ -240,7 +259,8 @@ HASH = Part("hash", (
 ))
 
 USERS = Part("users", (
-    Claim("size advice conflicts (1, 10, 100 MB; 100,000 rows)", ("facts/size-advice-small", "facts/size-advice-large"),
+    Claim("size advice conflicts (1, 10, 100 MB; 100,000 rows)",
+          ("facts/size-advice-small", "facts/size-advice-large"),
           lambda _, small, large: (f"rows of 200 B: {small['too many', 'partitions.over_limit_rows']} "
                                    "partitions over "
                                    f"in rows, {small['too many', 'partitions.over_limit_bytes']} in bytes; rows "
