@@ -30,7 +30,7 @@ json_t *cli_json_whole(uint64_t value)
     return json_string(digits);
 }
 
-json_t *cli_json_run(int64_t run, const struct lab_result *result)
+json_t *cli_json_run(int64_t run, const struct lab_result *result, json_t *warnings)
 {
     json_t *object = json_object();
     bool is_fine = cli_json_set(object, "run", json_integer(run)) &&
@@ -40,6 +40,7 @@ json_t *cli_json_run(int64_t run, const struct lab_result *result)
                    cli_json_set(object, "rows", cli_json_whole(result->rows)) &&
                    cli_json_set(object, "strategies", strategies_of(result)) &&
                    cli_json_set(object, "expect", expects_of(result));
+    is_fine = cli_json_set(object, "warnings", warnings) && is_fine;
     return cli_json_complete(object, is_fine);
 }
 

@@ -12,8 +12,8 @@
 json_t *cli_json_number(double value);
 /* A whole number; as its digits in a string when JSON's integers do not reach that far. */
 json_t *cli_json_whole(uint64_t value);
-/* The object of `run` and `show`. NULL without memory. */
-json_t *cli_json_run(int64_t run, const struct lab_result *result);
+/* The object of `run` and `show`; takes `warnings` over. NULL without memory, or when that is NULL. */
+json_t *cli_json_run(int64_t run, const struct lab_result *result, json_t *warnings);
 /* Sets a field and takes `value` over; false when value is NULL or could not be set. */
 bool cli_json_set(json_t *object, const char *name, json_t *value);
 /* The object that was filled; without memory for all of it, NULL, and the object is freed. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "again.h"
 #include "cli.h"
 #include "difference.h"
 #include "execute.h"
@@ -34,9 +35,6 @@ struct rerun {
     struct cli_signals signals;
 };
 
-static bool parse_stored(const struct store_run_info *info, uint64_t seed, struct lab_scenario **out,
-                         struct sim_error *error);
-static struct lab_override *split_lines(char *text, size_t *count);
 static bool compare(struct rerun *rerun, struct sim_error *error);
 static bool fail_event(struct rerun *rerun, size_t strategy, const struct cli_difference *difference,
                        struct sim_error *error);
@@ -54,7 +52,7 @@ static int replay(const struct cli_args *args, struct sim_error *error)
         !store_open(cli_value(args, "db", "bucketlab.db"), STORE_READ, &store, error))
         return (int)error->class;
     bool is_fine = store_load_run(store, run, &rerun.info, &rerun.stored, error) &&
-                   parse_stored(&rerun.info, rerun.stored->seed, &rerun.scenario, error);
+                   cli_scenario_again(&rerun.info, rerun.stored->seed, &rerun.scenario, error);
     if (is_fine) {
         cli_signals_hold(&rerun.signals);
         is_fine = cli_execute(rerun.scenario, jobs, rerun.is_quiet, NULL, &rerun.signals, &rerun.again,
@@ -69,38 +67,6 @@ static int replay(const struct cli_args *args, struct sim_error *error)
     lab_result_destroy(rerun.again);
     store_close(store);
     return code;
-}
-
-static bool parse_stored(const struct store_run_info *info, uint64_t seed, struct lab_scenario **out,
-                         struct sim_error *error)
-{
-    size_t count = 0;
-    char *text = strdup(info->overrides);
-    struct lab_override *overrides = text == NULL ? NULL : split_lines(text, &count);
-    bool is_fine = overrides == NULL
-                       ? sim_fail_memory(error)
-                       : lab_scenario_parse(info->scenario_path, info->scenario_text,
-                                            strlen(info->scenario_text), overrides, count, &seed, out, error);
-    free(overrides);
-    free(text);
-    return is_fine;
-}
-
-/* Ends each line of text in place and points at it. */
-static struct lab_override *split_lines(char *text, size_t *count)
-{
-    size_t most = 1;
-    for (const char *c = text; *c != '\0'; c++)
-        most += *c == '\n';
-    struct lab_override *lines = calloc(most, sizeof *lines);
-    *count = 0;
-    while (lines != NULL && *text != '\0') {
-        lines[(*count)++].text = text;
-        text += strcspn(text, "\n");
-        if (*text == '\n')
-            *text++ = '\0';
-    }
-    return lines;
 }
 
 static bool compare(struct rerun *rerun, struct sim_error *error)

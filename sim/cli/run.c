@@ -13,6 +13,7 @@
 #include "store/store.h"
 #include "story.h"
 #include "table.h"
+#include "warnings.h"
 
 static const struct cli_option options[] = {{"seed", "N", "in place of the scenario's seed"},
                                             {"set", "PATH=VALUE",
@@ -109,7 +110,13 @@ static bool read_batch(const struct cli_args *args, struct batch *batch, struct 
         return false;
     for (size_t i = 0; i < batch->count; i++)
         batch->jobs[i].pictures = batch->pictures;
-    return check_database(batch->database, error);
+    if (!check_database(batch->database, error))
+        return false;
+    for (size_t i = 0; i < batch->count && !batch->is_quiet; i++) {
+        if (!cli_warnings_print(stderr, batch->jobs[i].scenario, error))
+            return false;
+    }
+    return true;
 }
 
 static bool load_scenarios(const struct cli_args *args, struct batch *batch, struct sim_error *error)
@@ -217,7 +224,8 @@ static bool print_all(const struct batch *batch, struct sim_error *error)
     for (size_t i = 0; i < batch->count; i++) {
         const struct job *job = &batch->jobs[i];
         if (batch->is_json) {
-            if (!cli_json_print(cli_json_run(job->run, job->result), error))
+            json_t *warnings = cli_warnings_json(job->scenario);
+            if (!cli_json_print(cli_json_run(job->run, job->result, warnings), error))
                 return false;
         } else {
             fputs(i == 0 ? "" : "\n", stdout);

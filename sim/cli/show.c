@@ -2,11 +2,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "again.h"
 #include "cli.h"
 #include "json.h"
 #include "kernel/time.h"
 #include "store/store.h"
 #include "table.h"
+#include "warnings.h"
 
 static const struct cli_option options[] = {
     CLI_OPTION_DB, CLI_OPTION_JSON, CLI_OPTION_QUIET, {NULL, NULL, NULL}};
@@ -24,8 +26,8 @@ const struct cli_command cli_show = {
     .run = show,
 };
 
-static void print_run(const struct store_run_info *info, const struct lab_result *result,
-                      const char *database);
+static bool print_run(const struct store_run_info *info, const struct lab_result *result,
+                      const struct lab_scenario *scenario, const char *database, struct sim_error *error);
 static void print_overrides(const char *overrides);
 
 static int show(const struct cli_args *args, struct sim_error *error)
@@ -38,18 +40,27 @@ static int show(const struct cli_args *args, struct sim_error *error)
     struct store_run_info info;
     struct lab_result *result;
     bool is_fine = store_load_run(store, run, &info, &result, error);
-    if (is_fine && cli_has(args, "json"))
-        is_fine = cli_json_print(cli_json_run(info.run, result), error);
-    else if (is_fine)
-        print_run(&info, result, database);
-    if (is_fine)
+    if (is_fine) {
+        /* Another version's scenario may be one that this version refuses; what it found stands all the same.
+         */
+        struct lab_scenario *scenario = NULL;
+        struct sim_error refused = {0};
+        cli_scenario_again(&info, result->seed, &scenario, &refused);
+        if (cli_has(args, "json"))
+            is_fine = cli_json_print(
+                cli_json_run(info.run, result, scenario == NULL ? json_array() : cli_warnings_json(scenario)),
+                error);
+        else
+            is_fine = print_run(&info, result, scenario, database, error);
+        lab_scenario_destroy(scenario);
         lab_result_destroy(result);
+    }
     store_close(store);
     return is_fine ? 0 : (int)error->class;
 }
 
-static void print_run(const struct store_run_info *info, const struct lab_result *result,
-                      const char *database)
+static bool print_run(const struct store_run_info *info, const struct lab_result *result,
+                      const struct lab_scenario *scenario, const char *database, struct sim_error *error)
 {
     char created[SIM_TIME_TEXT_SIZE];
     sim_time_format(info->created_unix_s * SIM_SECOND, created);
@@ -65,6 +76,8 @@ static void print_run(const struct store_run_info *info, const struct lab_result
         printf("%*s  %s: %s\n", width < 13 ? (int)(13 - width) : 0, "", bk_kind_name(strategy->strategy.kind),
                settings);
     }
+    if (scenario != NULL && !cli_warnings_print(stdout, scenario, error))
+        return false;
     printf("\nrun %" PRId64 ", seed %" PRIu64 ", digest %016" PRIx64 "\nscenario ", info->run, result->seed,
            result->digest);
     cli_print_text(stdout, info->scenario_path);
@@ -73,6 +86,7 @@ static void print_run(const struct store_run_info *info, const struct lab_result
            info->version, (double)info->elapsed_ms / 1000, info->run);
     cli_print_text(stdout, database);
     putchar('\n');
+    return true;
 }
 
 static void print_overrides(const char *overrides)

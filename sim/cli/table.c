@@ -17,6 +17,7 @@ static void print_heading(const struct lab_result *result);
 static bool print_strategy(const struct lab_strategy_result *strategy, bool has_colour);
 static void print_number(const struct lab_metrics *metrics, const char *name, int columns);
 static void print_sizes(const struct lab_metrics *metrics, bool is_closed);
+static void print_overwritten(const struct lab_result *result);
 static void print_expects(const struct lab_result *result, bool has_colour);
 static void add_coordination(const struct lab_strategy_result *result, char *buffer);
 
@@ -32,10 +33,27 @@ void cli_print_result(const struct lab_result *result)
            "per 1000 rows; part/read: partitions that an average read of newest rows asks\n");
     if (has_open_only)
         printf("*: none has closed; sizes of the open ones\n");
+    print_overwritten(result);
     cli_print_cluster(result);
     cli_print_costs(result);
     cli_print_oracles(result);
     print_expects(result, has_colour);
+}
+
+/* Of a scenario with a table: what its key loses. */
+static void print_overwritten(const struct lab_result *result)
+{
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct lab_strategy_result *strategy = &result->strategies[i];
+        double lost = cli_figure(&strategy->metrics, "rows.overwritten");
+        char gone[CLI_NUMBER_SIZE], all[CLI_NUMBER_SIZE];
+        if (!(lost > 0))
+            continue;
+        cli_grouped((uint64_t)lost, gone);
+        cli_grouped((uint64_t)cli_figure(&strategy->metrics, "writes.rows"), all);
+        cli_print_text(stdout, strategy->label);
+        printf(": %s of %s rows were replaced by later ones with the same primary key\n", gone, all);
+    }
 }
 
 void cli_print_label(const char *label)

@@ -8,15 +8,19 @@
 #include "cassandra/token.h"
 #include "count_cost.h"
 #include "kernel/time.h"
+#include "stored.h"
 
 #define CELLS_MIN 16u
 #define PAST_MIN  8u
 
+static int64_t current_bucket(const struct lab_lane *lane, const struct lab_lane_settings *settings,
+                              int64_t end_ns);
 static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings *settings,
                           struct lab_tally *tally, const struct lab_key_name *key,
                           const struct lab_batch *batch, size_t from, size_t to);
 static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                       struct lab_tally *tally, const struct lab_batch *batch, size_t from, size_t to);
+                       struct lab_tally *tally, const struct lab_key_name *key, const struct lab_batch *batch,
+                       size_t from, size_t to);
 static size_t first_at(const int64_t *times_ns, size_t from, size_t to, int64_t until_ns);
 static void watch_peak(const struct lab_lane *lane, struct lab_tally *tally, const struct lab_batch *batch,
                        size_t from, size_t to);
@@ -49,9 +53,9 @@ void lab_lane_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
     if (settings->regimes != NULL)
         lab_eras_rows(lane, settings, tally, batch, from, to);
     else if (settings->strategy->kind == BK_HASH)
-        rows_by_id(lane, settings, tally, batch, from, to);
+        rows_by_id(lane, settings, tally, key, batch, from, to);
     else if (settings->strategy->kind == BK_TIME && batch->own_ns != NULL)
-        lab_windows_rows(lane, settings, tally, batch, from, to);
+        lab_windows_rows(lane, settings, tally, key, batch, from, to);
     else
         rows_by_range(lane, settings, tally, key, batch, from, to);
 }
@@ -114,6 +118,8 @@ void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *setting
 {
     if (lane->placement.rows > 0 && settings->strategy->kind == BK_COUNT)
         lab_count_cost(settings->way, lane->placement.rows, tally);
+    if (tally->stored != NULL && lane->placement.rows > 0)
+        lab_stored_key_end(tally->stored, key, current_bucket(lane, settings, end_ns));
     tally->placement_digest += sim_placement_finish(&lane->placement, key->index);
     if (settings->regimes != NULL) {
         lab_eras_end(lane, settings, tally, key, end_ns);
@@ -128,13 +134,7 @@ void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *setting
         *cell = (struct lab_cell){0};
     }
     lane->cells_used = 0;
-    int64_t current = lane->state.bucket;
-    if (settings->strategy->kind == BK_TIME) {
-        struct bk_row now = {.time_ns = end_ns};
-        struct bk_route route;
-        bk_route(settings->strategy, NULL, &now, &route);
-        current = route.bucket;
-    }
+    int64_t current = current_bucket(lane, settings, end_ns);
     lab_windows_end(lane, settings, tally, key, current);
     if (lane->open.rows > 0)
         lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, current > lane->bucket);
@@ -147,6 +147,18 @@ void lab_lane_clear(struct lab_lane *lane)
     free(lane->windows);
     lab_eras_clear(lane->eras);
     memset(lane, 0, sizeof *lane);
+}
+
+/* That a row at the end of the run would go to; of BK_HASH 0, below which there is none. */
+static int64_t current_bucket(const struct lab_lane *lane, const struct lab_lane_settings *settings,
+                              int64_t end_ns)
+{
+    struct bk_row now = {.time_ns = end_ns};
+    struct bk_route route;
+    if (settings->strategy->kind != BK_TIME)
+        return lane->state.bucket;
+    bk_route(settings->strategy, NULL, &now, &route);
+    return route.bucket;
 }
 
 static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings *settings,
@@ -184,6 +196,8 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
         lane->open.rows += end - from;
         lab_bytes_add(&lane->open.bytes, lab_batch_bytes(batch, from, end));
         sim_placement_add(&lane->placement, route.bucket, end - from);
+        if (tally->stored != NULL)
+            lab_stored_rows(tally->stored, key, batch, from, end, route.bucket);
         if (batch->most_in_second > tally->peak_rows_per_s)
             watch_peak(lane, tally, batch, from, end);
 
@@ -201,7 +215,8 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
 }
 
 static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                       struct lab_tally *tally, const struct lab_batch *batch, size_t from, size_t to)
+                       struct lab_tally *tally, const struct lab_key_name *key, const struct lab_batch *batch,
+                       size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++) {
         struct bk_row row = {batch->times_ns[i], batch->first_row + i, batch->ids[i], 0};
@@ -214,6 +229,8 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *se
             tally->out_of_memory = true;
             return;
         }
+        if (tally->stored != NULL)
+            lab_stored_rows(tally->stored, key, batch, i, i + 1, route.bucket);
         cell->rows++;
         lab_bytes_add(&cell->bytes, lab_batch_bytes(batch, i, i + 1));
         int64_t second = (int64_t)batch->second_begin[i];

@@ -20,6 +20,8 @@
 #include "lab/histogram.h"
 #include "lab/scenario.h"
 
+struct lab_stored;
+
 /* What a strategy has done so far on the keys of one worker. */
 struct lab_tally {
     struct lab_histogram closed_rows, open_rows, closed_bytes, open_bytes, read_partitions;
@@ -32,6 +34,7 @@ struct lab_tally {
     uint64_t read_empties, reads_incomplete, reads_out_of_order;
     uint64_t placement_digest;
     struct cass_node_load *nodes; /* one for each node of the ring */
+    struct lab_stored *stored;    /* what the table keeps of it (stored.h), where the scenario has one */
     bool out_of_memory;           /* sticky */
 };
 
@@ -130,7 +133,8 @@ static inline struct lab_time_window *lab_window_at(const struct lab_lane *lane,
     return &lane->windows[lane->window_begin + index];
 }
 void lab_windows_rows(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                      struct lab_tally *tally, const struct lab_batch *batch, size_t from, size_t to);
+                      struct lab_tally *tally, const struct lab_key_name *key, const struct lab_batch *batch,
+                      size_t from, size_t to);
 /* The reader's next step goes down from `*above`, the number of windows not yet asked; returns the windows
  * that it finds filled, and their rows. */
 uint64_t lab_windows_step(const struct lab_lane *lane, const struct bk_read_step *step, size_t *above,
@@ -156,6 +160,7 @@ static inline void lab_bytes_add(uint64_t *sum, uint64_t bytes)
     *sum = bytes > UINT64_MAX - *sum ? UINT64_MAX : *sum + bytes;
 }
 
+/* Without `stored`. */
 bool lab_tally_init(struct lab_tally *tally, uint32_t nodes);
 void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint32_t nodes);
 void lab_tally_clear(struct lab_tally *tally);

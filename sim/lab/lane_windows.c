@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lane.h"
+#include "stored.h"
 
 #define WINDOWS_MIN 16u
 
@@ -13,7 +14,8 @@ static bool make_room(struct lab_lane *lane, size_t place);
 static bool grow(struct lab_lane *lane);
 
 void lab_windows_rows(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                      struct lab_tally *tally, const struct lab_batch *batch, size_t from, size_t to)
+                      struct lab_tally *tally, const struct lab_key_name *key, const struct lab_batch *batch,
+                      size_t from, size_t to)
 {
     const struct bk_strategy *strategy = settings->strategy;
     struct bk_route own = {0}, current = {0};
@@ -34,6 +36,8 @@ void lab_windows_rows(struct lab_lane *lane, const struct lab_lane_settings *set
         uint64_t bytes = batch->bytes_each;
         if (batch->bytes_before != NULL)
             bytes = batch->bytes_before[i + 1] - batch->bytes_before[i];
+        if (tally->stored != NULL)
+            lab_stored_rows(tally->stored, key, batch, i, i + 1, bucket);
         window->rows++;
         lab_bytes_add(&window->bytes, bytes);
         if (window->rows == 1 || window->second != batch->second_begin[i]) {

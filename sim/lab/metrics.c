@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stored.h"
 #include "workload/rows.h"
 
 struct quantile {
@@ -27,6 +28,7 @@ static bool add_quantiles(struct lab_metrics *out, const char *prefix, const str
                           size_t bin_count, const struct lab_histogram *histogram, bool is_weighted,
                           const struct quantile *quantiles, size_t quantile_count, double unit);
 static bool add_all_sizes(struct lab_metrics *out, const struct lab_tally *tally);
+static bool add_stored(struct lab_metrics *out, const struct lab_stored_figures *stored);
 static bool add_reads(struct lab_metrics *out, const struct lab_tally *tally);
 static bool add_load(struct lab_metrics *out, const struct lab_tally *tally, uint32_t nodes);
 
@@ -64,6 +66,8 @@ bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenar
         ok = ok && add(out, "writes", "late", (double)tally->late_rows) &&
              add(out, "writes", "into_closed", (double)tally->rows_into_closed) &&
              add(out, "partitions", "reopened", (double)tally->reopened);
+    if (tally->stored != NULL)
+        ok = ok && add_stored(out, lab_stored_figures(tally->stored));
     if (scenario->reads.present)
         ok = ok && add_reads(out, tally);
     return ok && add(out, "peak", "rows_per_second_one_partition", (double)tally->peak_rows_per_s) &&
@@ -172,6 +176,15 @@ static bool add_quantiles(struct lab_metrics *out, const char *prefix, const str
             return false;
     }
     return true;
+}
+
+static bool add_stored(struct lab_metrics *out, const struct lab_stored_figures *stored)
+{
+    double share = stored->minute_rows == 0 ? 0 : (double)stored->minute_most / (double)stored->minute_rows;
+    return add(out, "rows", "stored", (double)stored->rows) &&
+           add(out, "rows", "overwritten", (double)stored->overwritten) &&
+           add(out, "peak", "rows_written_one_partition", (double)stored->most_written) &&
+           add(out, "peak", "minute_share_one_partition", share);
 }
 
 static bool add_reads(struct lab_metrics *out, const struct lab_tally *tally)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernel/digest.h"
+#include "stored.h"
 
 struct lab_result *lab_result_begin(const struct lab_scenario *scenario, uint64_t rows, uint64_t keys,
                                     int64_t start_ns, int64_t end_ns)
@@ -49,6 +50,11 @@ struct lab_strategy_result *lab_result_add(struct lab_result *result, const stru
     strategy->grant_ns = scenario->strategies[index].grant_ns;
     strategy->placement_digest = tally->placement_digest;
     result->digest = sim_digest_chain(result->digest, tally->placement_digest);
+    if (tally->stored != NULL) {
+        const struct lab_stored_figures *stored = lab_stored_figures(tally->stored);
+        result->digest =
+            sim_digest_chain(sim_digest_chain(result->digest, stored->rows), stored->minute_most);
+    }
     bool is_lost = tally->out_of_memory || tally->closed_rows.out_of_memory ||
                    tally->open_rows.out_of_memory || tally->closed_bytes.out_of_memory ||
                    tally->open_bytes.out_of_memory || tally->read_partitions.out_of_memory;

@@ -13,7 +13,9 @@
 #include "result_make.h"
 #include "ring.h"
 #include "scenario_field.h"
+#include "stored.h"
 #include "stream.h"
+#include "tuples.h"
 
 /* Each key under way keeps a cell a bucket. */
 #define HASH_BUCKETS_MAX (UINT32_C(1) << 20)
@@ -25,6 +27,8 @@ static bool check_windows(const struct lab_scenario *scenario, const struct lab_
                           struct sim_error *error);
 static bool run_stream(const struct lab_scenario *scenario, uint32_t jobs, struct lab_progress *progress,
                        struct lab_result **out, struct sim_error *error);
+static bool settle(const struct lab_scenario *scenario, struct lab_stream_result *stream,
+                   struct sim_error *error);
 static struct lab_result *stream_result(const struct lab_scenario *scenario,
                                         struct lab_stream_result *stream);
 static bool judge(const struct lab_scenario *scenario, struct lab_result *result, struct sim_error *error);
@@ -65,12 +69,30 @@ static bool run_stream(const struct lab_scenario *scenario, uint32_t jobs, struc
     struct lab_stream_result stream;
     bool ok = scenario->trace_path != NULL ? lab_stream_trace(scenario, ring, progress, &stream, error)
                                            : lab_stream_made(scenario, ring, jobs, progress, &stream, error);
-    cass_ring_destroy(ring);
-    if (!ok)
+    if (!ok) {
+        cass_ring_destroy(ring);
         return false;
-    *out = stream_result(scenario, &stream);
+    }
+    ok = settle(scenario, &stream, error);
+    cass_ring_destroy(ring);
+    *out = ok ? stream_result(scenario, &stream) : NULL;
     lab_stream_result_clear(&stream, scenario->strategy_count);
-    return *out != NULL || sim_fail_memory(error);
+    return *out != NULL || (ok && sim_fail_memory(error));
+}
+
+/* With a table its partitions take the place of those that the strategy alone would make. */
+static bool settle(const struct lab_scenario *scenario, struct lab_stream_result *stream,
+                   struct sim_error *error)
+{
+    for (size_t i = 0; scenario->design.is_given && i < scenario->strategy_count; i++) {
+        if (!lab_stored_settle(stream->tallies[i].stored, &stream->tallies[i]))
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            "%s:%d:%d: strategy '%s' gives the table more than %u rows or partitions to "
+                            "remember; add an id to its 'clustering', or shorten 'duration'",
+                            scenario->path, scenario->strategies[i].line, scenario->strategies[i].column,
+                            scenario->strategies[i].label, LAB_TUPLES_MAX);
+    }
+    return true;
 }
 
 /* What only the engine knows to be too much. */
@@ -86,12 +108,6 @@ static bool check(const struct lab_scenario *scenario, struct sim_error *error)
         if (strategy->strategy.kind == BK_TIME && !check_windows(scenario, strategy, error))
             return false;
     }
-    if (scenario->design.is_given && !lab_design_is_plain(&scenario->design))
-        return sim_fail(
-            error, SIM_ERROR_INPUT,
-            "%s: 'table' has another key than (key, bucket) with an id, which 'cql' alone knows so "
-            "far; run without it",
-            scenario->path);
     const struct wl_workload *workload = &scenario->workload;
     return scenario->trace_path != NULL ||
            lab_check_walks(scenario, workload->start_ns, workload->start_ns + workload->duration_ns, error);

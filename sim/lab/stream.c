@@ -7,6 +7,7 @@
 
 #include "count_cost.h"
 #include "kernel/time.h"
+#include "stored.h"
 
 /* The largest size that a trace or a scenario may name. What the tail of a law draws beyond it is cut, so
  * that the sums of a batch stay far from overflow. */
@@ -39,7 +40,7 @@ bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ri
         worker->settings[i] = (struct lab_lane_settings){scenario, ring, &worker->strategies[i],
                                                          &scenario->strategies[i], NULL};
         worker->wants_bytes = worker->wants_bytes || scenario->strategies[i].strategy.kind == BK_WEIGHTED;
-        is_made = lab_tally_init(&worker->tallies[i], cass_ring_node_count(ring));
+        is_made = lab_stream_tally_init(scenario, ring, &worker->tallies[i]);
     }
     if (!is_made) {
         lab_worker_destroy(worker);
@@ -61,6 +62,17 @@ bool lab_worker_start(struct lab_worker *worker, int64_t start_ns, struct sim_er
         worker->settings[i].regimes = &worker->regimes[i];
     }
     return true;
+}
+
+bool lab_stream_tally_init(const struct lab_scenario *scenario, const struct cass_ring *ring,
+                           struct lab_tally *tally)
+{
+    if (!lab_tally_init(tally, cass_ring_node_count(ring)))
+        return false;
+    if (!scenario->design.is_given)
+        return true;
+    tally->stored = lab_stored_create(scenario, ring);
+    return tally->stored != NULL;
 }
 
 void lab_worker_destroy(struct lab_worker *worker)

@@ -58,6 +58,9 @@ bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ri
 /* Before the first row: the run starts at start_ns, and settings change by that. False: a change lies beyond
  * all time. */
 bool lab_worker_start(struct lab_worker *worker, int64_t start_ns, struct sim_error *error);
+/* Of one strategy by one worker; false without memory, and it is to be cleared in any case. */
+bool lab_stream_tally_init(const struct lab_scenario *scenario, const struct cass_ring *ring,
+                           struct lab_tally *tally);
 void lab_worker_destroy(struct lab_worker *worker);
 /* Whether the run is to end early: what the worker has counted by then is worth nothing. */
 static inline bool lab_worker_is_stopped(const struct lab_worker *worker)

@@ -49,7 +49,7 @@ bool lab_stream_made(const struct lab_scenario *scenario, const struct cass_ring
     out->tallies = calloc(scenario->strategy_count, sizeof *out->tallies);
     bool ok = (members != NULL && out->tallies != NULL) || sim_fail_memory(error);
     for (size_t i = 0; ok && i < scenario->strategy_count; i++)
-        ok = lab_tally_init(&out->tallies[i], cass_ring_node_count(ring)) || sim_fail_memory(error);
+        ok = lab_stream_tally_init(scenario, ring, &out->tallies[i]) || sim_fail_memory(error);
     for (uint32_t i = 0; ok && i < jobs; i++)
         ok = member_init(&members[i], &crew, error);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lane.h"
+#include "stored.h"
 
 bool lab_tally_init(struct lab_tally *tally, uint32_t nodes)
 {
@@ -40,6 +41,8 @@ void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint3
     into->out_of_memory = into->out_of_memory || from->out_of_memory || from->closed_rows.out_of_memory ||
                           from->open_rows.out_of_memory || from->closed_bytes.out_of_memory ||
                           from->open_bytes.out_of_memory || from->read_partitions.out_of_memory;
+    if (from->stored != NULL)
+        lab_stored_merge(into->stored, from->stored);
     for (uint32_t i = 0; i < nodes; i++) {
         into->nodes[i].rows += from->nodes[i].rows;
         lab_bytes_add(&into->nodes[i].bytes, from->nodes[i].bytes);
@@ -53,6 +56,7 @@ void lab_tally_clear(struct lab_tally *tally)
     lab_histogram_clear(&tally->closed_bytes);
     lab_histogram_clear(&tally->open_bytes);
     lab_histogram_clear(&tally->read_partitions);
+    lab_stored_destroy(tally->stored);
     free(tally->nodes);
     memset(tally, 0, sizeof *tally);
 }

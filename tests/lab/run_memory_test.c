@@ -55,6 +55,17 @@ static const char stream_traced[] =
     "duration: 1h\n"
     "trace: {file: " BUCKETLAB_SOURCE_DIR "/scenarios/traces/small.csv}\n" STRATEGIES;
 
+/* Tables: keys apart, and keys together; the laws of their values. */
+#define TABLE                                                                                                \
+    "name: memory\n"                                                                                         \
+    "duration: 10m\n"                                                                                        \
+    "keys: {count: 4}\n"                                                                                     \
+    "arrivals: {rate: 1/s}\n"                                                                                \
+    "strategies: [time: {window: 1m}, hash: {buckets: 4}]\n"                                                 \
+    "table:\n  name: t\n  columns: {k: key, b: bucket, at: time, v: {values: 3, zipf: 1}}\n"
+static const char table_apart[] = TABLE "  partition_key: [k, b]\n  clustering: [v, at]\n";
+static const char table_together[] = TABLE "  partition_key: [b, v]\n  clustering: [at]\n";
+
 static void run_with_refusals(const char *text, uint32_t jobs, long least)
 {
     struct sim_error error = {SIM_ERROR_NONE, ""};
@@ -117,12 +128,21 @@ static void test_stream_run_of_a_trace_without_memory_fails_clean(void **state)
     run_with_refusals(stream_traced, 1, 60);
 }
 
+static void test_run_with_a_table_without_memory_fails_clean(void **state)
+{
+    (void)state;
+    run_with_refusals(table_apart, 1, 30);
+    run_with_refusals(table_together, 1, 30);
+    run_with_refusals(table_together, 2, 30);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stream_run_without_memory_fails_clean),
         cmocka_unit_test(test_stream_run_of_two_workers_without_memory_fails_clean),
         cmocka_unit_test(test_stream_run_of_a_trace_without_memory_fails_clean),
+        cmocka_unit_test(test_run_with_a_table_without_memory_fails_clean),
         cmocka_unit_test(test_cluster_run_without_memory_fails_clean),
         cmocka_unit_test(test_cluster_run_of_a_trace_without_memory_fails_clean),
     };

@@ -30,6 +30,7 @@ enum sim_purpose {
     SIM_LATE = 17, /* how late a row is */
     SIM_BACKFILL = 18,
     SIM_DELETE = 19, /* which rows are deleted, and when */
+    SIM_COLUMN = 20, /* the values of a column of a key's rows */
 };
 
 struct sim_random {

@@ -23,7 +23,7 @@ extern "C" {
 enum lab_feed {
     LAB_FEED_KEY,    /* the workload's key */
     LAB_FEED_BUCKET, /* the strategy's bucket */
-    LAB_FEED_TIME,   /* the row's time, in whole milliseconds */
+    LAB_FEED_TIME,   /* the row's own time, in whole milliseconds */
     LAB_FEED_ID,     /* the row's id: no two rows have the same */
     LAB_FEED_VALUES, /* one of `values` different values, drawn for each row */
     LAB_FEED_DATA    /* what the row carries; never in a key */

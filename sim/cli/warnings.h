@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a look at a scenario finds before it runs, for people and for machines. */
+#ifndef CLI_WARNINGS_H
+#define CLI_WARNINGS_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "lab/look.h"
+
+/* A line each. False without memory. */
+bool cli_warnings_print(FILE *stream, const struct lab_scenario *scenario, struct sim_error *error);
+/* An array; NULL without memory. */
+json_t *cli_warnings_json(const struct lab_scenario *scenario);
+
+#endif

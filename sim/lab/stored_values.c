@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "stored_values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void add(struct lab_values *values, const struct lab_design *design, uint8_t position);
+static uint64_t draw(const struct lab_value_column *column, uint64_t bits);
+
+bool lab_values_init(struct lab_values *values, const struct lab_design *design)
+{
+    memset(values, 0, sizeof *values);
+    for (size_t i = 0; i < design->partition_count; i++)
+        add(values, design, design->partition[i]);
+    for (size_t i = 0; i < design->clustering_count; i++)
+        add(values, design, design->clustering[i]);
+    values->partition_combinations = lab_design_values(design, true);
+    size_t size = 0;
+    for (size_t i = 0; i < values->count; i++)
+        size += design->columns[values->columns[i].column].zipf > 0 ? values->columns[i].values : 0;
+    if (size == 0)
+        return true;
+    values->laws = malloc(size * sizeof *values->laws);
+    if (values->laws == NULL)
+        return false;
+    double *law = values->laws;
+    for (size_t i = 0; i < values->count; i++) {
+        struct lab_value_column *column = &values->columns[i];
+        const struct lab_column *designed = &design->columns[column->column];
+        if (designed->zipf == 0)
+            continue;
+        struct sim_zipf zipf;
+        double sum = 0;
+        sim_zipf_init(&zipf, designed->zipf, column->values);
+        for (uint32_t j = 0; j < column->values; j++)
+            law[j] = sum += sim_zipf_share(&zipf, j);
+        column->up_to = law;
+        law += column->values;
+    }
+    return true;
+}
+
+void lab_values_clear(struct lab_values *values)
+{
+    free(values->laws);
+    memset(values, 0, sizeof *values);
+}
+
+/* A stream of splitmix64 for each (key, column), of which a row takes the draw with its number: so a row's
+ * values do not depend on who asks for them, and in what order. */
+uint64_t lab_values_of_row(const struct lab_values *values, uint64_t seed, uint64_t key_hash, uint64_t row)
+{
+    uint64_t combination = 0, unit = 1;
+    for (size_t i = 0; i < values->count; i++) {
+        const struct lab_value_column *column = &values->columns[i];
+        uint64_t entity = sim_mix64(key_hash + column->column);
+        uint64_t begin = sim_hash(seed, SIM_COLUMN, entity);
+        uint64_t bits = sim_mix64(begin + (row + 1) * UINT64_C(0x9e3779b97f4a7c15));
+        combination += draw(column, bits) * unit;
+        unit *= column->values;
+    }
+    return combination;
+}
+
+uint64_t lab_values_of_column(const struct lab_values *values, uint64_t combination, uint32_t column)
+{
+    for (size_t i = 0; i < values->count; i++) {
+        if (values->columns[i].column == column)
+            return combination % values->columns[i].values;
+        combination /= values->columns[i].values;
+    }
+    return 0;
+}
+
+static void add(struct lab_values *values, const struct lab_design *design, uint8_t position)
+{
+    if (design->columns[position].feed == LAB_FEED_VALUES)
+        values->columns[values->count++] =
+            (struct lab_value_column){.values = design->columns[position].values, .column = position};
+}
+
+static uint64_t draw(const struct lab_value_column *column, uint64_t bits)
+{
+    if (column->up_to == NULL)
+        return (bits >> 32) * column->values >> 32;
+    double unit = (double)(int64_t)(bits >> 11) * 0x1p-53;
+    uint32_t low = 0, high = column->values - 1;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (column->up_to[middle] <= unit)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: a look at a scenario names each risk that it has, its column and its cure, and is silent when the cure
+ * has been applied. Method: pairs of scenarios, one with the risk and one cured; the four tables of a log;
+ * and figures of a warning against the run that it foretells. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lab/look.h"
+#include "lab/run.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static struct lab_scenario *parse(const char *text)
+{
+    struct lab_scenario *scenario;
+    struct sim_error error;
+    if (!lab_scenario_parse("look.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error))
+        fail_msg("%s in\n%s", error.text, text);
+    return scenario;
+}
+
+/* The first warning of a risk, or NULL. */
+static const struct lab_warning *find(const struct lab_warnings *warnings, enum lab_risk risk)
+{
+    for (size_t i = 0; i < warnings->count; i++) {
+        if (warnings->items[i].risk == risk)
+            return &warnings->items[i];
+    }
+    return NULL;
+}
+
+#define HEAD                                                                                                 \
+    "duration: 10d\nkeys: {count: 50, popularity: {zipf: 1.1}}\narrivals: {rate: 20/s}\nrow: {bytes: 200}\n"
+#define WIDE    "cluster: {nodes: 12, replication_factor: 3}\n"
+#define ALIKE   "duration: 10d\nkeys: {count: 50}\narrivals: {rate: 20/s}\nrow: {bytes: 200}\n"
+#define TIME(w) "strategies: [time: {window: " w "}]\n"
+#define TABLE                                                                                                \
+    "table:\n  name: t\n  columns: {hour: bucket, server: key, level: {values: 5}, at: time, id: id}\n"
+#define UNIQUE "  clustering: [at, id]\n"
+
+struct pair {
+    enum lab_risk risk;
+    bool is_certain, is_common; /* common: of the table, not of a strategy */
+    const char *column;
+    const char *text, *cure; /* pieces */
+    const char *with, *cured;
+};
+
+static const struct pair pairs[] = {
+    {LAB_RISK_UNBOUNDED, true, false, "bucket", "the same value for ever", "use time, count or probabilistic",
+     HEAD "limits: {partition_rows: 100000}\nstrategies: [none: {}]\n",
+     HEAD "limits: {partition_rows: 100000}\nstrategies: [count: {rows: 10000}]\n"},
+    {LAB_RISK_UNBOUNDED, false, false, "bucket", "one of 256 values for ever", "use time, count",
+     HEAD "strategies: [hash: {buckets: 256}]\n",
+     HEAD "strategies: [probabilistic: {bits: 8, threshold: 40}]\n"},
+    {LAB_RISK_UNBOUNDED, true, false, "server", "nothing in the partition key moves on",
+     "feed a column by bucket",
+     HEAD "strategies: [none: {}]\ntable: {name: t, columns: {server: key, id: id}, partition_key: [server], "
+          "clustering: [id]}\n",
+     HEAD TIME(
+         "1h") "table: {name: t, columns: {server: key, h: bucket, id: id}, partition_key: [server, h], "
+               "clustering: [id]}\n"},
+    {LAB_RISK_HOT_SPOT, true, true, "hour", "100 % of them, about 20 rows/s, go to 3 of 12 nodes",
+     "put 'server' into", HEAD WIDE TIME("1h") TABLE UNIQUE "  partition_key: [hour]\n",
+     HEAD WIDE TIME("1h") TABLE UNIQUE "  partition_key: [hour, server]\n"},
+    {LAB_RISK_HOT_SPOT, true, true, "hour", "go to 3 of 12 nodes", "put 'server' into",
+     HEAD WIDE TIME("1h") TABLE UNIQUE "  partition_key: [hour]\n",
+     HEAD WIDE "strategies: [hash: {buckets: 64}]\n" TABLE UNIQUE "  partition_key: [hour]\n"},
+    {LAB_RISK_SKEW, true, false, "server", "of all writes, about", "add a column of a few values",
+     HEAD WIDE TIME("1h") TABLE UNIQUE "  partition_key: [hour, server]\n",
+     HEAD WIDE TIME("1h") TABLE UNIQUE "  partition_key: [hour, server, level]\n"},
+    {LAB_RISK_SKEW, true, false, "key", "which is over the limit; the average has", "shorter window",
+     HEAD "limits: {partition_rows: 50000}\n" TIME("6h"),
+     HEAD "limits: {partition_rows: 50000}\n" TIME("1h")},
+    {LAB_RISK_SKEW, true, false, "key", "which is over the limit; the average has", "count or probabilistic",
+     HEAD "limits: {partition_bytes: 5MB}\n" TIME("6h"),
+     HEAD "limits: {partition_bytes: 5MB}\nstrategies: [probabilistic: {bits: 9, threshold: 30}]\n"},
+    {LAB_RISK_LARGE, true, false, "bucket",
+     "a partition gets about 35k rows, 6912KB, which is over the limit", "shorter window",
+     ALIKE "limits: {partition_rows: 30000}\n" TIME("1d"),
+     ALIKE "limits: {partition_rows: 30000}\n" TIME("12h")},
+    {LAB_RISK_LARGE, true, false, "bucket", "over the limit", "give fewer 'rows'",
+     ALIKE "limits: {partition_rows: 30000}\nstrategies: [count: {rows: 30001}]\n",
+     ALIKE "limits: {partition_rows: 30000}\nstrategies: [count: {rows: 30000}]\n"},
+    {LAB_RISK_LARGE, true, false, "bucket", "over the limit", "lower 'bits' or 'threshold'",
+     ALIKE "limits: {partition_rows: 30000}\nstrategies: [probabilistic: {bits: 9, threshold: 50}]\n",
+     ALIKE "limits: {partition_rows: 30000}\nstrategies: [probabilistic: {bits: 7, threshold: 50}]\n"},
+    {LAB_RISK_LARGE, true, false, "bucket", "over the limit", "lower 'bytes' or 'threshold'",
+     ALIKE "limits: {partition_bytes: 5MB}\nstrategies: [weighted: {bytes: 100KB, threshold: 40}]\n",
+     ALIKE "limits: {partition_bytes: 7MB}\nstrategies: [weighted: {bytes: 100KB, threshold: 40}]\n"},
+    {LAB_RISK_CELL_WALL, false, false, "bucket", "2 billion cells after", "use time, count or probabilistic",
+     "duration: 10d\nkeys: {count: 1}\narrivals: {rate: 100/s}\nstrategies: [none: {}]\n",
+     "duration: 10d\nkeys: {count: 1}\narrivals: {rate: 100/s}\nstrategies: [count: {rows: 10000}]\n"},
+    {LAB_RISK_CELL_WALL, true, false, "bucket", "the largest partition gets about 2592M cells",
+     "shorter window",
+     "duration: 60d\nkeys: {count: 1}\narrivals: {rate: 100/s}\nrow: {cells: 10}\n" TIME("30d"),
+     "duration: 60d\nkeys: {count: 1}\narrivals: {rate: 100/s}\nrow: {cells: 10}\n" TIME("10d")},
+    {LAB_RISK_OVERWRITTEN, true, false, "level", "keeps at most 5", "add a column fed by id",
+     HEAD TIME("1h") TABLE "  partition_key: [hour, server]\n  clustering: [level]\n",
+     HEAD TIME("1h") TABLE "  partition_key: [hour, server]\n  clustering: [level, id]\n"},
+    {LAB_RISK_OVERWRITTEN, false, true, "at", "rows of one millisecond replace each other",
+     "add a column fed by id", HEAD TIME("1h") TABLE "  partition_key: [hour, server]\n  clustering: [at]\n",
+     HEAD TIME("1h") TABLE "  partition_key: [hour, server]\n  clustering: [at, id]\n"},
+};
+
+static void test_each_risk_is_told_and_gone_when_cured(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(pairs); i++) {
+        const struct pair *pair = &pairs[i];
+        for (int cured = 0; cured < 2; cured++) {
+            struct lab_scenario *scenario = parse(cured ? pair->cured : pair->with);
+            struct lab_warnings warnings;
+            assert_true(lab_look(scenario, &warnings));
+            const struct lab_warning *one = find(&warnings, pair->risk);
+            if (cured && one != NULL)
+                fail_msg("pair %zu, cured: %s: %s", i, one->column, one->text);
+            if (!cured &&
+                (one == NULL || strstr(one->text, pair->text) == NULL ||
+                 strstr(one->cure, pair->cure) == NULL || strcmp(one->column, pair->column) != 0 ||
+                 one->is_certain != pair->is_certain || (one->strategy == SIZE_MAX) != pair->is_common))
+                fail_msg("pair %zu: %s: %s; %s", i, one == NULL ? "" : one->column,
+                         one == NULL ? "nothing" : one->text, one == NULL ? "" : one->cure);
+            lab_warnings_clear(&warnings);
+            lab_scenario_destroy(scenario);
+        }
+    }
+}
+
+static uint32_t risks_of(const char *name)
+{
+    char path[512];
+    struct lab_scenario *scenario;
+    struct lab_warnings warnings;
+    struct sim_error error;
+    uint32_t risks = 0;
+    snprintf(path, sizeof path, "%s/scenarios/%s.yaml", BUCKETLAB_SOURCE_DIR, name);
+    if (!lab_scenario_load(path, NULL, 0, NULL, &scenario, &error))
+        fail_msg("%s", error.text);
+    assert_true(lab_look(scenario, &warnings));
+    for (size_t i = 0; i < warnings.count; i++)
+        risks |= 1u << warnings.items[i].risk;
+    lab_warnings_clear(&warnings);
+    lab_scenario_destroy(scenario);
+    return risks;
+}
+
+static void test_the_tables_of_a_log_have_their_own_warnings(void **state)
+{
+    const uint32_t hot = 1u << LAB_RISK_HOT_SPOT, skew = 1u << LAB_RISK_SKEW,
+                   lost = 1u << LAB_RISK_OVERWRITTEN;
+    (void)state;
+    assert_int_equal(risks_of("server-logs-1-hour"), hot | lost);
+    assert_int_equal(risks_of("server-logs-2-hour-level"), hot | lost);
+    assert_int_equal(risks_of("server-logs-3-hour-server"), skew | lost);
+    assert_int_equal(risks_of("server-logs-4-hour-server-level"), skew | lost);
+    assert_int_equal(risks_of("server-logs-5-every-line"), skew);
+}
+
+/* "has about N rows" of the busiest key's windows, and the run's largest partition. */
+static void test_what_is_foretold_comes_true(void **state)
+{
+    (void)state;
+    struct lab_scenario *scenario = parse(HEAD "limits: {partition_rows: 50000}\n" TIME("6h"));
+    struct lab_warnings warnings;
+    struct lab_result *result;
+    struct sim_error error;
+    double foretold = 0;
+    assert_true(lab_look(scenario, &warnings));
+    assert_int_equal(warnings.count, 1);
+    const char *figure = strstr(warnings.items[0].text, "has about ");
+    assert_non_null(figure);
+    assert_int_equal(sscanf(figure, "has about %lfk rows", &foretold), 1);
+    assert_true(lab_run(scenario, 1, NULL, &result, &error));
+    double largest = lab_result_find(result, "time.partitions.all.rows.max")->value / 1000;
+    assert_true(foretold > 0.98 * largest && foretold < 1.02 * largest);
+    assert_true(lab_result_find(result, "time.partitions.over_limit")->value > 0);
+    lab_warnings_clear(&warnings);
+    lab_result_destroy(result);
+    lab_scenario_destroy(scenario);
+}
+
+static void test_a_trace_is_judged_by_its_table_alone(void **state)
+{
+    static const char text[] = "trace: {file: rows.csv}\nstrategies: [none: {}, time: {window: 1d}]\n"
+                               "table: {name: t, columns: {b: bucket, k: key}, partition_key: [b]}\n";
+    (void)state;
+    struct lab_scenario *scenario = parse(text);
+    struct lab_warnings warnings;
+    assert_true(lab_look(scenario, &warnings));
+    assert_non_null(find(&warnings, LAB_RISK_HOT_SPOT));
+    assert_non_null(find(&warnings, LAB_RISK_OVERWRITTEN));
+    for (size_t i = 0; i < warnings.count; i++)
+        assert_true(warnings.items[i].risk == LAB_RISK_HOT_SPOT || !warnings.items[i].is_certain);
+    lab_warnings_clear(&warnings);
+    lab_scenario_destroy(scenario);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_risk_is_told_and_gone_when_cured),
+        cmocka_unit_test(test_the_tables_of_a_log_have_their_own_warnings),
+        cmocka_unit_test(test_what_is_foretold_comes_true),
+        cmocka_unit_test(test_a_trace_is_judged_by_its_table_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
