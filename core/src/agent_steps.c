@@ -68,11 +68,13 @@ void bk_agent_begin_read(struct bk_agent *agent, struct operation *operation, in
         bk_agent_guarded_go_on(agent, operation, now_ns);
         return;
     }
-    if (agent->config.source == BK_SOURCE_COUNTER) {
-        bk_agent_go(operation, STEP_NUMBER_TOTAL);
+    /* Others may have begun a bucket since this agent looked: a reader asks where the newest one is. */
+    if (agent->config.source != BK_SOURCE_EXTERNAL) {
+        bool is_counter = agent->config.source == BK_SOURCE_COUNTER;
+        bk_agent_go(operation, is_counter ? STEP_NUMBER_TOTAL : STEP_ROUTE_READ);
         return;
     }
-    if (bk_kind_fires(agent->config.strategy.kind) || agent->config.source != BK_SOURCE_EXTERNAL) {
+    if (bk_kind_fires(agent->config.strategy.kind)) {
         const struct known *known = bk_agent_cache_find(agent, now_ns, operation->key);
         if (known == NULL) {
             bk_agent_go(operation, STEP_ROUTE_READ);

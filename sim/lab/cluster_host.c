@@ -230,6 +230,8 @@ void lab_agent_crash(struct lab_cluster_run *run, uint32_t number, int64_t lasts
     if (!agent->is_up)
         return;
     agent->is_up = false;
+    if (run->agent_count > 1)
+        lab_condition_set(&run->oracles.verdict, LAB_CONDITION_MANY_AGENTS);
     lab_health_fault(run, true);
     orphan(run, agent);
     if (agent->tick != 0)

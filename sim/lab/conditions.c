@@ -62,7 +62,8 @@ void lab_conditions_begin(struct lab_cluster_run *run)
 {
     struct lab_verdict *verdict = &run->oracles.verdict;
     const struct lab_agents *agents = &run->scenario->agents;
-    if (agents->count > 1)
+    /* Routed by key, each has one, until that one is down. */
+    if (agents->count > 1 && !agents->by_key)
         lab_condition_set(verdict, LAB_CONDITION_MANY_AGENTS);
     if (levels_are_weak(run->scenario))
         lab_condition_set(verdict, LAB_CONDITION_WEAK_LEVELS);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "bucketing/agent.h"
 #include "fuzz_plan.h"
 #include "kernel/random.h"
 #include "kernel/time.h"
@@ -29,6 +30,7 @@ static const struct {
               {DRAW_COUNT, 4},    {DRAW_HASH, 3},         {DRAW_TIME, 3},    {DRAW_NONE, 2}};
 
 static enum draw_kind draw_kind(const struct lab_fuzz_plan *plan);
+static void draw_count(const struct lab_fuzz_plan *plan, uint64_t rows, struct lab_writer *writer);
 static void draw_probabilistic(const struct lab_fuzz_plan *plan, enum draw_kind kind, double mean_rows,
                                struct lab_writer *writer);
 static void draw_size(const struct lab_fuzz_plan *plan, double mean_rows, struct lab_writer *writer);
@@ -50,7 +52,7 @@ void lab_fuzz_draw_strategy(const struct lab_fuzz_plan *plan, struct lab_writer 
         draw_probabilistic(plan, kind, mean_rows, writer);
         break;
     case DRAW_COUNT:
-        lab_writer_add(writer, "  - count: {rows: %" PRIu64 "}\n", (uint64_t)mean_rows);
+        draw_count(plan, (uint64_t)mean_rows, writer);
         break;
     case DRAW_HASH:
         lab_writer_add(writer, "  - hash: {buckets: %" PRIu64 "}\n", lab_draw_whole(&random, 1, 8));
@@ -64,6 +66,22 @@ void lab_fuzz_draw_strategy(const struct lab_fuzz_plan *plan, struct lab_writer 
         lab_writer_add(writer, "  - none: {}\n");
         break;
     }
+}
+
+static void draw_count(const struct lab_fuzz_plan *plan, uint64_t rows, struct lab_writer *writer)
+{
+    static const char *const sources[] = {"external",    "counter", "lwt",   "lease",
+                                          "incremental", "scan",    "memory"};
+    struct sim_random random;
+    lab_draw_init(&random, plan, LAB_DRAW_SOURCE);
+    enum bk_source source = (enum bk_source)lab_draw_whole(&random, 0, BK_SOURCE_MEMORY);
+    uint64_t batch = lab_draw_whole(&random, 1, 2 * rows), every_rows = lab_draw_whole(&random, 1, rows);
+    lab_writer_add(writer, "  - count: {rows: %" PRIu64 ", counter: %s", rows, sources[source]);
+    if (source == BK_SOURCE_LEASE)
+        lab_writer_add(writer, ", batch: %" PRIu64, batch);
+    if (source == BK_SOURCE_INCREMENTAL || source == BK_SOURCE_SCAN)
+        lab_writer_add(writer, ", every_rows: %" PRIu64, every_rows);
+    lab_writer_add(writer, "}\n");
 }
 
 static enum draw_kind draw_kind(const struct lab_fuzz_plan *plan)

@@ -25,15 +25,22 @@ bool lab_breach_find(const struct lab_result *result, struct lab_breach *out)
     return false;
 }
 
-const char *lab_fuzz_kind_name(enum bk_kind kind, enum bk_coordination coordination)
+const char *lab_fuzz_kind_name(enum bk_kind kind, unsigned way)
 {
     static const char *const names[] = {"single", "locked", "three-state", "guarded"};
     static const char *const weighted[] = {"weighted, single", "weighted, locked", "weighted, three-state",
                                            "weighted, guarded"};
-    assert((unsigned)coordination < sizeof names / sizeof *names);
+    static const char *const counted[LAB_WAY_COUNT] = {"count",        "count, counter",     "count, lwt",
+                                                       "count, lease", "count, incremental", "count, scan",
+                                                       "count, memory"};
+    if (kind == BK_COUNT) {
+        assert(way < LAB_WAY_COUNT);
+        return counted[way];
+    }
+    assert(way < sizeof names / sizeof *names);
     if (kind == BK_WEIGHTED)
-        return weighted[coordination];
-    return kind == BK_PROBABILISTIC ? names[coordination] : bk_kind_name(kind);
+        return weighted[way];
+    return kind == BK_PROBABILISTIC ? names[way] : bk_kind_name(kind);
 }
 
 void lab_fuzz_hold(struct lab_result *result, uint32_t held)
@@ -95,12 +102,11 @@ static void judge(const struct lab_strategy_result *strategy, struct lab_fuzz_ru
     const struct lab_verdict *verdict = &strategy->verdict;
     enum bk_kind kind = strategy->strategy.kind;
     *out = (struct lab_fuzz_run){.kind = kind,
-                                 .coordination = strategy->coordination,
+                                 .way = lab_result_way(strategy),
                                  .conditions = verdict->conditions,
                                  .rolls = verdict->rolls};
     for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
-        bool is_broken =
-            lab_promise_is_broken(kind, strategy->coordination, (enum lab_oracle)oracle, verdict);
+        bool is_broken = lab_promise_is_broken(kind, out->way, (enum lab_oracle)oracle, verdict);
         out->judged |= (uint32_t)verdict->is_judged[oracle] << oracle;
         out->violated |= (uint32_t)(verdict->violations[oracle].count > 0) << oracle;
         out->broken |= (uint32_t)is_broken << oracle;
@@ -109,15 +115,14 @@ static void judge(const struct lab_strategy_result *strategy, struct lab_fuzz_ru
 
 static void add_run(struct lab_fuzz_tally *tally, const struct lab_fuzz_run *run)
 {
-    assert((unsigned)run->kind < BK_KIND_COUNT && (unsigned)run->coordination < LAB_FUZZ_COORDINATIONS);
-    tally->runs[run->kind][run->coordination]++;
+    assert((unsigned)run->kind < BK_KIND_COUNT && run->way < LAB_WAY_COUNT);
+    tally->runs[run->kind][run->way]++;
     lab_histogram_add(&tally->rolls, run->rolls, 1, 1);
     for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
         if ((run->judged >> oracle & 1) == 0)
             continue;
-        struct lab_fuzz_cell *cell = &tally->cells[run->kind][run->coordination][oracle];
-        const struct lab_promise *promise =
-            lab_promise_find(run->kind, run->coordination, (enum lab_oracle)oracle);
+        struct lab_fuzz_cell *cell = &tally->cells[run->kind][run->way][oracle];
+        const struct lab_promise *promise = lab_promise_find(run->kind, run->way, (enum lab_oracle)oracle);
         uint32_t excuses = promise == NULL ? 0 : promise->except & run->conditions;
         cell->judged++;
         cell->violated += run->violated >> oracle & 1;

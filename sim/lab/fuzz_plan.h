@@ -40,6 +40,7 @@ enum lab_draw {
     LAB_DRAW_SWARM,
     LAB_DRAW_OPERATIONS,
     LAB_DRAW_WEIGHTED,
+    LAB_DRAW_SOURCE,
     LAB_DRAW_FAULTS = 1000 /* from here on a stream a kind of fault */
 };
 

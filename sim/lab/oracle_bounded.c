@@ -4,7 +4,8 @@
  * at most that by Chernoff's bound (a little above the quantile itself); increments that were lost, or may
  * be, raise the threshold. Beyond that it may grow while the key's next bucket is on its way: for the lag
  * when all is well, and for as long as anything was failing, at the key's highest rate: that is the most rows
- * in a whole second, and a span of time meets one more of those than it is long. */
+ * in a whole second, and a span of time meets one more of those than it is long. Who counts rows now and then
+ * is as late as its agents have rows that they have not counted. */
 #include <inttypes.h>
 
 #include "cluster_run.h"
@@ -26,17 +27,22 @@ void lab_bounded_end(struct lab_cluster_run *run)
         return;
     bool is_count = strategy->kind == BK_COUNT;
     uint64_t threshold = is_count ? strategy->of.count.rows : strategy->of.probabilistic.threshold;
+    /* With a number of its own for each row nothing can be late. */
+    enum bk_source source = run->config.source;
+    bool is_exact =
+        is_count && (source == BK_SOURCE_EXTERNAL || source == BK_SOURCE_LWT || source == BK_SOURCE_LEASE);
     uint64_t law = is_count ? threshold : law_bound(strategy, threshold);
     for (uint32_t i = 0; i < oracles->partition_count; i++) {
         const struct lab_partition *partition = &oracles->partitions[i];
         if (partition->stored <= law)
             continue;
         uint64_t bound = law;
-        if (!is_count) {
-            if (partition->increments_lost > 0)
+        if (!is_exact) {
+            if (partition->increments_lost > 0 && !is_count)
                 bound = law_bound(strategy, threshold + partition->increments_lost);
             int64_t lag_ns = oracles->lag_ns + partition->last_unhealthy_ns - partition->first_unhealthy_ns;
             uint64_t seconds = (uint64_t)(lag_ns / SIM_SECOND) + (lag_ns % SIM_SECOND != 0) + 1;
+            bound += is_count ? run->config.every_rows * run->agent_count + partition->increments_lost : 0;
             bound += seconds * oracles->keys[partition->key].peak_rows_per_s;
         }
         if (partition->stored > bound)

@@ -15,13 +15,12 @@
 #define LATE  C(LATE_ROWS)
 #define DATED (WEAK | C(CHANGES_AT_ONCE) | C(LATE_STATE_WRITE) | C(SHORT_LEAD) | C(CLOCK_JUMP))
 
-/* Rows of a kind, of a coordination, of an oracle. */
-#define ROW(kind, coordination, oracle, except)                                                              \
+/* Rows of a kind, of a way, of an oracle. */
+#define ROW(kind, way, oracle, except)                                                                       \
     {                                                                                                        \
-        BK_##kind, BK_##coordination, LAB_ORACLE_##oracle, except                                            \
+        BK_##kind, BK_##way, LAB_ORACLE_##oracle, except                                                     \
     }
-#define STORED(kind, coordination)                                                                           \
-    ROW(kind, coordination, NO_DUPLICATES, ALWAYS), ROW(kind, coordination, CONSERVED, ALWAYS)
+#define STORED(kind, way) ROW(kind, way, NO_DUPLICATES, ALWAYS), ROW(kind, way, CONSERVED, ALWAYS)
 
 const struct lab_promise lab_promises[] = {
     STORED(NONE, SINGLE),
@@ -36,10 +35,35 @@ const struct lab_promise lab_promises[] = {
     ROW(TIME, SINGLE, AGREEMENT, ALWAYS),
     ROW(TIME, SINGLE, MONOTONE, ALWAYS),
 
-    STORED(COUNT, SINGLE),
-    ROW(COUNT, SINGLE, FINDABLE, WEAK),
-    ROW(COUNT, SINGLE, NO_GAPS, C(REFUSED_ROWS)),
-    ROW(COUNT, SINGLE, BOUNDED, ALWAYS),
+    STORED(COUNT, SOURCE_EXTERNAL),
+    ROW(COUNT, SOURCE_EXTERNAL, FINDABLE, WEAK),
+    ROW(COUNT, SOURCE_EXTERNAL, NO_GAPS, C(REFUSED_ROWS)),
+    ROW(COUNT, SOURCE_EXTERNAL, BOUNDED, ALWAYS),
+
+    STORED(COUNT, SOURCE_COUNTER),
+    ROW(COUNT, SOURCE_COUNTER, FINDABLE, WEAK),
+    ROW(COUNT, SOURCE_COUNTER, BOUNDED, WEAK),
+
+    STORED(COUNT, SOURCE_LWT),
+    ROW(COUNT, SOURCE_LWT, FINDABLE, WEAK),
+    ROW(COUNT, SOURCE_LWT, BOUNDED, WEAK),
+
+    STORED(COUNT, SOURCE_LEASE),
+    ROW(COUNT, SOURCE_LEASE, FINDABLE, WEAK),
+    ROW(COUNT, SOURCE_LEASE, BOUNDED, WEAK),
+
+    STORED(COUNT, SOURCE_INCREMENTAL),
+    ROW(COUNT, SOURCE_INCREMENTAL, FINDABLE, WEAK),
+    ROW(COUNT, SOURCE_INCREMENTAL, NO_GAPS, WEAK),
+
+    STORED(COUNT, SOURCE_SCAN),
+    ROW(COUNT, SOURCE_SCAN, FINDABLE, PLAIN),
+    ROW(COUNT, SOURCE_SCAN, NO_GAPS, WEAK),
+    ROW(COUNT, SOURCE_SCAN, BOUNDED, WEAK),
+
+    STORED(COUNT, SOURCE_MEMORY),
+    ROW(COUNT, SOURCE_MEMORY, FINDABLE, WEAK | C(MANY_AGENTS)),
+    ROW(COUNT, SOURCE_MEMORY, BOUNDED, WEAK | C(MANY_AGENTS)),
 
     STORED(HASH, SINGLE),
     ROW(HASH, SINGLE, FINDABLE, WEAK),
@@ -70,24 +94,23 @@ const struct lab_promise lab_promises[] = {
 };
 const size_t lab_promise_count = sizeof lab_promises / sizeof *lab_promises;
 
-const struct lab_promise *lab_promise_find(enum bk_kind kind, enum bk_coordination coordination,
-                                           enum lab_oracle oracle)
+const struct lab_promise *lab_promise_find(enum bk_kind kind, unsigned way, enum lab_oracle oracle)
 {
     /* They differ in what a row adds to the counter, and in nothing that a promise goes by. */
     if (kind == BK_WEIGHTED)
         kind = BK_PROBABILISTIC;
     for (size_t i = 0; i < lab_promise_count; i++) {
         const struct lab_promise *promise = &lab_promises[i];
-        if (promise->kind == kind && promise->coordination == coordination && promise->oracle == oracle)
+        if (promise->kind == kind && promise->way == way && promise->oracle == oracle)
             return promise;
     }
     return NULL;
 }
 
-bool lab_promise_is_broken(enum bk_kind kind, enum bk_coordination coordination, enum lab_oracle oracle,
+bool lab_promise_is_broken(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
                            const struct lab_verdict *verdict)
 {
-    const struct lab_promise *promise = lab_promise_find(kind, coordination, oracle);
+    const struct lab_promise *promise = lab_promise_find(kind, way, oracle);
     return promise != NULL && verdict->is_judged[oracle] && (verdict->conditions & promise->except) == 0 &&
            verdict->violations[oracle].count > 0;
 }

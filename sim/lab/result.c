@@ -33,6 +33,12 @@ const struct lab_metric *lab_metrics_find(const struct lab_metrics *metrics, con
     return NULL;
 }
 
+unsigned lab_result_way(const struct lab_strategy_result *strategy)
+{
+    return strategy->strategy.kind == BK_COUNT ? (unsigned)strategy->source
+                                               : (unsigned)strategy->coordination;
+}
+
 const struct lab_metric *lab_result_find(const struct lab_result *result, const char *name)
 {
     const struct lab_strategy_result *best = NULL;

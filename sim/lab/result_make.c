@@ -46,6 +46,7 @@ struct lab_strategy_result *lab_result_add(struct lab_result *result, const stru
     strategy->strategy = scenario->strategies[index].strategy;
     strategy->coordination = scenario->strategies[index].coordination;
     strategy->counter = scenario->strategies[index].counter;
+    strategy->source = scenario->strategies[index].source;
     strategy->lead_ns = scenario->strategies[index].lead_ns;
     strategy->grant_ns = scenario->strategies[index].grant_ns;
     strategy->placement_digest = tally->placement_digest;

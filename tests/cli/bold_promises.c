@@ -7,18 +7,16 @@ const struct lab_promise lab_promises[] = {
     {BK_PROBABILISTIC, BK_SINGLE, LAB_ORACLE_MONOTONE, 1u << LAB_CONDITION_WEAK_LEVELS}};
 const size_t lab_promise_count = 1;
 
-const struct lab_promise *lab_promise_find(enum bk_kind kind, enum bk_coordination coordination,
-                                           enum lab_oracle oracle)
+const struct lab_promise *lab_promise_find(enum bk_kind kind, unsigned way, enum lab_oracle oracle)
 {
-    bool is_it = kind == lab_promises->kind && coordination == lab_promises->coordination &&
-                 oracle == lab_promises->oracle;
+    bool is_it = kind == lab_promises->kind && way == lab_promises->way && oracle == lab_promises->oracle;
     return is_it ? lab_promises : NULL;
 }
 
-bool lab_promise_is_broken(enum bk_kind kind, enum bk_coordination coordination, enum lab_oracle oracle,
+bool lab_promise_is_broken(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
                            const struct lab_verdict *verdict)
 {
-    const struct lab_promise *promise = lab_promise_find(kind, coordination, oracle);
+    const struct lab_promise *promise = lab_promise_find(kind, way, oracle);
     return promise != NULL && verdict->is_judged[oracle] && (verdict->conditions & promise->except) == 0 &&
            verdict->violations[oracle].count > 0;
 }

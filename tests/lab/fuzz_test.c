@@ -117,11 +117,14 @@ static void test_seeds_differ_in_their_kinds_of_fault(void **state)
 static void test_seeds_try_every_kind_of_strategy_and_leads_of_both_sorts(void **state)
 {
     (void)state;
-    unsigned kinds[BK_KIND_COUNT] = {0}, ways[LAB_FUZZ_COORDINATIONS] = {0}, counters[3] = {0}, safe = 0;
+    unsigned kinds[BK_KIND_COUNT] = {0}, ways[LAB_WAY_COUNT] = {0}, counters[3] = {0}, safe = 0;
+    unsigned sources[LAB_WAY_COUNT] = {0};
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct lab_scenario *scenario = draw(&nothing, seed);
         const struct lab_strategy *strategy = &scenario->strategies[0];
         kinds[strategy->strategy.kind]++;
+        if (strategy->strategy.kind == BK_COUNT)
+            sources[strategy->source]++;
         if (bk_kind_fires(strategy->strategy.kind)) {
             ways[strategy->coordination]++;
             counters[strategy->counter]++;
@@ -137,6 +140,8 @@ static void test_seeds_try_every_kind_of_strategy_and_leads_of_both_sorts(void *
         assert_true(ways[way] > SEEDS / 20);
     for (unsigned counter = 0; counter < 3; counter++)
         assert_true(counters[counter] > SEEDS / 10);
+    for (unsigned source = 0; source < LAB_WAY_COUNT; source++)
+        assert_true(sources[source] > 0);
     assert_in_range(safe, ways[BK_THREE_STATE] / 4, ways[BK_THREE_STATE] * 3 / 4);
 }
 

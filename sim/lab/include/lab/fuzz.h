@@ -55,7 +55,7 @@ bool lab_breach_find(const struct lab_result *result, struct lab_breach *out);
 /* One strategy's run, as far as a campaign counts it. Bit o of a mask: oracle o. */
 struct lab_fuzz_run {
     enum bk_kind kind;
-    enum bk_coordination coordination;
+    unsigned way;
     uint32_t judged, violated, broken;
     uint32_t conditions; /* bit c: condition c */
     uint64_t rolls;
@@ -70,21 +70,20 @@ struct lab_fuzz_outcome {
 void lab_fuzz_hold(struct lab_result *result, uint32_t held);
 void lab_fuzz_outcome_of(const struct lab_result *result, struct lab_fuzz_outcome *out);
 
-/* "three-state", "count": what stands for a strategy in a campaign. */
-const char *lab_fuzz_kind_name(enum bk_kind kind, enum bk_coordination coordination);
+/* "three-state", "count, lease": what stands for a strategy in a campaign. */
+const char *lab_fuzz_kind_name(enum bk_kind kind, unsigned way);
 
-/* Strategies of one kind, and coordination, against one oracle, in numbers of runs. */
+/* Strategies of one kind, and way, against one oracle, in numbers of runs. */
 struct lab_fuzz_cell {
     uint64_t judged, violated;
     uint64_t excused; /* judged, but with a condition that the promise excepts */
     uint64_t broken;
     uint64_t excuses[LAB_CONDITION_COUNT]; /* of those excused; several may hold at once */
 };
-#define LAB_FUZZ_COORDINATIONS (BK_GUARDED + 1)
 struct lab_fuzz_tally {
     uint64_t seeds;
-    uint64_t runs[BK_KIND_COUNT][LAB_FUZZ_COORDINATIONS];
-    struct lab_fuzz_cell cells[BK_KIND_COUNT][LAB_FUZZ_COORDINATIONS][LAB_ORACLE_COUNT];
+    uint64_t runs[BK_KIND_COUNT][LAB_WAY_COUNT];
+    struct lab_fuzz_cell cells[BK_KIND_COUNT][LAB_WAY_COUNT][LAB_ORACLE_COUNT];
     uint64_t probes[LAB_PROBE_COUNT]; /* seeds that walked the path */
     struct lab_histogram rows, rolls; /* of a seed; of a strategy's run */
 };

@@ -118,21 +118,25 @@ struct lab_verdict {
     uint64_t rolls;
 };
 
-/* A promise: this kind with this coordination keeps the oracle as long as none of the conditions in `except`
+/* How a strategy gets its agents to agree, or its rows counted: the enum bk_coordination, and of BK_COUNT the
+ * enum bk_source. */
+#define LAB_WAY_COUNT ((unsigned)BK_SOURCE_MEMORY + 1)
+_Static_assert(BK_GUARDED < LAB_WAY_COUNT, "there are no more coordinations than ways");
+
+/* A promise: this kind in this way keeps the oracle as long as none of the conditions in `except`
  * holds. What stands in no row is not promised. */
 struct lab_promise {
     enum bk_kind kind;
-    enum bk_coordination coordination; /* of BK_PROBABILISTIC, which stands for BK_WEIGHTED too */
+    unsigned way; /* BK_PROBABILISTIC stands for BK_WEIGHTED too */
     enum lab_oracle oracle;
     uint32_t except; /* bit c: LAB_CONDITION_c */
 };
 extern const struct lab_promise lab_promises[];
 extern const size_t lab_promise_count;
 /* The promise that stands, or NULL. */
-const struct lab_promise *lab_promise_find(enum bk_kind kind, enum bk_coordination coordination,
-                                           enum lab_oracle oracle);
+const struct lab_promise *lab_promise_find(enum bk_kind kind, unsigned way, enum lab_oracle oracle);
 /* Whether the oracle was violated although it was promised under the conditions of this run. */
-bool lab_promise_is_broken(enum bk_kind kind, enum bk_coordination coordination, enum lab_oracle oracle,
+bool lab_promise_is_broken(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
                            const struct lab_verdict *verdict);
 
 #endif

@@ -58,6 +58,7 @@ struct lab_strategy_result {
     struct bk_strategy strategy;
     enum bk_coordination coordination; /* these four: of a cluster run; else 0 */
     enum bk_counter counter;
+    enum bk_source source; /* of count */
     int64_t lead_ns, grant_ns;
     uint64_t placement_digest;
     struct lab_histogram closed_rows, open_rows, closed_bytes, open_bytes; /* weight: rows */
@@ -86,6 +87,9 @@ struct lab_result {
     struct lab_expect_result *expects;
     bool expects_hold;
 };
+
+/* The coordination, of count the source. */
+unsigned lab_result_way(const struct lab_strategy_result *strategy);
 
 /* Both take NULL for a missing name: 0 for find, and nothing is added without memory (returns false). */
 bool lab_metrics_add(struct lab_metrics *metrics, const char *name, double value);
