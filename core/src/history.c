@@ -12,6 +12,7 @@ struct place {
     struct bk_era_start start;
 };
 
+static enum bk_status check_strategy(const struct bk_strategy *strategy);
 static bool keeps_state(enum bk_kind kind);
 static uint32_t first_of_kind(const struct bk_history *history);
 static int64_t until_of(const struct bk_history *history, uint32_t era);
@@ -44,7 +45,7 @@ enum bk_status bk_history_begin(const struct bk_strategy *first, struct bk_histo
     if (out == NULL)
         return BK_ERROR_NULL;
     memset(out, 0, sizeof *out);
-    enum bk_status status = bk_strategy_check(first);
+    enum bk_status status = check_strategy(first);
     if (status != BK_OK)
         return status;
     out->count = 1;
@@ -56,7 +57,7 @@ enum bk_status bk_history_change(struct bk_history *history, int64_t from_ns, co
 {
     enum bk_status status = bk_history_check(history);
     if (status == BK_OK)
-        status = bk_strategy_check(next);
+        status = check_strategy(next);
     if (status != BK_OK)
         return status;
     if (history->count == BK_ERAS_MAX)
@@ -82,7 +83,7 @@ enum bk_status bk_history_check(const struct bk_history *history)
     for (uint32_t i = 0; i < history->count; i++) {
         const struct bk_era *era = &history->eras[i], *before = i == 0 ? era : era - 1;
         enum bk_kind kind = before->strategy.kind;
-        status = bk_strategy_check(&era->strategy);
+        status = check_strategy(&era->strategy);
         if (status != BK_OK)
             return status;
         if (i == 0 ? era->from_ns != INT64_MIN : era->from_ns <= before->from_ns)
@@ -242,6 +243,13 @@ uint64_t bk_history_rows_found(const struct bk_history_reader *reader)
 uint64_t bk_history_partitions_asked(const struct bk_history_reader *reader)
 {
     return reader == NULL ? 0 : reader->reader.partitions_asked + reader->partitions_before;
+}
+
+/* Where an era with a greatest age begins only the state of each key could tell. */
+static enum bk_status check_strategy(const struct bk_strategy *strategy)
+{
+    enum bk_status status = bk_strategy_check(strategy);
+    return status == BK_OK && strategy->max_age_ns != 0 ? BK_ERROR_AGE : status;
 }
 
 /* Which bucket a key has reached only its state, or its newest sequence number, tells. */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "age.h"
 #include "bucketing/hash.h"
 #include "calendar.h"
 
@@ -34,6 +35,15 @@ enum bk_status bk_route(const struct bk_strategy *strategy, const struct bk_key_
     if (status != BK_OK)
         return status;
     struct bk_route route = everywhere;
+    if (strategy->max_age_ns != 0) {
+        if (state == NULL)
+            return BK_ERROR_NULL;
+        if (!state_fits(strategy, state))
+            return BK_ERROR_STATE;
+        bk_route_aged(strategy, state, row, &route);
+        *out = route;
+        return BK_OK;
+    }
     switch (strategy->kind) {
     case BK_NONE:
         break;
@@ -117,7 +127,12 @@ enum bk_status bk_advance(const struct bk_strategy *strategy, struct bk_key_stat
     enum bk_status status = bk_strategy_check(strategy);
     if (status != BK_OK)
         return status;
-    if (strategy->kind == BK_COUNT) {
+    bool is_aged = strategy->max_age_ns != 0, can_fire = bk_kind_fires(strategy->kind);
+    if ((is_aged || can_fire) && !state_fits(strategy, state))
+        return BK_ERROR_STATE;
+    if (is_aged) {
+        bk_begin_aged(strategy, state, row, &done);
+    } else if (strategy->kind == BK_COUNT) {
         struct bk_route route = everywhere;
         route_count(strategy, row->sequence, &route);
         if (route.bucket > state->bucket) {
@@ -125,15 +140,15 @@ enum bk_status bk_advance(const struct bk_strategy *strategy, struct bk_key_stat
             state->last_change_ns = row->time_ns;
         }
     }
-    if (bk_kind_fires(strategy->kind)) {
-        if (!state_fits(strategy, state))
-            return BK_ERROR_STATE;
+    if (can_fire) {
         uint64_t weight = weight_of(strategy, row);
         done.counter_increments = weight > 0;
         if (weight >= bk_threshold(strategy) - state->counter) {
             state->bucket++;
             state->counter = 0;
             state->last_change_ns = row->time_ns;
+            state->is_begun = false;
+            state->until_ns = 0;
             done.state_writes = 1;
             done.rolled = true;
         } else {
@@ -204,5 +219,8 @@ static void route_count(const struct bk_strategy *strategy, uint64_t sequence, s
 
 static bool state_fits(const struct bk_strategy *strategy, const struct bk_key_state *state)
 {
-    return state->bucket >= 0 && state->bucket < INT64_MAX && state->counter < bk_threshold(strategy);
+    /* With a greatest age a row may roll the key before itself and after. */
+    int64_t last = strategy->max_age_ns != 0 ? INT64_MAX - 2 : INT64_MAX - 1;
+    return state->bucket >= 0 && state->bucket <= last &&
+           (strategy->kind == BK_COUNT || state->counter < bk_threshold(strategy));
 }

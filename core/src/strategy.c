@@ -62,10 +62,25 @@ enum bk_status bk_strategy_weighted(uint64_t bytes, uint64_t threshold, struct b
     return make(&(struct bk_strategy){.kind = BK_WEIGHTED, .of.weighted = {bytes, threshold}}, out);
 }
 
+enum bk_status bk_strategy_max_age(int64_t max_age_ns, struct bk_strategy *strategy)
+{
+    if (strategy == NULL)
+        return BK_ERROR_NULL;
+    struct bk_strategy aged = *strategy;
+    aged.max_age_ns = max_age_ns;
+    enum bk_status status = bk_strategy_check(&aged);
+    if (status == BK_OK)
+        *strategy = aged;
+    return status;
+}
+
 enum bk_status bk_strategy_check(const struct bk_strategy *strategy)
 {
     if (strategy == NULL)
         return BK_ERROR_NULL;
+    if (strategy->max_age_ns != 0 && (strategy->max_age_ns < WINDOW_NS_MIN ||
+                                      (strategy->kind != BK_COUNT && !bk_kind_fires(strategy->kind))))
+        return BK_ERROR_AGE;
     switch (strategy->kind) {
     case BK_NONE:
         return BK_OK;

@@ -428,7 +428,7 @@ static void a_count_above_the_new_threshold_rolls_next(void **unused)
     struct bk_history history;
     struct bk_history_state state;
     memset(&state, 0, sizeof state);
-    state.key = (struct bk_key_state){5, 30, 0};
+    state.key = (struct bk_key_state){.bucket = 5, .counter = 30};
     bk_strategy_probabilistic(1, 40, &old);
     bk_strategy_probabilistic(2, 10, &new);
     assert_int_equal(bk_history_begin(&old, &history), BK_OK);

@@ -422,7 +422,7 @@ static void test_read_published_get_rows_repeats_a_bucket_and_this_reader_ends(v
     assert_true(turns == 1000 && found == 2);
 
     struct bk_strategy strategy;
-    struct bk_key_state key = {4, 0, 0};
+    struct bk_key_state key = {.bucket = 4};
     struct bk_reader reader;
     struct bk_read_step step;
     assert_int_equal(bk_strategy_probabilistic(9, 40, &strategy), BK_OK);
@@ -496,7 +496,7 @@ static void test_read_every_walk_is_bounded(void **state)
     (void)state;
     static const enum bk_plan plans[] = {BK_PLAN_WALK, BK_PLAN_PAIR, BK_PLAN_PARALLEL};
     struct bk_strategy strategies[3];
-    struct bk_key_state key = {INT64_MAX - 1, 0, 0};
+    struct bk_key_state key = {.bucket = INT64_MAX - 1};
     assert_int_equal(bk_strategy_count(1, &strategies[0]), BK_OK);
     assert_int_equal(bk_strategy_probabilistic(9, 40, &strategies[1]), BK_OK);
     assert_int_equal(bk_strategy_time(1000, 0, &strategies[2]), BK_OK);
@@ -543,7 +543,7 @@ static void test_read_begin_misuse_is_refused_without_steps(void **state)
     (void)state;
     static const struct bk_reader zero;
     struct bk_strategy window, count, hash;
-    struct bk_key_state key = {4, 0, 0};
+    struct bk_key_state key = {.bucket = 4};
     struct bk_reader reader;
     assert_int_equal(bk_strategy_time(1000, 0, &window), BK_OK);
     assert_int_equal(bk_strategy_count(5, &count), BK_OK);

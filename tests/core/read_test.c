@@ -253,7 +253,7 @@ static void test_read_misuse_is_refused_without_steps(void **state)
 {
     (void)state;
     struct bk_strategy count, chance, hash, window, none;
-    struct bk_key_state key = {4, 0, 0}, negative = {-1, 0, 0};
+    struct bk_key_state key = {.bucket = 4}, negative = {.bucket = -1};
     assert_int_equal(bk_strategy_count(5, &count), BK_OK);
     assert_int_equal(bk_strategy_probabilistic(9, 40, &chance), BK_OK);
     assert_int_equal(bk_strategy_hash(256, &hash), BK_OK);
@@ -287,7 +287,7 @@ static void test_read_reports_out_of_turn_change_nothing(void **state)
 {
     (void)state;
     struct bk_strategy count;
-    struct bk_key_state key = {4, 0, 0};
+    struct bk_key_state key = {.bucket = 4};
     struct bk_reader reader, before;
     struct bk_read_step step;
     assert_int_equal(bk_strategy_count(5, &count), BK_OK);

@@ -61,7 +61,8 @@ static struct bk_strategy draw_strategy(struct draw *draw)
 /* A state that the strategy can have made. */
 static struct bk_key_state draw_state(struct draw *draw, const struct bk_strategy *strategy)
 {
-    struct bk_key_state state = {(int64_t)(draw_size(draw) >> 1), 0, draw_time(draw)};
+    struct bk_key_state state = {.bucket = (int64_t)(draw_size(draw) >> 1),
+                                 .last_change_ns = draw_time(draw)};
     if (state.bucket == INT64_MAX)
         state.bucket--;
     if (bk_kind_fires(strategy->kind))
@@ -417,7 +418,7 @@ static void test_advance_follows_a_naive_counter(void **state)
                              ? bk_strategy_probabilistic((uint32_t)draw_below(&draw, 4), threshold, &strategy)
                              : bk_strategy_probabilistic_chance(1, n, threshold, &strategy),
                          BK_OK);
-        struct bk_key_state key = {0, 0, 0};
+        struct bk_key_state key = {0};
         int64_t bucket = 0, last_change_ns = 0;
         uint64_t fired = 0;
         for (int i = 0; i < 1000; i++) {
@@ -455,7 +456,7 @@ static void test_advance_weighted_follows_a_naive_counter(void **state)
         uint64_t threshold = run == 0 ? UINT64_MAX : 1 + draw_below(&draw, 9),
                  unit = 1 + draw_below(&draw, 1000);
         assert_int_equal(bk_strategy_weighted(unit, threshold, &strategy), BK_OK);
-        struct bk_key_state key = {0, 0, 0}, naive = {0, 0, 0};
+        struct bk_key_state key = {0}, naive = {0};
         for (int i = 0; i < 1000; i++) {
             struct bk_row row = draw_row(&draw);
             row.bytes = draw_below(&draw, 30) == 0 ? draw_size(&draw) : draw_below(&draw, 3 * unit);
@@ -509,7 +510,7 @@ static void test_advance_count_keeps_the_newest_bucket(void **state)
     struct draw draw = {10};
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_count(10, &strategy), BK_OK);
-    struct bk_key_state key = {0, 0, 0};
+    struct bk_key_state key = {0};
     int64_t newest = 0, changed_ns = 0;
     for (int i = 0; i < 1000; i++) {
         struct bk_row row = {.time_ns = i + 1, .sequence = draw_below(&draw, 10u * (unsigned)(i + 1))};
@@ -548,7 +549,7 @@ static void test_advance_stateless_kinds_change_nothing(void **state)
 static void place_by_jumps(const struct bk_strategy *strategy, const int64_t *times_ns, const uint64_t *ids,
                            const uint64_t *bytes, int64_t *buckets)
 {
-    struct bk_key_state key = {0, 0, 0};
+    struct bk_key_state key = {0};
     size_t i = 0;
     while (i < ROWS) {
         struct bk_row row = {times_ns[i], i, ids[i], bytes[i]};
@@ -580,7 +581,7 @@ static void test_route_host_that_jumps_places_as_one_that_asks(void **state)
         assert_int_equal(made, BK_OK);
         int64_t times_ns[ROWS], asked[ROWS], jumped[ROWS], now_ns = -50000;
         uint64_t ids[ROWS], bytes[ROWS];
-        struct bk_key_state key = {0, 0, 0};
+        struct bk_key_state key = {0};
         for (size_t i = 0; i < ROWS; i++) {
             times_ns[i] = now_ns += (int64_t)draw_below(&draw, 600);
             ids[i] = draw_bits(&draw);
@@ -603,7 +604,7 @@ static void assert_refused(const struct bk_strategy *strategy, const struct bk_k
     memset(&route, 0xa5, sizeof route);
     assert_int_equal(bk_route(strategy, state, row, &route), error);
     assert_memory_equal(&route, &no_route, sizeof route);
-    struct bk_key_state kept = {0, 0, 0};
+    struct bk_key_state kept = {0};
     if (state != NULL)
         kept = *state;
     struct bk_key_state changed = kept;
@@ -616,7 +617,7 @@ static void test_route_misuse_is_refused_and_changes_nothing(void **state)
 {
     (void)state;
     struct bk_strategy strategy;
-    struct bk_key_state key = {3, 4, 5};
+    struct bk_key_state key = {.bucket = 3, .counter = 4, .last_change_ns = 5};
     struct bk_row row = {1, 2, UINT64_MAX, 4};
     assert_int_equal(bk_strategy_probabilistic(9, 40, &strategy), BK_OK);
     assert_refused(NULL, &key, &row, BK_ERROR_NULL);
@@ -624,11 +625,14 @@ static void test_route_misuse_is_refused_and_changes_nothing(void **state)
     assert_refused(&strategy, &key, NULL, BK_ERROR_NULL);
     assert_int_equal(bk_route(&strategy, &key, &row, NULL), BK_ERROR_NULL);
 
-    static const struct bk_key_state impossible[] = {
-        {-1, 0, 0}, {INT64_MIN, 0, 0}, {INT64_MAX, 0, 0}, {0, 40, 0}, {0, UINT64_MAX, 0}};
+    static const struct bk_key_state impossible[] = {{.bucket = -1},
+                                                     {.bucket = INT64_MIN},
+                                                     {.bucket = INT64_MAX},
+                                                     {.counter = 40},
+                                                     {.counter = UINT64_MAX}};
     for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++)
         assert_refused(&strategy, &impossible[i], &row, BK_ERROR_STATE);
-    struct bk_key_state last = {INT64_MAX - 1, 39, 0};
+    struct bk_key_state last = {.bucket = INT64_MAX - 1, .counter = 39};
     struct bk_route route;
     assert_int_equal(bk_route(&strategy, &last, &row, &route), BK_OK);
 

@@ -2,6 +2,7 @@
 bucketlab_test(core/hash_test LINK bucketing)
 bucketlab_test(core/strategy_test LINK bucketing)
 bucketlab_test(core/route_test LINK bucketing)
+bucketlab_test(core/age_test LINK bucketing)
 bucketlab_test(core/calendar_test LINK bucketing)
 bucketlab_test(core/read_test LINK bucketing)
 bucketlab_test(core/history_test LINK bucketing)

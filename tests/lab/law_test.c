@@ -33,7 +33,7 @@ static void first_partitions(const struct wl_workload *workload, const struct bk
                              uint64_t key_index, size_t m, uint64_t *sizes)
 {
     struct wl_key key;
-    struct bk_key_state state = {0, 0, 0};
+    struct bk_key_state state = {0};
     int64_t times[512];
     uint64_t ids[512], rows = 0;
     size_t closed = 0, count;

@@ -137,7 +137,7 @@ static void run_key(const struct lab_scenario *scenario, const struct bk_strateg
     const struct wl_workload *workload = &scenario->workload;
     int64_t end_ns = workload->start_ns + workload->duration_ns;
     size_t first = result->partition_count;
-    struct bk_key_state state = {0, 0, 0};
+    struct bk_key_state state = {0};
     struct sim_placement placement;
     sim_placement_init(&placement);
     struct sim_random reads;

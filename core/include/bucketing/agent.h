@@ -60,7 +60,7 @@ enum bk_source {
 };
 
 struct bk_agent_config {
-    struct bk_strategy strategy;
+    struct bk_strategy strategy;       /* without a greatest age (BK_ERROR_AGE) */
     enum bk_coordination coordination; /* where bk_kind_fires(); else BK_SINGLE */
     enum bk_counter counter;
     enum bk_source source; /* BK_COUNT only; else BK_SOURCE_EXTERNAL */

@@ -56,7 +56,8 @@ struct bk_history_state {
     struct bk_era_start starts[BK_ERAS_MAX];
 };
 
-/* A history of one era. Errors: as bk_strategy_check(), BK_ERROR_NULL; *out is then zeroed. */
+/* A history of one era. Errors: as bk_strategy_check(), BK_ERROR_AGE (of any greatest age), BK_ERROR_NULL;
+ * *out is then zeroed. */
 enum bk_status bk_history_begin(const struct bk_strategy *first, struct bk_history *out);
 /* From from_ns on rows are put by `next`. Errors: as bk_history_check(), BK_ERROR_ERA_TIME (not later than
  * the change before), BK_ERROR_ERA_KIND (another kind after BK_COUNT, BK_PROBABILISTIC or BK_WEIGHTED),

@@ -9,6 +9,14 @@
  * row that does not fire need not be advanced over, save for BK_COUNT, whose state only tells readers the
  * newest bucket.
  *
+ * With a greatest age a bucket begins with its first row, whose time sets the line that it ends at; so a new
+ * key has no bucket that stays empty, nor has one that slept through several lines. Such a row is told by the
+ * route, and must be advanced over, fire or not, before the key's next row is routed; the ranges hold for the
+ * state before that and for the one after it. A row that comes late, from before its bucket's span, goes to
+ * the newest bucket: the state tells nothing of older ones, and time windows of compaction and TTLs go by the
+ * time of writing too. BK_COUNT counts from the sequence number of the bucket's first row, and keeps its
+ * newest bucket in the state like the others.
+ *
  * The caller owns every struct; nothing is allocated, and no function keeps a pointer. Safe from several
  * threads as long as they do not share a key state. */
 #ifndef BUCKETING_ROUTE_H
@@ -36,6 +44,10 @@ struct bk_key_state {
     int64_t bucket;         /* the newest, as far as known */
     uint64_t counter;       /* what rows have added since the last roll */
     int64_t last_change_ns; /* time of the row that rolled last; 0 before the first */
+    /* With a greatest age: */
+    bool is_begun;           /* the newest bucket has a row */
+    int64_t until_ns;        /* it takes rows before this line; INT64_MAX: there is none */
+    uint64_t first_sequence; /* BK_COUNT: of its first row */
 };
 
 enum bk_scope {
@@ -46,6 +58,7 @@ enum bk_scope {
 struct bk_route {
     int64_t bucket;
     enum bk_scope scope;
+    bool begins;            /* with a greatest age: the row is the first of its bucket */
     int64_t from_ns;        /* inclusive; INT64_MIN: no bound */
     int64_t until_ns;       /* exclusive; INT64_MAX: no bound */
     uint64_t sequence_low;  /* inclusive */
@@ -55,13 +68,14 @@ struct bk_route {
 /* What bk_advance() did, each an operation that the host has to pay for. */
 struct bk_effect {
     uint32_t counter_increments; /* 1 when the row fired, however much it adds */
-    uint32_t state_writes;       /* 1 when the key rolled: bucket, counter and time of change in one write */
-    bool rolled;
+    uint32_t state_writes; /* 1 when the key rolled: bucket, counter and time of change in one write; and
+                              when a row began a bucket: that, and the line */
+    bool rolled;           /* the key's newest bucket is another one */
 };
 
 /* Errors: BK_ERROR_NULL, those of bk_strategy_check(), BK_ERROR_STATE (a state that this strategy cannot have
- * made). *out is zeroed on an error. state may be NULL for BK_NONE, BK_TIME, BK_COUNT and BK_HASH, which do
- * not look at it.
+ * made). *out is zeroed on an error. state may be NULL for BK_NONE, BK_TIME, BK_HASH, and BK_COUNT without a
+ * greatest age, which do not look at it.
  */
 enum bk_status bk_route(const struct bk_strategy *strategy, const struct bk_key_state *state,
                         const struct bk_row *row, struct bk_route *out);

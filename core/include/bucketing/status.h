@@ -19,6 +19,8 @@ extern "C" {
     X(BK_ERROR_THRESHOLD, "the threshold must be at least 1")                                                \
     X(BK_ERROR_BUCKETS, "the number of buckets must be from 1 to 2147483647")                                \
     X(BK_ERROR_BYTES, "the number of bytes must be at least 1")                                              \
+    X(BK_ERROR_AGE, "a greatest age is 1 microsecond at least, of count and of the kinds that fire, and "    \
+                    "neither agents nor histories keep it")                                                  \
     X(BK_ERROR_STATE, "the key state cannot be one of this strategy")                                        \
     X(BK_ERROR_PLAN, "this strategy cannot be read with that plan")                                          \
     X(BK_ERROR_QUERY, "no such kind of query")                                                               \

@@ -58,6 +58,9 @@ struct bk_strategy {
             uint64_t threshold; /* of the counter of a partition, which so gets threshold x B bytes */
         } weighted;
     } of;
+    /* 0: none. Else no bucket takes rows from both sides of a line of the grid of its multiples since 1970.
+     */
+    int64_t max_age_ns;
 };
 
 /* The constructors return BK_OK and set *out; or an error, and *out is zeroed (kind BK_NONE).
@@ -80,6 +83,15 @@ enum bk_status bk_strategy_hash(uint32_t buckets, struct bk_strategy *out);
 /* A row adds floor(its bytes / bytes), plus 1 with the chance of the rest / bytes, to within 2^-64. bytes >=
  * 1 (BK_ERROR_BYTES), threshold >= 1 (BK_ERROR_THRESHOLD). */
 enum bk_status bk_strategy_weighted(uint64_t bytes, uint64_t threshold, struct bk_strategy *out);
+
+/* Gives a strategy of BK_COUNT, BK_PROBABILISTIC or BK_WEIGHTED a greatest age of its buckets, or with 0
+ * takes it away: the key rolls at every line of the grid of multiples of max_age_ns since 1970 that it has a
+ * row beyond. It is a grid, and not an age since a bucket's first row, because windows of time-window
+ * compaction lie on such grids too, and so buckets end with them, and rows of one TTL die with their bucket
+ * within one such span. Errors: BK_ERROR_NULL, BK_ERROR_AGE (below 1000, or another kind); *strategy then
+ * stays as it is.
+ */
+enum bk_status bk_strategy_max_age(int64_t max_age_ns, struct bk_strategy *strategy);
 
 /* Whether a struct that was filled by hand, or came from a file, is one that a constructor could have made.
  */
