@@ -10,6 +10,7 @@
 
 static void fill_heading(const struct lab_result *result, struct report_arena *arena,
                          struct report_chart *chart);
+static const char *settings_of_kind(struct report_arena *arena, const struct bk_strategy *strategy);
 static const char *source_of(struct report_arena *arena, const char *source);
 
 bool report_chart_make(const struct lab_result *result, enum report_kind kind, struct report_arena *arena,
@@ -43,6 +44,15 @@ void report_legend_add(struct report_chart *chart, enum report_ink ink, const ch
 }
 
 const char *report_settings(struct report_arena *arena, const struct bk_strategy *strategy)
+{
+    const char *settings = settings_of_kind(arena, strategy);
+    if (strategy->max_age_ns == 0) {
+        return settings;
+    }
+    return report_text(arena, "%s, at most %s", settings, report_duration(arena, strategy->max_age_ns));
+}
+
+static const char *settings_of_kind(struct report_arena *arena, const struct bk_strategy *strategy)
 {
     static const char *const calendars[] = {"", "hour", "day", "week", "month"};
     switch (strategy->kind) {

@@ -95,7 +95,8 @@ static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes
     count_into(is_bytes ? &strategy->open_bytes : &strategy->open_rows, bins, arena, counts + bins->count);
     fill_bars(bins, counts, counts + bins->count, arena, panel);
     panel->note = is_bytes ? "" : report_sizes_note(arena, strategy);
-    if (!is_bytes && strategy->strategy.kind == BK_PROBABILISTIC && closed->count >= REPORT_CLOSED_MIN) {
+    if (!is_bytes && strategy->strategy.kind == BK_PROBABILISTIC && strategy->strategy.max_age_ns == 0 &&
+        closed->count >= REPORT_CLOSED_MIN) {
         report_sizes_law(arena, &strategy->strategy, bins, closed->count, panel);
     }
     double top = 0;

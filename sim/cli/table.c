@@ -19,6 +19,7 @@ static void print_number(const struct lab_metrics *metrics, const char *name, in
 static void print_sizes(const struct lab_metrics *metrics, bool is_closed);
 static void print_overwritten(const struct lab_result *result);
 static void print_expects(const struct lab_result *result, bool has_colour);
+static void settings_of_kind(const struct lab_strategy_result *result, char *buffer);
 static void add_coordination(const struct lab_strategy_result *result, char *buffer);
 
 void cli_print_result(const struct lab_result *result)
@@ -73,6 +74,17 @@ double cli_figure(const struct lab_metrics *metrics, const char *name)
 }
 
 void cli_settings(const struct lab_strategy_result *result, char *buffer)
+{
+    char age[CLI_NUMBER_SIZE];
+    settings_of_kind(result, buffer);
+    if (result->strategy.max_age_ns == 0)
+        return;
+    size_t used = strlen(buffer);
+    cli_duration(result->strategy.max_age_ns, age);
+    snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", max age %s", age);
+}
+
+static void settings_of_kind(const struct lab_strategy_result *result, char *buffer)
 {
     const struct bk_strategy *strategy = &result->strategy;
     static const char *const units[] = {"none", "hour", "day", "week", "month"};

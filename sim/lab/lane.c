@@ -45,7 +45,8 @@ void lab_lane_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
 {
     if (from == to)
         return;
-    if (lane->placement.rows == 0 && bk_kind_fires(settings->strategy->kind))
+    if (lane->placement.rows == 0 &&
+        (bk_kind_fires(settings->strategy->kind) || settings->strategy->max_age_ns != 0))
         tally->state_reads++; /* the writer's cache knows nothing of the key yet */
     tally->rows += to - from;
     for (size_t i = from; batch->late_ns != NULL && i < to; i++)
@@ -149,15 +150,16 @@ void lab_lane_clear(struct lab_lane *lane)
     memset(lane, 0, sizeof *lane);
 }
 
-/* That a row at the end of the run would go to; of BK_HASH 0, below which there is none. */
+/* That a row at the end of the run would go to: what ends by time has ended though nobody came. Of BK_HASH 0,
+ * below which there is none. */
 static int64_t current_bucket(const struct lab_lane *lane, const struct lab_lane_settings *settings,
                               int64_t end_ns)
 {
-    struct bk_row now = {.time_ns = end_ns};
+    struct bk_row now = {.time_ns = end_ns, .sequence = lane->state.first_sequence};
     struct bk_route route;
-    if (settings->strategy->kind != BK_TIME)
+    if (settings->strategy->kind != BK_TIME && settings->strategy->max_age_ns == 0)
         return lane->state.bucket;
-    bk_route(settings->strategy, NULL, &now, &route);
+    bk_route(settings->strategy, &lane->state, &now, &route);
     return route.bucket;
 }
 
@@ -182,6 +184,8 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
         size_t firing = bk_first_firing(strategy, batch->ids, batch->bytes, from, end);
         if (firing < end)
             end = firing + 1;
+        if (route.begins)
+            end = from + 1; /* it has to be advanced over before the next one is routed */
 
         if (lane->open.rows > 0 && route.bucket != lane->bucket) {
             lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, true);

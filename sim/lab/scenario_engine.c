@@ -58,6 +58,9 @@ static bool check_strategies(struct lab_reader *reader, const struct lab_node *r
             return fail_needs_agents(reader, lab_node_find(settings, "counter"));
         if (!is_cluster && strategy->every_ns != 0)
             return fail_needs_agents(reader, lab_node_find(settings, "every_time"));
+        if (is_cluster && strategy->strategy.max_age_ns != 0)
+            return lab_fail_value(reader, lab_node_find(settings, "max_age"),
+                                  "agents keep no ages; remove this, or 'agents'");
         if (is_cluster && strategy->strategy.kind == BK_HASH &&
             strategy->strategy.of.hash.buckets > LAB_CLUSTER_BUCKETS_MAX)
             return lab_fail_value(reader, lab_node_find(settings, "buckets"),

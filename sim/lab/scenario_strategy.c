@@ -26,6 +26,7 @@ struct draft {
     uint64_t lease_rows, every_rows;
     int64_t every_ns;
     uint64_t bytes; /* of weighted */
+    int64_t max_age_ns;
     int coordination, counter_kind;
     int64_t lead_ns, lock_lasts_ns, lock_backoff_ns, grant_ns;
     struct bk_strategy strategy;
@@ -33,6 +34,7 @@ struct draft {
 };
 
 static bool read_one(struct lab_reader *reader, const struct lab_node *item, struct draft *draft);
+static bool take_max_age(struct lab_reader *reader, const struct lab_node *kind, struct draft *draft);
 static bool check_label(struct lab_reader *reader, const struct lab_node *list, const struct lab_node *item,
                         const char *label);
 static lab_field_reader read_label, read_chance;
@@ -86,6 +88,11 @@ static const struct lab_choice counter_kinds[] = {
         "threshold", lab_read_whole, DRAFT(threshold), LAB_REQUIRED, 1, 1e9,                                 \
             "a whole number from 1 to 1000000000", NULL                                                      \
     }
+#define MAX_AGE_FIELD                                                                                        \
+    {                                                                                                        \
+        "max_age", lab_read_duration, DRAFT(max_age_ns), LAB_OPTIONAL, 1000, 0x1p63,                         \
+            "a duration of at least 1us", NULL                                                               \
+    }
 /* Of the kinds whose rows fire. */
 #define COORDINATION_FIELDS                                                                                  \
     {"coordination", lab_read_choice, DRAFT(coordination), LAB_OPTIONAL, 0, 0, NULL, coordinations},         \
@@ -128,7 +135,7 @@ static const struct lab_table count_table = {
             {"every_time", lab_read_duration, DRAFT(every_ns), LAB_OPTIONAL, 1, SPAN_MAX, ABOVE_RANGE, NULL},
             {"then", lab_read_then_count, DRAFT(changes), LAB_OPTIONAL, 0, 0, NULL, NULL},
             LABEL_FIELD,
-            {.name = "max_age"},
+            MAX_AGE_FIELD,
             {.name = NULL},
         },
     .check = make_count};
@@ -150,7 +157,7 @@ static const struct lab_table probabilistic_table = {
             COORDINATION_FIELDS,
             {"then", lab_read_then_probabilistic, DRAFT(changes), LAB_OPTIONAL, 0, 0, NULL, NULL},
             LABEL_FIELD,
-            {.name = "max_age"},
+            MAX_AGE_FIELD,
             {.name = NULL},
         },
     .check = make_probabilistic};
@@ -164,7 +171,7 @@ static const struct lab_table weighted_table = {
             COORDINATION_FIELDS,
             {"then", lab_read_then_weighted, DRAFT(changes), LAB_OPTIONAL, 0, 0, NULL, NULL},
             LABEL_FIELD,
-            {.name = "max_age"},
+            MAX_AGE_FIELD,
             {.name = NULL},
         },
     .check = make_weighted};
@@ -246,7 +253,7 @@ static bool read_one(struct lab_reader *reader, const struct lab_node *item, str
         return false;
     const struct lab_node *kind = lab_only_field(reader, item, "label", "an element of 'strategies'",
                                                  "none, time, count, probabilistic, weighted or hash");
-    if (kind == NULL)
+    if (kind == NULL || !take_max_age(reader, kind, draft))
         return false;
     if (draft->label == NULL) {
         size_t size = strlen(kind->name) + 1;
@@ -256,6 +263,18 @@ static bool read_one(struct lab_reader *reader, const struct lab_node *item, str
         memcpy(draft->label, kind->name, size);
     }
     return true;
+}
+
+static bool take_max_age(struct lab_reader *reader, const struct lab_node *kind, struct draft *draft)
+{
+    if (draft->max_age_ns == 0)
+        return true;
+    if (lab_node_find(kind, "then") != NULL)
+        return fail_both(reader, lab_node_find(kind, "then"), "stands beside 'max_age'");
+    if (draft->source != BK_SOURCE_EXTERNAL)
+        return lab_fail_value(reader, lab_node_find(kind, "max_age"),
+                              "of all ways to count, external alone has one; remove this, or 'counter'");
+    return check_made(reader, kind, bk_strategy_max_age(draft->max_age_ns, &draft->strategy));
 }
 
 static bool check_label(struct lab_reader *reader, const struct lab_node *list, const struct lab_node *item,

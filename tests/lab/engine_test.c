@@ -30,20 +30,25 @@ static const char workload_text[] = "name: engine-test\n"
                                     "row: {bytes: {lognormal: {mean: 350, sigma: 1.0}}}\n"
                                     "limits: {partition_rows: 120, partition_bytes: 20KB, tiny_rows: 20}\n";
 
-static const char strategies_text[] = "strategies:\n"
-                                      "  - none: {}\n"
-                                      "  - time: {window: 7h, epoch: 2015-01-01T00:00:00Z}\n"
-                                      "  - time: {window: 20m, label: short}\n"
-                                      "  - time: {calendar: week, label: week}\n"
-                                      "  - count: {rows: 30}\n"
-                                      "  - count: {rows: 1, label: one}\n"
-                                      "  - probabilistic: {bits: 2, threshold: 9}\n"
-                                      "  - probabilistic: {bits: 0, threshold: 5, label: bits0}\n"
-                                      "  - probabilistic: {chance: 3/17, threshold: 2, label: chance}\n"
-                                      "  - weighted: {bytes: 2KB, threshold: 5}\n"
-                                      "  - weighted: {bytes: 100B, threshold: 60, label: heavy}\n"
-                                      "  - hash: {buckets: 5}\n"
-                                      "  - hash: {buckets: 300, label: wide}\n";
+static const char strategies_text[] =
+    "strategies:\n"
+    "  - none: {}\n"
+    "  - time: {window: 7h, epoch: 2015-01-01T00:00:00Z}\n"
+    "  - time: {window: 20m, label: short}\n"
+    "  - time: {calendar: week, label: week}\n"
+    "  - count: {rows: 30}\n"
+    "  - count: {rows: 1, label: one}\n"
+    "  - probabilistic: {bits: 2, threshold: 9}\n"
+    "  - probabilistic: {bits: 0, threshold: 5, label: bits0}\n"
+    "  - probabilistic: {chance: 3/17, threshold: 2, label: chance}\n"
+    "  - weighted: {bytes: 2KB, threshold: 5}\n"
+    "  - weighted: {bytes: 100B, threshold: 60, label: heavy}\n"
+    "  - count: {rows: 30, max_age: 5h, label: count aged}\n"
+    "  - probabilistic: {bits: 2, threshold: 9, max_age: 3h, label: aged}\n"
+    "  - probabilistic: {bits: 0, threshold: 1, max_age: 1m, label: one aged}\n"
+    "  - weighted: {bytes: 2KB, threshold: 5, max_age: 1d, label: weighted aged}\n"
+    "  - hash: {buckets: 5}\n"
+    "  - hash: {buckets: 300, label: wide}\n";
 
 /* A window below a second, too short for a naive reader to walk. */
 static const char shortest_text[] = "  - time: {window: 100ms, label: shortest}\n";

@@ -178,11 +178,12 @@ static void run_key(const struct lab_scenario *scenario, const struct bk_strateg
     }
     result->rows += rows->count;
     result->keys += rows->count > 0;
-    result->state_reads += bk_kind_fires(strategy->kind) && rows->count > 0;
+    result->state_reads += (bk_kind_fires(strategy->kind) || strategy->max_age_ns != 0) && rows->count > 0;
     result->digest += sim_placement_finish(&placement, key_index);
     for (size_t i = first; i < result->partition_count; i++) {
         struct naive_partition *partition = &result->partitions[i];
         int64_t current = strategy->kind == BK_TIME ? window_at(strategy, end_ns) : state.bucket;
+        current += state.is_begun && end_ns >= state.until_ns;
         partition->is_closed =
             strategy->kind != BK_HASH && strategy->kind != BK_NONE && current > partition->bucket;
     }

@@ -529,6 +529,7 @@ static void test_manual_lists_every_field_and_no_other(void **state)
         {"### `count`\n", "strategies: [{count: {" ZEBRA "}}]"},
         {"### `probabilistic`\n", "strategies: [{probabilistic: {" ZEBRA "}}]"},
         {"### `hash`\n", "strategies: [{hash: {" ZEBRA "}}]"},
+        {"### `weighted`\n", "strategies: [{weighted: {" ZEBRA "}}]"},
     };
     static char manual[65536];
     (void)state;
