@@ -63,6 +63,13 @@ def missed(run, label):
     return f"{run[label, 'reads.incomplete'] + run[label, 'reads.out_of_order']:,}"
 
 
+def design_figure(_, run):
+    """Of a table's design."""
+    return (f"{run['logs', 'partitions.total']} partitions of {run['logs', 'writes.rows']:,} lines in two days; the "
+            f"busiest takes {percent(run['logs', 'peak.minute_share_one_partition'])} of all writes at its time; "
+            f"{run['logs', 'rows.stored']:,} lines are left")
+
+
 def uncounted(run):
     """Share of the rows. Nobody else counts the key, so no row is read twice."""
     return 1 - run["incremental", "writes.rows_scanned"] / run["incremental", "writes.rows"]
@@ -236,6 +243,36 @@ COUNTING = Part("counting", (
           "over: clocks do more harm than late rows"),
 ))
 
+DESIGN = Part("design", (
+    Claim("`server_logs` by (log_hour)", ("server-logs-1-hour",), design_figure,
+          PARTLY, "a hot spot, as the source says: all servers write to one partition at a time. And the hour is the "
+          "whole primary key, so that each line replaces the last one"),
+    Claim("by (log_hour), clustered by level", ("server-logs-2-hour-level",), design_figure,
+          PARTLY, "the same hot spot, and a line a level is left of each hour"),
+    Claim("by ((log_hour, server))", ("server-logs-3-hour-server",), design_figure,
+          PARTLY, "spread over as many partitions as there are servers; the busiest has as much as it writes, "
+                  "which is "
+          "the skew. One line an hour and server is left"),
+    Claim("by ((log_hour, server)), clustered by level descending", ("server-logs-4-hour-server-level",),
+          design_figure, PARTLY, "in the order that is asked for, with a line a level. All four need a column "
+                                 "that makes "
+          "lines unique: [server-logs-5-every-line](../scenarios/server-logs-5-every-line.yaml)"),
+    Claim("a key by server alone is unbounded", ("facts/logs-by-server",),
+          lambda _, run: (f"after 20 days {run['server alone', 'partitions.over_limit']} of "
+                          f"{run['server alone', 'partitions.total']} partitions over 10 MB, the largest of "
+                          f"{megabytes(run, 'server alone', 'partitions.all.bytes.max')}; the fullest node holds "
+                          f"{percent(run['server alone', 'nodes.load_share_max'])}, the emptiest "
+                          f"{percent(run['server alone', 'nodes.load_share_min'])}"),
+          YES, "nothing ever ends a partition"),
+    Claim("a dummy column that the application moves on when a partition is full bounds it", ("facts/logs-by-server",),
+          lambda _, run: (f"the largest of {run['part moved on', 'partitions.total']} partitions "
+                          f"{megabytes(run, 'part moved on', 'partitions.all.bytes.max')}; the fullest node holds "
+                          f"{percent(run['part moved on', 'nodes.load_share_max'])}, the emptiest "
+                          f"{percent(run['part moved on', 'nodes.load_share_min'])}"),
+          YES, "that column is a bucket; how it is known that a partition is full is what the rest of this page is "
+          "about"),
+))
+
 HASH = Part("hash", (
     Claim("Guava's `murmur3_128` of the user's id, `consistentHash` into 256 buckets", (), consistent_hash,
           YES, "hash and bucket are Guava's own to the bit, by its known answers; consistent hashing moves one "
@@ -373,4 +410,4 @@ TRACES = Part("traces", (
           YES, "282 are of all paths together, 268 of one"),
 ))
 
-PARTS = (PROBABILISTIC, COUNTING, HASH, USERS, TRACES)
+PARTS = (PROBABILISTIC, COUNTING, DESIGN, HASH, USERS, TRACES)
