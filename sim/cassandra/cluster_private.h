@@ -134,6 +134,7 @@ struct partition {
     uint64_t key;
     int64_t bucket;
     uint64_t rows, bytes;
+    uint64_t written_rows, written_bytes; /* expired and deleted ones included */
     int64_t first_row_ns, last_row_ns;
     uint32_t position;
     uint32_t tombstones;

@@ -213,6 +213,8 @@ static void count_first(struct cass_cluster *cluster, const struct row *row)
     }
     partition->rows++;
     partition->bytes += row->bytes;
+    partition->written_rows++;
+    partition->written_bytes += row->bytes;
     partition->first_row_ns = row->time_ns < partition->first_row_ns ? row->time_ns : partition->first_row_ns;
     partition->last_row_ns = row->time_ns > partition->last_row_ns ? row->time_ns : partition->last_row_ns;
     if (row->expires_s != NEVER)

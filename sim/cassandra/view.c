@@ -39,6 +39,8 @@ void cass_partition_at(const struct cass_cluster *cluster, size_t index, struct 
                                         .rows = partition->rows,
                                         .bytes = partition->bytes,
                                         .tombstones = partition->tombstones,
+                                        .written_rows = partition->written_rows,
+                                        .written_bytes = partition->written_bytes,
                                         .first_row_ns = partition->first_row_ns,
                                         .last_row_ns = partition->last_row_ns};
     for (uint32_t at = partition->expiry_head; at != CASS_NONE; at = expiry_at(cluster, at)->next) {

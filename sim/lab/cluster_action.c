@@ -82,6 +82,7 @@ void lab_action_statement(const struct lab_cluster_run *run, const struct bk_act
         out->row_time_ns = action->row.time_ns;
         out->row_order = (int64_t)action->row.id;
         out->bytes = action->row.bytes;
+        out->ttl_ns = run->scenario->row_ttl_ns;
         break;
     case BK_ACT_READ_ROWS:
         out->kind = CASS_READ_ROWS;
@@ -148,6 +149,7 @@ void lab_reply_add(struct lab_cluster_run *run, struct lab_host_operation *opera
         operation->rows += reply->rows;
         operation->step_empties += operation->action == BK_ACT_READ_ROWS && reply->rows == 0;
         run->tally.rows_scanned += operation->action == BK_ACT_COUNT_ROWS ? reply->scanned : 0;
+        run->tally.tombstones_read += operation->action == BK_ACT_READ_ROWS ? reply->tombstones : 0;
         outcome->rows = operation->rows;
         outcome->counter = reply->counter;
         outcome->mask = reply->found ? reply->columns_mask : 0;

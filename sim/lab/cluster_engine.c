@@ -247,6 +247,12 @@ static void dispatch(struct lab_cluster_run *run, const struct sim_event *event)
     case LAB_EVENT_FAULT_END:
         lab_fault_end(run, event->target);
         break;
+    case LAB_EVENT_DELETE:
+        lab_delete_send(run, event->target);
+        break;
+    case LAB_EVENT_DELETE_TIMEOUT:
+        lab_delete_timeout(run, event);
+        break;
     case CASS_EVENT_REPLY:
         lab_agent_reply(run, event);
         break;
@@ -314,11 +320,15 @@ static void log_event(struct lab_cluster_run *run, int64_t time_ns, const struct
 
 static const char *event_name(uint32_t kind)
 {
-    static const char *const names[] = {
-        [LAB_EVENT_ARRIVAL] = "a row arrives",     [LAB_EVENT_READ] = "a reader comes",
-        [LAB_EVENT_TIMEOUT] = "a client gives up", [LAB_EVENT_TICK] = "an agent wakes",
-        [LAB_EVENT_RESTART] = "an agent is back",  [LAB_EVENT_FAULT] = "a fault begins",
-        [LAB_EVENT_FAULT_END] = "a fault ends"};
+    static const char *const names[] = {[LAB_EVENT_ARRIVAL] = "a row arrives",
+                                        [LAB_EVENT_READ] = "a reader comes",
+                                        [LAB_EVENT_TIMEOUT] = "a client gives up",
+                                        [LAB_EVENT_TICK] = "an agent wakes",
+                                        [LAB_EVENT_RESTART] = "an agent is back",
+                                        [LAB_EVENT_FAULT] = "a fault begins",
+                                        [LAB_EVENT_FAULT_END] = "a fault ends",
+                                        [LAB_EVENT_DELETE] = "a row is deleted",
+                                        [LAB_EVENT_DELETE_TIMEOUT] = "a client gives up a delete"};
     const char *name = kind < sizeof names / sizeof *names ? names[kind] : cass_event_name(kind);
     return name != NULL ? name : "unknown";
 }
@@ -339,6 +349,8 @@ static void release(struct lab_cluster_run *run)
     sim_queue_destroy(&run->queue);
     free(run->fault_draws);
     free(run->active);
+    free(run->deletes.items);
+    free(run->deletes.free_slots);
     free(run->places[0]);
     free(run->places[1]);
 }

@@ -19,11 +19,11 @@ static uint32_t cache_entries(const struct lab_cluster_run *run);
 static void orphan(struct lab_cluster_run *run, struct lab_host_agent *agent);
 static void start_agent(struct lab_cluster_run *run, uint32_t number);
 static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct sim_error *error);
-static uint32_t choose_agent(struct lab_cluster_run *run, uint64_t draw);
 static void begin_operation(struct lab_cluster_run *run, struct lab_host_operation *operation, uint32_t key);
 static void pump(struct lab_cluster_run *run, uint32_t agent);
 static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
 static void acknowledge(struct lab_cluster_run *run, struct lab_host_operation *operation);
+static uint64_t due_rows(const struct lab_cluster_run *run, const struct lab_host_operation *operation);
 static void end_operation(struct lab_cluster_run *run, struct lab_host_operation *operation,
                           const struct bk_action *action);
 static void place_row(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
@@ -114,7 +114,7 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
     lab_oracles_arrived(run, key_index);
     uint64_t entity = lab_rows_key_entity(run->rows, key_index);
     uint64_t turn = run->scenario->agents.by_key ? 0 : number;
-    uint32_t chosen = choose_agent(run, sim_hash(run->scenario->seed ^ entity, SIM_AGENT, turn));
+    uint32_t chosen = lab_choose_agent(run, sim_hash(run->scenario->seed ^ entity, SIM_AGENT, turn));
     const struct wl_workload *workload = &run->scenario->workload;
     int64_t now_ns = chosen == UINT32_MAX ? arrival->time_ns : lab_agent_clock(run, chosen);
     int64_t time_ns = wl_own_time(workload, now_ns, arrival->late_ns);
@@ -142,6 +142,7 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
     operation->fires = operation->weight > 0;
     operation->row = number;
     operation->row_time_ns = time_ns;
+    operation->row_bytes = arrival->bytes;
     if (lab_story_wants(run, key_index))
         lab_story_tell(run, key_index, "agent %u takes row %llu%s", chosen, (unsigned long long)number,
                        operation->fires && run->config.source == BK_SOURCE_EXTERNAL ? ", which fires" : "");
@@ -155,7 +156,7 @@ void lab_agent_read(struct lab_cluster_run *run, uint32_t key_index)
     uint64_t draw = sim_random_next(&key->reads);
     if (run->scenario->agents.by_key)
         draw = sim_hash(run->scenario->seed ^ lab_rows_key_entity(run->rows, key_index), SIM_AGENT, 0);
-    uint32_t chosen = choose_agent(run, draw);
+    uint32_t chosen = lab_choose_agent(run, draw);
     if (chosen == UINT32_MAX)
         return;
     int64_t now_ns = lab_agent_clock(run, chosen);
@@ -171,7 +172,7 @@ void lab_agent_read(struct lab_cluster_run *run, uint32_t key_index)
     struct lab_host_operation *operation = &run->agents[chosen].operations[number];
     begin_operation(run, operation, key_index);
     operation->is_read = true;
-    operation->due_rows = key->acknowledged < reads->rows ? key->acknowledged : reads->rows;
+    operation->acknowledged = key->acknowledged;
     lab_story_tell(run, key_index, "agent %u reads the newest %llu rows", chosen,
                    (unsigned long long)reads->rows);
     pump(run, chosen);
@@ -179,6 +180,10 @@ void lab_agent_read(struct lab_cluster_run *run, uint32_t key_index)
 
 void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event)
 {
+    if (event->a >> 63) {
+        lab_delete_reply(run, event);
+        return;
+    }
     uint32_t agent = (uint32_t)(event->a >> 48), number = (uint32_t)(event->a >> 32 & 0xffff);
     struct lab_host_operation *operation = &run->agents[agent].operations[number];
     if (operation->serial != (uint32_t)event->a || operation->outstanding == 0) {
@@ -317,8 +322,7 @@ static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct si
     return true;
 }
 
-/* The load balancer's choice: the drawn agent, or the next that is up. */
-static uint32_t choose_agent(struct lab_cluster_run *run, uint64_t draw)
+uint32_t lab_choose_agent(const struct lab_cluster_run *run, uint64_t draw)
 {
     uint32_t first = (uint32_t)(draw % run->agent_count);
     for (uint32_t i = 0; i < run->agent_count; i++) {
@@ -366,22 +370,38 @@ static void acknowledge(struct lab_cluster_run *run, struct lab_host_operation *
     operation->is_acknowledged = true;
     run->keys[operation->key].acknowledged++;
     lab_oracles_acknowledged(run, operation);
+    lab_delete_plan(run, operation);
     lab_histogram_add(&run->latency[LAB_LATENCY_WRITE],
                       (uint64_t)(sim_queue_now(&run->queue) - operation->begun_ns), 1, 1);
+}
+
+/* That a read surely finds: what had been acknowledged when it began, less what anybody has asked to delete
+ * by now. Which rows have expired nobody keeps. */
+static uint64_t due_rows(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    const struct lab_scenario *scenario = run->scenario;
+    uint64_t deleted = run->keys[operation->key].deletes_asked;
+    if (scenario->row_ttl_ns > 0 || operation->acknowledged <= deleted)
+        return 0;
+    uint64_t left = operation->acknowledged - deleted;
+    return left < scenario->reads.rows ? left : scenario->reads.rows;
 }
 
 static void end_operation(struct lab_cluster_run *run, struct lab_host_operation *operation,
                           const struct bk_action *action)
 {
     if (operation->is_read && action->status == BK_OPERATION_OK) {
-        run->tally.reads_incomplete += action->rows_found < operation->due_rows;
-        if (action->rows_found < operation->due_rows)
-            lab_findable_read(run, operation->key, action->rows_found, operation->due_rows);
+        uint64_t due = due_rows(run, operation);
+        run->tally.reads_incomplete += action->rows_found < due;
+        if (action->rows_found < due)
+            lab_findable_read(run, operation->key, action->rows_found, due);
         run->tally.read_empties += operation->empties;
         lab_histogram_add(&run->tally.read_partitions, action->partitions_asked, 1, 1);
         lab_histogram_add(&run->latency[LAB_LATENCY_READ],
                           (uint64_t)(sim_queue_now(&run->queue) - operation->begun_ns), 1, 1);
-    } else if (!operation->is_read) {
+    } else if (operation->is_read) {
+        run->tally.reads_failed++;
+    } else {
         run->refused += action->status == BK_OPERATION_REFUSED;
         run->unresolved += action->status == BK_OPERATION_UNKNOWN;
         run->unresolved_increments += operation->is_acknowledged && action->fired && !action->counted;

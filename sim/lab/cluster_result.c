@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "cluster_run.h"
+#include "gone.h"
 #include "kernel/digest.h"
 #include "metrics.h"
 #include "result_make.h"
 
+static bool add_tombstones(const struct lab_cluster_run *run, struct lab_metrics *out);
 static void tally_partitions(struct lab_cluster_run *run);
 
 bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_cluster_run **runs,
@@ -47,6 +49,7 @@ void lab_cluster_tally(struct lab_cluster_run *run)
         struct cass_node_stats stats;
         cass_node_stats(run->cluster, node, &stats);
         run->tally.nodes[node] = (struct cass_node_load){stats.rows, stats.bytes};
+        run->tally.tombstone_warnings += stats.tombstone_warnings;
     }
 }
 
@@ -60,6 +63,8 @@ bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *
     for (int i = 0; ok && i < LAB_LATENCY_COUNT; i++)
         ok = lab_metrics_of_latency(&run->latency[i], names[i], out);
     ok = ok && lab_metrics_add(out, "events", (double)run->events.events);
+    if (lab_rows_go(run->scenario))
+        ok = ok && add_tombstones(run, out);
     const struct lab_verdict *verdict = &run->oracles.verdict;
     if (run->config.counter == BK_COUNTER_COLUMN && bk_kind_fires(run->config.strategy.kind))
         ok = ok && lab_metrics_add(out, "writes.increments_lost", (double)verdict->increments_lost) &&
@@ -73,6 +78,20 @@ bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *
     return ok;
 }
 
+/* What readers met of rows that are gone, and where they met too many. */
+static bool add_tombstones(const struct lab_cluster_run *run, struct lab_metrics *out)
+{
+    const struct lab_tally *tally = &run->tally;
+    uint64_t reads = tally->read_partitions.count + tally->reads_failed;
+    bool ok = lab_metrics_add(out, "writes.deletes_lost", (double)tally->deletes_lost);
+    if (!run->scenario->reads.present)
+        return ok;
+    return ok && lab_metrics_add(out, "reads.failed", (double)tally->reads_failed) &&
+           lab_metrics_add(out, "tombstones.scanned_per_read",
+                           reads == 0 ? 0 : (double)tally->tombstones_read / (double)reads) &&
+           lab_metrics_add(out, "tombstones.warnings", (double)tally->tombstone_warnings);
+}
+
 static void tally_partitions(struct lab_cluster_run *run)
 {
     struct lab_tally *tally = &run->tally;
@@ -80,16 +99,23 @@ static void tally_partitions(struct lab_cluster_run *run)
     for (size_t i = 0; i < cass_partition_count(run->cluster); i++) {
         struct cass_partition_view view;
         cass_partition_at(run->cluster, i, &view);
-        if (view.rows == 0)
+        if (view.written_rows == 0)
             continue;
+        if (lab_rows_go(run->scenario)) {
+            bool is_ttl = run->scenario->row_ttl_ns > 0;
+            *(is_ttl ? &tally->rows_expired : &tally->rows_deleted) += view.tombstones;
+            lab_tally_left(tally, view.rows, view.tombstones);
+        }
         bool is_closed = view.bucket < lab_current_bucket(run, (uint32_t)view.key, run->end_ns);
-        bool over_rows = limits->partition_rows != 0 && view.rows > limits->partition_rows;
-        bool over_bytes = limits->partition_bytes != 0 && view.bytes > limits->partition_bytes;
+        bool over_rows = limits->partition_rows != 0 && view.written_rows > limits->partition_rows;
+        bool over_bytes = limits->partition_bytes != 0 && view.written_bytes > limits->partition_bytes;
         tally->over_limit_rows += over_rows;
         tally->over_limit_bytes += over_bytes;
         tally->over_limit += over_rows || over_bytes;
-        tally->tiny += is_closed && view.rows < limits->tiny_rows;
-        lab_histogram_add(is_closed ? &tally->closed_rows : &tally->open_rows, view.rows, 1, view.rows);
-        lab_histogram_add(is_closed ? &tally->closed_bytes : &tally->open_bytes, view.bytes, 1, view.rows);
+        tally->tiny += is_closed && view.written_rows < limits->tiny_rows;
+        lab_histogram_add(is_closed ? &tally->closed_rows : &tally->open_rows, view.written_rows, 1,
+                          view.written_rows);
+        lab_histogram_add(is_closed ? &tally->closed_bytes : &tally->open_bytes, view.written_bytes, 1,
+                          view.written_rows);
     }
 }

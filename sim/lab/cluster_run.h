@@ -32,14 +32,20 @@ static inline int64_t lab_until(int64_t time_ns, int64_t span_ns)
 
 /* Kinds of events that are the engine's own; the cluster's begin at CASS_EVENT_FIRST. */
 enum lab_event {
-    LAB_EVENT_ARRIVAL = 1, /* target: key */
-    LAB_EVENT_READ,        /* target: key */
-    LAB_EVENT_TIMEOUT,     /* target: agent; a: operation; b: serial */
-    LAB_EVENT_TICK,        /* target: agent */
-    LAB_EVENT_RESTART,     /* target: agent */
-    LAB_EVENT_FAULT,       /* target: fault of the scenario */
-    LAB_EVENT_FAULT_END,   /* target: place in the list of active faults */
+    LAB_EVENT_ARRIVAL = 1,    /* target: key */
+    LAB_EVENT_READ,           /* target: key */
+    LAB_EVENT_TIMEOUT,        /* target: agent; a: operation; b: serial */
+    LAB_EVENT_TICK,           /* target: agent */
+    LAB_EVENT_RESTART,        /* target: agent */
+    LAB_EVENT_FAULT,          /* target: fault of the scenario */
+    LAB_EVENT_FAULT_END,      /* target: place in the list of active faults */
+    LAB_EVENT_DELETE,         /* target: slot of the delete */
+    LAB_EVENT_DELETE_TIMEOUT, /* target: slot of the delete; a: serial */
 };
+
+/* A tag of an action: agent, operation, serial. That of a delete has the highest bit. */
+#define LAB_DELETE_TAG(slot, serial) (UINT64_C(1) << 63 | (uint64_t)((serial)&0x7fff) << 32 | (slot))
+#define LAB_NO_DELETE                UINT32_MAX
 
 /* A row on its way in. */
 struct lab_arrival {
@@ -77,7 +83,7 @@ struct lab_cluster_key {
     uint64_t bytes;   /* of them */
     int64_t birth_ns; /* time of the first of them that was taken, by its agent's clock; when rows have times
                          of their own, the least */
-    uint64_t acknowledged;
+    uint64_t acknowledged, deletes_asked;
     int64_t state[BK_COLUMN_COUNT]; /* as stored; without the count */
     int64_t *changes;               /* by bucket: from when on rows belong to it, as stored; 0: not known */
     size_t change_count;
@@ -95,7 +101,7 @@ struct lab_host_operation {
     enum bk_action_kind action;
     bool is_active, is_read, is_acknowledged, is_moved, fires;
     uint32_t key;
-    uint64_t row;                /* number within the key */
+    uint64_t row, row_bytes;     /* number within the key */
     uint64_t weight;             /* what it adds to a counter, when it fires */
     int64_t row_time_ns, bucket; /* where it was put first; LAB_UNPLACED: not yet */
     bool has_counted;            /* its increment was asked for */
@@ -104,7 +110,8 @@ struct lab_host_operation {
     int64_t state_read_ns;       /* and when that was asked */
     bool changes_state, raises, was_unknown, is_taking_over;
     int64_t begun_ns, asked_ns;
-    uint64_t rows, due_rows;
+    uint64_t rows;
+    uint64_t acknowledged;          /* of a read: by when it began */
     uint64_t step_empties, empties; /* of the step under way; of those that succeeded */
     struct bk_outcome outcome;
     uint32_t mask;
@@ -121,6 +128,19 @@ struct lab_host_agent {
     int64_t tick_ns;
     uint64_t restart;
     int64_t restart_ns; /* of one that is down; INT64_MAX: it stays so */
+};
+
+/* A delete that is still to be made, or under way. */
+struct lab_delete {
+    uint32_t key, tries, serial;
+    bool is_waiting; /* for an answer */
+    int64_t bucket;
+    uint64_t row, bytes, timeout;
+};
+struct lab_deletes_open {
+    struct lab_delete *items;
+    uint32_t *free_slots;
+    uint32_t capacity, free_count;
 };
 
 struct lab_active_fault {
@@ -160,6 +180,7 @@ struct lab_cluster_run {
     size_t active_count, active_capacity;
     struct sim_random *fault_draws; /* one a fault of the scenario */
     uint8_t *places[2];             /* room for the two sides of a cut */
+    struct lab_deletes_open deletes;
     struct lab_oracles oracles;
     struct lab_tally tally;
     struct lab_histogram latency[LAB_LATENCY_COUNT];
@@ -199,6 +220,15 @@ void lab_agent_timeout(struct lab_cluster_run *run, const struct sim_event *even
 void lab_agent_tick(struct lab_cluster_run *run, uint32_t agent);
 void lab_agent_crash(struct lab_cluster_run *run, uint32_t agent, int64_t lasts_ns);
 void lab_agent_restart(struct lab_cluster_run *run, uint32_t agent);
+
+/* The load balancer's choice: the drawn agent, or the next that is up; UINT32_MAX: none is. */
+uint32_t lab_choose_agent(const struct lab_cluster_run *run, uint64_t draw);
+
+/* cluster_delete.c: an acknowledged row may be deleted later; then the delete's events. */
+void lab_delete_plan(struct lab_cluster_run *run, const struct lab_host_operation *operation);
+void lab_delete_send(struct lab_cluster_run *run, uint32_t slot);
+void lab_delete_reply(struct lab_cluster_run *run, const struct sim_event *event);
+void lab_delete_timeout(struct lab_cluster_run *run, const struct sim_event *event);
 
 /* cluster_action.c. */
 /* The register of a key's state row, and back. */

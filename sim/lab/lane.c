@@ -7,6 +7,7 @@
 
 #include "cassandra/token.h"
 #include "count_cost.h"
+#include "gone.h"
 #include "kernel/time.h"
 #include "stored.h"
 
@@ -33,7 +34,7 @@ void lab_lane_begin(struct lab_lane *lane)
     memset(&lane->state, 0, sizeof lane->state);
     lane->bucket = 0;
     lane->open = (struct cass_partition){0, 0};
-    lane->open_first_row = 0;
+    lane->open_first_row = lane->open_gone = 0;
     sim_placement_init(&lane->placement);
     lane->past_begin = lane->past_end = 0;
     lane->past_rows = 0;
@@ -131,14 +132,15 @@ void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *setting
         if (cell->rows == 0)
             continue;
         struct cass_partition partition = {cell->rows, cell->bytes};
-        lab_lane_finish(settings, tally, key, cell->bucket, &partition, false);
+        lab_lane_finish(settings, tally, key, cell->bucket, &partition, cell->gone, false);
         *cell = (struct lab_cell){0};
     }
     lane->cells_used = 0;
     int64_t current = current_bucket(lane, settings, end_ns);
     lab_windows_end(lane, settings, tally, key, current);
     if (lane->open.rows > 0)
-        lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, current > lane->bucket);
+        lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, lane->open_gone,
+                        current > lane->bucket);
 }
 
 void lab_lane_clear(struct lab_lane *lane)
@@ -188,16 +190,18 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
             end = from + 1; /* it has to be advanced over before the next one is routed */
 
         if (lane->open.rows > 0 && route.bucket != lane->bucket) {
-            lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, true);
+            lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, lane->open_gone, true);
             if (settings->scenario->reads.present)
                 remember(lane, tally, settings->scenario->reads.rows);
             lane->open = (struct cass_partition){0, 0};
+            lane->open_gone = 0;
         }
         if (lane->open.rows == 0) {
             lane->bucket = route.bucket;
             lane->open_first_row = batch->first_row + from;
         }
         lane->open.rows += end - from;
+        lane->open_gone += lab_gone_between(batch, from, end);
         lab_bytes_add(&lane->open.bytes, lab_batch_bytes(batch, from, end));
         sim_placement_add(&lane->placement, route.bucket, end - from);
         if (tally->stored != NULL)
@@ -236,6 +240,7 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *se
         if (tally->stored != NULL)
             lab_stored_rows(tally->stored, key, batch, i, i + 1, route.bucket);
         cell->rows++;
+        cell->gone += lab_gone_between(batch, i, i + 1);
         lab_bytes_add(&cell->bytes, lab_batch_bytes(batch, i, i + 1));
         int64_t second = (int64_t)batch->second_begin[i];
         if (cell->rows == 1 || cell->second != second) {
@@ -283,8 +288,10 @@ static void watch_peak(const struct lab_lane *lane, struct lab_tally *tally, con
 
 void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally *tally,
                      const struct lab_key_name *key, int64_t bucket, const struct cass_partition *partition,
-                     bool is_closed)
+                     uint64_t gone, bool is_closed)
 {
+    if (lab_rows_go(settings->scenario))
+        lab_tally_left(tally, partition->rows - gone, gone);
     const struct lab_limits *limits = &settings->scenario->limits;
     bool over_rows = limits->partition_rows != 0 && partition->rows > limits->partition_rows;
     bool over_bytes = limits->partition_bytes != 0 && partition->bytes > limits->partition_bytes;

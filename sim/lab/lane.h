@@ -29,6 +29,10 @@ struct lab_tally {
     uint64_t rows, counter_increments, state_reads, state_writes;
     uint64_t lwt, lock_ops, rows_scanned, retried, duplicated, misrouted; /* of a cluster run */
     uint64_t peak_rows_per_s;
+    /* With a time to live, or deletes: of each partition the live rows and the tombstones at the end. */
+    struct lab_histogram live_rows, tombstones;
+    uint64_t rows_deleted, rows_expired, emptied;
+    uint64_t tombstones_read, tombstone_warnings, reads_failed, deletes_lost; /* of a cluster run */
     uint64_t late_rows;                  /* that came later than their own time says */
     uint64_t rows_into_closed, reopened; /* rows put into closed partitions; such partitions */
     uint64_t read_empties, reads_incomplete, reads_out_of_order;
@@ -44,7 +48,8 @@ struct lab_batch {
     const int64_t *own_ns;  /* the rows' own times, in no order; NULL: those of their arrival */
     const int64_t *late_ns; /* how late each is; NULL: none */
     const uint64_t *ids;
-    const uint64_t *bytes;        /* of each row; NULL when no strategy goes by it */
+    const uint64_t *bytes;       /* of each row; NULL when no strategy goes by it */
+    const uint32_t *gone_before; /* count + 1 running sums of the rows that are gone at the end; NULL: none */
     const uint64_t *bytes_before; /* count + 1 running sums; NULL when every row has bytes_each */
     const uint64_t *second_begin; /* the number of the key's first row in the row's whole second */
     uint64_t bytes_each;
@@ -61,7 +66,7 @@ struct lab_key_name {
 };
 
 struct lab_cell {
-    uint64_t rows, bytes;
+    uint64_t rows, bytes, gone;
     int64_t second;
     uint32_t bucket;
     uint32_t rows_in_second;
@@ -70,7 +75,7 @@ struct lab_cell {
 /* A partition of BK_TIME where rows come out of order. */
 struct lab_time_window {
     int64_t bucket;
-    uint64_t rows, bytes;
+    uint64_t rows, bytes, gone;
     uint64_t second;
     uint32_t rows_in_second;
     bool is_reopened;
@@ -85,7 +90,7 @@ struct lab_lane {
     struct bk_key_state state;
     int64_t bucket; /* of the open partition, when it holds rows */
     struct cass_partition open;
-    uint64_t open_first_row;
+    uint64_t open_first_row, open_gone;
     struct sim_placement placement;
     /* BK_SCOPE_ROW: the partitions of the key, by bucket & mask; a free cell has no rows. */
     struct lab_cell *cells;
@@ -124,7 +129,13 @@ void lab_lane_clear(struct lab_lane *lane);
 /* Puts a partition that gets no more rows into the tally. */
 void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally *tally,
                      const struct lab_key_name *key, int64_t bucket, const struct cass_partition *partition,
-                     bool is_closed);
+                     uint64_t gone, bool is_closed);
+/* What is left of a partition at the end. */
+void lab_tally_left(struct lab_tally *tally, uint64_t live, uint64_t tombstones);
+static inline uint64_t lab_gone_between(const struct lab_batch *batch, size_t from, size_t to)
+{
+    return batch->gone_before == NULL ? 0 : batch->gone_before[to] - batch->gone_before[from];
+}
 
 /* lane_windows.c: the same for BK_TIME where a row's own time is not that of its arrival, so that any window
  * may get one more: all are held, and memory grows with the windows of a key. */

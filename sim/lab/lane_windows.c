@@ -39,6 +39,7 @@ void lab_windows_rows(struct lab_lane *lane, const struct lab_lane_settings *set
         if (tally->stored != NULL)
             lab_stored_rows(tally->stored, key, batch, i, i + 1, bucket);
         window->rows++;
+        window->gone += lab_gone_between(batch, i, i + 1);
         lab_bytes_add(&window->bytes, bytes);
         if (window->rows == 1 || window->second != batch->second_begin[i]) {
             window->second = batch->second_begin[i];
@@ -67,7 +68,8 @@ void lab_windows_end(struct lab_lane *lane, const struct lab_lane_settings *sett
     for (size_t i = 0; i < lane->window_count; i++) {
         const struct lab_time_window *window = lab_window_at(lane, i);
         struct cass_partition partition = {window->rows, window->bytes};
-        lab_lane_finish(settings, tally, key, window->bucket, &partition, window->bucket < current);
+        lab_lane_finish(settings, tally, key, window->bucket, &partition, window->gone,
+                        window->bucket < current);
     }
     lane->window_count = 0;
 }

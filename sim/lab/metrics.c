@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gone.h"
 #include "stored.h"
 #include "workload/rows.h"
 
@@ -30,6 +31,8 @@ static bool add_quantiles(struct lab_metrics *out, const char *prefix, const str
 static bool add_all_sizes(struct lab_metrics *out, const struct lab_tally *tally);
 static bool add_stored(struct lab_metrics *out, const struct lab_stored_figures *stored);
 static bool add_reads(struct lab_metrics *out, const struct lab_tally *tally);
+static bool add_left(struct lab_metrics *out, const struct lab_tally *tally);
+static bool add_repair(struct lab_metrics *out, const struct lab_histogram *bytes);
 static bool add_load(struct lab_metrics *out, const struct lab_tally *tally, uint32_t nodes);
 
 bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenario *scenario, uint32_t nodes,
@@ -62,6 +65,8 @@ bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenar
          add(out, "writes", "retried", (double)tally->retried) &&
          add(out, "writes", "duplicated", (double)tally->duplicated) &&
          add(out, "writes", "misrouted", (double)tally->misrouted);
+    if (lab_rows_go(scenario))
+        ok = ok && add_left(out, tally);
     if (wl_has_own_times(&scenario->workload))
         ok = ok && add(out, "writes", "late", (double)tally->late_rows) &&
              add(out, "writes", "into_closed", (double)tally->rows_into_closed) &&
@@ -106,7 +111,8 @@ static bool add_all_sizes(struct lab_metrics *out, const struct lab_tally *tally
               add_sizes(out, "partitions.all.rows", &all_rows, false) &&
               add_sizes(out, "partitions.all.bytes", &all_bytes, false) &&
               add_sizes(out, "partitions.row_weighted.rows", &all_rows, true) &&
-              add_sizes(out, "partitions.row_weighted.bytes", &all_bytes, true);
+              add_sizes(out, "partitions.row_weighted.bytes", &all_bytes, true) &&
+              add_repair(out, &all_bytes);
     lab_histogram_clear(&all_rows);
     lab_histogram_clear(&all_bytes);
     return ok;
@@ -205,6 +211,29 @@ static bool add_reads(struct lab_metrics *out, const struct lab_tally *tally)
     }
     return ok && add(out, "reads", "incomplete", (double)tally->reads_incomplete) &&
            add(out, "reads", "out_of_order", (double)tally->reads_out_of_order);
+}
+
+/* Repair streams a whole partition for one row that differs: by chance one, or the worst. */
+static bool add_repair(struct lab_metrics *out, const struct lab_histogram *bytes)
+{
+    if (bytes->weight == 0)
+        return true;
+    double streamed = (double)bytes->weighted_sum / (double)bytes->weight;
+    double row = (double)bytes->sum / (double)bytes->weight;
+    return add(out, "repair", "bytes_per_differing_row", streamed) &&
+           add(out, "repair", "bytes_max", (double)bytes->most) &&
+           (row == 0 || add(out, "repair", "amplification", streamed / row));
+}
+
+/* What is left of the rows, and of each partition. */
+static bool add_left(struct lab_metrics *out, const struct lab_tally *tally)
+{
+    return add(out, "rows", "live", (double)tally->live_rows.sum) &&
+           add(out, "rows", "deleted", (double)tally->rows_deleted) &&
+           add(out, "rows", "expired", (double)tally->rows_expired) &&
+           add(out, "partitions", "emptied", (double)tally->emptied) &&
+           add_sizes(out, "partitions.live.rows", &tally->live_rows, false) &&
+           add_sizes(out, "tombstones.partition", &tally->tombstones, false);
 }
 
 /* Shares of the bytes that all nodes hold together, replicas included. */

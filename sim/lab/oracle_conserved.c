@@ -39,10 +39,11 @@ void lab_conserved_end(struct lab_cluster_run *run)
         cass_partition_at(run->cluster, i, &view);
         uint32_t index = lab_partition_find(oracles, (uint32_t)view.key, view.bucket);
         uint64_t stored = index == LAB_NO_PARTITION ? 0 : oracles->partitions[index].stored;
-        if (view.rows != stored)
+        if (view.written_rows != stored || view.rows + view.tombstones != stored)
             lab_violate(run, LAB_ORACLE_CONSERVED, (uint32_t)view.key, 1,
-                        "bucket %" PRId64 " got %" PRIu64 " rows, and the cluster holds %" PRIu64,
-                        view.bucket, stored, view.rows);
+                        "bucket %" PRId64 " got %" PRIu64 " rows, and the cluster holds %" PRIu64
+                        " and %" PRIu64 " tombstones",
+                        view.bucket, stored, view.rows, view.tombstones);
         if (is_spread && view.owed_rows > 0 && !is_fresh(run, index))
             lab_violate(run, LAB_ORACLE_CONSERVED, (uint32_t)view.key, 1,
                         "bucket %" PRId64 ": %" PRIu64

@@ -58,7 +58,8 @@ struct lab_strategy_result *lab_result_add(struct lab_result *result, const stru
     }
     bool is_lost = tally->out_of_memory || tally->closed_rows.out_of_memory ||
                    tally->open_rows.out_of_memory || tally->closed_bytes.out_of_memory ||
-                   tally->open_bytes.out_of_memory || tally->read_partitions.out_of_memory;
+                   tally->open_bytes.out_of_memory || tally->read_partitions.out_of_memory ||
+                   tally->live_rows.out_of_memory || tally->tombstones.out_of_memory;
     return strategy->label == NULL || is_lost ? NULL : strategy;
 }
 

@@ -88,6 +88,7 @@ static const struct lab_table scenario_table = {
         {"arrivals", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_arrivals_table},
         {"trace", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_trace_table},
         {"row", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_row_table},
+        {"deletes", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_deletes_table},
         {"table", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_design_table},
         {"reads", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &reads_table},
         {"limits", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &limits_table},
@@ -277,8 +278,9 @@ static bool complete(struct lab_reader *reader, const struct lab_node *root)
         return sim_fail_memory(reader->tree.error);
     return lab_workload_complete(reader, root) && check_plan(reader, root) &&
            lab_cluster_complete(reader, root) && lab_agents_complete(reader, root) &&
-           lab_engine_complete(reader, root) && lab_faults_complete(reader, root) &&
-           lab_table_complete(reader, root) && check_expects(reader, root) && resolve_trace(reader);
+           lab_engine_complete(reader, root) && lab_gone_complete(reader, root) &&
+           lab_faults_complete(reader, root) && lab_table_complete(reader, root) &&
+           check_expects(reader, root) && resolve_trace(reader);
 }
 
 /* The file's name without folder and ending; what cannot stand in a name becomes '?'. */

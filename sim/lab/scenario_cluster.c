@@ -119,6 +119,10 @@ static const struct lab_table node_table = {
         SPAN_FIELD("read", read_ns),
         SPAN_FIELD("scan_row", scan_row_ns),
         SPAN_FIELD("scan_tombstone", scan_tombstone_ns),
+        {"tombstone_warn", lab_read_whole32, NETWORK(tombstone_warn), LAB_OPTIONAL, 1, 1e9,
+         "a whole number from 1 to 1000000000", NULL},
+        {"tombstone_fail", lab_read_whole32, NETWORK(tombstone_fail), LAB_OPTIONAL, 1, 1e9,
+         "a whole number from 1 to 1000000000", NULL},
         {"gc", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &gc_table},
         {.name = NULL},
     }};

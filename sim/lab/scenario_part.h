@@ -10,6 +10,10 @@ extern const struct lab_table lab_keys_table, lab_arrivals_table, lab_trace_tabl
 /* What concerns several parts of the workload; completes it. */
 bool lab_workload_complete(struct lab_reader *reader, const struct lab_node *root);
 
+/* scenario_gone.c; the target is the struct lab_scenario. Complete once the engine is known. */
+extern const struct lab_table lab_deletes_table;
+bool lab_gone_complete(struct lab_reader *reader, const struct lab_node *root);
+
 /* scenario_strategy.c; the target is the struct lab_scenario. */
 lab_field_reader lab_read_strategies;
 

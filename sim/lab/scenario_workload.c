@@ -119,6 +119,8 @@ const struct lab_table lab_trace_table = {
 const struct lab_table lab_row_table = {
     .fields = (const struct lab_field[]){
         {"bytes", read_row_bytes, WORKLOAD(row_bytes), LAB_OPTIONAL, 1, BYTES_MAX, BYTES_RANGE, NULL},
+        {"ttl", lab_read_duration, offsetof(struct lab_scenario, row_ttl_ns), LAB_OPTIONAL,
+         (double)SIM_SECOND, 20 * LATE_MAX, "a duration from 1s to 20y", NULL},
         {"cells", lab_read_whole, WORKLOAD(row_cells), LAB_OPTIONAL, 1, 2147483647.0,
          "a whole number from 1 to 2147483647", NULL},
         {.name = NULL},

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "count_cost.h"
+#include "gone.h"
 #include "kernel/time.h"
 #include "stored.h"
 
@@ -15,6 +16,7 @@
 
 static void mark_own_times(struct lab_worker *worker, size_t count);
 static bool can_walk(const struct lab_regimes *regimes, int64_t birth_ns, int64_t end_ns);
+static void mark_gone(const struct lab_key *key, struct lab_worker *worker, size_t count);
 static uint64_t mark_seconds(struct lab_key *key, struct lab_worker *worker, size_t count);
 static void next_read(struct lab_key *key);
 static void read_all(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker, uint64_t rows);
@@ -29,6 +31,8 @@ bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ri
     worker->scenario = scenario;
     worker->progress = progress;
     worker->lane_count = scenario->strategy_count;
+    if (scenario->trace_path == NULL) /* of one it is not known yet */
+        worker->end_ns = scenario->workload.start_ns + scenario->workload.duration_ns;
     worker->settings = calloc(worker->lane_count, sizeof *worker->settings);
     worker->tallies = calloc(worker->lane_count, sizeof *worker->tallies);
     worker->strategies = calloc(worker->lane_count, sizeof *worker->strategies);
@@ -97,6 +101,7 @@ void lab_key_begin(struct lab_key *key, const struct lab_scenario *scenario, uin
                    double read_rate_per_s, int64_t start_ns)
 {
     memset(key, 0, sizeof *key);
+    key->entity = entity;
     key->second_end_ns = INT64_MIN;
     key->next_read_ns = INT64_MAX;
     if (scenario->reads.present && read_rate_per_s > 0) {
@@ -145,6 +150,10 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
     } else if (worker->wants_bytes) {
         for (size_t i = 0; i < count; i++)
             worker->bytes[i] = bytes_each;
+    }
+    if (lab_rows_go(worker->scenario)) {
+        mark_gone(key, worker, count);
+        batch.gone_before = worker->gone_before;
     }
     size_t from = 0;
     while (from < count) {
@@ -231,6 +240,24 @@ static bool can_walk(const struct lab_regimes *regimes, int64_t birth_ns, int64_
             return false;
     }
     return true;
+}
+
+/* Notes which rows are gone at the end, which is known before they are. */
+static void mark_gone(const struct lab_key *key, struct lab_worker *worker, size_t count)
+{
+    uint32_t deleted = 0, expired = 0;
+    for (size_t i = 0; i < count; i++) {
+        worker->gone_before[i] = deleted + expired;
+        enum lab_fate fate =
+            lab_row_fate(worker->scenario, key->entity, key->rows + i, worker->times_ns[i], worker->end_ns);
+        deleted += fate == LAB_FATE_DELETED;
+        expired += fate == LAB_FATE_EXPIRED;
+    }
+    worker->gone_before[count] = deleted + expired;
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        worker->tallies[i].rows_deleted += deleted;
+        worker->tallies[i].rows_expired += expired;
+    }
 }
 
 /* Notes for each row where its whole second began, and returns the longest run within one second. */

@@ -17,6 +17,7 @@
 
 /* A key under way: what its lanes share. */
 struct lab_key {
+    uint64_t entity;
     uint64_t rows;
     int64_t birth_ns; /* the least of its rows' own times so far */
     int64_t second_end_ns;
@@ -37,6 +38,7 @@ struct lab_worker {
     struct lab_regimes *regimes;        /* one a lane; those of settings that do not change are not used */
     struct lab_tally *tallies;          /* one a lane */
     uint64_t rows, keys;
+    int64_t end_ns; /* of the run */
     int64_t times_ns[LAB_BATCH_ROWS];
     int64_t late_ns[LAB_BATCH_ROWS]; /* read when wl_has_late() */
     int64_t own_ns[LAB_BATCH_ROWS];
@@ -44,6 +46,7 @@ struct lab_worker {
     uint64_t bytes[LAB_BATCH_ROWS];
     uint64_t bytes_before[LAB_BATCH_ROWS + 1];
     uint64_t second_begin[LAB_BATCH_ROWS];
+    uint32_t gone_before[LAB_BATCH_ROWS + 1];
 };
 
 /* What both drivers fill. */

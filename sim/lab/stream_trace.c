@@ -63,6 +63,7 @@ bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_rin
     if (ok) {
         out->start_ns = scenario->has_start ? run.begin_ns : run.first_ns;
         out->end_ns = run.until_ns < INT64_MAX ? run.until_ns : run.last_ns;
+        run.worker->end_ns = out->end_ns;
         ok = lab_check_walks(scenario, out->start_ns, out->end_ns, error) &&
              lab_worker_start(run.worker, out->start_ns, error) && second_pass(&run, error);
     }

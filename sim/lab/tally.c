@@ -31,6 +31,11 @@ void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint3
     into->rows_scanned += from->rows_scanned;
     if (from->peak_rows_per_s > into->peak_rows_per_s)
         into->peak_rows_per_s = from->peak_rows_per_s;
+    lab_histogram_merge(&into->live_rows, &from->live_rows);
+    lab_histogram_merge(&into->tombstones, &from->tombstones);
+    into->rows_deleted += from->rows_deleted;
+    into->rows_expired += from->rows_expired;
+    into->emptied += from->emptied;
     into->late_rows += from->late_rows;
     into->rows_into_closed += from->rows_into_closed;
     into->reopened += from->reopened;
@@ -40,13 +45,22 @@ void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint3
     into->placement_digest += from->placement_digest;
     into->out_of_memory = into->out_of_memory || from->out_of_memory || from->closed_rows.out_of_memory ||
                           from->open_rows.out_of_memory || from->closed_bytes.out_of_memory ||
-                          from->open_bytes.out_of_memory || from->read_partitions.out_of_memory;
+                          from->open_bytes.out_of_memory || from->live_rows.out_of_memory ||
+                          from->tombstones.out_of_memory || from->read_partitions.out_of_memory;
     if (from->stored != NULL)
         lab_stored_merge(into->stored, from->stored);
     for (uint32_t i = 0; i < nodes; i++) {
         into->nodes[i].rows += from->nodes[i].rows;
         lab_bytes_add(&into->nodes[i].bytes, from->nodes[i].bytes);
     }
+}
+
+void lab_tally_left(struct lab_tally *tally, uint64_t live, uint64_t tombstones)
+{
+    lab_histogram_add(&tally->tombstones, tombstones, 1, 1);
+    tally->emptied += live == 0;
+    if (live > 0)
+        lab_histogram_add(&tally->live_rows, live, 1, live);
 }
 
 void lab_tally_clear(struct lab_tally *tally)
@@ -57,6 +71,8 @@ void lab_tally_clear(struct lab_tally *tally)
     lab_histogram_clear(&tally->open_bytes);
     lab_histogram_clear(&tally->read_partitions);
     lab_stored_destroy(tally->stored);
+    lab_histogram_clear(&tally->live_rows);
+    lab_histogram_clear(&tally->tombstones);
     free(tally->nodes);
     memset(tally, 0, sizeof *tally);
 }

@@ -71,6 +71,12 @@ struct lab_cluster {
     uint32_t nodes, replication_factor, num_tokens;
 };
 
+/* A client that deletes some of the rows, each after a while. */
+struct lab_deletes {
+    double share;     /* of the rows; 0: none */
+    int64_t after_ns; /* on average */
+};
+
 struct lab_scenario {
     char *path; /* as it was named */
     char *text; /* the YAML as read, overrides not applied */
@@ -86,6 +92,8 @@ struct lab_scenario {
         workload;       /* of a trace: start, duration (0: the whole trace), row_bytes, row_cells, seed */
     bool has_start;     /* of a trace: rows before workload.start_ns are left out */
     bool has_row_bytes; /* `row.bytes` was given; workload.row_bytes is the default else */
+    int64_t row_ttl_ns; /* 0: rows stay */
+    struct lab_deletes deletes;
     struct lab_reads reads;
     struct lab_design design; /* `table`; without it lab_design_default() */
     struct lab_limits limits;
