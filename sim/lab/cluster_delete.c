@@ -37,6 +37,7 @@ void lab_delete_send(struct lab_cluster_run *run, uint32_t slot)
         run->arrivals_pending--;
         run->operations_active++;
         run->keys[item->key].deletes_asked++;
+        run->deletes.asked++;
     }
     item->tries++;
     item->serial++;
@@ -76,10 +77,12 @@ void lab_delete_reply(struct lab_cluster_run *run, const struct sim_event *event
     struct cass_reply reply;
     cass_reply_take(run->cluster, event->b, &reply);
     sim_queue_cancel(&run->queue, item->timeout);
-    if (reply.result == CASS_OK)
+    if (reply.result == CASS_OK) {
+        run->deletes.confirmed++;
         give_slot(run, slot);
-    else
+    } else {
         try_again(run, slot);
+    }
 }
 
 void lab_delete_timeout(struct lab_cluster_run *run, const struct sim_event *event)

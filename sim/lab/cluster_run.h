@@ -141,6 +141,7 @@ struct lab_deletes_open {
     struct lab_delete *items;
     uint32_t *free_slots;
     uint32_t capacity, free_count;
+    uint64_t asked, confirmed; /* so far */
 };
 
 struct lab_active_fault {

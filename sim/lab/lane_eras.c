@@ -14,6 +14,7 @@
 struct era_partition {
     int64_t bucket;
     struct cass_partition size;
+    uint64_t gone;  /* of its rows, by the end */
     int64_t second; /* of peak: the second that the newest row came in, and its rows in it */
     uint64_t rows_in_second;
     uint64_t last_row; /* number within the key */
@@ -79,6 +80,7 @@ void lab_eras_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
         if (partition == NULL)
             return;
         partition->size.rows += end - from;
+        partition->gone += lab_gone_between(batch, from, end);
         lab_bytes_add(&partition->size.bytes, lab_batch_bytes(batch, from, end));
         partition->regime = eras->regime;
         partition->last_row = batch->first_row + end - 1;
@@ -149,7 +151,7 @@ void lab_eras_end(struct lab_lane *lane, const struct lab_lane_settings *setting
     enter(lane, settings->regimes, end_ns);
     for (size_t i = 0; i < eras->count; i++) {
         const struct era_partition *partition = &eras->partitions[i];
-        lab_lane_finish(settings, tally, key, partition->bucket, &partition->size,
+        lab_lane_finish(settings, tally, key, partition->bucket, &partition->size, partition->gone,
                         is_closed(eras, settings->regimes, partition, end_ns));
     }
     eras->count = 0;

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "cluster_run.h"
+#include "gone.h"
 
 static void subtract_open(struct lab_cluster_run *run);
 static bool is_fresh(const struct lab_cluster_run *run, uint32_t partition);
@@ -34,12 +35,15 @@ void lab_conserved_end(struct lab_cluster_run *run)
     bool is_spread =
         !oracles->hints_may_be_lost &&
         lab_health_well_ns(run) > oracles->lag_ns + config->timeout_write_ns + 2 * config->hint_retry_ns;
+    uint64_t tombstones = 0;
     for (size_t i = 0; i < cass_partition_count(run->cluster); i++) {
         struct cass_partition_view view;
         cass_partition_at(run->cluster, i, &view);
         uint32_t index = lab_partition_find(oracles, (uint32_t)view.key, view.bucket);
         uint64_t stored = index == LAB_NO_PARTITION ? 0 : oracles->partitions[index].stored;
-        if (view.written_rows != stored || view.rows + view.tombstones != stored)
+        tombstones += view.tombstones;
+        uint64_t gone = lab_rows_go(run->scenario) ? view.tombstones : 0;
+        if (view.written_rows != stored || view.rows + gone != stored)
             lab_violate(run, LAB_ORACLE_CONSERVED, (uint32_t)view.key, 1,
                         "bucket %" PRId64 " got %" PRIu64 " rows, and the cluster holds %" PRIu64
                         " and %" PRIu64 " tombstones",
