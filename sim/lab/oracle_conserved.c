@@ -55,6 +55,12 @@ void lab_conserved_end(struct lab_cluster_run *run)
                         "the last fault",
                         view.bucket, view.owed_rows);
     }
+    const struct lab_deletes_open *deletes = &run->deletes;
+    if (run->scenario->deletes.share > 0 && (tombstones < deletes->confirmed || tombstones > deletes->asked))
+        lab_violate(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY, 1,
+                    "%" PRIu64 " deletes were asked and %" PRIu64 " confirmed, and there are %" PRIu64
+                    " tombstones",
+                    deletes->asked, deletes->confirmed, tombstones);
     if ((run->config.counter == BK_COUNTER_COLUMN && bk_kind_fires(run->config.strategy.kind)) ||
         run->config.source == BK_SOURCE_COUNTER)
         judge_counters(run);
