@@ -264,13 +264,27 @@ DESIGN = Part("design", (
                           f"{percent(run['server alone', 'nodes.load_share_max'])}, the emptiest "
                           f"{percent(run['server alone', 'nodes.load_share_min'])}"),
           YES, "nothing ever ends a partition"),
-    Claim("a dummy column that the application moves on when a partition is full bounds it", ("facts/logs-by-server",),
+    Claim("a dummy column that the application moves on when a partition is full bounds it",
+          ("facts/logs-by-server",),
           lambda _, run: (f"the largest of {run['part moved on', 'partitions.total']} partitions "
                           f"{megabytes(run, 'part moved on', 'partitions.all.bytes.max')}; the fullest node holds "
                           f"{percent(run['part moved on', 'nodes.load_share_max'])}, the emptiest "
                           f"{percent(run['part moved on', 'nodes.load_share_min'])}"),
           YES, "that column is a bucket; how it is known that a partition is full is what the rest of this page is "
           "about"),
+    Claim("large partitions cost in repair: the whole partition is streamed for one differing row", ("facts/likes",),
+          lambda _, run: ("streamed for one row: " + ", ".join(
+              f"{label} {megabytes(run, label, 'repair.bytes_max')}" for label in
+              ("1 bucket", "4 buckets", "256 buckets"))),
+          YES, "repair compares hashes of partitions, not of rows"),
+    Claim("and in tombstones that wait for repair", ("deletes",),
+          lambda _, run: ("tombstones that a read of the newest 50 meets, and those in the largest partition: "
+                          "" + "; ".join(
+              f"{label} {run[label, 'tombstones.scanned_per_read']:,.0f}, {run[label, 'tombstones.partition.max']:,}"
+              for label in ("none", "time", "guarded", "hash"))),
+          YES, "tombstones may go when repair has been there; until then they stand among the rows. A reader meets "
+               "them by "
+          "the rows that it goes through, and 50 rows of each of 16 hash buckets are sixteen times as many"),
 ))
 
 HASH = Part("hash", (
@@ -289,7 +303,16 @@ HASH = Part("hash", (
               f"{percent(run[label, 'nodes.load_share_min'], 1)}"
               for label in ("1 bucket", "4 buckets", "256 buckets"))),
           YES, "what is left of the unevenness at 256 is that of the ring itself, with 16 tokens a node"),
-    Claim("the number of reads is known in advance: N", ("facts/likes",),
+    Claim("with them tombstones and repair spread over the ring", ("facts/likes",),
+          lambda _, run: ("tombstones on the fullest of 12 nodes, bytes streamed to one node for one differing row: "
+                          + "; ".join(
+                              f"{label} {3 * run[label, 'nodes.load_share_max'] * run[label, 'rows.deleted']:,.0f}, "
+                              f"{megabytes(run, label, 'repair.bytes_max')}"
+                              for label in ("1 bucket", "4 buckets", "256 buckets"))),
+          YES, "a node has the tombstones of the rows that it has: all of them without buckets, three in eight "
+               "with 256. "
+          "One row that differs costs the partition that it sits in"),
+    Claim("the number of reads is known in advance: N", ("facts/likes-reads",),
           lambda _, run: ("partitions of a read of the newest 20: " + ", ".join(
               f"{run[label, PARTITIONS]:.0f}" for label in ("1 bucket", "4 buckets", "256 buckets"))),
           YES, "known, and dear: the newest rows may stand in any of them"),
