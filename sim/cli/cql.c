@@ -33,6 +33,7 @@ const struct cli_command cli_cql = {
 static bool load(const struct cli_args *args, struct lab_scenario **out, struct sim_error *error);
 static bool print_all(const struct lab_scenario *scenario, const char *label, bool is_json,
                       struct sim_error *error);
+static bool check(const struct lab_scenario *scenario, const char *label, struct sim_error *error);
 static bool fail_label(const struct lab_scenario *scenario, const char *label, struct sim_error *error);
 static void print(const struct lab_strategy *strategy, const struct lab_statements *statements);
 static json_t *as_json(const struct lab_strategy *strategy, const struct lab_statements *statements);
@@ -65,6 +66,8 @@ static bool load(const struct cli_args *args, struct lab_scenario **out, struct 
 static bool print_all(const struct lab_scenario *scenario, const char *label, bool is_json,
                       struct sim_error *error)
 {
+    if (!check(scenario, label, error))
+        return false;
     json_t *list = is_json ? json_array() : NULL;
     bool is_fine = true, is_first = true;
     for (size_t i = 0; is_fine && i < scenario->strategy_count; i++) {
@@ -88,6 +91,19 @@ static bool print_all(const struct lab_scenario *scenario, const char *label, bo
         return is_fine ? fail_label(scenario, label, error) : sim_fail_memory(error);
     }
     return !is_json || cli_json_print(list, error);
+}
+
+/* Before the first line is printed. */
+static bool check(const struct lab_scenario *scenario, const char *label, struct sim_error *error)
+{
+    for (size_t i = 0; i < scenario->strategy_count; i++) {
+        const struct lab_strategy *strategy = &scenario->strategies[i];
+        const char *problem = lab_statements_problem(scenario, i);
+        if (problem != NULL && (label == NULL || strcmp(label, strategy->label) == 0))
+            return sim_fail(error, SIM_ERROR_INPUT, "%s:%d:%d: strategy '%s' %s", scenario->path,
+                            strategy->line, strategy->column, strategy->label, problem);
+    }
+    return true;
 }
 
 static bool fail_label(const struct lab_scenario *scenario, const char *label, struct sim_error *error)

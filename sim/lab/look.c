@@ -168,6 +168,9 @@ static double rows_in(const struct outlook *outlook, double rate)
         most = rows_of_increment(outlook) * (increments + SIGMAS * root);
     }
     most *= writers;
+    double by_age = rate * (double)strategy->max_age_ns / 1e9;
+    if (strategy->max_age_ns > 0 && by_age < most)
+        most = by_age;
     return most < all ? most : all;
 }
 

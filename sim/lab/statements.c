@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a strategy needs stands in one table of rules: a line for each statement that the agent's actions can
- * become, with the strategies that come to it. The tables are those that the statements name. */
+/* The rules of statement_rules.h that apply to a strategy, written out. The tables are those that the
+ * statements name. */
 #include "lab/statements.h"
 
 #include <stdlib.h>
@@ -8,158 +8,10 @@
 
 #include "cassandra/cluster.h"
 #include "cql_text.h"
-
-#define SIDE_COLUMNS_MAX 4
-
-/* The tables beside that of the rows: a key, or a key and a bucket, and numbers. */
-enum side {
-    SIDE_STATE,
-    SIDE_BASE,
-    SIDE_GRANTS,
-    SIDE_STARTS,
-    SIDE_COUNTER,
-    SIDE_COUNTS,
-    SIDE_LOCK,
-    SIDE_COUNT
-};
-struct side_table {
-    const char *suffix;
-    const char *columns[SIDE_COLUMNS_MAX];
-    bool by_bucket, is_counter;
-    const char *about;
-};
-static const struct side_table sides[SIDE_COUNT] = {
-    [SIDE_STATE] = {"_state",
-                    {"bucket", "counted", "last_change", "next_change"},
-                    .about =
-                        "where each key stands: its bucket, what was counted in it, when it changed, and "
-                        "when it is to change (0: not)"},
-    [SIDE_BASE] = {"_state",
-                   {"bucket", "base", "last_change", "next_change"},
-                   .about = "where each key stands: its bucket, the counter's value that counts as 0 in it, "
-                            "when it changed, and when it is to change (0: not)"},
-    [SIDE_GRANTS] = {"_state",
-                     {"bucket", "before", "start", "until"},
-                     .about = "the newest grant of each key: times from start to before until belong to "
-                              "bucket, those from before to before start to the one below"},
-    [SIDE_STARTS] = {"_starts", {"start"}, .by_bucket = true, .about = "where each older bucket starts"},
-    [SIDE_COUNTER] = {"_counter",
-                      {"n"},
-                      .is_counter = true,
-                      .about = "rows that fired, of each key and for ever: a counter is never set back"},
-    [SIDE_COUNTS] = {"_counts",
-                     {"n"},
-                     .by_bucket = true,
-                     .is_counter = true,
-                     .about = "rows that fired, of each bucket: none is ever set back"},
-    [SIDE_LOCK] = {"_lock", {"owner", "until"}, .about = "who may roll a key, and until when; 0: nobody"},
-};
-
-enum form { FORM_SELECT, FORM_INSERT, FORM_INSERT_IF, FORM_UPDATE, FORM_UPDATE_IF, FORM_ADD };
-enum level { LEVEL_STATE, LEVEL_SERIAL, LEVEL_CAS };
+#include "statement_rules.h"
 
 #define BIT(n)      (1u << (n))
-#define ANY         UINT32_MAX
 #define ALL_COLUMNS 15u
-/* Positions in the tables of states. */
-#define BUCKET  BIT(BK_BUCKET)
-#define COUNTED BIT(BK_COUNTER)
-#define LAST    BIT(BK_LAST_CHANGE)
-#define NEXT    BIT(BK_NEXT_CHANGE)
-/* Coordinations, and counters. */
-#define SINGLE      BIT(BK_SINGLE)
-#define LOCKED      BIT(BK_LOCKED)
-#define THREE_STATE BIT(BK_THREE_STATE)
-#define GUARDED     BIT(BK_GUARDED)
-#define UNGUARDED   (SINGLE | LOCKED | THREE_STATE)
-#define RMW         BIT(BK_COUNTER_RMW)
-#define LWT         BIT(BK_COUNTER_LWT)
-#define COLUMN      BIT(BK_COUNTER_COLUMN)
-
-struct rule {
-    uint32_t coordinations, counters; /* of the kinds that fire: bit n stands for value n of its enum */
-    bool at_threshold_1;              /* only then, or where a row adds more than 1, can it come to this */
-    enum side side;
-    enum form form;
-    uint32_t columns; /* that it sets, or asks for: bit n stands for column n of the table */
-    enum level level;
-    const char *when;
-};
-
-static const struct rule probabilistic_rules[] = {
-    {UNGUARDED, RMW | LWT, false, SIDE_STATE, FORM_SELECT, ALL_COLUMNS, LEVEL_STATE,
-     "before a row or a read whose key the cache does not know; afresh before a row that fires is counted"},
-    {UNGUARDED, COLUMN, false, SIDE_BASE, FORM_SELECT, ALL_COLUMNS, LEVEL_STATE,
-     "before a row or a read whose key the cache does not know; afresh before a row that fires is counted"},
-    {UNGUARDED, LWT, false, SIDE_STATE, FORM_SELECT, ALL_COLUMNS, LEVEL_SERIAL,
-     "after a conditional update of unknown outcome, and under a lock"},
-    {UNGUARDED, RMW, false, SIDE_STATE, FORM_INSERT, ALL_COLUMNS, LEVEL_STATE,
-     "the first row of a key that fires"},
-    {UNGUARDED, COLUMN, false, SIDE_BASE, FORM_INSERT, ALL_COLUMNS, LEVEL_STATE,
-     "the first time that a key rolls"},
-    {UNGUARDED, LWT, false, SIDE_STATE, FORM_INSERT_IF, ALL_COLUMNS, LEVEL_CAS,
-     "the first row of a key that fires"},
-    {UNGUARDED, RMW, false, SIDE_STATE, FORM_UPDATE, COUNTED, LEVEL_STATE,
-     "a row that fires, after it was acknowledged: what was read, plus 1"},
-    {UNGUARDED, LWT, false, SIDE_STATE, FORM_UPDATE_IF, COUNTED, LEVEL_CAS,
-     "a row that fires, after it was acknowledged: what is known, plus 1; all columns are named, since a "
-     "failed condition tells no others"},
-    {UNGUARDED, COLUMN, false, SIDE_COUNTER, FORM_ADD, 1, LEVEL_STATE,
-     "a row that fires, after it was acknowledged; not to be repeated when its outcome is unknown"},
-    {UNGUARDED, COLUMN, false, SIDE_COUNTER, FORM_SELECT, 1, LEVEL_STATE,
-     "after each addition: n minus base is the count"},
-    {SINGLE, RMW, false, SIDE_STATE, FORM_UPDATE, BUCKET | COUNTED | LAST, LEVEL_STATE,
-     "the count is full: bucket + 1, and the count back to 0"},
-    {SINGLE, COLUMN, false, SIDE_BASE, FORM_UPDATE, BUCKET | COUNTED | LAST, LEVEL_STATE,
-     "the count is full: bucket + 1, and the base up to n"},
-    {SINGLE, LWT, false, SIDE_STATE, FORM_UPDATE_IF, BUCKET | COUNTED | LAST, LEVEL_CAS,
-     "the count is full: bucket + 1, and the count back to 0"},
-    {LOCKED, RMW, false, SIDE_STATE, FORM_UPDATE, BUCKET | COUNTED | LAST, LEVEL_STATE,
-     "under the lock, when the count is still full: bucket + 1, and the count back to 0"},
-    {LOCKED, COLUMN, false, SIDE_BASE, FORM_UPDATE, BUCKET | COUNTED | LAST, LEVEL_STATE,
-     "under the lock, when the count is still full: bucket + 1, and the base up to n"},
-    {LOCKED, LWT, false, SIDE_STATE, FORM_UPDATE_IF, BUCKET | COUNTED | LAST, LEVEL_CAS,
-     "under the lock, when the count is still full: bucket + 1, and the count back to 0"},
-    {LOCKED, ANY, false, SIDE_LOCK, FORM_INSERT_IF, 3u, LEVEL_CAS,
-     "the count is full: take the lock of a key that never had one"},
-    {LOCKED, ANY, false, SIDE_LOCK, FORM_UPDATE_IF, 3u, LEVEL_CAS,
-     "take a lock that was released or has run out; release it, as owner 0 until 0"},
-    {THREE_STATE, RMW, false, SIDE_STATE, FORM_UPDATE, BUCKET | COUNTED | NEXT, LEVEL_STATE,
-     "the count is full, pre-change: bucket + 1, from next_change on, a lead ahead"},
-    {THREE_STATE, COLUMN, false, SIDE_BASE, FORM_UPDATE, BUCKET | NEXT, LEVEL_STATE,
-     "the count is full, pre-change: bucket + 1, from next_change on, a lead ahead"},
-    {THREE_STATE, LWT, false, SIDE_STATE, FORM_UPDATE_IF, BUCKET | COUNTED | NEXT, LEVEL_CAS,
-     "the count is full, pre-change: bucket + 1, from next_change on, a lead ahead"},
-    {THREE_STATE, RMW, false, SIDE_STATE, FORM_UPDATE, COUNTED | LAST | NEXT, LEVEL_STATE,
-     "post-change, by whoever touches the key: the count back to 0, last_change = next_change, next_change = "
-     "0"},
-    {THREE_STATE, COLUMN, false, SIDE_BASE, FORM_UPDATE, COUNTED | LAST | NEXT, LEVEL_STATE,
-     "post-change, by whoever touches the key: the base up to n, last_change = next_change, next_change = 0"},
-    {THREE_STATE, LWT, false, SIDE_STATE, FORM_UPDATE_IF, COUNTED | LAST | NEXT, LEVEL_CAS,
-     "post-change, by whoever touches the key: the count back to 0, last_change = next_change, next_change = "
-     "0"},
-    {THREE_STATE, RMW, true, SIDE_STATE, FORM_UPDATE, ALL_COLUMNS, LEVEL_STATE,
-     "post-change and full again at once"},
-    {THREE_STATE, COLUMN, true, SIDE_BASE, FORM_UPDATE, ALL_COLUMNS, LEVEL_STATE,
-     "post-change and full again at once"},
-    {THREE_STATE, LWT, true, SIDE_STATE, FORM_UPDATE_IF, ALL_COLUMNS, LEVEL_CAS,
-     "post-change and full again at once"},
-    {GUARDED, ANY, false, SIDE_GRANTS, FORM_SELECT, ALL_COLUMNS, LEVEL_SERIAL,
-     "a key that the agent does not know; an update of unknown outcome; a read near the end of the grant"},
-    {GUARDED, ANY, false, SIDE_GRANTS, FORM_INSERT_IF, ALL_COLUMNS, LEVEL_CAS,
-     "the first grant of a key: bucket 0, before and start at the least bigint"},
-    {GUARDED, ANY, false, SIDE_GRANTS, FORM_UPDATE_IF, ALL_COLUMNS, LEVEL_CAS,
-     "a row later than the grant: until further on; a full count: bucket + 1, before = start, start = until, "
-     "until further on"},
-    {GUARDED, ANY, false, SIDE_COUNTS, FORM_ADD, 1, LEVEL_STATE,
-     "a row that fires, after it was acknowledged: of the bucket that it went to"},
-    {GUARDED, ANY, false, SIDE_COUNTS, FORM_SELECT, 1, LEVEL_STATE,
-     "after each addition: the count of that bucket"},
-    {GUARDED, ANY, false, SIDE_STARTS, FORM_INSERT, 1, LEVEL_STATE,
-     "before a roll from bucket 2 on: the start of the bucket below, which the state is to forget"},
-    {GUARDED, ANY, false, SIDE_STARTS, FORM_SELECT, 1, LEVEL_STATE,
-     "a row older than the state tells: from bucket to bucket down, never bucket 0"},
-};
 
 struct maker {
     const struct lab_scenario *scenario;
@@ -168,6 +20,7 @@ struct maker {
     const char *key;  /* what the tables beside the rows call the key */
     bool is_weighted; /* a row adds what it weighs, not 1 */
     uint32_t sides_made;
+    bool is_summed; /* only rows after the last one counted are counted */
     bool out_of_memory;
 };
 
@@ -175,16 +28,18 @@ static void make_rows(struct maker *maker);
 static void make_row_table(struct maker *maker);
 static void make_insert(struct maker *maker);
 static void make_select(struct maker *maker);
-static void make_sides(struct maker *maker, const struct rule *rules, size_t count,
+static void add_partition_equals(const struct lab_design *design, struct lab_cql_text *text);
+static void add_newest_first(const struct lab_design *design, struct lab_cql_text *text);
+static void make_sides(struct maker *maker, const struct lab_rule *rules, size_t count,
                        const struct lab_strategy *strategy, bool tables);
-static bool applies(const struct rule *rule, const struct lab_strategy *strategy);
-static void make_side_table(struct maker *maker, enum side side);
-static const char *when_of(const struct maker *maker, const struct rule *rule);
-static void make_side(struct maker *maker, const struct rule *rule);
-static void add_key_equals(struct maker *maker, struct lab_cql_text *text, const struct side_table *side);
-static void add_assignments(struct lab_cql_text *text, const struct side_table *side, uint32_t columns,
+static void make_side_table(struct maker *maker, enum lab_side side);
+static const char *when_of(const struct maker *maker, const struct lab_rule *rule);
+static void make_count(struct maker *maker, const struct lab_rule *rule);
+static void make_side(struct maker *maker, const struct lab_rule *rule);
+static void add_key_equals(struct maker *maker, struct lab_cql_text *text, const struct lab_side_table *side);
+static void add_assignments(struct lab_cql_text *text, const struct lab_side_table *side, uint32_t columns,
                             const char *between);
-static void add_list(struct lab_cql_text *text, const struct side_table *side, uint32_t columns,
+static void add_list(struct lab_cql_text *text, const struct lab_side_table *side, uint32_t columns,
                      const char *before);
 static const char *key_name(const struct lab_design *design);
 static const char *type_of(enum lab_feed feed);
@@ -195,14 +50,13 @@ static void keep(struct maker *maker, struct lab_cql_text *text, const char *whe
 bool lab_statements_make(const struct lab_scenario *scenario, size_t strategy, struct lab_statements *out)
 {
     const struct lab_strategy *one = &scenario->strategies[strategy];
-    const struct rule *rules = probabilistic_rules;
-    size_t count = sizeof probabilistic_rules / sizeof *probabilistic_rules;
+    size_t count;
+    const struct lab_rule *rules = lab_rules_of(one, &count);
     memset(out, 0, sizeof *out);
     struct maker maker = {
         .scenario = scenario, .design = &scenario->design, .out = out, .key = key_name(&scenario->design)};
     maker.is_weighted = one->strategy.kind == BK_WEIGHTED;
-    if (!bk_kind_fires(one->strategy.kind))
-        count = 0;
+    maker.is_summed = one->source == BK_SOURCE_INCREMENTAL;
     make_row_table(&maker);
     make_sides(&maker, rules, count, one, true);
     make_rows(&maker);
@@ -210,6 +64,19 @@ bool lab_statements_make(const struct lab_scenario *scenario, size_t strategy, s
     if (maker.out_of_memory)
         lab_statements_clear(out);
     return !maker.out_of_memory;
+}
+
+const char *lab_statements_problem(const struct lab_scenario *scenario, size_t strategy)
+{
+    const struct lab_design *design = &scenario->design;
+    if (scenario->strategies[strategy].source != BK_SOURCE_INCREMENTAL)
+        return NULL;
+    if (design->clustering_count >= 2 && design->columns[design->clustering[0]].feed == LAB_FEED_TIME &&
+        design->columns[design->clustering[1]].feed == LAB_FEED_ID &&
+        design->is_descending[0] == design->is_descending[1])
+        return NULL;
+    return "counts the rows after the last one counted, by time and id; begin 'clustering' with these two, "
+           "both in one order";
 }
 
 void lab_statements_clear(struct lab_statements *statements)
@@ -288,20 +155,31 @@ static void make_select(struct maker *maker)
     }
     lab_cql_add(&text, " FROM ");
     lab_cql_name(&text, design->name, "");
-    for (size_t i = 0; i < design->partition_count; i++) {
-        lab_cql_add(&text, i == 0 ? " WHERE " : " AND ");
-        lab_cql_name(&text, design->columns[design->partition[i]].name, "");
-        lab_cql_add(&text, " = ?");
-    }
-    if (design->clustering_count > 0 && !design->is_descending[0] &&
-        design->columns[design->clustering[0]].feed == LAB_FEED_TIME) {
-        lab_cql_add(&text, " ORDER BY ");
-        lab_cql_name(&text, design->columns[design->clustering[0]].name, "");
-        lab_cql_add(&text, " DESC");
-    }
+    add_partition_equals(design, &text);
+    add_newest_first(design, &text);
     lab_cql_add(&text, " LIMIT ?");
     keep(maker, &text, when_of_select(design), cass_consistency_name(maker->scenario->consistency.read),
          NULL);
+}
+
+static void add_partition_equals(const struct lab_design *design, struct lab_cql_text *text)
+{
+    for (size_t i = 0; i < design->partition_count; i++) {
+        lab_cql_add(text, i == 0 ? " WHERE " : " AND ");
+        lab_cql_name(text, design->columns[design->partition[i]].name, "");
+        lab_cql_add(text, " = ?");
+    }
+}
+
+/* Where time comes first and goes up, a read is turned round. */
+static void add_newest_first(const struct lab_design *design, struct lab_cql_text *text)
+{
+    if (design->clustering_count == 0 || design->is_descending[0] ||
+        design->columns[design->clustering[0]].feed != LAB_FEED_TIME)
+        return;
+    lab_cql_add(text, " ORDER BY ");
+    lab_cql_name(text, design->columns[design->clustering[0]].name, "");
+    lab_cql_add(text, " DESC");
 }
 
 static const char *when_of_select(const struct lab_design *design)
@@ -317,42 +195,39 @@ static const char *when_of_select(const struct lab_design *design)
 }
 
 /* The tables of the rules that apply, or the statements. */
-static void make_sides(struct maker *maker, const struct rule *rules, size_t count,
+static void make_sides(struct maker *maker, const struct lab_rule *rules, size_t count,
                        const struct lab_strategy *strategy, bool tables)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!applies(&rules[i], strategy))
+        if (!lab_rule_applies(&rules[i], strategy))
             continue;
-        if (!tables) {
+        if (!tables && rules[i].side == LAB_SIDE_NONE) {
+            make_count(maker, &rules[i]);
+        } else if (!tables) {
             make_side(maker, &rules[i]);
-        } else if ((maker->sides_made & BIT(rules[i].side)) == 0) {
+        } else if (rules[i].side != LAB_SIDE_NONE && (maker->sides_made & BIT(rules[i].side)) == 0) {
             maker->sides_made |= BIT(rules[i].side);
             make_side_table(maker, rules[i].side);
         }
     }
 }
 
-static bool applies(const struct rule *rule, const struct lab_strategy *strategy)
+static void make_side_table(struct maker *maker, enum lab_side which)
 {
-    return (rule->coordinations & BIT(strategy->coordination)) != 0 &&
-           (rule->counters & BIT(strategy->counter)) != 0 &&
-           (!rule->at_threshold_1 || strategy->strategy.kind == BK_WEIGHTED ||
-            bk_threshold(&strategy->strategy) == 1);
-}
-
-static void make_side_table(struct maker *maker, enum side which)
-{
-    const struct side_table *side = &sides[which];
+    const struct lab_side_table *side = &lab_sides[which];
     struct lab_cql_text text = {0};
     lab_cql_add(&text, "CREATE TABLE ");
     lab_cql_name(&text, maker->design->name, side->suffix);
     lab_cql_add(&text, " (\n    ");
     lab_cql_name(&text, maker->key, "");
     lab_cql_add(&text, side->by_bucket ? " text,\n    bucket bigint,\n" : " text,\n");
-    for (size_t i = 0; i < SIDE_COLUMNS_MAX && side->columns[i] != NULL; i++) {
+    for (size_t i = 0; i < LAB_SIDE_COLUMNS_MAX && side->columns[i] != NULL; i++) {
         lab_cql_add(&text, "    ");
         lab_cql_name(&text, side->columns[i], "");
-        lab_cql_add(&text, side->is_counter ? " counter,\n" : " bigint,\n");
+        lab_cql_add(&text, side->is_counter         ? " counter"
+                           : side->types[i] == NULL ? " bigint"
+                                                    : side->types[i]);
+        lab_cql_add(&text, ",\n");
     }
     lab_cql_add(&text, side->by_bucket ? "    PRIMARY KEY ((" : "    PRIMARY KEY (");
     lab_cql_name(&text, maker->key, "");
@@ -360,14 +235,40 @@ static void make_side_table(struct maker *maker, enum side which)
     keep(maker, &text, side->about, NULL, NULL);
 }
 
-static void make_side(struct maker *maker, const struct rule *rule)
+/* Rows of one bucket; of those after a place, or where none is known yet, the newest comes along. */
+static void make_count(struct maker *maker, const struct lab_rule *rule)
+{
+    const struct lab_design *design = maker->design;
+    bool is_summed = rule->form == LAB_FORM_COUNT_AFTER || maker->is_summed;
+    struct lab_cql_text text = {0};
+    lab_cql_add(&text, "SELECT COUNT(*)");
+    for (size_t i = 0; is_summed && i < 2; i++) {
+        lab_cql_add(&text, ", ");
+        lab_cql_name(&text, design->columns[design->clustering[i]].name, "");
+    }
+    lab_cql_add(&text, " FROM ");
+    lab_cql_name(&text, design->name, "");
+    add_partition_equals(design, &text);
+    if (rule->form == LAB_FORM_COUNT_AFTER) {
+        lab_cql_add(&text, " AND (");
+        lab_cql_name(&text, design->columns[design->clustering[0]].name, "");
+        lab_cql_add(&text, ", ");
+        lab_cql_name(&text, design->columns[design->clustering[1]].name, "");
+        lab_cql_add(&text, ") > (?, ?)");
+    }
+    if (is_summed)
+        add_newest_first(design, &text);
+    keep(maker, &text, rule->when, cass_consistency_name(maker->scenario->consistency.read), NULL);
+}
+
+static void make_side(struct maker *maker, const struct lab_rule *rule)
 {
     const struct lab_consistency *level = &maker->scenario->consistency;
-    const struct side_table *side = &sides[rule->side];
+    const struct lab_side_table *side = &lab_sides[rule->side];
     struct lab_cql_text text = {0};
-    bool is_insert = rule->form == FORM_INSERT || rule->form == FORM_INSERT_IF;
-    lab_cql_add(&text, rule->form == FORM_SELECT ? "SELECT " : is_insert ? "INSERT INTO " : "UPDATE ");
-    if (rule->form == FORM_SELECT) {
+    bool is_insert = rule->form == LAB_FORM_INSERT || rule->form == LAB_FORM_INSERT_IF;
+    lab_cql_add(&text, rule->form == LAB_FORM_SELECT ? "SELECT " : is_insert ? "INSERT INTO " : "UPDATE ");
+    if (rule->form == LAB_FORM_SELECT) {
         add_list(&text, side, rule->columns, "");
         lab_cql_add(&text, " FROM ");
     }
@@ -378,51 +279,50 @@ static void make_side(struct maker *maker, const struct rule *rule)
         lab_cql_add(&text, side->by_bucket ? ", bucket" : "");
         add_list(&text, side, rule->columns, ", ");
         lab_cql_add(&text, side->by_bucket ? ") VALUES (?, ?" : ") VALUES (?");
-        for (size_t i = 0; i < SIDE_COLUMNS_MAX; i++)
+        for (size_t i = 0; i < LAB_SIDE_COLUMNS_MAX; i++)
             lab_cql_add(&text, (rule->columns & BIT(i)) != 0 && side->columns[i] != NULL ? ", ?" : "");
-        lab_cql_add(&text, rule->form == FORM_INSERT_IF ? ") IF NOT EXISTS" : ")");
+        lab_cql_add(&text, rule->form == LAB_FORM_INSERT_IF ? ") IF NOT EXISTS" : ")");
     } else {
-        if (rule->form == FORM_ADD)
+        if (rule->form == LAB_FORM_ADD)
             lab_cql_add(&text, maker->is_weighted ? " SET n = n + ?" : " SET n = n + 1");
-        else if (rule->form != FORM_SELECT) {
+        else if (rule->form != LAB_FORM_SELECT) {
             lab_cql_add(&text, " SET ");
             add_assignments(&text, side, rule->columns, ", ");
         }
         add_key_equals(maker, &text, side);
-        if (rule->form == FORM_UPDATE_IF) {
+        if (rule->form == LAB_FORM_UPDATE_IF) {
             lab_cql_add(&text, " IF ");
             add_assignments(&text, side, ALL_COLUMNS, " AND ");
         }
     }
-    bool is_conditional = rule->level == LEVEL_CAS;
-    const char *name = cass_consistency_name(rule->level == LEVEL_SERIAL ? level->serial : level->state);
+    bool is_conditional = rule->level == LAB_LEVEL_CAS;
+    const char *name = cass_consistency_name(rule->level == LAB_LEVEL_SERIAL ? level->serial : level->state);
     keep(maker, &text, when_of(maker, rule), name,
          is_conditional ? cass_consistency_name(level->serial) : NULL);
 }
 
-static const char *when_of(const struct maker *maker, const struct rule *rule)
+static const char *when_of(const struct maker *maker, const struct lab_rule *rule)
 {
-    if (!maker->is_weighted || rule->columns != COUNTED)
+    if (!maker->is_weighted || rule->columns != BIT(BK_COUNTER))
         return rule->when;
-    return rule->form == FORM_UPDATE_IF
+    return rule->form == LAB_FORM_UPDATE_IF
                ? "a row that fires, after it was acknowledged: what is known, plus its weight; all columns "
-                 "are "
-                 "named, since a failed condition tells no others"
+                 "are named, since a failed condition tells no others"
                : "a row that fires, after it was acknowledged: what was read, plus its weight";
 }
 
-static void add_key_equals(struct maker *maker, struct lab_cql_text *text, const struct side_table *side)
+static void add_key_equals(struct maker *maker, struct lab_cql_text *text, const struct lab_side_table *side)
 {
     lab_cql_add(text, " WHERE ");
     lab_cql_name(text, maker->key, "");
     lab_cql_add(text, side->by_bucket ? " = ? AND bucket = ?" : " = ?");
 }
 
-static void add_assignments(struct lab_cql_text *text, const struct side_table *side, uint32_t columns,
+static void add_assignments(struct lab_cql_text *text, const struct lab_side_table *side, uint32_t columns,
                             const char *between)
 {
     const char *before = "";
-    for (size_t i = 0; i < SIDE_COLUMNS_MAX && side->columns[i] != NULL; i++) {
+    for (size_t i = 0; i < LAB_SIDE_COLUMNS_MAX && side->columns[i] != NULL; i++) {
         if ((columns & BIT(i)) == 0)
             continue;
         lab_cql_add(text, before);
@@ -432,10 +332,10 @@ static void add_assignments(struct lab_cql_text *text, const struct side_table *
     }
 }
 
-static void add_list(struct lab_cql_text *text, const struct side_table *side, uint32_t columns,
+static void add_list(struct lab_cql_text *text, const struct lab_side_table *side, uint32_t columns,
                      const char *before)
 {
-    for (size_t i = 0; i < SIDE_COLUMNS_MAX && side->columns[i] != NULL; i++) {
+    for (size_t i = 0; i < LAB_SIDE_COLUMNS_MAX && side->columns[i] != NULL; i++) {
         if ((columns & BIT(i)) == 0)
             continue;
         lab_cql_add(text, before);
@@ -450,9 +350,9 @@ static const char *key_name(const struct lab_design *design)
     const struct lab_column *key = lab_design_column(design, LAB_FEED_KEY);
     if (key == NULL || strcmp(key->name, "bucket") == 0)
         return "key";
-    for (size_t i = 0; i < SIDE_COUNT; i++) {
-        for (size_t j = 0; j < SIDE_COLUMNS_MAX && sides[i].columns[j] != NULL; j++) {
-            if (strcmp(sides[i].columns[j], key->name) == 0)
+    for (size_t i = 0; i < LAB_SIDE_COUNT; i++) {
+        for (size_t j = 0; j < LAB_SIDE_COLUMNS_MAX && lab_sides[i].columns[j] != NULL; j++) {
+            if (strcmp(lab_sides[i].columns[j], key->name) == 0)
                 return "key";
         }
     }

@@ -16,7 +16,7 @@ mbean mbeans modify nan norecursive not null of on or order primary rename repla
 set table to token truncate unlogged unset update use using view where with
 """.split())
 TYPES = {"text", "bigint", "timestamp", "timeuuid", "counter"}
-TOKEN = re.compile(r'\s*("(?:[^"]|"")+"|[A-Za-z][A-Za-z0-9_]*|[0-9]+|[(),?=+])')
+TOKEN = re.compile(r'\s*("(?:[^"]|"")+"|[A-Za-z][A-Za-z0-9_]*|[0-9]+|[(),?=+*>])')
 
 
 class Bad(Exception):
@@ -153,12 +153,25 @@ class Parser:
             raise Bad("an insert names the whole key, and adds to no counter")
 
     def select(self):
-        given = self.names()
+        """Columns; or COUNT(*), perhaps with columns of the first row, whose order then matters."""
+        given, counts = [], self.has("COUNT")
+        if counts:
+            self.want("(", "*", ")")
+        if not counts or self.has(","):
+            given = self.names()
         self.want("FROM")
         columns, partition, clustering = self.table()
         self.check(given, columns)
+        if counts and given != clustering[:len(given)]:
+            raise Bad("beside a count only what orders the rows")
         self.want("WHERE")
-        if sorted(self.assigned("AND")) != sorted(partition):
+        named = [self.equal()]
+        while self.has("AND"):
+            if self.tokens[:1] == ["("]:
+                self.after(clustering, counts)
+                break
+            named.append(self.equal())
+        if sorted(named) != sorted(partition):
             raise Bad("a select names the partition")
         if self.has("ORDER"):
             self.want("BY")
@@ -168,6 +181,22 @@ class Parser:
         if self.has("LIMIT"):
             self.want("?")
 
+    def equal(self):
+        name = self.name()
+        self.want("=", "?")
+        return name
+
+    def after(self, clustering, counts):
+        """(at, id) > (?, ?): the first columns of the clustering, as many marks."""
+        self.want("(")
+        named = self.names()
+        self.want(")", ">", "(", "?")
+        for _ in named[1:]:
+            self.want(",", "?")
+        self.want(")")
+        if not counts or named != clustering[:len(named)] or len(named) < 2:
+            raise Bad("a slice begins with the clustering")
+
     def update(self):
         columns, partition, clustering = self.table()
         self.want("SET")
@@ -176,7 +205,9 @@ class Parser:
             self.want("=")
             if self.name() != column:
                 raise Bad("adds to another counter")
-            self.want("+", "1")
+            self.want("+")
+            if self.word() not in ("1", "?"):
+                raise Bad("adds something else")
             given = [column]
         else:
             given = self.assigned(",")
@@ -235,7 +266,7 @@ class CqlTest(ProgramTest):
         self.write("x.yaml", text)
         return self.good_json("cql", "x.yaml", "--json", *arguments)
 
-    def every_strategy(self):
+    def every_strategy(self, but=""):
         lines = ["none: {}", "time: {window: 1h}", "count: {rows: 100}", "hash: {buckets: 8}"]
         for coordination in ("single", "locked", "three-state"):
             for counter in ("rmw", "lwt", "counter"):
@@ -244,12 +275,18 @@ class CqlTest(ProgramTest):
                     lines.append(f"probabilistic: {{bits: 4, threshold: {threshold}, coordination: {coordination}, "
                                  f"counter: {counter}{lead}, label: {coordination} {counter} {threshold}}}")
         lines.append("probabilistic: {bits: 4, threshold: 20, coordination: guarded, label: guarded}")
+        lines.append("weighted: {bytes: 1KB, threshold: 20, coordination: locked, counter: counter}")
+        for source in ("counter", "lwt", "lease", "incremental", "scan", "memory"):
+            if source == but:
+                continue
+            every = ", every_rows: 10" if source == "incremental" else ""
+            lines.append(f"count: {{rows: 100, counter: {source}{every}, label: count {source}}}")
         return "strategies:\n" + "".join(f"  - {line}\n" for line in lines)
 
     def test_every_statement_fits_its_tables(self):
         for table in ("", LOGS, ODD):
-            found = self.strategies(AGENTS + self.every_strategy() + table)
-            self.assertEqual(len(found), 23)
+            found = self.strategies(AGENTS + self.every_strategy("incremental" if table == LOGS else "") + table)
+            self.assertEqual(len(found), 29 if table == LOGS else 30)
             for strategy in found:
                 with self.subTest(strategy=strategy["strategy"], table=table):
                     statements = strategy["statements"]
@@ -260,12 +297,12 @@ class CqlTest(ProgramTest):
                         self.assertIn(name, used.replace('"', ""), "a table that nothing uses")
                     texts = [(one["cql"], one["level"]) for one in statements]
                     self.assertEqual(len(set(texts)), len(texts), "a statement that stands twice")
-                    self.assertEqual(len(tables) == 1, strategy["kind"] != "probabilistic")
+                    self.assertEqual(len(tables) == 1, strategy["strategy"] in ("none", "time", "count", "hash"))
 
     def test_the_checker_refuses_what_a_cluster_would(self):
         """Each statement of every strategy loses or changes one word; all but a few changes must be refused."""
         made, refused = 0, 0
-        for strategy in self.strategies(AGENTS + self.every_strategy() + LOGS):
+        for strategy in self.strategies(AGENTS + self.every_strategy("incremental") + LOGS):
             texts = [one["cql"] for one in strategy["statements"]]
             for i, text in enumerate(texts):
                 for match in TOKEN.finditer(text):
@@ -316,6 +353,19 @@ SELECT key, bucket, at, id, data FROM rows_by_key WHERE key = ? AND bucket = ? L
             ("SELECT start FROM rows_by_key_starts WHERE key = ? AND bucket = ?", "QUORUM", None)])
         self.assertEqual([one["level"] for one in found[0]["statements"]][:6],
                          [None, None, None, None, "ONE", "TWO"])
+
+    def test_counting_what_came_since_needs_the_newest_row(self):
+        found = self.strategies(AGENTS + self.every_strategy(), "--strategy", "count incremental")
+        self.assertEqual([(one["cql"], one["level"]) for one in found[0]["statements"]][5:7], [
+            ("SELECT COUNT(*), at, id FROM rows_by_key WHERE key = ? AND bucket = ?", "TWO"),
+            ("SELECT COUNT(*), at, id FROM rows_by_key WHERE key = ? AND bucket = ? AND (at, id) > (?, ?)", "TWO")])
+        self.write("y.yaml", AGENTS + self.every_strategy() + LOGS)
+        self.assertIn("begin 'clustering' with these two", self.bad(2, "cql", "y.yaml"))
+
+    def test_a_weight_is_added(self):
+        found = self.strategies(AGENTS + self.every_strategy(), "--strategy", "weighted")
+        self.assertIn("UPDATE rows_by_key_counter SET n = n + ? WHERE key = ?",
+                      [one["cql"] for one in found[0]["statements"]])
 
     def test_the_lock_is_taken_taken_over_and_released(self):
         found = self.strategies(AGENTS + self.every_strategy(), "--strategy", "locked rmw 20")

@@ -28,7 +28,9 @@ struct lab_statements {
     size_t count, capacity;
 };
 
-/* Of one strategy of the scenario. False without memory; then *out is empty. */
+/* Why the table cannot serve the strategy, and the cure; NULL: it can. */
+const char *lab_statements_problem(const struct lab_scenario *scenario, size_t strategy);
+/* Of one strategy of the scenario that has no problem. False without memory; then *out is empty. */
 bool lab_statements_make(const struct lab_scenario *scenario, size_t strategy, struct lab_statements *out);
 void lab_statements_clear(struct lab_statements *statements);
 

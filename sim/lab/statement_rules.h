@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which tables and statements the strategies come to, as one table of rules: a line for each statement that
+ * the agent's actions (bucketing/agent.h) can become, with the strategies that come to it. */
+#ifndef LAB_STATEMENT_RULES_H
+#define LAB_STATEMENT_RULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lab/scenario.h"
+
+#define LAB_SIDE_COLUMNS_MAX 4
+
+/* The tables beside that of the rows: a key, or a key and a bucket, and numbers. */
+enum lab_side {
+    LAB_SIDE_STATE,
+    LAB_SIDE_BASE,
+    LAB_SIDE_GRANTS,
+    LAB_SIDE_NUMBERS,
+    LAB_SIDE_SUM,
+    LAB_SIDE_STARTS,
+    LAB_SIDE_COUNTER,
+    LAB_SIDE_TOTAL,
+    LAB_SIDE_COUNTS,
+    LAB_SIDE_LOCK,
+    LAB_SIDE_COUNT,
+    LAB_SIDE_NONE = LAB_SIDE_COUNT /* the rows themselves */
+};
+
+struct lab_side_table {
+    const char *suffix;                        /* behind the name of the table of rows */
+    const char *columns[LAB_SIDE_COLUMNS_MAX]; /* beside the key; NULL ends them */
+    const char *types[LAB_SIDE_COLUMNS_MAX];   /* " text" and the like; NULL: bigint */
+    bool by_bucket, is_counter;
+    const char *about;
+};
+extern const struct lab_side_table lab_sides[LAB_SIDE_COUNT];
+
+enum lab_form {
+    LAB_FORM_SELECT,
+    LAB_FORM_INSERT,
+    LAB_FORM_INSERT_IF,
+    LAB_FORM_UPDATE,
+    LAB_FORM_UPDATE_IF,
+    LAB_FORM_ADD,
+    LAB_FORM_COUNT_ALL,  /* the rows of a bucket */
+    LAB_FORM_COUNT_AFTER /* those after a time and an id, and the newest one's */
+};
+enum lab_level { LAB_LEVEL_STATE, LAB_LEVEL_SERIAL, LAB_LEVEL_CAS, LAB_LEVEL_READ };
+
+struct lab_rule {
+    uint32_t ways;       /* bit n: coordination n of probabilistic and weighted; source n of count */
+    uint32_t counters;   /* bit n: counter n of probabilistic and weighted */
+    bool at_threshold_1; /* only then can it come to this */
+    enum lab_side side;
+    enum lab_form form;
+    uint32_t columns; /* that it sets, or asks for: bit n stands for column n of the table */
+    enum lab_level level;
+    const char *when;
+};
+
+/* The rules of the strategy's kind; *count may be 0. */
+const struct lab_rule *lab_rules_of(const struct lab_strategy *strategy, size_t *count);
+bool lab_rule_applies(const struct lab_rule *rule, const struct lab_strategy *strategy);
+
+#endif
