@@ -7,11 +7,18 @@
 #include "cli.h"
 #include "json.h"
 #include "lab/quantity.h"
+#include "odds_weighted.h"
 #include "tune/odds.h"
 
 static const struct cli_option options[] = {
     {"bits", "B", "a row counts when B random bits are all 1: 0 to 32"},
     {"probability", "M/N", "or: a row counts with this chance, for example 1/300"},
+    {"weighted", "SIZE",
+     "or: a row adds its bytes / SIZE; the odds are of bytes,\n"
+     "and --below and --above take sizes"},
+    {"row-bytes", "SIZE",
+     "with --weighted: all rows are so large, and the odds are\n"
+     "exact; without it they are bounds for rows up to SIZE"},
     {"threshold", "T", "rows that count until the partition is full"},
     {"below", "N", "show P(rows < N); repeatable"},
     {"above", "N", "show P(rows > N); repeatable"},
@@ -27,8 +34,9 @@ static int odds(const struct cli_args *args, struct sim_error *error);
 const struct cli_command cli_odds = {
     .name = "odds",
     .arguments = "",
-    .summary = "exact odds of a probabilistic partition's rows, without a run",
-    .example = "  bucketlab odds --bits 9 --threshold 40 --below 12000 --above 32000\n",
+    .summary = "exact odds of a partition by chance, without a run",
+    .example = "  bucketlab odds --bits 9 --threshold 40 --below 12000 --above 32000\n"
+               "  bucketlab odds --weighted 512KB --threshold 40 --row-bytes 350B --above 30MB\n",
     .options = options,
     .least = 0,
     .most = 0,
@@ -71,6 +79,12 @@ static void print_plain(const struct question *question);
 
 static int odds(const struct cli_args *args, struct sim_error *error)
 {
+    if (cli_has(args, "weighted"))
+        return cli_odds_weighted(args, error);
+    if (cli_has(args, "row-bytes"))
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --row-bytes belongs to --weighted; add that, or remove this"),
+               (int)error->class;
     struct question question = {0};
     bool is_fine = read_law(args, &question, error) &&
                    read_tails(args, "below", &question.law, &question.below, &question.below_count, error) &&
@@ -94,9 +108,10 @@ static bool read_law(const struct cli_args *args, struct question *question, str
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: 'odds' takes --bits or --probability, not both; leave one out");
     if (!question->has_bits && !cli_has(args, "probability"))
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: 'odds' needs one of --bits and --probability; write --bits 9, or "
-                        "--probability 1/300");
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "bucketlab: 'odds' needs one of --bits, --probability and --weighted; write --bits 9, "
+            "--probability 1/300, or --weighted 512KB");
     if (!cli_has(args, "threshold"))
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: 'odds' needs --threshold; write --threshold 40");
     if (!cli_whole(args, "bits", 0, BK_BITS_MAX, &question->bits, error) ||

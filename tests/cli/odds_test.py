@@ -60,6 +60,49 @@ class OddsTest(ProgramTest):
         self.assertRegex(text, r"(?m)^  P\(rows > 32000\) +0\.00095968815")
         self.assertRegex(text, r"(?m)^  quantile 0\.5 +20310$")
 
+    def test_odds_weighted_is_exact_for_rows_of_one_size(self):
+        odds = self.good_json("odds", "--weighted", "512B", "--threshold", "40", "--row-bytes", "1B", "--json",
+                              "--below", "12000B", "--above", "32000B")
+        rows = self.good_json("odds", "--bits", "9", "--threshold", "40", "--json", "--below", "12000",
+                              "--above", "32000")
+        self.assertEqual(odds["mean_bytes"], 20480)
+        self.close(odds["stddev_bytes"], rows["stddev_rows"], 12)
+        for name in ("below", "above"):
+            self.close(odds[name][0]["probability"], rows[name][0]["probability"], 10)
+        self.assertEqual([q["bytes"] for q in odds["quantiles"]], [q["rows"] for q in rows["quantiles"]])
+        self.assertEqual(odds["counter_increments_per_1000_rows"], 1.953125)
+        large = self.good_json("odds", "--weighted", "100B", "--threshold", "40", "--row-bytes", "400B", "--json",
+                               "--quantile", "0.9")
+        self.assertEqual((large["mean_bytes"], large["stddev_bytes"]), (4000, 0))
+        self.assertEqual(large["quantiles"], [{"p": 0.9, "bytes": 4000}])
+
+    def test_odds_weighted_without_a_row_gives_bounds(self):
+        odds = self.good_json("odds", "--weighted", "512KB", "--threshold", "40", "--json", "--below", "8MB",
+                              "--above", "30MB", "--above", "1MB")
+        self.assertEqual((odds["row_bytes"], odds["mean_bytes"]), (None, 20480000))
+        self.close(odds["stddev_bytes_most"], 512000 * 40 ** 0.5, 14)
+        exact = self.good_json("odds", "--weighted", "512KB", "--threshold", "40", "--row-bytes", "350B", "--json",
+                               "--below", "8MB", "--above", "30MB")
+        for name in ("below", "above"):
+            bound, own = odds[name][0]["probability_most"], exact[name][0]["probability"]
+            self.assertTrue(own <= bound < 2 * own, (own, bound))
+        self.assertEqual(odds["above"][1]["probability_most"], 1)
+        text = self.good("odds", "--weighted", "512KB", "--threshold", "40", "--above", "30MB")
+        self.assertRegex(text, r"(?m)^  P\(bytes > 30MB\), at most +0\.0061")
+
+    def test_odds_weighted_of_no_setting_is_refused(self):
+        for arguments in [["--weighted", "512", "--threshold", "1"], ["--weighted", "512KB"],
+                          ["--weighted", "0B", "--threshold", "1"],
+                          ["--weighted", "1KB", "--bits", "9", "--threshold", "1"],
+                          ["--weighted", "1KB", "--threshold", "1", "--row-bytes", "0B"],
+                          ["--weighted", "1KB", "--threshold", "1", "--below", "5"],
+                          ["--weighted", "1KB", "--threshold", "1", "--quantile", "0.5"],
+                          ["--weighted", "1KB", "--threshold", "1", "--row-bytes", "5B", "--quantile", "1"],
+                          ["--weighted", "9TB", "--threshold", "1000000000"],
+                          ["--bits", "9", "--threshold", "4", "--row-bytes", "5B"]]:
+            with self.subTest(arguments):
+                self.assertRegex(self.bad(2, "odds", "--json", *arguments), r"\Abucketlab: .+")
+
     def test_odds_of_no_setting_is_refused(self):
         for arguments in [["--bits", "33", "--threshold", "1"], ["--bits", "-1", "--threshold", "1"],
                           ["--bits", "9", "--threshold", "0"], ["--bits", "9"], ["--threshold", "4"],

@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 bucketlab_test(tune/odds_test LINK sim_tune)
+bucketlab_test(tune/weighted_test LINK sim_tune)

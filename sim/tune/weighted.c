@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tune/weighted.h"
+
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+
+#include <gsl/gsl_cdf.h>
+
+#include "binomial.h"
+
+#define TIE       (256 * DBL_EPSILON) /* as in odds.c: what a tail's own error may be is forgiven */
+#define FAR_SIGMA 12.0                /* beyond, a tail is below 1e-30 */
+
+static void check_law(const struct tune_weighted *law);
+static uint64_t whole_of(const struct tune_weighted *law);
+static uint64_t sure(const struct tune_weighted *law, uint64_t rows);
+static double chance_of(const struct tune_weighted *law);
+static double rows_above(const struct tune_weighted *law, uint64_t rows);
+static double rows_below(const struct tune_weighted *law, uint64_t rows);
+static bool reaches(const struct tune_weighted *law, uint64_t rows, double probability);
+static void moments(const struct tune_weighted *law, double *mean_rows, double *variance_rows);
+
+double tune_weighted_mean_bytes(const struct tune_weighted *law)
+{
+    double mean_rows, variance_rows;
+    moments(law, &mean_rows, &variance_rows);
+    return mean_rows * (double)law->row_bytes;
+}
+
+double tune_weighted_stddev_bytes(const struct tune_weighted *law)
+{
+    double mean_rows, variance_rows;
+    moments(law, &mean_rows, &variance_rows);
+    return sqrt(variance_rows) * (double)law->row_bytes;
+}
+
+double tune_weighted_below(const struct tune_weighted *law, uint64_t bytes)
+{
+    check_law(law);
+    return rows_below(law, bytes / law->row_bytes + (bytes % law->row_bytes != 0));
+}
+
+double tune_weighted_above(const struct tune_weighted *law, uint64_t bytes)
+{
+    check_law(law);
+    return rows_above(law, bytes / law->row_bytes);
+}
+
+uint64_t tune_weighted_quantile(const struct tune_weighted *law, double probability)
+{
+    check_law(law);
+    assert(probability >= 0 && probability < 1);
+    uint64_t most = UINT64_MAX / law->row_bytes, each = whole_of(law) + (chance_of(law) > 0);
+    uint64_t low = (law->threshold - 1) / each, high = low + 1; /* fewer than high rows are never enough */
+    while (high < most && !reaches(law, high, probability)) {
+        low = high;
+        high = high > most / 2 ? most : 2 * high;
+    }
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (reaches(law, middle, probability))
+            high = middle;
+        else
+            low = middle;
+    }
+    return high > most || !reaches(law, high, probability) ? UINT64_MAX : high * law->row_bytes;
+}
+
+double tune_weighted_increments_per_1000_rows(const struct tune_weighted *law)
+{
+    check_law(law);
+    return whole_of(law) > 0 ? 1000 : 1000 * chance_of(law);
+}
+
+double tune_weighted_stddev_most(const struct tune_weighted *law)
+{
+    return (double)law->bytes * sqrt((double)law->threshold);
+}
+
+/* The rows that fit below these bytes have chances that sum up to mu at most; the bound holds where the
+ * threshold is mu + 1 and more. */
+double tune_weighted_below_most(const struct tune_weighted *law, uint64_t bytes)
+{
+    double mu = (double)bytes / (double)law->bytes;
+    return mu + 1 > (double)law->threshold ? 1 : gsl_cdf_gamma_P(mu, (double)law->threshold, 1);
+}
+
+/* The row that goes beyond these bytes may be as large as law->bytes, so the rows before it have chances that
+ * sum up to mu at least. */
+double tune_weighted_above_most(const struct tune_weighted *law, uint64_t bytes)
+{
+    double mu = (double)bytes / (double)law->bytes - 1;
+    return mu < (double)law->threshold ? 1 : gsl_cdf_gamma_Q(mu, (double)law->threshold, 1);
+}
+
+static void check_law(const struct tune_weighted *law)
+{
+    assert(law->bytes >= 1 && law->threshold >= 1 && law->row_bytes >= 1);
+}
+
+static uint64_t whole_of(const struct tune_weighted *law)
+{
+    return law->row_bytes / law->bytes;
+}
+
+static double chance_of(const struct tune_weighted *law)
+{
+    return (double)(law->row_bytes % law->bytes) / (double)law->bytes;
+}
+
+/* What the first `rows` rows surely add, no more than the threshold. */
+static uint64_t sure(const struct tune_weighted *law, uint64_t rows)
+{
+    uint64_t whole = whole_of(law);
+    return whole > 0 && rows > law->threshold / whole ? law->threshold : rows * whole;
+}
+
+/* P(N > rows). */
+static double rows_above(const struct tune_weighted *law, uint64_t rows)
+{
+    uint64_t added = sure(law, rows);
+    if (added >= law->threshold)
+        return 0;
+    double p = chance_of(law);
+    return p > 0 ? tune_binomial_lower(rows, law->threshold - added - 1, p) : 1;
+}
+
+/* P(N < rows). */
+static double rows_below(const struct tune_weighted *law, uint64_t rows)
+{
+    if (rows == 0)
+        return 0;
+    uint64_t added = sure(law, rows - 1);
+    if (added >= law->threshold)
+        return 1;
+    double p = chance_of(law);
+    return p > 0 ? tune_binomial_upper(rows - 1, law->threshold - added, p) : 0;
+}
+
+static bool reaches(const struct tune_weighted *law, uint64_t rows, double probability)
+{
+    if (probability < 0.5)
+        return rows_below(law, rows + 1) >= probability * (1 - TIE) && rows_below(law, rows + 1) > 0;
+    return rows_above(law, rows) <= (1 - probability) * (1 + TIE);
+}
+
+/* Of a negative binomial law by its formulas; else the tails are summed up from a number of rows that is
+ * surely exceeded. */
+static void moments(const struct tune_weighted *law, double *mean_rows, double *variance_rows)
+{
+    check_law(law);
+    double p = chance_of(law), whole = (double)whole_of(law), threshold = (double)law->threshold;
+    if (whole_of(law) == 0) {
+        *mean_rows = threshold / p;
+        *variance_rows = threshold * (1 - p) / (p * p);
+        return;
+    }
+    double each = whole + p, near = threshold / each;
+    double far = FAR_SIGMA * sqrt(near * p * (1 - p)) / each + 2;
+    uint64_t from = near > far ? (uint64_t)(near - far) : 0;
+    double sum = 0, squares = 0;
+    for (uint64_t k = 0;; k++) {
+        double above = rows_above(law, from + k);
+        if (above < DBL_MIN)
+            break;
+        sum += above;
+        squares += (2 * (double)k + 1) * above;
+    }
+    *mean_rows = (double)from + sum;
+    *variance_rows = squares - sum * sum > 0 ? squares - sum * sum : 0;
+}

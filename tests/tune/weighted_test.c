@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: the law of a weighted partition's bytes is that of bk_advance(), and its bounds hold. Method: the
+ * exact law against a sum over all ways in small cases; and against partitions that the core makes of random
+ * ids. Seeds are fixed, so the test passes always or never: Kolmogorov and Smirnov's distance stays below
+ * what chance passes once in 10^10 (Massart: 2 exp(-2 n d^2)), means and tails within 8 standard errors
+ * (below 1e-14 each by the normal law, which sums of this many parts follow closely). */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "bucketing/route.h"
+#include "kernel/random.h"
+#include "tune/odds.h"
+#include "tune/weighted.h"
+
+#define PARTITIONS 20000u
+
+static void assert_near(double actual, double expected, double relative)
+{
+    if (!(fabs(actual - expected) <= relative * fabs(expected)))
+        fail_msg("%.17g is not %.17g", actual, expected);
+}
+
+/* P(N > n) by going through the counter's values row by row. */
+static double naive_above(const struct tune_weighted *law, uint64_t rows)
+{
+    double at[64] = {1}, p = (double)(law->row_bytes % law->bytes) / (double)law->bytes;
+    uint64_t whole = law->row_bytes / law->bytes;
+    for (uint64_t n = 0; n < rows; n++) {
+        double next[64] = {0};
+        for (uint64_t count = 0; count < law->threshold; count++) {
+            if (count + whole < law->threshold)
+                next[count + whole] += at[count] * (1 - p);
+            if (count + whole + 1 < law->threshold)
+                next[count + whole + 1] += at[count] * p;
+        }
+        for (size_t i = 0; i < 64; i++)
+            at[i] = next[i];
+    }
+    double sum = 0;
+    for (uint64_t count = 0; count < law->threshold; count++)
+        sum += at[count];
+    return sum;
+}
+
+static void test_law_is_the_sum_over_all_ways(void **state)
+{
+    (void)state;
+    for (uint64_t threshold = 1; threshold <= 40; threshold += 13) {
+        for (uint64_t row_bytes = 25; row_bytes <= 700; row_bytes += 75) {
+            struct tune_weighted law = {100, threshold, row_bytes};
+            double mean = 0, squares = 0;
+            double above = 1;
+            for (uint64_t rows = 0; above > 1e-18; rows++) {
+                above = naive_above(&law, rows);
+                mean += above;
+                squares += (2 * (double)rows + 1) * above;
+                if (rows % 7 != 0 || above == 0)
+                    continue;
+                assert_near(tune_weighted_above(&law, rows * row_bytes), above, 1e-9);
+                assert_near(tune_weighted_above(&law, rows * row_bytes + row_bytes - 1), above, 1e-9);
+                double below = tune_weighted_below(&law, rows * row_bytes + 1);
+                assert_true(fabs(below - (1 - above)) < 1e-12);
+            }
+            double bytes = (double)row_bytes;
+            assert_near(tune_weighted_mean_bytes(&law), mean * bytes, 1e-9);
+            double stddev = sqrt(fmax(squares - mean * mean, 0)) * bytes;
+            assert_true(fabs(tune_weighted_stddev_bytes(&law) - stddev) < 1e-5 * bytes);
+        }
+    }
+}
+
+static void test_small_rows_have_the_probabilistic_law(void **state)
+{
+    (void)state;
+    struct tune_weighted law = {512, 40, 1};
+    struct tune_law same = {1.0 / 512, 40};
+    assert_near(tune_weighted_mean_bytes(&law), tune_mean_rows(&same), 1e-14);
+    assert_near(tune_weighted_stddev_bytes(&law), tune_stddev_rows(&same), 1e-14);
+    for (uint64_t rows = 4000; rows < 60000; rows += 1234) {
+        assert_near(tune_weighted_below(&law, rows), tune_below(&same, rows), 1e-12);
+        assert_near(tune_weighted_above(&law, rows), tune_above(&same, rows), 1e-12);
+    }
+    for (double p = 0.001; p < 1; p += 0.037)
+        assert_true(tune_weighted_quantile(&law, p) == tune_quantile(&same, p));
+    assert_near(tune_weighted_increments_per_1000_rows(&law), 1000.0 / 512, 1e-14);
+}
+
+static void test_quantile_is_the_least_that_reaches(void **state)
+{
+    (void)state;
+    for (uint64_t row_bytes = 30; row_bytes < 900; row_bytes += 110) {
+        struct tune_weighted law = {100, 25, row_bytes};
+        for (double p = 0.01; p < 1; p += 0.07) {
+            uint64_t bytes = tune_weighted_quantile(&law, p);
+            assert_true(bytes % row_bytes == 0);
+            assert_true(1 - tune_weighted_above(&law, bytes) >= p - 1e-12);
+            assert_true(1 - tune_weighted_above(&law, bytes - row_bytes) < p + 1e-12);
+        }
+    }
+    struct tune_weighted exact = {100, 25, 500};
+    assert_int_equal(tune_weighted_quantile(&exact, 0), 2500);
+    assert_int_equal(tune_weighted_quantile(&exact, 0.999), 2500);
+    struct tune_weighted endless = {UINT64_MAX, UINT64_C(1) << 40, 3};
+    assert_true(tune_weighted_quantile(&endless, 0.5) == UINT64_MAX);
+}
+
+/* --- against the core */
+
+typedef uint64_t size_maker(struct sim_random *random, uint64_t row);
+
+static uint64_t size_const;
+static uint64_t constant(struct sim_random *random, uint64_t row)
+{
+    (void)random;
+    (void)row;
+    return size_const;
+}
+static uint64_t mixed(struct sim_random *random, uint64_t row)
+{
+    (void)row;
+    return sim_random_below(random, 20) == 0 ? 1000 : 20;
+}
+static uint64_t in_stretches(struct sim_random *random, uint64_t row)
+{
+    (void)random;
+    return row / 1000 % 3 == 0 ? 900 : 7;
+}
+static uint64_t heavy(struct sim_random *random, uint64_t row)
+{
+    (void)row;
+    return sim_random_below(random, 100) == 0 ? 1000 + sim_random_below(random, 20000) : 40;
+}
+
+static int compare(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+static uint64_t sizes[PARTITIONS];
+
+static void make_partitions(const struct tune_weighted *law, size_maker *size, uint64_t seed)
+{
+    struct bk_strategy strategy;
+    struct bk_key_state state = {0};
+    struct sim_random ids, draws;
+    assert_int_equal(bk_strategy_weighted(law->bytes, law->threshold, &strategy), BK_OK);
+    sim_random_init(&ids, seed, SIM_FUZZ, 0);
+    sim_random_init(&draws, seed, SIM_FUZZ, 1);
+    uint64_t bytes = 0;
+    for (uint64_t row = 0; state.bucket < (int64_t)PARTITIONS; row++) {
+        struct bk_row next = {.id = sim_random_next(&ids), .bytes = size(&draws, row)};
+        struct bk_effect effect;
+        bytes += next.bytes;
+        assert_int_equal(bk_advance(&strategy, &state, &next, &effect), BK_OK);
+        if (!effect.rolled)
+            continue;
+        sizes[state.bucket - 1] = bytes;
+        bytes = 0;
+    }
+}
+
+static double mean_of_sizes(double *stddev)
+{
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < PARTITIONS; i++)
+        sum += (double)sizes[i];
+    double mean = sum / PARTITIONS;
+    for (size_t i = 0; i < PARTITIONS; i++)
+        squares += ((double)sizes[i] - mean) * ((double)sizes[i] - mean);
+    *stddev = sqrt(squares / PARTITIONS);
+    return mean;
+}
+
+static void test_rows_of_one_size_follow_the_law(void **state)
+{
+    (void)state;
+    static const uint64_t row_bytes[] = {50, 333, 1000, 1500, 7300};
+    for (size_t i = 0; i < sizeof row_bytes / sizeof *row_bytes; i++) {
+        struct tune_weighted law = {1000, 20, row_bytes[i]};
+        size_const = row_bytes[i];
+        make_partitions(&law, constant, i + 1);
+        double stddev, mean = mean_of_sizes(&stddev), own = tune_weighted_stddev_bytes(&law);
+        assert_true(fabs(mean - tune_weighted_mean_bytes(&law)) <= 8 * own / sqrt(PARTITIONS) + 1e-6);
+        assert_true(fabs(stddev - own) <= 0.06 * own + 1e-6);
+        qsort(sizes, PARTITIONS, sizeof *sizes, compare);
+        double most = sqrt(log(2e10) / (2.0 * PARTITIONS));
+        for (size_t j = 0; j < PARTITIONS; j++) {
+            if (j + 1 < PARTITIONS && sizes[j + 1] == sizes[j])
+                continue;
+            double below = 1 - tune_weighted_above(&law, sizes[j]);
+            assert_true(fabs(below - (double)(j + 1) / PARTITIONS) <= most);
+        }
+    }
+}
+
+static void check_bounds(const struct tune_weighted *law)
+{
+    for (uint64_t bytes = 0; bytes < 3 * law->bytes * law->threshold; bytes += law->bytes / 2) {
+        double below = 0, above = 0;
+        for (size_t i = 0; i < PARTITIONS; i++) {
+            below += sizes[i] < bytes;
+            above += sizes[i] > bytes;
+        }
+        double most[] = {tune_weighted_below_most(law, bytes), tune_weighted_above_most(law, bytes)};
+        assert_true(below <= PARTITIONS * most[0] + 8 * sqrt(PARTITIONS * most[0] + 8));
+        assert_true(above <= PARTITIONS * most[1] + 8 * sqrt(PARTITIONS * most[1] + 8));
+    }
+}
+
+/* The mean is bytes x threshold; the standard deviation of independent sizes has a formula, and that of any
+ * order a bound. */
+static void test_rows_of_any_size_up_to_the_unit_keep_the_bounds(void **state)
+{
+    (void)state;
+    struct tune_weighted law = {1000, 20, 0};
+    double target = 20000, most = tune_weighted_stddev_most(&law), stddev;
+    make_partitions(&law, mixed, 11);
+    double mean = mean_of_sizes(&stddev);
+    double first = (1000.0 + 19 * 20) / 20, second = (1000.0 * 1000 + 19 * 400) / 20;
+    double own = 1000 * sqrt(20 * (1 - second / (1000 * first)));
+    assert_true(fabs(mean - target) <= 8 * own / sqrt(PARTITIONS));
+    assert_true(fabs(stddev - own) <= 0.06 * own && own < 0.6 * most);
+    check_bounds(&law);
+    make_partitions(&law, in_stretches, 12);
+    mean = mean_of_sizes(&stddev);
+    assert_true(fabs(mean - target) <= 8 * most / sqrt(PARTITIONS));
+    assert_true(stddev <= most * 1.06);
+    check_bounds(&law);
+}
+
+/* Above the unit rows overshoot: by what Lorden's inequality allows on average. */
+static void test_rows_above_the_unit_overshoot_by_no_more_than_lorden_allows(void **state)
+{
+    (void)state;
+    struct tune_weighted law = {1000, 20, 0};
+    make_partitions(&law, heavy, 13);
+    double stddev, mean = mean_of_sizes(&stddev), error = 8 * stddev / sqrt(PARTITIONS);
+    /* A size is 40, or 1000 + u with u uniform below 20000: w is at most 1 + floor of size / 1000. */
+    double first = 0.99 * 40 / 1000 + 0.01 * (1000 + 9999.5) / 1000, second = 0.99 * 40 / 1000;
+    for (int u = 0; u < 20000; u++) {
+        double whole = 1 + u / 1000, p = u % 1000 / 1000.0;
+        second += 0.01 / 20000 * (whole * whole * (1 - p) + (whole + 1) * (whole + 1) * p);
+    }
+    assert_true(mean >= 20000 - error);
+    assert_true(mean <= 20000 + 1000 * (second / first - 1) + error);
+    assert_true(mean > 22000); /* and they do overshoot */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_law_is_the_sum_over_all_ways),
+        cmocka_unit_test(test_small_rows_have_the_probabilistic_law),
+        cmocka_unit_test(test_quantile_is_the_least_that_reaches),
+        cmocka_unit_test(test_rows_of_one_size_follow_the_law),
+        cmocka_unit_test(test_rows_of_any_size_up_to_the_unit_keep_the_bounds),
+        cmocka_unit_test(test_rows_above_the_unit_overshoot_by_no_more_than_lorden_allows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
