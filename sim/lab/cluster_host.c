@@ -22,6 +22,7 @@ static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct si
 static void begin_operation(struct lab_cluster_run *run, struct lab_host_operation *operation, uint32_t key);
 static void pump(struct lab_cluster_run *run, uint32_t agent);
 static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
+static void ask_elsewhere(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
 static void acknowledge(struct lab_cluster_run *run, struct lab_host_operation *operation);
 static uint64_t due_rows(const struct lab_cluster_run *run, const struct lab_host_operation *operation);
 static void end_operation(struct lab_cluster_run *run, struct lab_host_operation *operation,
@@ -361,8 +362,26 @@ static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk
         acknowledge(run, operation);
     else if (action->kind == BK_ACT_DONE)
         end_operation(run, operation, action);
+    else if (action->kind == BK_ACT_PUT_ROW && action->is_retry &&
+             run->scenario->agents.retry == LAB_RETRY_ROUTE_AGAIN)
+        ask_elsewhere(run, agent, action);
     else
         ask(run, agent, action);
+}
+
+/* The trap: a client that does not keep what it tried, and asks for the bucket of now. The agent would have
+ * kept it, so the host stands in for such a client. */
+static void ask_elsewhere(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action)
+{
+    struct bk_action again = *action;
+    int64_t now_ns = lab_agent_clock(run, agent), bucket;
+    bool is_changing;
+    if (run->config.strategy.kind == BK_TIME)
+        again.bucket = lab_current_bucket(run, (uint32_t)action->key, now_ns);
+    else if (bk_kind_fires(run->config.strategy.kind) &&
+             bk_agent_view(run->agents[agent].agent, now_ns, action->key, &bucket, &is_changing))
+        again.bucket = bucket;
+    ask(run, agent, &again);
 }
 
 static void acknowledge(struct lab_cluster_run *run, struct lab_host_operation *operation)

@@ -213,7 +213,7 @@ static bool add_line(struct lab_rows *rows, const struct wl_trace_batch *line, s
         if (time_ns < rows->start_ns || time_ns >= rows->end_ns)
             continue;
         if (key->count == key->capacity) {
-            size_t capacity = key->capacity == 0 ? 64 : key->capacity * 2;
+            size_t capacity = key->capacity == 0 ? 2 : key->capacity * 2; /* most keys may have few rows */
             struct lab_arrival *grown = realloc(key->rows, capacity * sizeof *grown);
             if (grown == NULL)
                 return sim_fail_memory(error);

@@ -17,7 +17,8 @@
 #include "oracles.h"
 #include "workload/rows.h"
 
-#define LAB_ROWS_AHEAD 16u
+/* Few, since a million keys may each hold them. */
+#define LAB_ROWS_AHEAD 4u
 /* Under way at once of all agents together, as long as each has LAB_OPERATIONS_MIN. */
 #define LAB_OPERATIONS_MIN 64u
 #define LAB_OPERATIONS_ALL (UINT32_C(1) << 18)

@@ -67,6 +67,8 @@ void lab_conditions_begin(struct lab_cluster_run *run)
         lab_condition_set(verdict, LAB_CONDITION_MANY_AGENTS);
     if (levels_are_weak(run->scenario))
         lab_condition_set(verdict, LAB_CONDITION_WEAK_LEVELS);
+    if (agents->retry == LAB_RETRY_ROUTE_AGAIN)
+        lab_condition_set(verdict, LAB_CONDITION_ROUTE_AGAIN);
     if (wl_has_own_times(&run->scenario->workload))
         lab_condition_set(verdict, LAB_CONDITION_LATE_ROWS);
     if (run->config.coordination == BK_THREE_STATE &&

@@ -11,7 +11,7 @@
 #include "kernel/time.h"
 #include "stored.h"
 
-#define CELLS_MIN 16u
+#define CELLS_MIN 4u
 #define PAST_MIN  8u
 
 static int64_t current_bucket(const struct lab_lane *lane, const struct lab_lane_settings *settings,

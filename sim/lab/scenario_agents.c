@@ -28,6 +28,9 @@ static const struct lab_table clock_table = {
 
 static const struct lab_choice routings[] = {{"any", false}, {"key", true}, {NULL, 0}};
 
+static const struct lab_choice retries_go[] = {
+    {"same-bucket", LAB_RETRY_SAME_BUCKET}, {"route-again", LAB_RETRY_ROUTE_AGAIN}, {NULL, 0}};
+
 const struct lab_table lab_agents_table = {
     .fields = (const struct lab_field[]){
         {"count", lab_read_whole32, AGENTS(count), LAB_REQUIRED, 1, LAB_AGENTS_MAX,
@@ -39,6 +42,7 @@ const struct lab_table lab_agents_table = {
          "a whole number from 1 to 4096", NULL},
         {"routing", read_routing, AGENTS(by_key), LAB_OPTIONAL, 0, 0, NULL, routings},
         {"clock", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &clock_table},
+        {"retry", lab_read_choice, AGENTS(retry), LAB_OPTIONAL, 0, 0, NULL, retries_go},
         {"retries", lab_read_whole32, AGENTS(retries), LAB_OPTIONAL, 0, TRIES_MAX, TRIES_RANGE, NULL},
         {"counter_retries", lab_read_whole32, AGENTS(counter_retries), LAB_OPTIONAL, 0, TRIES_MAX,
          TRIES_RANGE, NULL},

@@ -165,6 +165,39 @@ static void test_cluster_late_rows_keep_their_bucket_by_guarded_alone(void **sta
     lab_result_destroy(result);
 }
 
+/* A retried row must land in the same bucket, or it stands twice. */
+static void test_cluster_rows_that_are_routed_again_stand_twice(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {"same-bucket", "route-again"};
+    for (int again = 0; again < 2; again++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "name: retries\nduration: 10m\nkeys: {count: 2}\narrivals: {rate: 40/s}\n"
+                 "agents: {count: 3, retry: %s}\n"
+                 "cluster: {network: {loss: 2%%}, timeouts: {write: 1s, client: 2s}}\nstrategies:\n"
+                 "  - time: {window: 10s}\n"
+                 "  - probabilistic: {bits: 2, threshold: 20, label: single}\n"
+                 "  - probabilistic: {bits: 2, threshold: 20, coordination: guarded, label: guarded}\n",
+                 ways[again]);
+        struct lab_result *result = run_text(text, 1);
+        static const char *const labels[] = {"time", "single", "guarded"};
+        for (size_t i = 0; i < 3; i++) {
+            char name[64];
+            snprintf(name, sizeof name, "%s.writes.duplicated", labels[i]);
+            double duplicated = metric(result, name);
+            snprintf(name, sizeof name, "%s.oracle.no_duplicates.violations", labels[i]);
+            assert_true(metric(result, name) == duplicated);
+            assert_true(again ? duplicated > 0 : duplicated == 0);
+            snprintf(name, sizeof name, "%s.oracle.conserved.violations", labels[i]);
+            assert_true(metric(result, name) == 0);
+            assert_int_equal(result->strategies[i].verdict.conditions >> LAB_CONDITION_ROUTE_AGAIN & 1,
+                             again);
+        }
+        lab_result_destroy(result);
+    }
+}
+
 static void test_cluster_over_a_trace_equals_stream(void **state)
 {
     (void)state;
@@ -472,6 +505,7 @@ int main(void)
         cmocka_unit_test(test_cluster_where_nothing_takes_time_equals_stream),
         cmocka_unit_test(test_cluster_with_rows_out_of_order_equals_stream),
         cmocka_unit_test(test_cluster_late_rows_keep_their_bucket_by_guarded_alone),
+        cmocka_unit_test(test_cluster_rows_that_are_routed_again_stand_twice),
         cmocka_unit_test(test_cluster_over_a_trace_equals_stream),
         cmocka_unit_test(test_cluster_every_coordination_of_one_agent_equals_stream),
         cmocka_unit_test(test_cluster_every_way_to_count_of_one_agent_equals_stream),

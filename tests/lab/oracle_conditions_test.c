@@ -289,7 +289,10 @@ static void test_promise_is_broken_when_nothing_excuses_it(void **state)
     assert_false(lab_promise_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
     verdict.is_judged[LAB_ORACLE_FINDABLE] = true;
     assert_true(lab_promise_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
-    verdict.conditions = ~promise->except;
+    uint32_t broken_rule = UINT32_C(1) << LAB_CONDITION_ROUTE_AGAIN;
+    verdict.conditions = broken_rule;
+    assert_false(lab_promise_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
+    verdict.conditions = ~(promise->except | broken_rule);
     assert_true(lab_promise_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
     verdict.conditions = promise->except;
     assert_false(lab_promise_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));

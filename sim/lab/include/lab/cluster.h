@@ -25,6 +25,9 @@ struct lab_consistency {
     enum cass_consistency write, read, state, serial;
 };
 
+/* Where a client puts a row again whose outcome it does not know. */
+enum lab_retry { LAB_RETRY_SAME_BUCKET, LAB_RETRY_ROUTE_AGAIN };
+
 struct lab_agents {
     bool present;
     uint32_t count;           /* 1 to LAB_AGENTS_MAX */
@@ -34,6 +37,7 @@ struct lab_agents {
     double clock_drift;       /* and drifts uniformly within plus or minus this; 20ppm = 20e-6; default 0 */
     int64_t clock_bound_ns;   /* the discipline keeps it within this, except after a clock_jump; default: the
                                  offset */
+    int retry;                /* enum lab_retry; default: into the same bucket */
     uint32_t retries;         /* of what may be repeated; default 3 */
     uint32_t counter_retries; /* of counter updates; default 0, as drivers do */
     int64_t timeout_ns;       /* the client's own; default 12s (cluster.timeouts.client) */

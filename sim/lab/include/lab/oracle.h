@@ -52,7 +52,8 @@ const char *lab_oracle_about(enum lab_oracle oracle); /* one sentence */
     X(WEAK_LEVELS, "weak_levels", "reads and writes need not meet in a replica")                             \
     X(REFUSED_ROWS, "refused_rows", "rows were refused, or left unresolved")                                 \
     X(FAULTS, "faults", "anything failed at all")                                                            \
-    X(LATE_ROWS, "late_rows", "rows came later than their own time says")
+    X(LATE_ROWS, "late_rows", "rows came later than their own time says")                                    \
+    X(ROUTE_AGAIN, "route_again", "retried rows are routed again, which no promise survives")
 
 enum lab_condition {
 #define LAB_CONDITION_ENUM(name, text, what) LAB_CONDITION_##name,
