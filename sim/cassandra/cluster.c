@@ -65,6 +65,8 @@ void cass_request(struct cass_cluster *cluster, uint32_t client, uint32_t coordi
 {
     assert(client < cluster->config.client_count);
     assert(coordinator < cluster->node_count || coordinator == CASS_ANY_NODE);
+    for (uint32_t i = 0; i < statement->named_count; i++)
+        assert(i < CASS_NAMED_MAX && statement->named[i].name < cluster->config.named_columns);
     if (!cass_cluster_is_sound(cluster))
         return;
     uint32_t position;
@@ -102,6 +104,7 @@ void cass_reply_discard(struct cass_cluster *cluster, uint64_t slot)
 {
     const struct reply_slot *reply = reply_at(cluster, (uint32_t)slot);
     cass_row_release(cluster, reply->row);
+    cass_pool_give(&cluster->named, reply->named);
     cass_pool_give(&cluster->replies, (uint32_t)slot);
 }
 
@@ -138,6 +141,8 @@ static uint32_t find_entity(struct cass_cluster *cluster, const struct cass_stat
         return entity;
     default:
         entity = cass_register_need(cluster, statement->key);
+        if (statement->kind >= CASS_WRITE_NAMED)
+            cass_named_need(cluster, entity);
         *position = register_at(cluster, entity)->position;
         return entity;
     }

@@ -253,6 +253,10 @@ static bool create_pools(struct cass_cluster *cluster)
     ok = cass_pool_create(&cluster->images, factor * sizeof(struct image)) && ok;
     ok = cass_pool_create(&cluster->shards, factor * factor * sizeof(struct shard)) && ok;
     ok = cass_pool_create(&cluster->paxos, factor * sizeof(struct paxos_state)) && ok;
+    size_t named =
+        (cluster->config.named_columns > 0 ? cluster->config.named_columns : 1) * sizeof(struct cell);
+    ok = cass_pool_create(&cluster->named, named) && ok;
+    ok = cass_pool_create(&cluster->named_copies, factor * named) && ok;
     for (size_t i = 0; i < sizeof(cluster->tables) / sizeof(cluster->tables[0]); i++)
         ok = cass_table_create(&cluster->tables[i]) && ok;
     return ok;

@@ -99,6 +99,7 @@ struct body {
     uint32_t leader; /* position among the replicas */
     struct shard shard;
     struct shard shards[CASS_CLUSTER_REPLICAS_MAX];
+    uint32_t named;                              /* named columns; CASS_NONE: none */
     uint32_t answers[CASS_CLUSTER_REPLICAS_MAX]; /* of a read: the body that each replica sent */
 };
 
@@ -111,6 +112,7 @@ struct register_entry {
     uint64_t key;
     uint32_t position; /* in the ring */
     uint32_t paxos;    /* its states; CASS_NONE: none yet */
+    uint32_t named;    /* its named columns, a copy a replica; CASS_NONE: none yet */
 };
 
 struct counter_entry {
@@ -268,13 +270,14 @@ struct cass_cluster {
     int64_t *gone_since;         /* (place, node): NEVER: can be reached */
     struct hint_list *hints_for; /* (node that stores, node that is to have them) */
     union {
-        struct cass_pool pools[15];
+        struct cass_pool pools[17];
         struct {
             struct cass_pool messages, bodies, operations, rows, expiries, hints, replies, locks;
             struct cass_pool partitions, registers, counters; /* never given back: in order of first use */
             struct cass_pool images, shards,
                 paxos; /* one a replica for each register, counter, LWT'd register */
             struct cass_pool chunks;
+            struct cass_pool named, named_copies; /* the columns of a message; one a replica for each row */
         };
     };
     union {
@@ -290,7 +293,8 @@ struct cass_cluster {
 
 struct reply_slot {
     uint32_t next;
-    uint32_t row; /* that an OK confirms */
+    uint32_t row;   /* that an OK confirms */
+    uint32_t named; /* named columns that were read */
     struct cass_reply reply;
 };
 
@@ -334,6 +338,11 @@ static inline struct shard *shard_at(const struct cass_cluster *cluster, uint32_
 {
     return (struct shard *)(void *)(cluster->shards.items + entry * cluster->shards.item_size) +
            replica * cluster->factor + leader;
+}
+
+static inline struct cell *named_at(const struct cass_cluster *cluster, uint32_t index)
+{
+    return (struct cell *)(void *)(cluster->named.items + index * cluster->named.item_size);
 }
 
 static inline uint32_t bit_count(uint32_t set)
@@ -394,6 +403,20 @@ void cass_register_tell(const struct cass_cluster *cluster, uint32_t entity); /*
 uint32_t cass_counter_find(const struct cass_cluster *cluster, uint64_t key);
 uint32_t cass_counter_need(struct cass_cluster *cluster, uint64_t key);
 uint32_t cass_body_new(struct cass_cluster *cluster); /* with one reference */
+/* named.c: rows of named columns, which are registers with one copy of the columns a replica. */
+void cass_named_need(struct cass_cluster *cluster, uint32_t entity);
+/* What a statement sets, as columns of a message. */
+uint32_t cass_named_set(struct cass_cluster *cluster, const struct cass_statement *statement,
+                        int64_t timestamp_us);
+/* A replica's columns as they are now; CASS_NONE when the register has none. */
+uint32_t cass_named_copy(struct cass_cluster *cluster, uint32_t entity, uint32_t replica);
+void cass_named_apply(struct cass_cluster *cluster, uint32_t entity, uint32_t replica, uint32_t named);
+/* The merge of those that the replicas in `set` answered, into the body that gathers. */
+void cass_named_gather(struct cass_cluster *cluster, uint32_t gathered, uint32_t set);
+bool cass_named_equal(const struct cass_cluster *cluster, uint32_t left, uint32_t right);
+bool cass_named_is_found(const struct cass_cluster *cluster, uint32_t named);
+/* What a replica's read of them costs beyond read_ns. */
+int64_t cass_named_cost(const struct cass_cluster *cluster, uint32_t entity, uint32_t replica);
 void cass_body_release(struct cass_cluster *cluster, uint32_t body);
 void cass_image_clear(struct image *image);
 void cass_image_set(struct image *image, const struct cass_statement *statement, int64_t timestamp_us,

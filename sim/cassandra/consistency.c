@@ -45,10 +45,13 @@ bool cass_statement_is_valid(const struct cass_statement *statement)
     case CASS_DELETE_ROW:
     case CASS_WRITE_COLUMNS:
     case CASS_DELETE_COLUMNS:
+    case CASS_WRITE_NAMED:
+    case CASS_DELETE_NAMED:
         return is_write_level(level);
     case CASS_READ_ROWS:
     case CASS_COUNT_ROWS:
     case CASS_READ_COUNTER:
+    case CASS_READ_NAMED:
         return level != CASS_ANY && !is_serial(level);
     case CASS_READ_COLUMNS:
         return level != CASS_ANY;

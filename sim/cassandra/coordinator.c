@@ -45,6 +45,7 @@ void cass_operation_begin(struct cass_cluster *cluster, uint32_t index, uint32_t
     case CASS_COUNT_ROWS:
     case CASS_READ_COLUMNS:
     case CASS_READ_COUNTER:
+    case CASS_READ_NAMED:
         begin_read(cluster, index);
         break;
     case CASS_CAS_COLUMNS:
@@ -112,6 +113,11 @@ void cass_operation_answer(struct cass_cluster *cluster, uint32_t index, enum ca
     /* A driver tells answers apart by their stream id, so it sees a doubled one once. */
     uint32_t slot = cass_pool_take(&cluster->replies);
     struct reply_slot *reply = reply_at(cluster, slot);
+    reply->named = CASS_NONE;
+    if (result == CASS_OK && operation->statement.kind == CASS_READ_NAMED) {
+        reply->named = body_at(cluster, operation->gathered)->named; /* they are the answer's now */
+        body_at(cluster, operation->gathered)->named = CASS_NONE;
+    }
     reply->row = result == CASS_OK && operation->is_carrying_row ? operation->body : CASS_NONE;
     if (operation->is_carrying_row)
         memset(&reply->reply, 0, sizeof reply->reply);

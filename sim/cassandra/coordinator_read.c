@@ -170,6 +170,8 @@ static bool gather(struct cass_cluster *cluster, uint32_t index)
         return is_mismatch;
     }
     cass_image_clear(&body->image);
+    cass_named_gather(cluster, operation->gathered, operation->asked);
+    body = body_at(cluster, operation->gathered);
     for (uint32_t leader = 0; leader < cluster->factor; leader++)
         body->shards[leader] = (struct shard){0};
     for (uint32_t set = operation->asked; set != 0; set &= set - 1) {
@@ -205,7 +207,8 @@ static uint32_t laggards(const struct cass_cluster *cluster, uint32_t index)
             for (uint32_t leader = 0; leader < cluster->factor; leader++)
                 is_behind = is_behind || answer->shards[leader].clock != body->shards[leader].clock;
         } else {
-            is_behind = !cass_image_equal(&answer->image, &body->image);
+            is_behind = !cass_image_equal(&answer->image, &body->image) ||
+                        !cass_named_equal(cluster, answer->named, body->named);
         }
         behind |= (is_behind ? UINT32_C(1) : 0) << replica;
     }
@@ -311,7 +314,8 @@ static void finish_cells(struct cass_cluster *cluster, uint32_t index)
     struct cass_reply *reply = &operation->reply;
     const struct image *image = &body_at(cluster, operation->gathered)->image;
     reply->columns_mask = cass_image_live(image, now_ns(cluster), reply->columns);
-    reply->found = reply->columns_mask != 0;
+    reply->found = reply->columns_mask != 0 ||
+                   cass_named_is_found(cluster, body_at(cluster, operation->gathered)->named);
 }
 
 static void finish_counter(struct cass_cluster *cluster, uint32_t index)

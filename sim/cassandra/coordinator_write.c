@@ -126,6 +126,12 @@ static uint32_t cells_of(struct cass_cluster *cluster, uint32_t index)
     int64_t timestamp = statement->timestamp_us;
     if (timestamp == NO_TIME)
         timestamp = cass_node_timestamp_us(cluster, operation->place, NO_TIME);
+    if (statement->kind == CASS_WRITE_NAMED || statement->kind == CASS_DELETE_NAMED) {
+        cass_image_clear(&body_at(cluster, body_index)->image);
+        uint32_t named = cass_named_set(cluster, statement, timestamp);
+        body_at(cluster, body_index)->named = named;
+        return body_index;
+    }
     cass_image_set(&body_at(cluster, body_index)->image, statement, timestamp, now_ns(cluster));
     return body_index;
 }

@@ -19,6 +19,9 @@ void cass_replica_receive(struct cass_cluster *cluster, uint32_t index)
         timeout = config->timeout_read_ns;
         break;
     case MESSAGE_READ_CELLS:
+        service = config->read_ns + cass_named_cost(cluster, message->entity, message->replica);
+        timeout = config->timeout_read_ns;
+        break;
     case MESSAGE_READ_SHARDS:
         service = config->read_ns;
         timeout = config->timeout_read_ns;
@@ -107,6 +110,7 @@ static void apply(struct cass_cluster *cluster, const struct message *message)
     case MESSAGE_WRITE_CELLS:
         cass_image_merge(image_at(cluster, message->entity, replica),
                          &body_at(cluster, message->body)->image);
+        cass_named_apply(cluster, message->entity, replica, body_at(cluster, message->body)->named);
         cass_register_tell(cluster, message->entity);
         break;
     case MESSAGE_WRITE_SHARD: {
@@ -143,6 +147,8 @@ static uint32_t read_copy(struct cass_cluster *cluster, const struct message *me
     struct body *body = body_at(cluster, index);
     if (message->kind == MESSAGE_READ_CELLS) {
         body->image = *image_at(cluster, message->entity, message->replica);
+        uint32_t named = cass_named_copy(cluster, message->entity, message->replica);
+        body_at(cluster, index)->named = named;
     } else {
         for (uint32_t leader = 0; leader < cluster->factor; leader++)
             body->shards[leader] = *shard_at(cluster, message->entity, message->replica, leader);

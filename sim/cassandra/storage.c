@@ -73,13 +73,16 @@ uint32_t cass_body_new(struct cass_cluster *cluster)
 {
     uint32_t index = cass_pool_take(&cluster->bodies);
     body_at(cluster, index)->references = 1;
+    body_at(cluster, index)->named = CASS_NONE;
     return index;
 }
 
 void cass_body_release(struct cass_cluster *cluster, uint32_t index)
 {
-    if (index != CASS_NONE && --body_at(cluster, index)->references == 0)
-        cass_pool_give(&cluster->bodies, index);
+    if (index == CASS_NONE || --body_at(cluster, index)->references > 0)
+        return;
+    cass_pool_give(&cluster->named, body_at(cluster, index)->named);
+    cass_pool_give(&cluster->bodies, index);
 }
 
 void cass_image_clear(struct image *image)

@@ -2,9 +2,11 @@
 /* An in-process mock Cassandra: nodes, replicas, coordinators and the network between them, as discrete
  * events.
  *
- * It knows tables, not buckets. Three kinds of storage, each held per replica, so that copies differ as they
+ * It knows tables, not buckets. Four kinds of storage, each held per replica, so that copies differ as they
  * do in life:
  *  - registers: a row of up to CASS_COLUMNS int64 columns under a 64-bit key, last write wins, LWT by Paxos;
+ *  - rows of named columns: as many int64 columns under a 64-bit key as the config says, each with a
+ * timestamp of its own, written and deleted some at a time and read all at once;
  *  - counters: one counter column under a 64-bit key, one shard a leader, added to and never set;
  *  - data: partitions (key, bucket) that count rows, bytes and tombstones; row ids are kept only while a
  *    replica misses the row or its writer has no answer.
@@ -25,6 +27,8 @@
 #include "kernel/sampler.h"
 
 #define CASS_COLUMNS              6
+#define CASS_NAMED_MAX            8 /* named columns that one statement writes or deletes */
+#define CASS_NAMED_COLUMNS_MAX    65536u
 #define CASS_DATACENTERS_MAX      8
 #define CASS_CLUSTER_REPLICAS_MAX 32u /* of all datacenters together */
 #define CASS_CLUSTER_NODES_MAX    1024u
@@ -65,8 +69,9 @@ struct cass_cluster_config {
     uint32_t datacenter_count;
     struct cass_datacenter datacenters[CASS_DATACENTERS_MAX];
     uint32_t num_tokens;
-    uint32_t client_count;              /* agents: agent i stands in datacenter i % datacenter_count */
-    struct sim_size latency_ns;         /* one way, between two processes of a datacenter; constant 0: none */
+    uint32_t client_count;      /* agents: agent i stands in datacenter i % datacenter_count */
+    uint32_t named_columns;     /* of each row of named columns; 0, the default: there are no such rows */
+    struct sim_size latency_ns; /* one way, between two processes of a datacenter; constant 0: none */
     struct sim_size latency_between_ns; /* between datacenters */
     double loss, duplicate;             /* chance of each message */
     uint32_t concurrency;               /* requests that a node serves at once */
@@ -92,8 +97,18 @@ enum cass_statement_kind {
     CASS_DELETE_COLUMNS, /* registers: tombstones for the columns in set_mask */
     CASS_READ_COLUMNS,   /* registers: at a plain or a SERIAL level */
     CASS_CAS_COLUMNS,    /* registers: LWT: IF the columns in if_mask have these values, or IF NOT EXISTS */
+    CASS_WRITE_NAMED,    /* rows of named columns: plain write of the columns in `named` */
+    CASS_DELETE_NAMED,   /* the same: tombstones */
+    CASS_READ_NAMED,     /* all columns of a row, at a plain level; see cass_reply_named() */
     CASS_ADD_COUNTER,
     CASS_READ_COUNTER
+};
+
+/* A column's name is a number below named_columns. */
+struct cass_named {
+    uint32_t name;
+    int64_t value;
+    int64_t timestamp_us; /* of a statement, as cass_statement's; of a reply, as stored */
 };
 
 struct cass_statement {
@@ -115,6 +130,8 @@ struct cass_statement {
     bool if_absent;
     int64_t set[CASS_COLUMNS], equal[CASS_COLUMNS];
     int64_t delta; /* CASS_ADD_COUNTER */
+    uint32_t named_count;
+    struct cass_named named[CASS_NAMED_MAX]; /* of a delete without values */
 };
 
 enum cass_result {
@@ -169,6 +186,10 @@ void cass_handle(struct cass_cluster *cluster, const struct sim_event *event);
  * row's id is forgotten only after an OK for it was taken, so a client that had given up waiting discards. */
 void cass_reply_take(struct cass_cluster *cluster, uint64_t slot, struct cass_reply *out);
 void cass_reply_discard(struct cass_cluster *cluster, uint64_t slot);
+/* The live columns that a CASS_READ_NAMED found, by rising name, before its reply is taken: fills at most
+ * `capacity` of them, and returns how many there are. */
+uint32_t cass_reply_named(const struct cass_cluster *cluster, uint64_t slot, struct cass_named *out,
+                          uint32_t capacity);
 
 /* Faults. Places are nodes 0..n-1 and clients n..n+c-1. */
 uint32_t cass_place_count(const struct cass_cluster *cluster);
@@ -228,6 +249,9 @@ bool cass_peek_columns(const struct cass_cluster *cluster, uint32_t node, uint64
                        uint32_t *mask);
 /* The register as a reader of all replicas would find it now, committed values alone. */
 bool cass_peek_merged(const struct cass_cluster *cluster, uint64_t key, int64_t *columns, uint32_t *mask);
+/* The same of a row of named columns: as cass_reply_named(). */
+uint32_t cass_peek_named(struct cass_cluster *cluster, uint64_t key, struct cass_named *out,
+                         uint32_t capacity);
 /* How many replicas hold a row that was written: all of them for one of which nothing is open any more. */
 uint32_t cass_row_held(const struct cass_cluster *cluster, uint64_t key, int64_t bucket, uint64_t row_id);
 /* Whether any replica holds a row whose writer never took an OK. */
