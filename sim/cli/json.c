@@ -80,7 +80,7 @@ static json_t *strategies_of(const struct lab_result *result)
         const struct lab_strategy_result *strategy = &result->strategies[i];
         json_t *object = json_object();
         bool is_fine = cli_json_set(object, "label", json_string(strategy->label)) &&
-                       cli_json_set(object, "kind", json_string(bk_kind_name(strategy->strategy.kind))) &&
+                       cli_json_set(object, "kind", json_string(lab_result_kind(strategy))) &&
                        cli_json_set(object, "placement_digest", hex(strategy->placement_digest)) &&
                        cli_json_set(object, "metrics", metrics_of(&strategy->metrics));
         list = cli_json_append(list, cli_json_complete(object, is_fine));

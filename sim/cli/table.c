@@ -14,6 +14,7 @@
 #define LABEL_COLUMNS 13
 
 static void print_heading(const struct lab_result *result);
+static void print_title(const struct lab_result *result);
 static bool print_strategy(const struct lab_strategy_result *strategy, bool has_colour);
 static void print_number(const struct lab_metrics *metrics, const char *name, int columns);
 static void print_sizes(const struct lab_metrics *metrics, bool is_closed);
@@ -26,6 +27,11 @@ void cli_print_result(const struct lab_result *result)
 {
     bool has_colour = cli_has_colour(), has_open_only = false;
     print_heading(result);
+    if (result->strategy_count > 0 && result->strategies[0].is_idgen) {
+        cli_print_identifiers(result);
+        print_expects(result, has_colour);
+        return;
+    }
     printf("              partitions               rows, closed      bytes, closed ops/ part\n"
            "strategy      total closed  tiny  over   p50   p99   max    p99    max 1000 read\n");
     for (size_t i = 0; i < result->strategy_count; i++)
@@ -87,6 +93,10 @@ void cli_settings(const struct lab_strategy_result *result, char *buffer)
 static void settings_of_kind(const struct lab_strategy_result *result, char *buffer)
 {
     const struct bk_strategy *strategy = &result->strategy;
+    if (result->is_idgen) {
+        cli_idgen_settings(&result->idgen, buffer);
+        return;
+    }
     static const char *const units[] = {"none", "hour", "day", "week", "month"};
     char window[CLI_NUMBER_SIZE], epoch[SIM_TIME_TEXT_SIZE];
     switch (strategy->kind) {
@@ -173,15 +183,16 @@ static void print_heading(const struct lab_result *result)
 {
     char rows[CLI_NUMBER_SIZE], keys[CLI_NUMBER_SIZE];
     char start[SIM_TIME_TEXT_SIZE], end[SIM_TIME_TEXT_SIZE];
+    if (result->strategy_count > 0 && result->strategies[0].is_idgen) {
+        print_title(result);
+        printf("\nidentifiers for %.10g s\n\n", (double)(result->end_ns - result->start_ns) / 1e9);
+        return;
+    }
     cli_grouped(result->rows, rows);
     cli_grouped(result->keys, keys);
     sim_time_format(result->start_ns, start);
     sim_time_format(result->end_ns, end);
-    cli_print_text(stdout, result->scenario_name);
-    if (result->about != NULL && result->about[0] != '\0') {
-        fputs(": ", stdout);
-        cli_print_text(stdout, result->about);
-    }
+    print_title(result);
     printf("\n%s row%s of %s key%s, %s to %s", rows, result->rows == 1 ? "" : "s", keys,
            result->keys == 1 ? "" : "s", start, end);
     if (result->source != NULL && strcmp(result->source, "made") != 0) {
@@ -189,6 +200,15 @@ static void print_heading(const struct lab_result *result)
         cli_print_text(stdout, result->source);
     }
     fputs("\n\n", stdout);
+}
+
+static void print_title(const struct lab_result *result)
+{
+    cli_print_text(stdout, result->scenario_name);
+    if (result->about != NULL && result->about[0] != '\0') {
+        fputs(": ", stdout);
+        cli_print_text(stdout, result->about);
+    }
 }
 
 /* Returns whether the row shows open partitions, none being closed. */

@@ -17,6 +17,8 @@ void cli_print_cluster(const struct lab_result *result);
 void cli_print_costs(const struct lab_result *result);
 /* The fourth: what the oracles found. */
 void cli_print_oracles(const struct lab_result *result);
+/* The one table of a run of identifiers. */
+void cli_print_identifiers(const struct lab_result *result);
 /* A row's first column, on a line of its own where it is too long. */
 void cli_print_label(const char *label);
 /* NaN where there is none. */
@@ -24,6 +26,7 @@ double cli_figure(const struct lab_metrics *metrics, const char *name);
 /* "bits 9, threshold 40, three-state, lead 10s"; buffer holds CLI_SETTINGS_SIZE. */
 #define CLI_SETTINGS_SIZE 192
 void cli_settings(const struct lab_strategy_result *result, char *buffer);
+void cli_idgen_settings(const struct bk_idgen_config *config, char *buffer);
 /* Whether stdout takes colours: a terminal, and neither NO_COLOR nor TERM=dumb. */
 bool cli_has_colour(void);
 /* "1 of 3 expectations of chat-channels failed", SIM_ERROR_CHECK; true when they hold. */

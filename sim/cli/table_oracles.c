@@ -13,7 +13,8 @@ static void print_cell(double value, bool has_colour);
 /* In the order of enum lab_oracle. */
 static const char *const headings[] = {"find", "newst", "agree", "mono", "gaps",
                                        "dupl", "bound", "consv", "live"};
-_Static_assert(sizeof headings / sizeof headings[0] == LAB_ORACLE_COUNT, "a heading an oracle");
+#define SHOWN_COUNT (sizeof headings / sizeof headings[0])
+_Static_assert(SHOWN_COUNT == LAB_ORACLE_UNIQUE, "a heading an oracle, but for that of identifiers");
 
 void cli_print_oracles(const struct lab_result *result)
 {
@@ -21,12 +22,12 @@ void cli_print_oracles(const struct lab_result *result)
         return;
     bool has_colour = cli_has_colour();
     printf("\nviolations   ");
-    for (int i = 0; i < LAB_ORACLE_COUNT; i++)
+    for (size_t i = 0; i < SHOWN_COUNT; i++)
         printf(" %6s", headings[i]);
     putchar('\n');
     for (size_t i = 0; i < result->strategy_count; i++) {
         cli_print_label(result->strategies[i].label);
-        for (int j = 0; j < LAB_ORACLE_COUNT; j++) {
+        for (size_t j = 0; j < SHOWN_COUNT; j++) {
             double value = (double)NAN;
             find(&result->strategies[i], (enum lab_oracle)j, &value);
             print_cell(value, has_colour);

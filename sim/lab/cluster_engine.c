@@ -28,6 +28,7 @@ struct crew {
 static void *work(void *argument);
 static struct lab_cluster_run *run_strategy(struct crew *crew, size_t index, struct sim_error *error);
 static bool begin(struct lab_cluster_run *run, struct sim_error *error);
+static bool begin_identifiers(struct lab_cluster_run *run, struct sim_error *error);
 static bool begin_keys(struct lab_cluster_run *run, struct sim_error *error);
 static bool loop(struct lab_cluster_run *run, struct sim_error *error);
 static void dispatch(struct lab_cluster_run *run, const struct sim_event *event);
@@ -45,7 +46,9 @@ bool lab_cluster_scenario(const struct lab_scenario *scenario, uint32_t jobs, st
     size_t count = scenario->strategy_count;
     struct lab_rows *rows;
     *out = NULL;
-    if (!lab_rows_create(scenario, &rows, error))
+    if (scenario->identifiers.present)
+        rows = NULL;
+    else if (!lab_rows_create(scenario, &rows, error))
         return false;
     struct crew crew = {.scenario = scenario, .rows = rows, .progress = progress, .story = story};
     pthread_t threads[LAB_STRATEGIES_MAX];
@@ -117,8 +120,14 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
     config.seed = scenario->seed;
     config.client_count = scenario->agents.count;
     config.keeps_order = run->strategy->source == BK_SOURCE_INCREMENTAL;
-    lab_rows_span(run->rows, &run->start_ns, &run->end_ns);
-    run->key_count = lab_rows_key_count(run->rows);
+    if (run->rows != NULL) {
+        lab_rows_span(run->rows, &run->start_ns, &run->end_ns);
+        run->key_count = lab_rows_key_count(run->rows);
+    } else {
+        run->start_ns = scenario->workload.start_ns;
+        run->end_ns = run->start_ns + scenario->workload.duration_ns;
+        config.named_columns = scenario->agents.count + 1; /* of locks: a client's column has its number */
+    }
     run->fault_draws = calloc(scenario->fault_count + 1, sizeof *run->fault_draws);
     run->events.marks = calloc(LAB_EVENT_MARKS_MAX, sizeof *run->events.marks);
     run->events.stride = 1;
@@ -137,6 +146,8 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
         return sim_fail_memory(error);
     if (!lab_agents_create(run, error))
         return false;
+    if (run->idgen != NULL)
+        return begin_identifiers(run, error);
     if (!lab_oracles_begin(run))
         return sim_fail_memory(error);
     if (!begin_keys(run, error))
@@ -149,6 +160,21 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
     run->views_period_ns = (longest > SIM_SECOND ? longest : SIM_SECOND) / 40;
     run->views_next_ns = run->start_ns;
     return true;
+}
+
+static bool begin_identifiers(struct lab_cluster_run *run, struct sim_error *error)
+{
+    run->story_key = LAB_NO_KEY;
+    run->views_next_ns = INT64_MAX;
+    if (run->story != NULL && run->story->key != NULL)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s: no key is named '%s': a run of identifiers has no keys; leave --key out",
+                        run->scenario->path, run->story->key);
+    lab_health_begin(run);
+    lab_conditions_begin(run);
+    lab_faults_begin(run);
+    lab_idgen_begin(run);
+    return !run->out_of_memory || sim_fail_memory(error);
 }
 
 static bool begin_keys(struct lab_cluster_run *run, struct sim_error *error)
@@ -225,6 +251,8 @@ uint64_t lab_push(struct lab_cluster_run *run, int64_t time_ns, enum lab_event k
 
 static void dispatch(struct lab_cluster_run *run, const struct sim_event *event)
 {
+    if (lab_idgen_dispatch(run, event))
+        return;
     switch (event->kind) {
     case LAB_EVENT_ARRIVAL:
         arrive(run, event->target);
@@ -328,7 +356,9 @@ static const char *event_name(uint32_t kind)
                                         [LAB_EVENT_FAULT] = "a fault begins",
                                         [LAB_EVENT_FAULT_END] = "a fault ends",
                                         [LAB_EVENT_DELETE] = "a row is deleted",
-                                        [LAB_EVENT_DELETE_TIMEOUT] = "a client gives up a delete"};
+                                        [LAB_EVENT_DELETE_TIMEOUT] = "a client gives up a delete",
+                                        [LAB_EVENT_TAKE] = "a client wants an identifier",
+                                        [LAB_EVENT_IDS_END] = "the last moment"};
     const char *name = kind < sizeof names / sizeof *names ? names[kind] : cass_event_name(kind);
     return name != NULL ? name : "unknown";
 }
@@ -359,6 +389,7 @@ static void destroy_run(struct lab_cluster_run *run)
 {
     if (run == NULL)
         return;
+    lab_idgen_destroy(run);
     lab_tally_clear(&run->tally);
     for (int i = 0; i < LAB_LATENCY_COUNT; i++)
         lab_histogram_clear(&run->latency[i]);

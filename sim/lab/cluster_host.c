@@ -37,6 +37,8 @@ static void set_tick(struct lab_cluster_run *run, uint32_t agent);
 bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
 {
     const struct lab_agents *agents = &run->scenario->agents;
+    if (run->strategy->is_idgen)
+        return lab_idgen_create(run, error);
     run->agent_count = agents->count;
     uint32_t share = LAB_OPERATIONS_ALL / agents->count;
     run->operation_count = share > LAB_OPERATIONS_MAX   ? LAB_OPERATIONS_MAX
@@ -90,6 +92,16 @@ void lab_agents_destroy(struct lab_cluster_run *run)
     }
     free(run->agents);
     run->agents = NULL;
+}
+
+void lab_agent_draw_clock(struct lab_cluster_run *run, uint32_t number)
+{
+    const struct lab_agents *settings = &run->scenario->agents;
+    struct sim_random draws;
+    sim_random_init(&draws, run->scenario->seed, SIM_CLOCK, number);
+    double offset = 2 * sim_random_unit(&draws) - 1, drift = 2 * sim_random_unit(&draws) - 1;
+    run->agents[number].offset_ns = (int64_t)(offset * (double)settings->clock_offset_ns);
+    run->agents[number].drift_ppb = (int64_t)(drift * settings->clock_drift * 1e9);
 }
 
 /* Offset and drift are disciplined to stay within the bound; a jump leaves it. */
@@ -239,6 +251,8 @@ void lab_agent_crash(struct lab_cluster_run *run, uint32_t number, int64_t lasts
     if (run->agent_count > 1)
         lab_condition_set(&run->oracles.verdict, LAB_CONDITION_MANY_AGENTS);
     lab_health_fault(run, true);
+    if (run->idgen != NULL)
+        lab_idgen_crash(run, number);
     orphan(run, agent);
     if (agent->tick != 0)
         sim_queue_cancel(&run->queue, agent->tick);
@@ -247,6 +261,8 @@ void lab_agent_crash(struct lab_cluster_run *run, uint32_t number, int64_t lasts
 
 void lab_agents_leave(struct lab_cluster_run *run)
 {
+    if (run->idgen != NULL)
+        lab_idgen_leave(run);
     for (uint32_t i = 0; i < run->agent_count; i++)
         orphan(run, &run->agents[i]);
 }
@@ -255,7 +271,10 @@ void lab_agent_restart(struct lab_cluster_run *run, uint32_t number)
 {
     lab_story_tell(run, LAB_NO_KEY, "agent %u is back", number);
     lab_health_fault(run, false);
-    start_agent(run, number);
+    if (run->idgen != NULL)
+        lab_idgen_restart(run, number);
+    else
+        start_agent(run, number);
 }
 
 static void start_agent(struct lab_cluster_run *run, uint32_t number)
@@ -305,7 +324,6 @@ static void orphan(struct lab_cluster_run *run, struct lab_host_agent *agent)
 
 static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct sim_error *error)
 {
-    const struct lab_agents *settings = &run->scenario->agents;
     struct lab_host_agent *agent = &run->agents[number];
     struct bk_agent_config config = run->config;
     config.agent_id = (uint64_t)number + 1;
@@ -315,11 +333,7 @@ static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct si
     if (agent->memory == NULL || agent->operations == NULL)
         return sim_fail_memory(error);
     start_agent(run, number);
-    struct sim_random draws;
-    sim_random_init(&draws, run->scenario->seed, SIM_CLOCK, number);
-    double offset = 2 * sim_random_unit(&draws) - 1, drift = 2 * sim_random_unit(&draws) - 1;
-    agent->offset_ns = (int64_t)(offset * (double)settings->clock_offset_ns);
-    agent->drift_ppb = (int64_t)(drift * settings->clock_drift * 1e9);
+    lab_agent_draw_clock(run, number);
     return true;
 }
 

@@ -43,6 +43,10 @@ bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_cluster_
 
 void lab_cluster_tally(struct lab_cluster_run *run)
 {
+    if (run->idgen != NULL) {
+        lab_idgen_tally(run);
+        return;
+    }
     tally_partitions(run);
     lab_oracles_end(run);
     for (uint32_t node = 0; node < run->node_count; node++) {
@@ -56,6 +60,8 @@ void lab_cluster_tally(struct lab_cluster_run *run)
 bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *out)
 {
     static const char *const names[LAB_LATENCY_COUNT] = {"write", "read", "counter", "lwt"};
+    if (run->idgen != NULL)
+        return lab_idgen_metrics(run, out);
     bool ok = lab_metrics_of_tally(&run->tally, run->scenario, run->node_count, out);
     ok = ok && lab_metrics_add(out, "writes.refused", (double)run->refused) &&
          lab_metrics_add(out, "writes.unresolved", (double)run->unresolved) &&

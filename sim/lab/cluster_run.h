@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "idgen.h"
 #include "kernel/queue.h"
 #include "lab/run.h"
 #include "lane.h"
@@ -42,6 +43,8 @@ enum lab_event {
     LAB_EVENT_FAULT_END,      /* target: place in the list of active faults */
     LAB_EVENT_DELETE,         /* target: slot of the delete */
     LAB_EVENT_DELETE_TIMEOUT, /* target: slot of the delete; a: serial */
+    LAB_EVENT_TAKE,           /* target: client that wants its next identifier; a: its life */
+    LAB_EVENT_IDS_END,
 };
 
 /* A tag of an action: agent, operation, serial. That of a delete has the highest bit. */
@@ -183,6 +186,7 @@ struct lab_cluster_run {
     struct sim_random *fault_draws; /* one a fault of the scenario */
     uint8_t *places[2];             /* room for the two sides of a cut */
     struct lab_deletes_open deletes;
+    struct lab_idgen *idgen;        /* NULL: the strategy places rows */
     struct lab_oracles oracles;
     struct lab_tally tally;
     struct lab_histogram latency[LAB_LATENCY_COUNT];
@@ -214,6 +218,8 @@ bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error);
 void lab_agents_destroy(struct lab_cluster_run *run);
 /* At the end of a run: what is still under way stays unresolved. */
 void lab_agents_leave(struct lab_cluster_run *run);
+/* How far its clock is off, and how fast it drifts. */
+void lab_agent_draw_clock(struct lab_cluster_run *run, uint32_t agent);
 int64_t lab_agent_clock(const struct lab_cluster_run *run, uint32_t agent);
 void lab_agent_write(struct lab_cluster_run *run, uint32_t key, const struct lab_arrival *row);
 void lab_agent_read(struct lab_cluster_run *run, uint32_t key);

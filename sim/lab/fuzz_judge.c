@@ -40,6 +40,8 @@ const char *lab_fuzz_kind_name(enum bk_kind kind, unsigned way)
     assert(way < sizeof names / sizeof *names);
     if (kind == BK_WEIGHTED)
         return weighted[way];
+    if (kind == LAB_KIND_IDGEN)
+        return way == BK_IDGEN_LOCK_LWT ? "idgen, lwt" : "idgen, columns";
     return kind == BK_PROBABILISTIC ? names[way] : bk_kind_name(kind);
 }
 

@@ -58,7 +58,7 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
     lab_health_begin(run);
     lab_conditions_begin(run);
     for (int i = 0; i < LAB_ORACLE_COUNT; i++)
-        oracles->verdict.is_judged[i] = true;
+        oracles->verdict.is_judged[i] = i != LAB_ORACLE_UNIQUE; /* of identifiers alone */
     bool is_counted = bk_kind_fires(kind) || kind == BK_COUNT;
     oracles->verdict.is_judged[LAB_ORACLE_NEWEST] = oracles->is_linked;
     oracles->verdict.is_judged[LAB_ORACLE_AGREEMENT] = oracles->is_ordered;

@@ -24,6 +24,11 @@ bool lab_metrics_add(struct lab_metrics *metrics, const char *name, double value
     return true;
 }
 
+const char *lab_result_kind(const struct lab_strategy_result *strategy)
+{
+    return strategy->is_idgen ? "idgen" : bk_kind_name(strategy->strategy.kind);
+}
+
 const struct lab_metric *lab_metrics_find(const struct lab_metrics *metrics, const char *name)
 {
     for (size_t i = 0; name != NULL && i < metrics->count; i++) {

@@ -49,6 +49,8 @@ struct lab_strategy_result *lab_result_add(struct lab_result *result, const stru
     strategy->source = scenario->strategies[index].source;
     strategy->lead_ns = scenario->strategies[index].lead_ns;
     strategy->grant_ns = scenario->strategies[index].grant_ns;
+    strategy->is_idgen = scenario->strategies[index].is_idgen;
+    strategy->idgen = scenario->strategies[index].idgen;
     strategy->placement_digest = tally->placement_digest;
     result->digest = sim_digest_chain(result->digest, tally->placement_digest);
     if (tally->stored != NULL) {

@@ -90,6 +90,7 @@ static const struct lab_table scenario_table = {
         {"row", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_row_table},
         {"deletes", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_deletes_table},
         {"table", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_design_table},
+        {"identifiers", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_identifiers_table},
         {"reads", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &reads_table},
         {"limits", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &limits_table},
         {"cluster", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_cluster_table},
@@ -278,7 +279,8 @@ static bool complete(struct lab_reader *reader, const struct lab_node *root)
         return sim_fail_memory(reader->tree.error);
     return lab_workload_complete(reader, root) && check_plan(reader, root) &&
            lab_cluster_complete(reader, root) && lab_agents_complete(reader, root) &&
-           lab_engine_complete(reader, root) && lab_gone_complete(reader, root) &&
+           lab_identifiers_complete(reader, root) && lab_engine_complete(reader, root) &&
+           lab_gone_complete(reader, root) &&
            lab_faults_complete(reader, root) && lab_table_complete(reader, root) &&
            check_expects(reader, root) && resolve_trace(reader);
 }

@@ -43,6 +43,19 @@ bool lab_agents_complete(struct lab_reader *reader, const struct lab_node *root)
 lab_field_reader lab_read_faults;
 bool lab_faults_complete(struct lab_reader *reader, const struct lab_node *root);
 
+/* scenario_idgen.c. What the table of the strategy fills; its check makes the config of it. */
+struct lab_idgen_draft {
+    char *label; /* malloc'ed; NULL when none was given */
+    bool is_present;
+    int choice, lock;
+    int64_t constant_ns, exponential_ns, random_ns;
+    struct bk_idgen_config config;
+};
+extern const struct lab_table lab_idgen_table;
+/* The target is the struct lab_scenario. */
+extern const struct lab_table lab_identifiers_table;
+bool lab_identifiers_complete(struct lab_reader *reader, const struct lab_node *root);
+
 /* scenario_engine.c: the engine, and what it asks of strategies, cluster and consistency. */
 bool lab_engine_complete(struct lab_reader *reader, const struct lab_node *root);
 

@@ -29,6 +29,7 @@ struct draft {
     int64_t max_age_ns;
     int coordination, counter_kind;
     int64_t lead_ns, lock_lasts_ns, lock_backoff_ns, grant_ns;
+    struct lab_idgen_draft idgen;
     struct bk_strategy strategy;
     struct lab_changes changes;
 };
@@ -195,6 +196,7 @@ static const struct lab_table strategy_table = {
         {"probabilistic", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &probabilistic_table},
         {"hash", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &hash_table},
         {"weighted", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &weighted_table},
+        {"idgen", lab_read_mapping, DRAFT(idgen), LAB_OPTIONAL, 0, 0, NULL, &lab_idgen_table},
         LABEL_FIELD,
         {.name = NULL},
     }};
@@ -219,6 +221,7 @@ bool lab_read_strategies(struct lab_reader *reader, const struct lab_field *fiel
         struct draft draft = {0};
         if (!read_one(reader, item, &draft) || !check_label(reader, node, item, draft.label)) {
             free(draft.label);
+            free(draft.idgen.label);
             return false;
         }
         scenario->strategies[scenario->strategy_count++] = (struct lab_strategy){
@@ -235,6 +238,8 @@ bool lab_read_strategies(struct lab_reader *reader, const struct lab_field *fiel
             .lock_backoff_ns = draft.lock_backoff_ns,
             .grant_ns = draft.grant_ns,
             .change_count = draft.changes.count,
+            .is_idgen = draft.idgen.is_present,
+            .idgen = draft.idgen.config,
             .line = item->place.argument == NULL ? item->place.line : 0,
             .column = item->place.argument == NULL ? item->place.column : 0,
         };
@@ -252,9 +257,16 @@ static bool read_one(struct lab_reader *reader, const struct lab_node *item, str
     if (!lab_table_read(reader, &strategy_table, item, draft))
         return false;
     const struct lab_node *kind = lab_only_field(reader, item, "label", "an element of 'strategies'",
-                                                 "none, time, count, probabilistic, weighted or hash");
+                                                 "none, time, count, probabilistic, weighted, hash or idgen");
     if (kind == NULL || !take_max_age(reader, kind, draft))
         return false;
+    if (draft->idgen.label != NULL && draft->label != NULL)
+        return lab_fail_at(&reader->tree, &lab_node_find(item, "label")->name_place,
+                           "a second 'label' for one strategy; remove one of them");
+    if (draft->idgen.label != NULL) {
+        draft->label = draft->idgen.label;
+        draft->idgen.label = NULL;
+    }
     if (draft->label == NULL) {
         size_t size = strlen(kind->name) + 1;
         draft->label = malloc(size);

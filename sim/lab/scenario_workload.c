@@ -171,7 +171,7 @@ bool lab_workload_complete(struct lab_reader *reader, const struct lab_node *roo
                            "sigma: 1.0}}");
     if (!check_source(reader, root) || !check_end(reader, root))
         return false;
-    if (trace != NULL)
+    if (trace != NULL || lab_node_find(root, "identifiers") != NULL)
         return true;
     const struct lab_node *arrivals = lab_node_find(root, "arrivals");
     workload->has_daily = lab_node_find(arrivals, "daily") != NULL;
@@ -257,6 +257,8 @@ static bool read_uniform(struct lab_reader *reader, const struct lab_field *fiel
 static bool check_source(struct lab_reader *reader, const struct lab_node *root)
 {
     const struct lab_node *trace = lab_node_find(root, "trace");
+    if (lab_node_find(root, "identifiers") != NULL)
+        return true; /* and no rows */
     static const char *const made[] = {"keys", "arrivals", "duration"};
     for (size_t i = 0; i < 3; i++) {
         const struct lab_node *node = lab_node_find(root, made[i]);

@@ -112,7 +112,7 @@ static bool save_strategy(struct store *store, sqlite3_stmt **statements, int64_
     store_bind_integer(&binder, run);
     store_bind_integer(&binder, (int64_t)position);
     store_bind_text(&binder, result->label);
-    store_bind_text(&binder, bk_kind_name(result->strategy.kind));
+    store_bind_text(&binder, lab_result_kind(result));
     store_bind_digest(&binder, result->placement_digest);
     if (!store_bind_run(store, &binder, error))
         return false;

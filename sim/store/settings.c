@@ -4,10 +4,20 @@
 
 #include "private.h"
 
-enum field { FIELD_U32, FIELD_U64, FIELD_I64, FIELD_CALENDAR, FIELD_COORDINATION, FIELD_COUNTER };
+enum field {
+    FIELD_U32,
+    FIELD_U64,
+    FIELD_I64,
+    FIELD_CALENDAR,
+    FIELD_COORDINATION,
+    FIELD_COUNTER,
+    FIELD_CHOICE,
+    FIELD_LOCK,
+    FIELD_BACKOFF
+};
 
 struct setting {
-    enum bk_kind kind;
+    enum bk_kind kind; /* BK_KIND_COUNT: identifiers */
     const char *name;
     enum field field;
     size_t offset;
@@ -38,6 +48,18 @@ static const struct setting settings[] = {
     {BK_WEIGHTED, "counter", FIELD_COUNTER, PLACE(counter)},
     {BK_WEIGHTED, "lead_ns", FIELD_I64, PLACE(lead_ns)},
     {BK_WEIGHTED, "grant_ns", FIELD_I64, PLACE(grant_ns)},
+    {BK_KIND_COUNT, "batch", FIELD_U32, PLACE(idgen.batch)},
+    {BK_KIND_COUNT, "stripes", FIELD_U32, PLACE(idgen.stripes)},
+    {BK_KIND_COUNT, "stripe", FIELD_U32, PLACE(idgen.stripe)},
+    {BK_KIND_COUNT, "choice", FIELD_CHOICE, PLACE(idgen.choice)},
+    {BK_KIND_COUNT, "lock", FIELD_LOCK, PLACE(idgen.lock)},
+    {BK_KIND_COUNT, "lock_lasts_ns", FIELD_I64, PLACE(idgen.lock_lasts_ns)},
+    {BK_KIND_COUNT, "lease_ns", FIELD_I64, PLACE(idgen.lease_ns)},
+    {BK_KIND_COUNT, "backoff", FIELD_BACKOFF, PLACE(idgen.backoff)},
+    {BK_KIND_COUNT, "backoff_base_ns", FIELD_I64, PLACE(idgen.backoff_base_ns)},
+    {BK_KIND_COUNT, "backoff_cap_ns", FIELD_I64, PLACE(idgen.backoff_cap_ns)},
+    {BK_KIND_COUNT, "backoff_limit_ns", FIELD_I64, PLACE(idgen.backoff_limit_ns)},
+    {BK_KIND_COUNT, "attempts", FIELD_U32, PLACE(idgen.attempts)},
 };
 #define SETTING_COUNT (sizeof settings / sizeof *settings)
 
@@ -45,6 +67,9 @@ static const struct setting settings[] = {
 static const char *const calendars[] = {"none", "hour", "day", "week", "month", NULL};
 static const char *const coordinations[] = {"single", "locked", "three-state", "guarded", NULL};
 static const char *const counters[] = {"rmw", "lwt", "counter", NULL};
+static const char *const choices[] = {"fixed", "rotate", "random", NULL};
+static const char *const locks[] = {"columns", "lwt", NULL};
+static const char *const backoffs[] = {"constant", "exponential", "random", NULL};
 
 static bool is_written(const struct setting *setting, const struct lab_strategy_result *result);
 static void bind_value(struct store_binder *binder, const struct setting *setting,
@@ -74,7 +99,9 @@ bool store_settings_load(struct store *store, int64_t id, const char *kind, stru
                          struct sim_error *error)
 {
     memset(&out->strategy, 0, sizeof out->strategy);
-    out->strategy.kind = find_kind(kind);
+    enum bk_kind known = find_kind(kind);
+    out->is_idgen = strcmp(kind, "idgen") == 0;
+    out->strategy.kind = out->is_idgen ? BK_NONE : known;
     sqlite3_stmt *statement;
     struct store_row row;
     bool more = true,
@@ -83,7 +110,7 @@ bool store_settings_load(struct store *store, int64_t id, const char *kind, stru
         sqlite3_bind_int64(statement, 1, id);
     while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
         char *name = store_take_text(&row);
-        const struct setting *setting = name == NULL ? NULL : find_setting(out->strategy.kind, name);
+        const struct setting *setting = name == NULL ? NULL : find_setting(known, name);
         if (setting == NULL)
             row.is_damaged = true;
         else
@@ -92,7 +119,10 @@ bool store_settings_load(struct store *store, int64_t id, const char *kind, stru
         fine = store_row_check(store, &row, error);
     }
     sqlite3_finalize(statement);
-    if (fine && (bk_strategy_check(&out->strategy) != BK_OK || out->lead_ns < 0 || out->grant_ns < 0))
+    out->idgen.client_id = out->is_idgen ? 1 : 0; /* each client of a run has its own */
+    bool is_idgen_wrong = out->is_idgen && bk_idgen_check(&out->idgen) != BK_OK;
+    if (fine && (bk_strategy_check(&out->strategy) != BK_OK || out->lead_ns < 0 || out->grant_ns < 0 ||
+                 is_idgen_wrong))
         fine = store_fail_damaged(store, "a strategy that cannot be", error);
     return fine;
 }
@@ -102,7 +132,7 @@ static bool is_written(const struct setting *setting, const struct lab_strategy_
 {
     static const unsigned char zeros[sizeof(uint64_t)];
     const struct bk_strategy *strategy = &result->strategy;
-    if (setting->kind != strategy->kind)
+    if (setting->kind != (result->is_idgen ? BK_KIND_COUNT : strategy->kind))
         return false;
     size_t size = setting->field == FIELD_U32                                  ? sizeof(uint32_t)
                   : setting->field == FIELD_U64 || setting->field == FIELD_I64 ? sizeof(uint64_t)
@@ -135,6 +165,15 @@ static void bind_value(struct store_binder *binder, const struct setting *settin
         break;
     case FIELD_COUNTER:
         store_bind_text(binder, counters[*(const enum bk_counter *)at]);
+        break;
+    case FIELD_CHOICE:
+        store_bind_text(binder, choices[*(const enum bk_idgen_choice *)at]);
+        break;
+    case FIELD_LOCK:
+        store_bind_text(binder, locks[*(const enum bk_idgen_lock *)at]);
+        break;
+    case FIELD_BACKOFF:
+        store_bind_text(binder, backoffs[*(const enum bk_idgen_backoff *)at]);
         break;
     }
 }
@@ -169,6 +208,15 @@ static void take_value(struct store_row *row, const struct setting *setting, str
         break;
     case FIELD_COUNTER:
         *(enum bk_counter *)at = (enum bk_counter)take_choice(row, counters);
+        break;
+    case FIELD_CHOICE:
+        *(enum bk_idgen_choice *)at = (enum bk_idgen_choice)take_choice(row, choices);
+        break;
+    case FIELD_LOCK:
+        *(enum bk_idgen_lock *)at = (enum bk_idgen_lock)take_choice(row, locks);
+        break;
+    case FIELD_BACKOFF:
+        *(enum bk_idgen_backoff *)at = (enum bk_idgen_backoff)take_choice(row, backoffs);
         break;
     }
 }

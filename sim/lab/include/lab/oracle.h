@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "bucketing/agent.h"
+#include "bucketing/idgen.h"
 
 /* What a violation is counted in stands in brackets. */
 #define LAB_ORACLE_MAP(X)                                                                                    \
@@ -27,7 +28,8 @@
     X(NO_DUPLICATES, "no_duplicates", "a retried row stands in one bucket only [rows]")                      \
     X(BOUNDED, "bounded", "no partition outgrows its law by more than lag x peak rate [partitions]")         \
     X(CONSERVED, "conserved", "rows and increments add up: none is lost or made [differences]")              \
-    X(LIVE, "live", "once all faults are healed, full partitions close [keys]")
+    X(LIVE, "live", "once all faults are healed, full partitions close [keys]")                              \
+    X(UNIQUE, "unique", "no identifier is given twice [identifiers]")
 
 enum lab_oracle {
 #define LAB_ORACLE_ENUM(name, text, what) LAB_ORACLE_##name,
@@ -45,6 +47,7 @@ const char *lab_oracle_about(enum lab_oracle oracle); /* one sentence */
     X(SHORT_LEAD, "short_lead", "the lead does not outlast cache time and clock skew")                       \
     X(SHORT_GRANT, "short_grant",                                                                            \
       "a grant, or a partition, does not outlast a few contended conditional updates")                       \
+    X(SHORT_LEASE, "short_lease", "a lease may end later than its lock by another client's clock")           \
     X(CHANGES_AT_ONCE, "changes_at_once", "two operations changed a key's state at once")                    \
     X(LATE_STATE_WRITE, "late_state_write", "a write of the state took longer than the lead leaves for it")  \
     X(LOST_INCREMENT, "lost_increment", "an increment was lost, or not known")                               \
@@ -119,16 +122,19 @@ struct lab_verdict {
     uint64_t rolls;
 };
 
-/* How a strategy gets its agents to agree, or its rows counted: the enum bk_coordination, and of BK_COUNT the
- * enum bk_source. */
+/* In place of a kind of strategy: identifiers in leased batches. */
+#define LAB_KIND_IDGEN BK_KIND_COUNT
+
+/* How a strategy gets its agents to agree, or its rows counted: the enum bk_coordination, of BK_COUNT the
+ * enum bk_source, of LAB_KIND_IDGEN the enum bk_idgen_lock. */
 #define LAB_WAY_COUNT ((unsigned)BK_SOURCE_MEMORY + 1)
 _Static_assert(BK_GUARDED < LAB_WAY_COUNT, "there are no more coordinations than ways");
 
 /* A promise: this kind in this way keeps the oracle as long as none of the conditions in `except`
  * holds. What stands in no row is not promised. */
 struct lab_promise {
-    enum bk_kind kind;
-    unsigned way; /* BK_PROBABILISTIC stands for BK_WEIGHTED too */
+    enum bk_kind kind; /* or LAB_KIND_IDGEN */
+    unsigned way;      /* BK_PROBABILISTIC stands for BK_WEIGHTED too */
     enum lab_oracle oracle;
     uint32_t except; /* bit c: LAB_CONDITION_c */
 };

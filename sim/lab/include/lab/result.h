@@ -60,6 +60,8 @@ struct lab_strategy_result {
     enum bk_counter counter;
     enum bk_source source; /* of count */
     int64_t lead_ns, grant_ns;
+    bool is_idgen; /* it handed out identifiers; then strategy is BK_NONE, and means nothing */
+    struct bk_idgen_config idgen;
     uint64_t placement_digest;
     struct lab_histogram closed_rows, open_rows, closed_bytes, open_bytes; /* weight: rows */
     struct lab_histogram read_partitions; /* partitions per read; empty without reads. weight: 1 */
@@ -90,7 +92,8 @@ struct lab_result {
 
 /* The coordination, of count the source. */
 unsigned lab_result_way(const struct lab_strategy_result *strategy);
-
+/* "probabilistic" and the like; "idgen". */
+const char *lab_result_kind(const struct lab_strategy_result *strategy);
 /* Both take NULL for a missing name: 0 for find, and nothing is added without memory (returns false). */
 bool lab_metrics_add(struct lab_metrics *metrics, const char *name, double value);
 const struct lab_metric *lab_metrics_find(const struct lab_metrics *metrics, const char *name);

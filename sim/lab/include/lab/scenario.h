@@ -50,7 +50,17 @@ struct lab_strategy {
     int64_t grant_ns;                       /* of BK_GUARDED: default 10s; else 0 */
     uint32_t change_count;                  /* 0: the settings hold throughout */
     struct lab_change changes[LAB_CHANGES_MAX];
+    bool is_idgen;                /* it hands out identifiers; then strategy is BK_NONE, and means nothing */
+    struct bk_idgen_config idgen; /* without client_id and retries */
     int line, column;
+};
+
+/* Clients, which are the agents, in a closed loop: each takes its next identifier when it has used the last.
+ */
+struct lab_identifiers {
+    bool present;
+    int64_t think_ns; /* from one to the next; default 0: as fast as they come */
+    uint64_t each;    /* that a client takes, then it is done; 0, the default: as many as it gets */
 };
 
 struct lab_reads {
@@ -94,6 +104,7 @@ struct lab_scenario {
     bool has_row_bytes; /* `row.bytes` was given; workload.row_bytes is the default else */
     int64_t row_ttl_ns; /* 0: rows stay */
     struct lab_deletes deletes;
+    struct lab_identifiers identifiers; /* present: all strategies are idgen, and there are no rows */
     struct lab_reads reads;
     struct lab_design design; /* `table`; without it lab_design_default() */
     struct lab_limits limits;

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* unique: no identifier is given twice. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "idgen.h"
+
+static size_t find(const struct lab_id_spans *spans, int64_t first);
+static bool replace(struct lab_id_spans *spans, size_t at, size_t count, struct lab_id_span span);
+
+bool lab_id_spans_add(struct lab_id_spans *spans, int64_t first, int64_t end, uint64_t *twice)
+{
+    struct lab_id_span united = {first, end};
+    size_t at = find(spans, first), count = 0;
+    *twice = 0;
+    for (; at + count < spans->count && spans->items[at + count].first <= end; count++) {
+        const struct lab_id_span *met = &spans->items[at + count];
+        int64_t low = met->first > first ? met->first : first, high = met->end < end ? met->end : end;
+        *twice += (uint64_t)(high - low); /* 0 of those that only touch */
+        united.first = met->first < united.first ? met->first : united.first;
+        united.end = met->end > united.end ? met->end : united.end;
+    }
+    return replace(spans, at, count, united);
+}
+
+/* The first span that does not end before this. */
+static size_t find(const struct lab_id_spans *spans, int64_t first)
+{
+    size_t low = 0, high = spans->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (spans->items[middle].end < first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool replace(struct lab_id_spans *spans, size_t at, size_t count, struct lab_id_span span)
+{
+    if (count == 0 && spans->count == spans->capacity) {
+        size_t capacity = spans->capacity == 0 ? 16 : spans->capacity * 2;
+        struct lab_id_span *items = realloc(spans->items, capacity * sizeof *items);
+        if (items == NULL)
+            return false;
+        spans->items = items;
+        spans->capacity = capacity;
+    }
+    struct lab_id_span *items = spans->items;
+    size_t behind = spans->count - at - count;
+    if (count != 1 && behind > 0)
+        memmove(&items[at + 1], &items[at + count], behind * sizeof *items);
+    items[at] = span;
+    spans->count = spans->count + 1 - count;
+    return true;
+}
