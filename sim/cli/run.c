@@ -241,6 +241,8 @@ static void print_job(const struct batch *batch, const struct job *job)
     cli_print_result(job->result);
     if (batch->has_charts) {
         printf("\npictures\n");
+        if (job->result->strategies[0].is_idgen)
+            printf("  none: identifiers have no partitions\n");
         cli_pictures_print(&job->pictures, "  ");
     }
     printf("\nrun %" PRId64 " in ", job->run);

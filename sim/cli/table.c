@@ -185,7 +185,7 @@ static void print_heading(const struct lab_result *result)
     char start[SIM_TIME_TEXT_SIZE], end[SIM_TIME_TEXT_SIZE];
     if (result->strategy_count > 0 && result->strategies[0].is_idgen) {
         print_title(result);
-        printf("\nidentifiers for %.10g s\n\n", (double)(result->end_ns - result->start_ns) / 1e9);
+        printf("\nidentifiers, within %.10g s\n\n", (double)(result->end_ns - result->start_ns) / 1e9);
         return;
     }
     cli_grouped(result->rows, rows);

@@ -91,6 +91,12 @@ static bool read_base(struct lab_tree *tree, const struct lab_fuzz_base *base, s
 static bool draw_rest(struct lab_tree *tree, struct lab_node *root, uint64_t seed, bool is_named)
 {
     struct lab_node *drawn;
+    const struct lab_node *identifiers = lab_node_find(root, "identifiers");
+    if (identifiers != NULL)
+        return lab_fail_at(
+            tree, &identifiers->name_place,
+            "'identifiers' are not fuzzed, since all that is drawn is about rows; run the scenario "
+            "with one --seed after the other");
     char *text = lab_fuzz_draw(root, seed, is_named);
     if (text == NULL)
         return sim_fail_memory(tree->error);

@@ -16,6 +16,7 @@
 #define TAG(client, serial) ((uint64_t)(client) << 32 | (serial))
 
 static void start(struct lab_cluster_run *run, uint32_t number);
+static void want(struct lab_cluster_run *run, uint32_t number, int64_t after_ns);
 static void orphan(struct lab_cluster_run *run, struct lab_id_client *client);
 static void take(struct lab_cluster_run *run, uint32_t number);
 static void finish(struct lab_cluster_run *run);
@@ -138,7 +139,15 @@ static void start(struct lab_cluster_run *run, uint32_t number)
     (void)status;
     client->is_trying = client->is_leasing = false;
     run->agents[number].is_up = true;
-    take(run, number);
+    want(run, number, 0);
+}
+
+/* The client takes an identifier after that time, unless it dies. */
+static void want(struct lab_cluster_run *run, uint32_t number, int64_t after_ns)
+{
+    struct sim_event event = {LAB_EVENT_TAKE, number, run->idgen->clients[number].serial_of_life, 0};
+    uint64_t handle = sim_queue_push(&run->queue, lab_until(sim_queue_now(&run->queue), after_ns), &event);
+    run->out_of_memory = run->out_of_memory || handle == 0;
 }
 
 /* Nobody is left to hear the answer. */
@@ -175,9 +184,7 @@ static void take(struct lab_cluster_run *run, uint32_t number)
         if (think_ns == 0)
             continue;
         give(run, number, first, last);
-        struct sim_event event = {LAB_EVENT_TAKE, number, client->serial_of_life, 0};
-        run->out_of_memory =
-            sim_queue_push(&run->queue, lab_until(now_ns, think_ns), &event) == 0 || run->out_of_memory;
+        want(run, number, think_ns);
         return;
     }
     assert(status == BK_ERROR_EMPTY);
@@ -230,10 +237,7 @@ static void pump(struct lab_cluster_run *run, uint32_t number)
     set_tick(run, number);
     if (is_ready) {
         client->is_leasing = false;
-        /* In a turn of its own: a client that fails without waiting must not keep others from theirs. */
-        struct sim_event event = {LAB_EVENT_TAKE, number, client->serial_of_life, 0};
-        run->out_of_memory =
-            sim_queue_push(&run->queue, sim_queue_now(&run->queue), &event) == 0 || run->out_of_memory;
+        want(run, number, 0);
     }
 }
 

@@ -10,6 +10,7 @@ static void test_cluster_without_memory_is_refused_whole(void **state)
 {
     (void)state;
     struct cass_cluster_config config = harness_config();
+    config.named_columns = 2;
     struct sim_queue queue;
     int failures = 0;
     for (bool made = false; !made; failures += made ? 0 : 1) {
@@ -40,6 +41,12 @@ static void use(struct harness *h)
         harness_send(h, 1, CASS_ANY_NODE, &cas);
         harness_send(h, 0, CASS_ANY_NODE, &add);
         harness_send(h, 1, CASS_ANY_NODE, &read);
+        struct cass_statement named = statement_of(CASS_WRITE_NAMED, CASS_QUORUM, 1000 + i % 40);
+        named.named_count = 1;
+        named.named[0] = (struct cass_named){i % 2, i, INT64_MIN};
+        harness_send(h, 0, CASS_ANY_NODE, &named);
+        named.kind = CASS_READ_NAMED;
+        harness_send(h, 1, CASS_ANY_NODE, &named);
         if (i % 50 == 20)
             cass_set_down(h->cluster, i % 3, true);
         if (i % 50 == 40)
@@ -61,6 +68,7 @@ static void test_cluster_that_runs_out_of_memory_stops(void **state)
     (void)state;
     static struct harness h;
     struct cass_cluster_config config = harness_config();
+    config.named_columns = 2;
     config.duplicate = 0.1;
     int failures = 0;
     for (bool is_sound = false; !is_sound; failures++) {
