@@ -93,8 +93,7 @@ const struct lab_promise lab_promises[] = {
     ROW(PROBABILISTIC, GUARDED, LIVE, WEAK | C(CLOCK_JUMP) | C(SHORT_GRANT)),
 
     /* A lock of columns ends by clocks; one of conditional updates is fenced by the store. */
-    {LAB_KIND_IDGEN, BK_IDGEN_LOCK_COLUMNS, LAB_ORACLE_UNIQUE,
-     WEAK | C(CLOCK_JUMP) | C(SHORT_LEASE)},
+    {LAB_KIND_IDGEN, BK_IDGEN_LOCK_COLUMNS, LAB_ORACLE_UNIQUE, WEAK | C(CLOCK_JUMP) | C(SHORT_LEASE)},
     {LAB_KIND_IDGEN, BK_IDGEN_LOCK_LWT, LAB_ORACLE_UNIQUE, WEAK},
 };
 const size_t lab_promise_count = sizeof lab_promises / sizeof *lab_promises;
