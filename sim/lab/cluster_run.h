@@ -186,7 +186,7 @@ struct lab_cluster_run {
     struct sim_random *fault_draws; /* one a fault of the scenario */
     uint8_t *places[2];             /* room for the two sides of a cut */
     struct lab_deletes_open deletes;
-    struct lab_idgen *idgen;        /* NULL: the strategy places rows */
+    struct lab_idgen *idgen; /* NULL: the strategy places rows */
     struct lab_oracles oracles;
     struct lab_tally tally;
     struct lab_histogram latency[LAB_LATENCY_COUNT];

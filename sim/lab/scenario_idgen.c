@@ -97,7 +97,8 @@ bool lab_identifiers_complete(struct lab_reader *reader, const struct lab_node *
 
 static bool stands_alone(struct lab_reader *reader, const struct lab_node *root)
 {
-    static const char *const others[] = {"keys", "arrivals", "trace", "row", "deletes", "reads", "limits", "table"};
+    static const char *const others[] = {"keys",    "arrivals", "trace",  "row",
+                                         "deletes", "reads",    "limits", "table"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         const struct lab_node *node = lab_node_find(root, others[i]);
         if (node != NULL)
