@@ -31,6 +31,11 @@ enum bk_status bk_agent_check(const struct bk_agent_config *config)
     if ((unsigned)config->coordination > BK_GUARDED || (unsigned)config->counter > BK_COUNTER_COLUMN ||
         (!is_counted && config->coordination != BK_SINGLE))
         return BK_ERROR_COORDINATION;
+    if (config->history.count > 0) {
+        status = bk_agent_history_fits(config, &config->history);
+        if (status != BK_OK)
+            return status;
+    }
     if (!source_fits(config))
         return BK_ERROR_SOURCE;
     if (config->coordination == BK_THREE_STATE && config->lead_ns < 0)
@@ -77,6 +82,8 @@ enum bk_status bk_agent_init(void *memory, size_t size, const struct bk_agent_co
     struct bk_agent *agent = memory;
     memset(memory, 0, bk_agent_size(config));
     lay_out(config, agent, &needed);
+    if (config->history.count == 0)
+        bk_history_begin(&config->strategy, &agent->config.history);
     agent->wake_ns = INT64_MAX;
     agent->free_count = config->operations;
     for (uint32_t i = 0; i < config->operations; i++)
@@ -122,13 +129,13 @@ enum bk_status bk_agent_read(struct bk_agent *agent, int64_t now_ns, uint64_t ke
         return BK_ERROR_NULL;
     /* Tried on a new key's state, so that a wrong plan or number is told before anything begins. */
     struct bk_query asked = *query;
-    struct bk_key_state new_key;
-    struct bk_reader trial;
+    struct bk_history_state new_key;
+    struct bk_history_reader trial;
     memset(&new_key, 0, sizeof new_key);
     asked.now_ns = now_ns;
     asked.starts = NULL;
     asked.start_count = 0;
-    enum bk_status status = bk_read_begin(&agent->config.strategy, &new_key, &asked, &trial);
+    enum bk_status status = bk_history_read_begin(&agent->config.history, &new_key, &asked, &trial);
     if (status == BK_OK)
         status = begin(agent, key, operation);
     if (status != BK_OK)

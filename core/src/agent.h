@@ -77,7 +77,7 @@ struct operation {
     struct known known;
     struct known next; /* what the step writes to the state; mask: the columns written */
     int64_t lock[2];   /* owner and end as last seen; both 0 in a row that was released */
-    struct bk_reader reader;
+    struct bk_history_reader reader;
     enum bk_operation_status status;
 };
 
@@ -164,11 +164,16 @@ void bk_agent_take_rows(struct bk_agent *agent, struct operation *operation,
 /* A row was stored in the bucket, so that it is empty no longer. */
 void bk_agent_forget_empty(struct bk_agent *agent, uint64_t key, int64_t bucket);
 
+/* agent_change.c: the settings that hold at a row's time. */
+enum bk_status bk_agent_history_fits(const struct bk_agent_config *config, const struct bk_history *history);
+const struct bk_strategy *bk_agent_settings(const struct bk_agent *agent, int64_t time_ns);
+
 /* agent_count.c: what is to be written, given the state as known. */
 void bk_agent_plan_reset(const struct bk_agent *agent, struct operation *operation);
 void bk_agent_plan_count(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
 void bk_agent_plan_roll(const struct bk_agent *agent, struct operation *operation, int64_t now_ns);
-bool bk_agent_is_full(const struct bk_agent *agent, int64_t count);
+/* By the settings of the time of the operation's row. */
+bool bk_agent_is_full(const struct bk_agent *agent, const struct operation *operation, int64_t count);
 
 /* agent_lock.c: the lock row around a roll. */
 void bk_agent_lock(struct bk_agent *agent, struct operation *operation, int64_t now_ns);

@@ -53,7 +53,7 @@ void bk_agent_plan_count(struct bk_agent *agent, struct operation *operation, in
         next->columns[BK_COUNTER] = count;
         next->mask = BIT(BK_COUNTER);
     }
-    bool is_full = !is_waiting && bk_agent_is_full(agent, count) && known[BK_BUCKET] < BUCKET_LAST;
+    bool is_full = !is_waiting && bk_agent_is_full(agent, operation, count) && known[BK_BUCKET] < BUCKET_LAST;
     if (is_full && config->coordination != BK_LOCKED)
         raise_bucket(agent, operation, now_ns);
     if (next->mask != 0)
@@ -72,7 +72,7 @@ void bk_agent_plan_roll(const struct bk_agent *agent, struct operation *operatio
     int64_t count = by_column ? minus(operation->total, known[BK_COUNTER]) : known[BK_COUNTER];
     /* Somebody else has rolled, or no bucket is left, or it took so long that the lock may be another's by
      * now. */
-    if (!bk_agent_is_full(agent, count) || operation->bucket < known[BK_BUCKET] ||
+    if (!bk_agent_is_full(agent, operation, count) || operation->bucket < known[BK_BUCKET] ||
         known[BK_BUCKET] >= BUCKET_LAST || now_ns >= operation->lock[BK_LOCK_UNTIL]) {
         bk_agent_unlock(operation);
         return;
@@ -85,9 +85,9 @@ void bk_agent_plan_roll(const struct bk_agent *agent, struct operation *operatio
     bk_agent_go(operation, STEP_ROLL);
 }
 
-bool bk_agent_is_full(const struct bk_agent *agent, int64_t count)
+bool bk_agent_is_full(const struct bk_agent *agent, const struct operation *operation, int64_t count)
 {
-    return count > 0 && (uint64_t)count >= bk_threshold(&agent->config.strategy);
+    return count > 0 && (uint64_t)count >= bk_threshold(bk_agent_settings(agent, operation->row.time_ns));
 }
 
 /* A roll at once, or at the change time that every agent learns before it comes. */

@@ -18,19 +18,19 @@ static struct memory_entry *memory_set(struct bk_agent *agent, uint64_t key);
 
 void bk_agent_start_reader(struct bk_agent *agent, struct operation *operation, int64_t bucket)
 {
-    const struct bk_strategy *strategy = &agent->config.strategy;
-    struct bk_key_state state;
+    const struct bk_history *history = &agent->config.history;
+    struct bk_history_state state;
     struct bk_bucket_start starts[STARTS_MAX];
     struct bk_query query = operation->query;
     memset(&state, 0, sizeof state);
-    state.bucket = bucket;
+    state.key.bucket = bucket;
     query.start_count = starts_of(&agent->config, &operation->known, starts);
     query.starts = query.start_count > 0 ? starts : NULL;
     /* Plan, rows and times were tried when the read began. Dates that contradict each other, as racing
      * writers may leave them, are no help. */
-    if (bk_read_begin(strategy, &state, &query, &operation->reader) != BK_OK) {
+    if (bk_history_read_begin(history, &state, &query, &operation->reader) != BK_OK) {
         query.starts = NULL;
-        if (bk_read_begin(strategy, &state, &query, &operation->reader) != BK_OK) {
+        if (bk_history_read_begin(history, &state, &query, &operation->reader) != BK_OK) {
             bk_agent_finish(operation, BK_OPERATION_REFUSED);
             return;
         }
@@ -42,7 +42,7 @@ void bk_agent_take_rows(struct bk_agent *agent, struct operation *operation, con
 {
     if (outcome->empty != 0)
         learn_empties(agent, operation, outcome->empty);
-    bk_read_found_range(&operation->reader, outcome->rows, outcome->saw_older);
+    bk_read_found_range(&operation->reader.reader, outcome->rows, outcome->saw_older);
     ask_next_rows(agent, operation);
 }
 
@@ -88,19 +88,22 @@ static void ask_next_rows(struct bk_agent *agent, struct operation *operation)
 {
     struct bk_read_step step;
     const struct memory_entry *entry = memory_find(agent, operation->key);
-    if (bk_read_next_known(&operation->reader, entry == NULL ? NULL : &entry->empties, &step))
+    struct bk_reader *reader = &operation->reader.reader;
+    if (bk_read_next_known(reader, entry == NULL ? NULL : &entry->empties, &step) ||
+        bk_history_read_next(&agent->config.history, &operation->reader, &step))
         bk_agent_go(operation, STEP_ROWS);
     else
         bk_agent_finish(operation,
-                        operation->reader.status == BK_OK ? BK_OPERATION_OK : BK_OPERATION_TOO_LONG);
+                        operation->reader.reader.status == BK_OK ? BK_OPERATION_OK : BK_OPERATION_TOO_LONG);
 }
 
 /* The windows had ended when they were asked, not when the answer came. */
 static void learn_empties(struct bk_agent *agent, struct operation *operation, uint64_t empty)
 {
-    struct bk_reader reader = operation->reader;
+    struct bk_reader reader = operation->reader.reader;
     struct bk_read_step step;
-    if (agent->memory_sets == 0 || !bk_read_next(&reader, &step))
+    /* Windows are remembered by their plain numbers. */
+    if (agent->memory_sets == 0 || agent->config.history.count > 1 || !bk_read_next(&reader, &step))
         return;
     struct memory_entry *entry = memory_of(agent, operation->key);
     uint64_t count = (uint64_t)(step.bucket_high - step.bucket_low) + 1;

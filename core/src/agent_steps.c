@@ -43,12 +43,12 @@ void bk_agent_begin_write(struct bk_agent *agent, struct operation *operation, i
     }
     if (!bk_kind_fires(agent->config.strategy.kind) && !bk_agent_is_summed(&agent->config)) {
         struct bk_route route;
-        bk_route(&agent->config.strategy, NULL, &operation->row, &route);
+        bk_history_route(&agent->config.history, NULL, &operation->row, &route);
         operation->bucket = route.bucket;
         bk_agent_go(operation, STEP_PUT);
         return;
     }
-    uint64_t weight = bk_weight(&agent->config.strategy, &operation->row);
+    uint64_t weight = bk_weight(bk_agent_settings(agent, operation->row.time_ns), &operation->row);
     operation->weight = weight < WEIGHT_MAX ? (int64_t)weight : WEIGHT_MAX;
     operation->fired = weight > 0;
     if (agent->config.coordination == BK_GUARDED) {
@@ -192,7 +192,7 @@ void bk_agent_fill_action(const struct bk_agent *agent, const struct operation *
         out->expected[BK_LOCK_UNTIL] = operation->lock[BK_LOCK_UNTIL];
         break;
     case STEP_ROWS: {
-        struct bk_reader reader = operation->reader;
+        struct bk_reader reader = operation->reader.reader;
         out->kind = BK_ACT_READ_ROWS;
         bk_read_next(&reader, &out->step);
         break;
@@ -202,10 +202,10 @@ void bk_agent_fill_action(const struct bk_agent *agent, const struct operation *
         out->status = operation->status;
         out->fired = operation->fired;
         out->counted = operation->counted;
-        out->rows_found = operation->reader.rows_found;
-        out->partitions_asked = operation->reader.partitions_asked;
-        out->partitions_spared = operation->reader.partitions_spared;
-        out->order = operation->reader.order;
+        out->rows_found = bk_history_rows_found(&operation->reader);
+        out->partitions_asked = bk_history_partitions_asked(&operation->reader);
+        out->partitions_spared = operation->reader.reader.partitions_spared;
+        out->order = operation->reader.reader.order;
         break;
     default:
         if (operation->step > STEP_PARKED)
@@ -314,7 +314,7 @@ static void reset_if_due(const struct bk_agent *agent, struct operation *operati
 /* BK_GUARDED: the counter of the row's bucket, with the row's own increment in it. */
 static void take_count(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
-    if (bk_agent_is_full(agent, operation->total))
+    if (bk_agent_is_full(agent, operation, operation->total))
         bk_agent_guarded_roll(agent, operation, now_ns);
     else
         bk_agent_finish(operation, BK_OPERATION_OK);
@@ -348,7 +348,7 @@ static void take_applied(struct bk_agent *agent, struct operation *operation, in
         operation->counted = operation->counted || operation->adds;
         keep_written(agent, operation, now_ns);
         if (agent->config.coordination == BK_LOCKED &&
-            bk_agent_is_full(agent, operation->known.columns[BK_COUNTER]))
+            bk_agent_is_full(agent, operation, operation->known.columns[BK_COUNTER]))
             bk_agent_lock(agent, operation, now_ns);
         else
             bk_agent_finish(operation, BK_OPERATION_OK);

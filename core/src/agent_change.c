@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* An agent's settings over time: by its history, which its host may replace. */
+#include <string.h>
+
+#include "agent.h"
+
+enum bk_status bk_agent_change(struct bk_agent *agent, const struct bk_history *history)
+{
+    if (agent == NULL)
+        return BK_ERROR_NULL;
+    enum bk_status status = bk_agent_history_fits(&agent->config, history);
+    if (status != BK_OK)
+        return status;
+    agent->config.history = *history;
+    agent->config.strategy = history->eras[history->count - 1].strategy;
+    /* What is remembered of empty windows goes by the old numbers. */
+    size_t entries = (size_t)agent->memory_sets * CACHE_WAYS;
+    memset((char *)agent + agent->memory_at, 0, entries * sizeof(struct memory_entry));
+    return BK_OK;
+}
+
+enum bk_status bk_agent_history_fits(const struct bk_agent_config *config, const struct bk_history *history)
+{
+    enum bk_status status = bk_history_check(history);
+    if (status != BK_OK)
+        return status;
+    for (uint32_t i = 0; i < history->count; i++) {
+        if (history->eras[i].strategy.kind != config->strategy.kind)
+            return BK_ERROR_ERA_KIND;
+    }
+    /* Where a count begins anew the key's state would have to say, and with agents it has no room for it. */
+    return config->strategy.kind == BK_COUNT && history->count > 1 ? BK_ERROR_ERA_KIND : BK_OK;
+}
+
+const struct bk_strategy *bk_agent_settings(const struct bk_agent *agent, int64_t time_ns)
+{
+    const struct bk_history *history = &agent->config.history;
+    return &history->eras[bk_history_era_at(history, time_ns)].strategy;
+}
