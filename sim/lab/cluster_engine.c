@@ -153,6 +153,7 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
     if (!begin_keys(run, error))
         return false;
     lab_faults_begin(run);
+    lab_deploys_begin(run);
     if (run->out_of_memory)
         return sim_fail_memory(error);
     int64_t longest =
@@ -272,6 +273,9 @@ static void dispatch(struct lab_cluster_run *run, const struct sim_event *event)
     case LAB_EVENT_FAULT:
         lab_fault_strike(run, event->target);
         break;
+    case LAB_EVENT_DEPLOY:
+        lab_deploy(run, event->target, (uint32_t)event->a);
+        break;
     case LAB_EVENT_FAULT_END:
         lab_fault_end(run, event->target);
         break;
@@ -358,7 +362,8 @@ static const char *event_name(uint32_t kind)
                                         [LAB_EVENT_DELETE] = "a row is deleted",
                                         [LAB_EVENT_DELETE_TIMEOUT] = "a client gives up a delete",
                                         [LAB_EVENT_TAKE] = "a client wants an identifier",
-                                        [LAB_EVENT_IDS_END] = "the last moment"};
+                                        [LAB_EVENT_IDS_END] = "the last moment",
+                                        [LAB_EVENT_DEPLOY] = "an agent is given new settings"};
     const char *name = kind < sizeof names / sizeof *names ? names[kind] : cass_event_name(kind);
     return name != NULL ? name : "unknown";
 }

@@ -33,6 +33,7 @@ static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_act
 static void conclude(struct lab_cluster_run *run, uint32_t agent, uint32_t number);
 static void keep_latency(struct lab_cluster_run *run, const struct lab_host_operation *operation);
 static void set_tick(struct lab_cluster_run *run, uint32_t agent);
+static const struct bk_strategy *settings_of(const struct lab_host_agent *agent, int64_t time_ns);
 
 bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
 {
@@ -71,6 +72,7 @@ bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
         .agent_id = 1,
     };
     run->config.cache_entries = cache_entries(run);
+    lab_changes_begin(run);
     size_t bytes = bk_agent_size(&run->config) + run->operation_count * sizeof(struct lab_host_operation);
     if (bytes > MEMORY_MAX / agents->count)
         return sim_fail(error, SIM_ERROR_INPUT,
@@ -151,7 +153,9 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
     assert(status == BK_OK);
     struct lab_host_operation *operation = &run->agents[chosen].operations[operation_number];
     begin_operation(run, operation, key_index);
-    operation->weight = run->config.source == BK_SOURCE_COUNTER ? 1 : bk_weight(&run->config.strategy, &row);
+    operation->weight = run->config.source == BK_SOURCE_COUNTER
+                            ? 1
+                            : bk_weight(settings_of(&run->agents[chosen], time_ns), &row);
     operation->fires = operation->weight > 0;
     operation->row = number;
     operation->row_time_ns = time_ns;
@@ -282,6 +286,8 @@ static void start_agent(struct lab_cluster_run *run, uint32_t number)
     struct lab_host_agent *agent = &run->agents[number];
     struct bk_agent_config config = run->config;
     config.agent_id = (uint64_t)number + 1;
+    config.history = agent->history;
+    config.strategy = agent->history.eras[agent->history.count - 1].strategy;
     enum bk_status status = bk_agent_init(agent->memory, bk_agent_size(&config), &config, &agent->agent);
     assert(status == BK_OK);
     (void)status;
@@ -332,6 +338,7 @@ static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct si
     agent->operations = calloc(run->operation_count, sizeof *agent->operations);
     if (agent->memory == NULL || agent->operations == NULL)
         return sim_fail_memory(error);
+    agent->history = run->config.history;
     start_agent(run, number);
     lab_agent_draw_clock(run, number);
     return true;
@@ -530,4 +537,9 @@ static void set_tick(struct lab_cluster_run *run, uint32_t number)
         sim_queue_cancel(&run->queue, agent->tick);
     agent->tick = lab_push(run, due_ns, LAB_EVENT_TICK, number);
     agent->tick_ns = due_ns;
+}
+
+static const struct bk_strategy *settings_of(const struct lab_host_agent *agent, int64_t time_ns)
+{
+    return &agent->history.eras[bk_history_era_at(&agent->history, time_ns)].strategy;
 }

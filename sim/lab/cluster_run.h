@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "change.h"
 #include "idgen.h"
 #include "kernel/queue.h"
 #include "lab/run.h"
@@ -45,6 +46,7 @@ enum lab_event {
     LAB_EVENT_DELETE_TIMEOUT, /* target: slot of the delete; a: serial */
     LAB_EVENT_TAKE,           /* target: client that wants its next identifier; a: its life */
     LAB_EVENT_IDS_END,
+    LAB_EVENT_DEPLOY,         /* target: agent; a: change of the strategy */
 };
 
 /* A tag of an action: agent, operation, serial. That of a delete has the highest bit. */
@@ -125,6 +127,7 @@ struct lab_host_operation {
 struct lab_host_agent {
     void *memory;
     struct bk_agent *agent;
+    struct bk_history history; /* what it was given; a restart takes it up */
     struct lab_host_operation *operations;
     bool is_up;
     int64_t offset_ns, drift_ppb, jump_ns;
@@ -175,6 +178,7 @@ struct lab_cluster_run {
     struct sim_queue queue;
     struct cass_cluster *cluster;
     struct bk_agent_config config;
+    struct lab_regimes regimes;                                   /* what holds by the scenario's dates */
     uint32_t agent_count, key_count, node_count, operation_count; /* operations: of an agent */
     struct lab_host_agent *agents;
     struct lab_cluster_key *keys;
@@ -260,6 +264,15 @@ void lab_state_write_ended(struct lab_cluster_run *run, struct lab_host_operatio
                            enum bk_outcome_kind outcome);
 /* A fault of that kind strikes. */
 void lab_watch_fault(struct lab_cluster_run *run, enum lab_fault_kind kind);
+
+/* cluster_change.c: settings that change. Into the agents' config; events for those who are given them. */
+void lab_changes_begin(struct lab_cluster_run *run);
+void lab_deploys_begin(struct lab_cluster_run *run);
+void lab_deploy(struct lab_cluster_run *run, uint32_t agent, uint32_t change);
+/* By the scenario's dates. */
+const struct bk_history *lab_settings_at(const struct lab_cluster_run *run, int64_t time_ns);
+/* Of a kind without state: the dates call for another bucket (of hash: for those of another era). */
+bool lab_is_misplaced(const struct lab_cluster_run *run, int64_t time_ns, int64_t bucket);
 
 /* cluster_faults.c. */
 void lab_faults_begin(struct lab_cluster_run *run);

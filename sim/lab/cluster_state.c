@@ -70,19 +70,22 @@ int64_t lab_current_bucket(const struct lab_cluster_run *run, uint32_t key_index
     switch (run->config.strategy.kind) {
     case BK_TIME:
     case BK_COUNT:
-        bk_route(&run->config.strategy, NULL, &now, &route);
+        bk_history_route(lab_settings_at(run, time_ns), NULL, &now, &route);
         return route.bucket;
     case BK_PROBABILISTIC:
     case BK_WEIGHTED:
         return lab_state_bucket_at(run, key_index, time_ns);
-    default:
-        return INT64_MIN; /* none and hash: all are open */
+    default: {
+        /* none and hash: all of an era are open until the next */
+        const struct bk_history *history = lab_settings_at(run, time_ns);
+        return run->strategy->change_count == 0 ? INT64_MIN
+                                                : history->eras[bk_history_era_at(history, time_ns)].shift;
+    }
     }
 }
 
 int64_t lab_state_newest(const struct lab_cluster_run *run, uint32_t key)
 {
-    const struct bk_strategy *strategy = &run->config.strategy;
     if (lab_keeps_state(run))
         return run->oracles.keys[key].state_bucket;
     uint64_t rows = run->keys[key].rows;
@@ -92,7 +95,7 @@ int64_t lab_state_newest(const struct lab_cluster_run *run, uint32_t key)
     struct bk_row newest = {.time_ns = lab_until(sim_queue_now(&run->queue), run->oracles.tolerance_ns),
                             .sequence = rows > 0 ? rows - 1 : 0};
     struct bk_route route;
-    bk_route(strategy, NULL, &newest, &route);
+    bk_history_route(lab_settings_at(run, sim_queue_now(&run->queue)), NULL, &newest, &route);
     return route.bucket;
 }
 

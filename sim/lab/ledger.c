@@ -64,8 +64,9 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
     oracles->verdict.is_judged[LAB_ORACLE_AGREEMENT] = oracles->is_ordered;
     oracles->verdict.is_judged[LAB_ORACLE_MONOTONE] = oracles->is_ordered;
     oracles->verdict.is_judged[LAB_ORACLE_NO_GAPS] = is_counted;
-    oracles->verdict.is_judged[LAB_ORACLE_BOUNDED] = is_counted && kind != BK_WEIGHTED;
-    oracles->verdict.is_judged[LAB_ORACLE_LIVE] = bk_kind_fires(kind);
+    bool is_steady = run->strategy->change_count == 0; /* a partition may be filled under two laws */
+    oracles->verdict.is_judged[LAB_ORACLE_BOUNDED] = is_steady && is_counted && kind != BK_WEIGHTED;
+    oracles->verdict.is_judged[LAB_ORACLE_LIVE] = is_steady && bk_kind_fires(kind);
     cass_observe(run->cluster,
                  &(struct cass_observer){.context = run,
                                          .row_stored = row_stored,
@@ -148,8 +149,10 @@ void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row,
     }
     if (oracles->is_ordered)
         judge_order(run, partition, row, time_ns, agent);
-    if (!bk_kind_fires(run->config.strategy.kind))
+    if (!bk_kind_fires(run->config.strategy.kind)) {
+        run->tally.misrouted += lab_is_misplaced(run, time_ns, bucket);
         return;
+    }
     bool is_misrouted = bucket != lab_state_bucket_at(run, key, time_ns);
     run->tally.misrouted += is_misrouted;
     if (is_misrouted && bucket < oracles->keys[key].state_bucket)

@@ -128,9 +128,10 @@ bool lab_then_complete(struct lab_reader *reader, const struct lab_node *setting
     const struct lab_node *list = lab_node_find(settings, "then");
     if (strategy->change_count == 0)
         return true;
-    if (is_cluster)
+    if (is_cluster && strategy->strategy.kind == BK_COUNT)
         return lab_fail_at(&reader->tree, &list->name_place,
-                           "'then' needs one writer in this version; remove agents, or this");
+                           "'then' of count needs one writer, whose state says where the new count begins; "
+                           "remove agents, or this");
     if (strategy->source != BK_SOURCE_EXTERNAL)
         return lab_fail_at(&reader->tree, &list->name_place,
                            "'then' goes with counter: external alone; use that, or remove this");
@@ -143,6 +144,10 @@ bool lab_then_complete(struct lab_reader *reader, const struct lab_node *setting
         int64_t duration_ns = scenario->workload.duration_ns;
         if (i > 0 && strategy->changes[i].at_ns <= strategy->changes[i - 1].at_ns)
             return lab_fail_value(reader, at, "not after the change before it; put changes in order of time");
+        if (i > 0 &&
+            strategy->changes[i].at_ns - strategy->changes[i - 1].at_ns < strategy->changes[i - 1].rollout_ns)
+            return lab_fail_value(reader, at,
+                                  "the rollout before it has not ended by then; move it, or shorten that");
         if (duration_ns > 0 && strategy->changes[i].at_ns >= duration_ns)
             return lab_fail_value(reader, at,
                                   "the change comes after the run's end; move it, or make duration longer");

@@ -29,8 +29,9 @@ enum sim_purpose {
     SIM_FUZZ = 16, /* what a seed of the fuzzer is */
     SIM_LATE = 17, /* how late a row is */
     SIM_BACKFILL = 18,
-    SIM_DELETE = 19, /* which rows are deleted, and when */
-    SIM_COLUMN = 20, /* the values of a column of a key's rows */
+    SIM_DELETE = 19,  /* which rows are deleted, and when */
+    SIM_COLUMN = 20,  /* the values of a column of a key's rows */
+    SIM_ROLLOUT = 21, /* when an agent is given new settings */
 };
 
 struct sim_random {

@@ -56,7 +56,9 @@ const char *lab_oracle_about(enum lab_oracle oracle); /* one sentence */
     X(REFUSED_ROWS, "refused_rows", "rows were refused, or left unresolved")                                 \
     X(FAULTS, "faults", "anything failed at all")                                                            \
     X(LATE_ROWS, "late_rows", "rows came later than their own time says")                                    \
-    X(ROUTE_AGAIN, "route_again", "retried rows are routed again, which no promise survives")
+    X(ROUTE_AGAIN, "route_again", "retried rows are routed again, which no promise survives")                \
+    X(UNEVEN_SETTINGS, "uneven_settings",                                                                    \
+      "agents took new settings at moments of their own, or forgot the old ones")
 
 enum lab_condition {
 #define LAB_CONDITION_ENUM(name, text, what) LAB_CONDITION_##name,
