@@ -12,6 +12,7 @@ bucketlab_test(core/agent_model_test LINK bucketing SOURCES core/agent_world.c c
 bucketlab_test(core/agent_count_test LINK bucketing)
 bucketlab_test(core/agent_change_test LINK bucketing)
 bucketlab_test(core/agent_lock_test LINK bucketing)
+bucketlab_test(core/agent_history_test LINK bucketing)
 bucketlab_test(core/agent_failure_test LINK bucketing)
 bucketlab_test(core/agent_guarded_test LINK bucketing)
 bucketlab_test(core/agent_guarded_roll_test LINK bucketing)

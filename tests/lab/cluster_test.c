@@ -136,6 +136,73 @@ static void test_cluster_with_rows_out_of_order_equals_stream(void **state)
     lab_result_destroy(cluster);
 }
 
+#define CHANGED                                                                                              \
+    "strategies:\n"                                                                                          \
+    "  - time: {window: 7m, then: [{at: 10m, window: 2m}, {at: 20m, window: 4m}]}\n"                         \
+    "  - hash: {buckets: 16, then: [{at: 10m, buckets: 5}]}\n"                                               \
+    "  - probabilistic: {bits: 3, threshold: 12, then: [{at: 10m, bits: 2, threshold: 40}, {at: 20m, bits: " \
+    "4, threshold: 2}]}\n"                                                                                   \
+    "  - weighted: {bytes: 2KB, threshold: 12, then: [{at: 15m, bytes: 1KB, threshold: 9}]}\n"
+#define FORGOTTEN                                                                                            \
+    "strategies:\n"                                                                                          \
+    "  - time: {window: 2m, then: [{at: 10m, window: 1m, keep_old: false}]}\n"                               \
+    "  - hash: {buckets: 5, then: [{at: 10m, buckets: 16, keep_old: false}]}\n"                              \
+    "  - probabilistic: {bits: 3, threshold: 40, then: [{at: 10m, bits: 2, threshold: 7, keep_old: "         \
+    "false}]}\n"
+
+/* On one node, whose timestamps alone order the plain writes of a key's state. */
+static void test_cluster_with_settings_that_change_equals_stream(void **state)
+{
+    (void)state;
+    assert_cluster_equals_stream(WORKLOAD CHANGED, WORKLOAD ONE_NODE CHANGED);
+    assert_cluster_equals_stream(LATE_WORKLOAD CHANGED, LATE_WORKLOAD ONE_NODE CHANGED);
+    assert_cluster_equals_stream(WORKLOAD FORGOTTEN, WORKLOAD ONE_NODE FORGOTTEN);
+}
+
+/* A date that all know ahead changes nothing in what they agree on, whatever their clocks; a deploy that
+ * rolls over them does, save where the key's state tells the bucket. */
+static void test_cluster_a_rollout_without_a_date_is_seen(void **state)
+{
+    (void)state;
+    struct lab_result *result = run_text(
+        WORKLOAD
+        "reads: {latest: {rows: 20, rate: 2/s}}\n"
+        "cluster: {nodes: 3, replication_factor: 3}\n"
+        "agents: {count: 8, clock: {offset: 50ms, bound: 100ms}}\n"
+        "strategies:\n"
+        "  - {label: dated, time: {window: 2m, then: [{at: 11m, window: 5m}]}}\n"
+        "  - {label: rollout, time: {window: 2m, then: [{at: 11m, window: 5m, rollout: 8m}]}}\n"
+        "  - {label: hash, hash: {buckets: 3, then: [{at: 11m, buckets: 9}]}}\n"
+        "  - {label: hash-rollout, hash: {buckets: 3, then: [{at: 11m, buckets: 9, rollout: 8m}]}}\n"
+        "  - {label: guarded, probabilistic: {bits: 3, threshold: 12, coordination: guarded, then: [{at: "
+        "11m, bits: 4, threshold: 5, rollout: 8m}]}}\n"
+        "  - {label: forgets, time: {window: 2m, then: [{at: 11m, window: 5m, keep_old: false}]}}\n",
+        2);
+    static const char *const steady[] = {"dated", "hash", "guarded"};
+    static const char *const oracles[] = {"findable", "newest", "agreement", "monotone"};
+    char name[96];
+    for (size_t i = 0; i < sizeof steady / sizeof *steady; i++) {
+        snprintf(name, sizeof name, "%s.writes.misrouted", steady[i]);
+        assert_true(metric(result, name) == 0);
+        snprintf(name, sizeof name, "%s.reads.incomplete", steady[i]);
+        assert_true(metric(result, name) == 0);
+        for (size_t j = 0; j < sizeof oracles / sizeof *oracles; j++) {
+            snprintf(name, sizeof name, "%s.oracle.%s.violations", steady[i], oracles[j]);
+            if (i != 1 || j == 0)
+                assert_true(metric(result, name) == 0);
+        }
+    }
+    for (size_t j = 0; j < sizeof oracles / sizeof *oracles; j++) {
+        snprintf(name, sizeof name, "rollout.oracle.%s.violations", oracles[j]);
+        assert_true(metric(result, name) > 100);
+    }
+    assert_true(metric(result, "rollout.writes.misrouted") > 1000);
+    assert_true(metric(result, "hash-rollout.writes.misrouted") > 1000);
+    assert_true(metric(result, "forgets.reads.incomplete") > 0);
+    assert_true(metric(result, "forgets.oracle.findable.violations") > 1000);
+    lab_result_destroy(result);
+}
+
 /* A late row's bucket is looked up by guarded, and guessed or refused by three-state, which knows of two
  * changes; by single it is the newest. */
 static void test_cluster_late_rows_keep_their_bucket_by_guarded_alone(void **state)
@@ -504,6 +571,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cluster_where_nothing_takes_time_equals_stream),
         cmocka_unit_test(test_cluster_with_rows_out_of_order_equals_stream),
+        cmocka_unit_test(test_cluster_with_settings_that_change_equals_stream),
+        cmocka_unit_test(test_cluster_a_rollout_without_a_date_is_seen),
         cmocka_unit_test(test_cluster_late_rows_keep_their_bucket_by_guarded_alone),
         cmocka_unit_test(test_cluster_rows_that_are_routed_again_stand_twice),
         cmocka_unit_test(test_cluster_over_a_trace_equals_stream),

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: an agent goes by its history, and by the one that it is given later. Method: its actions, told one by
+ * one: where rows of each era are put, which buckets a read asks, when a count is full; and histories that it
+ * must refuse, which change nothing. */
+#include <setjmp.h>
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "bucketing/agent.h"
+
+#include <string.h>
+
+#define DAY_NS INT64_C(86400000000000)
+
+static alignas(max_align_t) char memory[65536];
+
+static struct bk_history history_of(const struct bk_strategy *first, const struct bk_strategy *then,
+                                    int64_t from_ns)
+{
+    struct bk_history history;
+    assert_int_equal(bk_history_begin(first, &history), BK_OK);
+    if (then != NULL)
+        assert_int_equal(bk_history_change(&history, from_ns, then), BK_OK);
+    return history;
+}
+
+static struct bk_agent *agent_of(const struct bk_strategy *strategy, const struct bk_history *history)
+{
+    struct bk_agent_config config;
+    struct bk_agent *agent;
+    memset(&config, 0, sizeof config);
+    config.strategy = *strategy;
+    if (history != NULL)
+        config.history = *history;
+    config.cache_ttl_ns = 1000 * DAY_NS;
+    config.cache_entries = 4;
+    config.operations = 4;
+    config.remember_keys = 4;
+    assert_true(bk_agent_size(&config) <= sizeof memory);
+    assert_int_equal(bk_agent_init(memory, sizeof memory, &config, &agent), BK_OK);
+    return agent;
+}
+
+static struct bk_action next(struct bk_agent *agent, enum bk_action_kind kind)
+{
+    struct bk_action action;
+    assert_true(bk_agent_next(agent, &action));
+    assert_int_equal(action.kind, kind);
+    return action;
+}
+
+static void applied(struct bk_agent *agent, int64_t now_ns, const struct bk_action *action, uint64_t rows,
+                    uint64_t empty)
+{
+    struct bk_outcome outcome;
+    memset(&outcome, 0, sizeof outcome);
+    outcome.kind = BK_OUTCOME_APPLIED;
+    outcome.rows = rows;
+    outcome.empty = empty;
+    assert_int_equal(bk_agent_outcome(agent, now_ns, action->operation, &outcome), BK_OK);
+}
+
+static int64_t put(struct bk_agent *agent, int64_t time_ns)
+{
+    struct bk_row row = {time_ns, 0, 0, 0};
+    uint32_t operation;
+    assert_int_equal(bk_agent_write(agent, time_ns, 1, &row, &operation), BK_OK);
+    struct bk_action action = next(agent, BK_ACT_PUT_ROW);
+    applied(agent, time_ns, &action, 0, 0);
+    next(agent, BK_ACT_ACK);
+    next(agent, BK_ACT_DONE);
+    return action.bucket;
+}
+
+/* Asks down to the birth, and finds nothing; the buckets asked. */
+static uint64_t walk(struct bk_agent *agent, int64_t now_ns, int64_t high, int64_t low)
+{
+    uint32_t operation;
+    struct bk_action action;
+    assert_int_equal(bk_agent_read_latest(agent, now_ns, 1, 0, 0, 10, BK_PLAN_DEFAULT, &operation), BK_OK);
+    for (;;) {
+        assert_true(bk_agent_next(agent, &action));
+        if (action.kind == BK_ACT_DONE)
+            break;
+        assert_int_equal(action.step.bucket_high, high);
+        high = action.step.bucket_low - 1;
+        applied(agent, now_ns, &action, 0, 1);
+    }
+    assert_int_equal(high, low - 1);
+    assert_int_equal(action.rows_found, 0);
+    return action.partitions_asked;
+}
+
+static void an_agent_goes_by_its_history(void **unused)
+{
+    (void)unused;
+    struct bk_strategy day, ten;
+    bk_strategy_time(DAY_NS, 0, &day);
+    bk_strategy_time(10 * DAY_NS, 0, &ten);
+    struct bk_history history = history_of(&day, &ten, 5 * DAY_NS);
+    struct bk_agent *agent = agent_of(&day, &history);
+    assert_int_equal(put(agent, 4 * DAY_NS), 4);
+    assert_int_equal(put(agent, 5 * DAY_NS), 5);
+    assert_int_equal(put(agent, 10 * DAY_NS), 6);
+    assert_int_equal(put(agent, 3 * DAY_NS), 3);
+    /* Empty windows are asked again: their memory goes by the plain numbers of one era. */
+    assert_int_equal(walk(agent, 12 * DAY_NS, 6, 0), 7);
+    assert_int_equal(walk(agent, 12 * DAY_NS, 6, 0), 7);
+}
+
+static void a_change_holds_from_its_date(void **unused)
+{
+    (void)unused;
+    struct bk_strategy day, ten;
+    bk_strategy_time(DAY_NS, 0, &day);
+    bk_strategy_time(10 * DAY_NS, 0, &ten);
+    struct bk_agent *agent = agent_of(&day, NULL);
+    assert_int_equal(put(agent, 7 * DAY_NS), 7);
+    assert_int_equal(walk(agent, 7 * DAY_NS, 7, 0), 8);
+    /* Told ahead of its date. */
+    struct bk_history history = history_of(&day, &ten, 9 * DAY_NS);
+    assert_int_equal(bk_agent_change(agent, &history), BK_OK);
+    assert_int_equal(put(agent, 8 * DAY_NS), 8);
+    assert_int_equal(put(agent, 9 * DAY_NS), 9);
+    /* What was remembered as empty under the old numbers is forgotten. */
+    assert_int_equal(walk(agent, 11 * DAY_NS, 10, 0), 11);
+    /* A team that edits the constant. */
+    history = history_of(&ten, NULL, 0);
+    assert_int_equal(bk_agent_change(agent, &history), BK_OK);
+    assert_int_equal(put(agent, 25 * DAY_NS), 2);
+    assert_int_equal(walk(agent, 25 * DAY_NS, 2, 0), 3);
+}
+
+static void a_count_is_full_by_the_rows_own_time(void **unused)
+{
+    (void)unused;
+    struct bk_strategy forty, three;
+    bk_strategy_probabilistic(0, 40, &forty);
+    bk_strategy_probabilistic(0, 3, &three);
+    struct bk_history history = history_of(&forty, &three, DAY_NS);
+    struct bk_agent *agent = agent_of(&forty, &history);
+    for (int is_new = 0; is_new < 2; is_new++) {
+        struct bk_row row = {is_new ? DAY_NS : DAY_NS - 1, 0, 0, 0};
+        struct bk_outcome state;
+        uint32_t operation;
+        assert_int_equal(bk_agent_write(agent, DAY_NS, (uint64_t)is_new, &row, &operation), BK_OK);
+        memset(&state, 0, sizeof state);
+        state.kind = BK_OUTCOME_APPLIED;
+        state.mask = (1u << BK_COLUMN_COUNT) - 1;
+        state.columns[BK_BUCKET] = 5;
+        state.columns[BK_COUNTER] = 30;
+        next(agent, BK_ACT_READ_STATE);
+        assert_int_equal(bk_agent_outcome(agent, DAY_NS, operation, &state), BK_OK);
+        struct bk_action action = next(agent, BK_ACT_PUT_ROW);
+        assert_int_equal(action.bucket, 5);
+        applied(agent, DAY_NS, &action, 0, 0);
+        next(agent, BK_ACT_ACK);
+        next(agent, BK_ACT_READ_STATE);
+        assert_int_equal(bk_agent_outcome(agent, DAY_NS, operation, &state), BK_OK);
+        action = next(agent, BK_ACT_WRITE_STATE);
+        assert_int_equal(action.columns[BK_COUNTER], is_new ? 0 : 31);
+        assert_int_equal(action.columns[BK_BUCKET], is_new ? 6 : 5);
+        applied(agent, DAY_NS, &action, 0, 0);
+        next(agent, BK_ACT_DONE);
+    }
+}
+
+static void what_does_not_fit_is_refused(void **unused)
+{
+    (void)unused;
+    struct bk_strategy day, hash, ten, four;
+    bk_strategy_time(DAY_NS, 0, &day);
+    bk_strategy_hash(4, &hash);
+    bk_strategy_count(10, &ten);
+    bk_strategy_count(4, &four);
+    struct bk_agent *agent = agent_of(&day, NULL);
+    static char before[sizeof memory];
+    memcpy(before, memory, sizeof memory);
+    struct bk_history history = history_of(&day, &hash, DAY_NS);
+    assert_int_equal(bk_agent_change(agent, &history), BK_ERROR_ERA_KIND);
+    history = history_of(&hash, NULL, 0);
+    assert_int_equal(bk_agent_change(agent, &history), BK_ERROR_ERA_KIND);
+    history.count = 9;
+    assert_int_equal(bk_agent_change(agent, &history), BK_ERROR_ERAS);
+    assert_int_equal(bk_agent_change(agent, NULL), BK_ERROR_NULL);
+    assert_int_equal(bk_agent_change(NULL, &history), BK_ERROR_NULL);
+    assert_memory_equal(before, memory, sizeof memory);
+    struct bk_agent_config config;
+    memset(&config, 0, sizeof config);
+    config.strategy = ten;
+    config.cache_entries = config.operations = 1;
+    config.history = history_of(&ten, NULL, 0);
+    assert_int_equal(bk_agent_check(&config), BK_OK);
+    config.history = history_of(&ten, &four, DAY_NS);
+    assert_int_equal(bk_agent_check(&config), BK_ERROR_ERA_KIND);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(an_agent_goes_by_its_history),
+                                       cmocka_unit_test(a_change_holds_from_its_date),
+                                       cmocka_unit_test(a_count_is_full_by_the_rows_own_time),
+                                       cmocka_unit_test(what_does_not_fit_is_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
