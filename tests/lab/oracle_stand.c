@@ -23,7 +23,9 @@ void stand_prepare(struct stand *stand, const struct bk_strategy *strategy, enum
         (struct lab_consistency){CASS_LOCAL_QUORUM, CASS_LOCAL_QUORUM, CASS_LOCAL_QUORUM, CASS_LOCAL_SERIAL};
     scenario->agents.count = 1;
     scenario->agents.timeout_ns = SIM_SECOND;
-    stand->run.config.strategy = *strategy;
+    stand->strategy.strategy = stand->run.config.strategy = *strategy;
+    stand->run.strategy = &stand->strategy;
+    assert_true(lab_regimes_make(&stand->strategy, 0, &stand->run.regimes));
     stand->run.config.coordination = coordination;
     stand->run.key_count = 1;
 }

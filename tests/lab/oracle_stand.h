@@ -17,6 +17,7 @@
 
 struct stand {
     struct lab_scenario scenario;
+    struct lab_strategy strategy;
     struct lab_cluster_run run;
     uint64_t reply; /* the last one's slot */
     bool is_answered;
