@@ -132,10 +132,6 @@ bool lab_then_complete(struct lab_reader *reader, const struct lab_node *setting
         return lab_fail_at(&reader->tree, &list->name_place,
                            "'then' of count needs one writer, whose state says where the new count begins; "
                            "remove agents, or this");
-    if (strategy->strategy.max_age_ns != 0)
-        return lab_fail_at(
-            &reader->tree, &list->name_place,
-            "'then' stands beside 'max_age', whose lines would have to go on; remove one of them");
     if (strategy->source != BK_SOURCE_EXTERNAL)
         return lab_fail_at(&reader->tree, &list->name_place,
                            "'then' goes with counter: external alone; use that, or remove this");

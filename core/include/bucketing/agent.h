@@ -61,9 +61,9 @@ enum bk_source {
 };
 
 struct bk_agent_config {
-    struct bk_strategy strategy;       /* without a greatest age (BK_ERROR_AGE) */
-    struct bk_history history; /* the eras of its settings, all of the strategy's kind, of BK_COUNT one at
-                                  most; count 0: the strategy throughout */
+    struct bk_strategy strategy; /* without a greatest age (BK_ERROR_AGE) */
+    struct bk_history history;   /* the eras of its settings, all of the strategy's kind, of BK_COUNT one at
+                                    most; count 0: the strategy throughout */
     enum bk_coordination coordination; /* where bk_kind_fires(); else BK_SINGLE */
     enum bk_counter counter;
     enum bk_source source; /* BK_COUNT only; else BK_SOURCE_EXTERNAL */
