@@ -52,6 +52,10 @@ if(Python3_FOUND)
            COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/lab/cluster_memory_test.py
                    $<TARGET_FILE:bucketlab>)
   set_tests_properties(lab/cluster_memory_test PROPERTIES TIMEOUT 120 LABELS repository)
+  add_test(NAME lab/trace_keys_memory_test
+           COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/lab/trace_keys_memory_test.py
+                   $<TARGET_FILE:bucketlab>)
+  set_tests_properties(lab/trace_keys_memory_test PROPERTIES TIMEOUT 120 LABELS repository)
   add_test(NAME lab/memory_1e9_test COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/lab/memory_test.py
                                             $<TARGET_FILE:bucketlab> 1e9)
   set_tests_properties(lab/memory_1e9_test PROPERTIES TIMEOUT 600 LABELS "slow;repository")
