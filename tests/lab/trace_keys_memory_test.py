@@ -14,7 +14,12 @@ import tempfile
 
 bucketlab = os.path.abspath(sys.argv[1])
 KEYS = 100000
-STRATEGIES = "strategies: [none: {}, time: {window: 5m}, probabilistic: {bits: 5, threshold: 40}, hash: {buckets: 64}]\n"
+STRATEGIES = """strategies:
+  - none: {}
+  - time: {window: 5m}
+  - probabilistic: {bits: 5, threshold: 40}
+  - hash: {buckets: 64}
+"""
 # Per key, with all of it: names, shares, states, and what each strategy keeps. A quarter of it is to spare.
 CASES = [("stream", STRATEGIES, 1600), ("cluster", "agents: {count: 4}\nstrategies: [none: {}]\n", 3000)]
 
