@@ -55,6 +55,7 @@ static void look_sizes(struct outlook *outlook);
 static void look_load(struct outlook *outlook);
 static void look_wall(struct outlook *outlook);
 static void look_overwritten(struct outlook *outlook);
+static void look_tombstones(struct outlook *outlook);
 static bool is_over(const struct outlook *outlook, double rows);
 static double kept(const struct outlook *outlook, double rows);
 static const char *cure_of_size(const struct outlook *outlook);
@@ -68,8 +69,8 @@ static void warn(struct outlook *outlook, enum lab_risk risk, bool is_certain, c
 
 const char *lab_risk_name(enum lab_risk risk)
 {
-    static const char *const names[LAB_RISK_COUNT] = {"unbounded", "hot_spot",  "skew",
-                                                      "large",     "cell_wall", "overwritten"};
+    static const char *const names[LAB_RISK_COUNT] = {"unbounded", "hot_spot",    "skew",      "large",
+                                                      "cell_wall", "overwritten", "tombstones"};
     return (unsigned)risk < LAB_RISK_COUNT ? names[risk] : "unknown";
 }
 
@@ -86,6 +87,7 @@ bool lab_look(const struct lab_scenario *scenario, struct lab_warnings *out)
         look_sizes(&outlook);
         look_wall(&outlook);
         look_overwritten(&outlook);
+        look_tombstones(&outlook);
         if (outlook.out_of_memory) {
             lab_warnings_clear(out);
             return false;
@@ -320,6 +322,30 @@ static void look_overwritten(struct outlook *outlook)
     else
         warn(outlook, LAB_RISK_OVERWRITTEN, outlook->top_rows > outlook->distinct, column, cure,
              "it makes no row unique: of about %s rows the largest partition keeps at most %s", rows, keys);
+}
+
+/* Of rows deleted, their share. Of rows that expire, those that do so while their partition still gets rows:
+ * what expires as a whole is not read again. */
+static void look_tombstones(struct outlook *outlook)
+{
+    const struct lab_scenario *scenario = outlook->scenario;
+    double written_s = outlook->top_rate > 0 ? outlook->top_rows / outlook->top_rate : 0;
+    double ttl_s = (double)scenario->row_ttl_ns / 1e9, share = scenario->deletes.share;
+    bool expires = ttl_s > 0 && written_s > ttl_s && 1 - ttl_s / written_s > share;
+    if (expires)
+        share = 1 - ttl_s / written_s;
+    double tombstones = share * kept(outlook, outlook->top_rows);
+    char shown[SHOWN_SIZE];
+    if (!outlook->has_rates || tombstones <= (double)scenario->network.tombstone_warn)
+        return;
+    show(tombstones, "", shown);
+    warn(outlook, LAB_RISK_TOMBSTONES, tombstones > (double)scenario->network.tombstone_fail,
+         first_column(outlook),
+         expires ? "use a time window of at most the time to live" : cure_of_size(outlook),
+         "a read of all of the largest partition meets about %s tombstones; Cassandra warns of %u and fails "
+         "at "
+         "%u",
+         shown, scenario->network.tombstone_warn, scenario->network.tombstone_fail);
 }
 
 static bool is_over(const struct outlook *outlook, double rows)

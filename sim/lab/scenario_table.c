@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gone.h"
 #include "kernel/text.h"
 #include "scenario_part.h"
 
@@ -73,6 +74,15 @@ bool lab_table_complete(struct lab_reader *reader, const struct lab_node *root)
         return lab_fail_at(&reader->tree, &lab_node_find(table, "partition_key")->name_place,
                            "with agents partitions are (key, bucket) and no row replaces another; use these "
                            "two columns here and an id in 'clustering', or remove 'agents'");
+    const struct lab_node *deletes = lab_node_find(root, "deletes");
+    if (!is_plain && lab_rows_go(scenario))
+        return lab_fail_at(
+            &reader->tree,
+            deletes != NULL ? &deletes->name_place
+                            : &lab_node_find(lab_node_find(root, "row"), "ttl")->name_place,
+            "'%s' is of rows that stand by themselves, and this table overwrites them or parts them "
+            "otherwise; use (key, bucket) and an id in 'table', or remove this",
+            deletes != NULL ? "deletes" : "ttl");
     if (!is_plain && scenario->reads.present)
         return lab_fail_at(&reader->tree, &reads->name_place,
                            "'reads' are of the newest rows of a key, which this table parts otherwise or "

@@ -3,11 +3,14 @@
  * statements name. */
 #include "lab/statements.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cassandra/cluster.h"
 #include "cql_text.h"
+#include "kernel/time.h"
 #include "statement_rules.h"
 
 #define BIT(n)      (1u << (n))
@@ -28,6 +31,7 @@ static void make_rows(struct maker *maker);
 static void make_row_table(struct maker *maker);
 static void make_insert(struct maker *maker);
 static void make_select(struct maker *maker);
+static void make_delete(struct maker *maker);
 static void add_partition_equals(const struct lab_design *design, struct lab_cql_text *text);
 static void add_newest_first(const struct lab_design *design, struct lab_cql_text *text);
 static void make_sides(struct maker *maker, const struct lab_rule *rules, size_t count,
@@ -91,6 +95,8 @@ static void make_rows(struct maker *maker)
 {
     make_insert(maker);
     make_select(maker);
+    if (maker->scenario->deletes.share > 0)
+        make_delete(maker);
 }
 
 static void make_row_table(struct maker *maker)
@@ -140,6 +146,12 @@ static void make_insert(struct maker *maker)
     for (size_t i = 0; i < design->column_count; i++)
         lab_cql_add(&text, i == 0 ? ") VALUES (?" : ", ?");
     lab_cql_add(&text, ")");
+    if (maker->scenario->row_ttl_ns > 0) {
+        char ttl[48];
+        int64_t seconds = (maker->scenario->row_ttl_ns - 1) / SIM_SECOND + 1;
+        snprintf(ttl, sizeof ttl, " USING TTL %" PRId64, seconds);
+        lab_cql_add(&text, ttl);
+    }
     keep(maker, &text, "each row; a retry goes to the bucket of the first try",
          cass_consistency_name(maker->scenario->consistency.write), NULL);
 }
@@ -192,6 +204,22 @@ static const char *when_of_select(const struct lab_design *design)
         return is_newest ? "the newest rows of a key" : "rows of a key, in no order of time";
     return is_newest ? "the newest rows of a bucket; the next bucket when they are not enough"
                      : "rows of a bucket, in no order of time";
+}
+
+static void make_delete(struct maker *maker)
+{
+    const struct lab_design *design = maker->design;
+    struct lab_cql_text text = {0};
+    lab_cql_add(&text, "DELETE FROM ");
+    lab_cql_name(&text, design->name, "");
+    add_partition_equals(design, &text);
+    for (size_t i = 0; i < design->clustering_count; i++) {
+        lab_cql_add(&text, " AND ");
+        lab_cql_name(&text, design->columns[design->clustering[i]].name, "");
+        lab_cql_add(&text, " = ?");
+    }
+    keep(maker, &text, "a row that is deleted, from the bucket that it was put into",
+         cass_consistency_name(maker->scenario->consistency.write), NULL);
 }
 
 /* The tables of the rules that apply, or the statements. */

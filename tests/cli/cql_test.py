@@ -84,7 +84,8 @@ class Parser:
 
     def parse(self):
         verb = self.word().upper()
-        {"CREATE": self.create, "INSERT": self.insert, "SELECT": self.select, "UPDATE": self.update}[verb]()
+        {"CREATE": self.create, "INSERT": self.insert, "SELECT": self.select, "UPDATE": self.update,
+         "DELETE": self.delete}[verb]()
         if self.tokens:
             raise Bad(f"{self.tokens[0]} behind the end")
         return verb
@@ -146,6 +147,10 @@ class Parser:
         self.want(")")
         if self.has("IF"):
             self.want("NOT", "EXISTS")
+        if self.has("USING"):
+            self.want("TTL")
+            if int(self.word()) < 1:
+                raise Bad("a time to live of no seconds")
         self.check(given, columns)
         if marks != len(given):
             raise Bad(f"{marks} values for {len(given)} columns")
@@ -222,6 +227,13 @@ class Parser:
             self.check(named, columns)
             if "counter" in columns.values() or set(named) != set(columns) - set(partition + clustering):
                 raise Bad("a condition names every column, and no counter")
+
+    def delete(self):
+        self.want("FROM")
+        _, partition, clustering = self.table()
+        self.want("WHERE")
+        if self.assigned("AND") != partition + clustering:
+            raise Bad("a delete names the whole key")
 
     @staticmethod
     def check(given, columns):
@@ -361,6 +373,16 @@ SELECT key, bucket, at, id, data FROM rows_by_key WHERE key = ? AND bucket = ? L
             ("SELECT COUNT(*), at, id FROM rows_by_key WHERE key = ? AND bucket = ? AND (at, id) > (?, ?)", "TWO")])
         self.write("y.yaml", AGENTS + self.every_strategy() + LOGS)
         self.assertIn("begin 'clustering' with these two", self.bad(2, "cql", "y.yaml"))
+
+    def test_rows_that_go_have_their_statements(self):
+        for extra, text in (("row: {ttl: 90500ms}\n", "INSERT INTO rows_by_key (key, bucket, at, id, data) "
+                             "VALUES (?, ?, ?, ?, ?) USING TTL 91"),
+                            ("deletes: {share: 5%, after: 1h}\n",
+                             "DELETE FROM rows_by_key WHERE key = ? AND bucket = ? AND at = ? AND id = ?")):
+            found = self.strategies(AGENTS + extra + "strategies: [time: {window: 1h}]\n")
+            texts = [one["cql"] for one in found[0]["statements"]]
+            self.assertIn(text, texts)
+            check_text(texts)
 
     def test_a_weight_is_added(self):
         found = self.strategies(AGENTS + self.every_strategy(), "--strategy", "weighted")

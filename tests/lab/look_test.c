@@ -104,6 +104,16 @@ static const struct pair pairs[] = {
      "shorter window",
      "duration: 60d\nkeys: {count: 1}\narrivals: {rate: 100/s}\nrow: {cells: 10}\n" TIME("30d"),
      "duration: 60d\nkeys: {count: 1}\narrivals: {rate: 100/s}\nrow: {cells: 10}\n" TIME("10d")},
+    {LAB_RISK_TOMBSTONES, false, false, "bucket",
+     "about 3456 tombstones; Cassandra warns of 1000 and fails at 100000", "shorter window",
+     ALIKE "deletes: {share: 10%, after: 1h}\n" TIME("1d"),
+     ALIKE "deletes: {share: 10%, after: 1h}\n" TIME("2h")},
+    {LAB_RISK_TOMBSTONES, true, false, "bucket", "about 311k tombstones",
+     "use a time window of at most the time to live",
+     "duration: 10d\nkeys: {count: 50}\narrivals: {rate: 20/s}\n"
+     "row: {bytes: 200, ttl: 1d}\nstrategies: [none: {}]\n",
+     "duration: 10d\nkeys: {count: 50}\narrivals: {rate: 20/s}\n"
+     "row: {bytes: 200, ttl: 1d}\n" TIME("1d")},
     {LAB_RISK_OVERWRITTEN, true, false, "level", "keeps at most 5", "add a column fed by id",
      HEAD TIME("1h") TABLE "  partition_key: [hour, server]\n  clustering: [level]\n",
      HEAD TIME("1h") TABLE "  partition_key: [hour, server]\n  clustering: [level, id]\n"},

@@ -23,9 +23,10 @@ enum lab_risk {
     LAB_RISK_LARGE,       /* every partition is to be over a limit */
     LAB_RISK_CELL_WALL,   /* a partition is to come near Cassandra's 2 billion cells */
     LAB_RISK_OVERWRITTEN, /* rows replace other rows */
+    LAB_RISK_TOMBSTONES,  /* a read of a partition is to meet more tombstones than Cassandra likes */
     LAB_RISK_COUNT
 };
-/* "unbounded", "hot_spot", "skew", "large", "cell_wall", "overwritten". */
+/* "unbounded", "hot_spot", "skew", "large", "cell_wall", "overwritten", "tombstones". */
 const char *lab_risk_name(enum lab_risk risk);
 
 struct lab_warning {
