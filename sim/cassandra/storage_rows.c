@@ -222,7 +222,7 @@ static void count_first(struct cass_cluster *cluster, const struct row *row)
     if (cluster->observer.row_stored != NULL) {
         partition = partition_at(cluster, row->partition);
         cluster->observer.row_stored(cluster->observer.context, partition->key, partition->bucket,
-                                     row->row_id, row->time_ns);
+                                     row->row_id, row->time_ns, row->order);
     }
 }
 

@@ -195,6 +195,8 @@ struct lab_cluster_run {
     struct lab_tally tally;
     struct lab_histogram latency[LAB_LATENCY_COUNT];
     uint64_t refused, unresolved, unresolved_increments;
+    uint64_t rows_uncounted;  /* of BK_SOURCE_INCREMENTAL: no count will ever meet them */
+    uint64_t conditions_lost; /* conditional updates of a state that somebody else was ahead of */
     uint64_t keys_met; /* that had rows */
     struct lab_event_log events;
     struct lab_views views;

@@ -53,6 +53,7 @@ void lab_watch_outcome(struct lab_cluster_run *run, struct lab_host_operation *o
     case BK_ACT_WRITE_STATE:
     case BK_ACT_CAS_STATE:
         verdict->probes[LAB_PROBE_UNKNOWN_ROLL] += operation->raises && is_unknown;
+        run->conditions_lost += outcome == BK_OUTCOME_NOT_APPLIED;
         verdict->probes[LAB_PROBE_LOST_RACE] += operation->raises && outcome == BK_OUTCOME_NOT_APPLIED;
         lab_state_write_ended(run, operation, outcome);
         break;

@@ -23,7 +23,10 @@ static void watch_second(struct lab_cluster_run *run, struct lab_key_ledger *led
                          struct lab_partition *partition);
 static void judge_order(struct lab_cluster_run *run, struct lab_partition *partition, uint64_t row,
                         int64_t time_ns, uint32_t agent);
-static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns);
+static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns,
+                       int64_t order);
+static bool is_never_counted(const struct lab_cluster_run *run, uint32_t key, int64_t bucket, int64_t time_ns,
+                             int64_t order);
 static void register_changed(void *context, uint64_t key);
 static void counter_added(void *context, uint64_t key, uint64_t row, int64_t delta);
 static void balance_add(struct lab_partition *partition, uint64_t row, bool is_stored);
@@ -414,10 +417,13 @@ static void judge_order(struct lab_cluster_run *run, struct lab_partition *parti
     lab_extreme_add(&partition->earliest, -time_ns, agent);
 }
 
-static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns)
+static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns,
+                       int64_t order)
 {
     struct lab_cluster_run *run = context;
     struct lab_oracles *oracles = &run->oracles;
+    if (run->config.source == BK_SOURCE_INCREMENTAL)
+        run->rows_uncounted += is_never_counted(run, (uint32_t)key, bucket, time_ns, order);
     uint32_t index = partition_need(run, (uint32_t)key, bucket);
     if (index == LAB_NO_PARTITION)
         return;
@@ -431,6 +437,19 @@ static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row
         oracles->verdict.probes[LAB_PROBE_LATE_ROW]++;
     if (oracles->verdict.is_judged[LAB_ORACLE_NEWEST])
         lab_newest_stored(run, (uint32_t)key, time_ns, bucket);
+}
+
+/* Behind the last row that was counted, or in a bucket that is full already: no count will meet it. */
+static bool is_never_counted(const struct lab_cluster_run *run, uint32_t key, int64_t bucket, int64_t time_ns,
+                             int64_t order)
+{
+    int64_t columns[CASS_COLUMNS];
+    uint32_t mask;
+    if (!cass_peek_merged(run->cluster, lab_state_register(key), columns, &mask))
+        return false;
+    if (bucket != columns[BK_BUCKET])
+        return bucket < columns[BK_BUCKET];
+    return time_ns != columns[BK_SUM_TIME] ? time_ns < columns[BK_SUM_TIME] : order <= columns[BK_SUM_ID];
 }
 
 static void register_changed(void *context, uint64_t key)

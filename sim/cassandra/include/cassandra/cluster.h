@@ -222,7 +222,8 @@ void cass_heal(struct cass_cluster *cluster);
 struct cass_observer {
     void *context;
     /* A row is on its first replica. */
-    void (*row_stored)(void *context, uint64_t key, int64_t bucket, uint64_t row_id, int64_t row_time_ns);
+    void (*row_stored)(void *context, uint64_t key, int64_t bucket, uint64_t row_id, int64_t row_time_ns,
+                       int64_t row_order);
     /* A replica's copy of a register has got a write or a commit. */
     void (*register_changed)(void *context, uint64_t key);
     /* A leader has added to a counter, for the statement that bore this row_id. */
