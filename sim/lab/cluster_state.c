@@ -8,6 +8,7 @@
 
 #include "cluster_run.h"
 
+static void judge_sum(struct lab_cluster_run *run, uint32_t key, const int64_t *columns);
 static bool keep_change(struct lab_cluster_run *run, uint32_t key, const int64_t *columns);
 static int64_t change_of(const struct lab_cluster_run *run, const int64_t *columns);
 
@@ -19,10 +20,12 @@ void lab_state_changed(struct lab_cluster_run *run, uint32_t key_index)
     uint32_t mask;
     if (!cass_peek_merged(run->cluster, lab_state_register(key_index), columns, &mask))
         return;
+    if (run->config.source == BK_SOURCE_INCREMENTAL) {
+        judge_sum(run, key_index, columns);
+        columns[BK_SUM_TIME] = columns[BK_SUM_ID] = 0;
+    }
     if (run->config.coordination != BK_GUARDED)
         columns[BK_COUNTER] = 0;
-    if (run->config.source == BK_SOURCE_INCREMENTAL)
-        columns[BK_SUM_TIME] = columns[BK_SUM_ID] = 0;
     if (memcmp(columns, key->state, sizeof key->state) == 0)
         return;
     memcpy(key->state, columns, sizeof key->state);
@@ -97,6 +100,17 @@ int64_t lab_state_newest(const struct lab_cluster_run *run, uint32_t key)
     struct bk_route route;
     bk_history_route(lab_settings_at(run, sim_queue_now(&run->queue)), NULL, &newest, &route);
     return route.bucket;
+}
+
+/* No row is counted twice, and none that is not there. */
+static void judge_sum(struct lab_cluster_run *run, uint32_t key, const int64_t *columns)
+{
+    uint32_t index = lab_partition_find(&run->oracles, key, columns[BK_BUCKET]);
+    uint64_t stored = index == LAB_NO_PARTITION ? 0 : run->oracles.partitions[index].stored;
+    if (columns[BK_COUNTER] > 0 && (uint64_t)columns[BK_COUNTER] > stored)
+        lab_violate(run, LAB_ORACLE_CONSERVED, key, 1,
+                    "bucket %" PRId64 ": %" PRId64 " rows are counted, and it holds %" PRIu64,
+                    columns[BK_BUCKET], columns[BK_COUNTER], stored);
 }
 
 static bool keep_change(struct lab_cluster_run *run, uint32_t key_index, const int64_t *columns)

@@ -375,6 +375,31 @@ static void test_cluster_every_way_to_count_of_one_agent_equals_stream(void **st
     "  - probabilistic: {bits: 3, threshold: 25, coordination: guarded, grant: 500ms, label: guarded}\n"
 #define SINGLE "  - probabilistic: {bits: 3, threshold: 25, label: single}\n"
 
+/* Rows whose agent's clock is behind lie behind those that others have counted. */
+static void test_cluster_wrong_clocks_leave_rows_uncounted(void **state)
+{
+    (void)state;
+    static const char *const offsets[] = {"0ms", "200ms", "2s"};
+    double uncounted[3], rows[3];
+    for (int i = 0; i < 3; i++) {
+        char text[2048];
+        snprintf(text, sizeof text,
+                 "name: cluster-test\nduration: 5m\nkeys: {count: 4}\narrivals: {rate: 100/s}\n"
+                 "agents: {count: 8, cache_ttl: 2s, clock: {offset: %s}}\n"
+                 "strategies: [count: {rows: 300, counter: incremental, every_rows: 10}]\n",
+                 offsets[i]);
+        struct lab_result *result = run_text(text, 1);
+        uncounted[i] = metric(result, "count.writes.rows_uncounted");
+        rows[i] = metric(result, "count.partitions.closed.rows.mean");
+        assert_true(metric(result, "count.writes.conditions_lost") > 0);
+        assert_true(metric(result, "count.writes.lwt") > metric(result, "count.writes.conditions_lost"));
+        assert_true(metric(result, "count.oracle.conserved.violations") == 0);
+        lab_result_destroy(result);
+    }
+    assert_true(uncounted[1] > 2 * uncounted[0] && uncounted[2] > 3 * uncounted[1]);
+    assert_true(rows[0] > 300 && rows[1] > rows[0] && rows[2] > 1.2 * rows[1]);
+}
+
 static void test_cluster_a_lead_beyond_every_cache_routes_all_rows_right(void **state)
 {
     (void)state;
@@ -578,6 +603,7 @@ int main(void)
         cmocka_unit_test(test_cluster_over_a_trace_equals_stream),
         cmocka_unit_test(test_cluster_every_coordination_of_one_agent_equals_stream),
         cmocka_unit_test(test_cluster_every_way_to_count_of_one_agent_equals_stream),
+        cmocka_unit_test(test_cluster_wrong_clocks_leave_rows_uncounted),
         cmocka_unit_test(test_cluster_a_lead_beyond_every_cache_routes_all_rows_right),
         cmocka_unit_test(test_cluster_counts_increments_and_rolls_apart),
         cmocka_unit_test(test_cluster_under_faults_conserves_rows),
