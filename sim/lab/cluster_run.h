@@ -197,7 +197,7 @@ struct lab_cluster_run {
     uint64_t refused, unresolved, unresolved_increments;
     uint64_t rows_uncounted;  /* of BK_SOURCE_INCREMENTAL: no count will ever meet them */
     uint64_t conditions_lost; /* conditional updates of a state that somebody else was ahead of */
-    uint64_t keys_met; /* that had rows */
+    uint64_t keys_met;        /* that had rows */
     struct lab_event_log events;
     struct lab_views views;
     uint32_t views_key; /* the busiest */

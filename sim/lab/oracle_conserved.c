@@ -2,9 +2,9 @@
 /* conserved: nothing is lost or made. Rows that came = acknowledged + refused + unresolved; in each partition
  * the rows stored are those acknowledged there and those of unknown outcome that took effect, by number and
  * by a 128-bit sum of hashes, and the cluster says the same; and counter columns hold what rows added - lost
- * + doubled, each told by the rows that asked for it; a sum of rows counted is never more than the bucket holds
- * (cluster_state.c). When all has been well for long enough, and no node has
- * forgotten what it owed, each acknowledged row is on all of its replicas. */
+ * + doubled, each told by the rows that asked for it; a sum of rows counted is never more than the bucket
+ * holds (cluster_state.c). When all has been well for long enough, and no node has forgotten what it owed,
+ * each acknowledged row is on all of its replicas. */
 #include <inttypes.h>
 
 #include "cluster_run.h"

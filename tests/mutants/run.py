@@ -8,8 +8,8 @@ and `fuzz --seeds 1..N` must end with a broken promise; without any patch it mus
 
     run.py SOURCE_DIR BUILD_DIR [--seeds N] [--jobs N] [--quick | --only NAME...]
 
-Those whose name begins with count- are tried on ways.yaml, which has every way to count. --quick takes the six that QUICK
-names. The copy and its build stay in BUILD_DIR, so a second run is quick.
+Those whose name begins with count- are tried on ways.yaml, which has every way to count. --quick takes
+the six that QUICK names. The copy and its build stay in BUILD_DIR, so a second run is quick.
 """
 import argparse
 import json
