@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Prints what every strategy costs on one workload: the table "operations per 1000 rows" of a run of
 scenarios/costs.yaml, as the program prints it. README.md shows it between its markers.
