@@ -175,14 +175,15 @@ static uint64_t weight_of(const struct bk_strategy *strategy, const struct bk_ro
     return row->bytes / unit + (multiply_high(row->id, unit) < row->bytes % unit);
 }
 
-/* No division: a row of a unit and more surely fires, and the rest of a smaller one is its size. */
+/* No division: the high word is below a unit, so a row of a unit and more fires here too, and the rest of a
+ * smaller one is its size. */
 static size_t first_weighty(uint64_t unit, const uint64_t *ids, const uint64_t *bytes, size_t begin,
                             size_t end)
 {
     if (bytes == NULL)
         return begin;
     size_t i = begin;
-    while (i < end && bytes[i] < unit && multiply_high(ids[i], unit) >= bytes[i])
+    while (i < end && multiply_high(ids[i], unit) >= bytes[i])
         i++;
     return i;
 }
