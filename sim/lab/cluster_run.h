@@ -46,7 +46,7 @@ enum lab_event {
     LAB_EVENT_DELETE_TIMEOUT, /* target: slot of the delete; a: serial */
     LAB_EVENT_TAKE,           /* target: client that wants its next identifier; a: its life */
     LAB_EVENT_IDS_END,
-    LAB_EVENT_DEPLOY,         /* target: agent; a: change of the strategy */
+    LAB_EVENT_DEPLOY, /* target: agent; a: change of the strategy */
 };
 
 /* A tag of an action: agent, operation, serial. That of a delete has the highest bit. */
