@@ -312,7 +312,8 @@ static void one_era_is_the_strategy(void **unused)
         struct bk_history_reader reader;
         struct bk_reader plain;
         enum bk_plan plan = (enum bk_plan)draw_below(&draw, 5);
-        int64_t birth_ns = row.time_ns - (int64_t)draw_below(&draw, (uint64_t)DAY_NS);
+        int64_t age_ns = (int64_t)draw_below(&draw, (uint64_t)DAY_NS);
+        int64_t birth_ns = row.time_ns < INT64_MIN + age_ns ? INT64_MIN : row.time_ns - age_ns;
         assert_int_equal(bk_history_read_latest(&history, &state, row.time_ns, birth_ns, 40, plan, &reader),
                          bk_read_latest(&strategy, &key, row.time_ns, birth_ns, 40, plan, &plain));
         assert_memory_equal(&reader.reader, &plain, sizeof plain);
