@@ -290,7 +290,7 @@ static bool source_fits(const struct bk_agent_config *config)
     if (counts && (config->every_ns < 0 || (config->every_rows == 0 && config->every_ns == 0)))
         return false;
     return config->source != BK_SOURCE_LEASE ||
-           (config->lease_rows >= 1 && config->lease_rows <= (uint64_t)INT64_MAX);
+           (config->lease_rows >= 1 && config->lease_rows < (uint64_t)INT64_MAX);
 }
 
 static uint32_t *ring(struct bk_agent *agent, size_t at)
@@ -351,7 +351,7 @@ static bool is_served(const struct bk_agent *agent, struct operation *operation,
 static void go_on(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
     if (agent->config.source == BK_SOURCE_LEASE)
-        bk_agent_number_write(agent, operation, now_ns);
+        bk_agent_number_write(agent, operation);
     else if (agent->config.source == BK_SOURCE_MEMORY)
         bk_agent_own_write(agent, operation, now_ns);
     else

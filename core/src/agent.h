@@ -90,12 +90,12 @@ struct memory_entry {
 
 /* What this agent alone knows of a key: of BK_SOURCE_LEASE the numbers from next to before end are its to
  * give; of the sources that count, the rows that it has stored since the last count, and when that was; of
- * BK_SOURCE_MEMORY the rows of the bucket. */
+ * BK_SOURCE_MEMORY the rows of a bucket, which the state may have left since. */
 struct own {
     int64_t next, end;
     uint64_t rows;
-    int64_t counted_ns;
-    bool is_counted, is_cold; /* rows says all; it was counted to be full when the agent first saw it */
+    int64_t bucket, counted_ns;
+    bool is_counted, is_cold; /* rows says all; there were some before this agent's */
 };
 
 struct cache_entry {
@@ -201,7 +201,7 @@ bool bk_agent_guarded_view(const struct known *known, int64_t time_ns, int64_t *
 
 /* agent_number.c: numbers before the row is stored. */
 bool bk_agent_is_numbered(const struct bk_agent_config *config);
-void bk_agent_number_write(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
+void bk_agent_number_write(struct bk_agent *agent, struct operation *operation);
 bool bk_agent_number_is_served(const struct bk_agent *agent, const struct operation *operation);
 void bk_agent_number_outcome(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                              const struct bk_outcome *outcome);

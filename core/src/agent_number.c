@@ -4,13 +4,14 @@
  * stays one row smaller. */
 #include "agent.h"
 
-static void take(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
+static void take(struct bk_agent *agent, struct operation *operation);
 static void plan_take(struct bk_agent *agent, struct operation *operation);
 static void taken(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
 static void take_total(struct bk_agent *agent, struct operation *operation, int64_t total);
 static void place(const struct bk_agent *agent, struct operation *operation, int64_t number);
 static int64_t bucket_of(const struct bk_agent *agent, int64_t number);
 static void fail(struct bk_agent *agent, struct operation *operation, int64_t now_ns, bool is_unknown);
+static void repeat_at_once(struct operation *operation);
 
 bool bk_agent_is_numbered(const struct bk_agent_config *config)
 {
@@ -18,7 +19,7 @@ bool bk_agent_is_numbered(const struct bk_agent_config *config)
            config->source == BK_SOURCE_LEASE;
 }
 
-void bk_agent_number_write(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
+void bk_agent_number_write(struct bk_agent *agent, struct operation *operation)
 {
     if (agent->config.source == BK_SOURCE_COUNTER) {
         operation->fired = true; /* every row counts */
@@ -28,7 +29,7 @@ void bk_agent_number_write(struct bk_agent *agent, struct operation *operation, 
     } else if (agent->config.source == BK_SOURCE_LEASE && bk_agent_somebody_asks(agent, operation)) {
         operation->step = STEP_PARKED;
     } else {
-        take(agent, operation, now_ns);
+        take(agent, operation);
     }
 }
 
@@ -68,12 +69,12 @@ void bk_agent_number_outcome(struct bk_agent *agent, struct operation *operation
     }
 }
 
-/* By a copy of any age: the condition tells whether it holds. */
-static void take(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
+/* By a copy of any age: the condition tells whether it holds. A reader may have left a count there that
+ * nobody can have stored. */
+static void take(struct bk_agent *agent, struct operation *operation)
 {
     const struct known *cached = bk_agent_cache_peek(agent, operation->key);
-    (void)now_ns;
-    if (cached == NULL) {
+    if (cached == NULL || cached->columns[BK_COUNTER] < 0) {
         bk_agent_go(operation, STEP_NUMBER_READ);
         return;
     }
@@ -142,15 +143,24 @@ static void fail(struct bk_agent *agent, struct operation *operation, int64_t no
     if (operation->step == STEP_NUMBER_ADD && is_unknown) {
         /* Repeated, it may count twice; left alone, it may not have counted. The total is read in any case.
          */
-        if (operation->tries >= agent->config.counter_retries ||
-            !bk_agent_try_again(agent, operation, now_ns, is_unknown))
+        if (operation->tries < agent->config.counter_retries)
+            repeat_at_once(operation);
+        else
             bk_agent_go(operation, STEP_NUMBER_TOTAL);
         return;
     }
     bool is_conditional = operation->step == STEP_NUMBER_TAKE;
     if (!bk_agent_try_again(agent, operation, now_ns, is_unknown))
         bk_agent_finish(operation, operation->is_read ? BK_OPERATION_UNKNOWN : BK_OPERATION_REFUSED);
-    else if (is_conditional && is_unknown)
+    else if (is_conditional && is_unknown) {
         /* What the condition named may hold no longer, and the numbers may be taken: others are. */
         operation->step = STEP_NUMBER_READ;
+        operation->is_retry = false;
+    }
+}
+
+static void repeat_at_once(struct operation *operation)
+{
+    operation->tries++;
+    operation->is_retry = true;
 }

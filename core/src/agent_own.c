@@ -7,6 +7,8 @@
 
 #define BIT(column) (1u << (column))
 
+static bool is_counted(const struct bk_agent *agent, const struct operation *operation,
+                       const struct own *own);
 static struct own *own_of(const struct bk_agent *agent, const struct operation *operation, int64_t now_ns);
 static void ask(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
 static void take_state(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
@@ -30,7 +32,8 @@ void bk_agent_own_write(struct bk_agent *agent, struct operation *operation, int
 bool bk_agent_own_is_served(const struct bk_agent *agent, const struct operation *operation, int64_t now_ns)
 {
     const struct own *own = own_of(agent, operation, now_ns);
-    return own != NULL && own->is_counted && own->rows < agent->config.strategy.of.count.rows;
+    return own != NULL && is_counted(agent, operation, own) &&
+           own->rows < agent->config.strategy.of.count.rows;
 }
 
 void bk_agent_own_outcome(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
@@ -47,6 +50,12 @@ void bk_agent_own_outcome(struct bk_agent *agent, struct operation *operation, i
         take_raised(agent, operation, now_ns);
     else if (!bk_agent_try_again(agent, operation, now_ns, (unsigned)outcome->kind >= BK_OUTCOME_UNKNOWN))
         bk_agent_finish(operation, BK_OPERATION_REFUSED);
+}
+
+/* Rows of the bucket that the state tells: a read may have learned another one. */
+static bool is_counted(const struct bk_agent *agent, const struct operation *operation, const struct own *own)
+{
+    return own->is_counted && own->bucket == bk_agent_cache_peek(agent, operation->key)->columns[BK_BUCKET];
 }
 
 /* NULL when the copy of the state has run out. What an operation has asked for itself is good enough for it,
@@ -70,7 +79,7 @@ static void ask(struct bk_agent *agent, struct operation *operation, int64_t now
         return;
     }
     operation->known = *bk_agent_cache_peek(agent, operation->key);
-    if (!own->is_counted) {
+    if (!is_counted(agent, operation, own)) {
         bk_agent_go(operation, STEP_OWN_ROWS);
         return;
     }
@@ -85,32 +94,28 @@ static void ask(struct bk_agent *agent, struct operation *operation, int64_t now
     bk_agent_go(operation, STEP_OWN_RAISE);
 }
 
-/* What was counted still holds when nobody has raised the bucket meanwhile. */
+/* What was counted still holds when the bucket is the same. */
 static void take_state(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                        const struct known *state)
 {
-    const struct known *cached = bk_agent_cache_peek(agent, operation->key);
-    bool is_same = cached != NULL && cached->columns[BK_BUCKET] == state->columns[BK_BUCKET];
     operation->known = *state;
     operation->lost++;
     bk_agent_cache_store(agent, now_ns, operation->key, state);
-    if (!is_same)
-        *bk_agent_cache_own(agent, operation->key) = (struct own){.rows = 0};
     bk_agent_own_write(agent, operation, now_ns);
 }
 
 static void take_rows(struct bk_agent *agent, struct operation *operation, int64_t now_ns, uint64_t rows)
 {
     struct own *own = bk_agent_cache_own(agent, operation->key);
-    if (own != NULL) {
-        own->rows = rows;
-        own->is_counted = true;
-        own->is_cold = rows >= agent->config.strategy.of.count.rows;
-    }
+    if (own != NULL)
+        *own = (struct own){.rows = rows,
+                            .bucket = operation->known.columns[BK_BUCKET],
+                            .is_counted = true,
+                            .is_cold = rows > 0};
     bk_agent_own_write(agent, operation, now_ns);
 }
 
-/* Whoever found the bucket full when it started may not have been the first to: the next one may hold rows
+/* Whoever put rows into the bucket before this agent may have gone on to the next one, which then holds rows
  * already. */
 static void take_raised(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
@@ -121,6 +126,7 @@ static void take_raised(struct bk_agent *agent, struct operation *operation, int
     stored.learned_ns = operation->asked_ns;
     operation->known = stored;
     bk_agent_cache_store(agent, now_ns, operation->key, &stored);
-    *bk_agent_cache_own(agent, operation->key) = (struct own){.is_counted = !is_cold};
+    *bk_agent_cache_own(agent, operation->key) =
+        (struct own){.bucket = stored.columns[BK_BUCKET], .is_counted = !is_cold};
     bk_agent_own_write(agent, operation, now_ns);
 }

@@ -34,7 +34,7 @@ static void remember(struct bk_agent *agent, uint64_t key, int64_t now_ns, const
 void bk_agent_begin_write(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
     if (bk_agent_is_numbered(&agent->config)) {
-        bk_agent_number_write(agent, operation, now_ns);
+        bk_agent_number_write(agent, operation);
         return;
     }
     if (agent->config.source == BK_SOURCE_MEMORY) {

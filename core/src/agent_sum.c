@@ -24,15 +24,13 @@ bool bk_agent_is_summed(const struct bk_agent_config *config)
 
 void bk_agent_sum_after_put(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
-    if (!count_is_due(agent, operation, now_ns))
-        return;
     const struct known *cached = bk_agent_cache_find(agent, now_ns, operation->key);
     if (cached != NULL)
         operation->known = *cached;
     if (operation->known.mask == 0)
         forget_last(&operation->known);
     /* What an older bucket got is of no concern any more. */
-    if (operation->bucket == operation->known.columns[BK_BUCKET])
+    if (operation->bucket == operation->known.columns[BK_BUCKET] && count_is_due(agent, operation, now_ns))
         bk_agent_go(operation, STEP_SUM_ROWS);
 }
 
@@ -45,7 +43,9 @@ void bk_agent_sum_outcome(struct bk_agent *agent, struct operation *operation, i
     bool is_unknown = (unsigned)outcome->kind >= BK_OUTCOME_UNKNOWN;
     bool is_possible = bk_agent_read_known(outcome, operation->asked_ns, &state);
     bool is_conditional = agent->config.source == BK_SOURCE_INCREMENTAL;
-    if (is_applied && step == STEP_SUM_ROWS) {
+    /* A count that names no last row is one that cannot be gone on from. */
+    bool is_count = outcome->rows == 0 || (outcome->mask & PLACE) == PLACE || !is_conditional;
+    if (is_applied && step == STEP_SUM_ROWS && is_count) {
         take_rows(agent, operation, outcome);
     } else if (is_applied && step == STEP_SUM_STORE) {
         struct known stored = operation->next;

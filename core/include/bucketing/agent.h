@@ -57,7 +57,8 @@ enum bk_source {
                               place before the last counted one is never counted */
     BK_SOURCE_SCAN,        /* now and then, count(*): every row of the bucket, every time */
     BK_SOURCE_MEMORY       /* the agent counts what it writes, and counts the bucket's rows once after it has
-                              started; right for as long as a key has one writer */
+                              started, and those of the next one when there were any; right for as long as a
+                              key has one writer, but for rows that are on their way when it counts */
 };
 
 struct bk_agent_config {
@@ -67,9 +68,10 @@ struct bk_agent_config {
     enum bk_coordination coordination; /* where bk_kind_fires(); else BK_SINGLE */
     enum bk_counter counter;
     enum bk_source source; /* BK_COUNT only; else BK_SOURCE_EXTERNAL */
-    uint64_t lease_rows;   /* BK_SOURCE_LEASE: numbers taken at once; >= 1 */
-    uint64_t every_rows;   /* BK_SOURCE_INCREMENTAL, BK_SOURCE_SCAN: count after as many rows of the key that
-                              this agent has stored; 0: not by rows */
+    uint64_t lease_rows;   /* BK_SOURCE_LEASE: numbers taken at once; 1 to INT64_MAX - 1 */
+    uint64_t every_rows;   /* BK_SOURCE_INCREMENTAL, BK_SOURCE_SCAN: count after as many rows of the key's
+                              newest bucket that this agent has stored while its cache held the key: one that
+                              always makes room for others first is never counted; 0: not by rows */
     int64_t every_ns; /* the same: count after a row that comes so long after the agent's last count of the
                          key; 0: not by time. One of the two is above 0 */
     int64_t lead_ns;  /* BK_THREE_STATE: >= 0 */
