@@ -105,6 +105,12 @@ static inline void say_action(struct story *story, const struct bk_action *actio
         say_columns(story, lock_names, action->mask, action->columns);
         say_condition(story, lock_names, action);
         break;
+    case BK_ACT_COUNT_ROWS:
+        say(story, "count rows of %lld", (long long)action->bucket);
+        if (action->mask != 0)
+            say(story, " after %lld.%lld", (long long)action->columns[BK_PLACE_TIME],
+                (long long)action->columns[BK_PLACE_ID]);
+        break;
     case BK_ACT_READ_ROWS:
         say(story, "read %llu.%lld..%lld for %llu", (unsigned long long)action->key,
             (long long)action->step.bucket_low, (long long)action->step.bucket_high,
@@ -236,6 +242,17 @@ static inline void found_rows(const struct actor *actor, int64_t now_ns, uint32_
     char words[64];
     snprintf(words, sizeof words, "found %llu", (unsigned long long)rows);
     tell(actor, now_ns, operation, words, &(struct bk_outcome){.kind = BK_OUTCOME_APPLIED, .rows = rows});
+}
+
+/* Counted, and the place of the last of them. */
+static inline void counts(const struct actor *actor, int64_t now_ns, uint32_t operation, uint64_t rows,
+                          int64_t last_ns, int64_t last_id)
+{
+    struct bk_outcome outcome = {
+        .kind = BK_OUTCOME_APPLIED, .mask = 3, .rows = rows, .columns = {last_ns, last_id}};
+    struct story words = {.length = 0};
+    say(&words, "counts %llu to %lld.%lld", (unsigned long long)rows, (long long)last_ns, (long long)last_id);
+    tell(actor, now_ns, operation, words.text, &outcome);
 }
 
 static inline void tick(const struct actor *actor, int64_t now_ns)

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: numbers taken by the lease and handed out one by one, and rows of a key that wait while one of them
+ * takes the next lease. Method: as in agent_number_test.c; leases have four numbers, partitions three rows.
+ */
+#include "agent_source_story.h"
+
+static void test_lease_is_handed_out_before_the_next_is_taken(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct actor a = source_of(&story, BK_SOURCE_LEASE);
+    write_row(&a, 1000, 7, false);
+    is_absent(&a, 1010, 0);
+    applied(&a, 1020, 0);
+    applied(&a, 1030, 0);
+    for (int i = 0; i < 3; i++) {
+        write_row(&a, 2000 + 10 * i, 7, false);
+        applied(&a, 2005 + 10 * i, 0);
+    }
+    write_row(&a, 3000, 7, false);
+    but_state(&a, 3010, 0, 6, 20, 0, 0);
+    applied(&a, 3020, 0);
+    applied(&a, 3030, 0);
+    ends(&a, "1000 A0 writes 7: read state serially\n"
+             "1010 A0 is absent: set bucket=1 counter=4 last=0 next=0 if absent\n"
+             "1020 A0 applied: put 7.0\n"
+             "1030 A0 applied: ack 0, done ok\n"
+             "2000 A0 writes 7: put 7.0\n"
+             "2005 A0 applied: ack 0, done ok\n"
+             "2010 A0 writes 7: put 7.0\n"
+             "2015 A0 applied: ack 0, done ok\n"
+             "2020 A0 writes 7: put 7.1\n"
+             "2025 A0 applied: ack 1, done ok\n"
+             "3000 A0 writes 7: set bucket=2 counter=8 last=0 next=0 if bucket=1 counter=4 last=0 next=0\n"
+             "3010 A0 not applied, bucket=6 counter=20 last=0 next=0: set bucket=7 counter=24 last=0 next=0 "
+             "if bucket=6 counter=20 last=0 next=0\n"
+             "3020 A0 applied: put 7.6\n"
+             "3030 A0 applied: ack 6, done ok\n");
+}
+
+static void test_lease_serves_the_rows_that_waited_for_it(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct bk_agent_config config = source_config(BK_SOURCE_LEASE);
+    config.lease_rows = 2;
+    config.operations = 5;
+    struct actor a = actor_of(&story, "A", &config);
+    for (int i = 0; i < 4; i++)
+        write_row(&a, 1000 + i, 7, false);
+    write_row(&a, 1004, 8, false); /* of another key: it does not wait */
+    is_absent(&a, 1010, 0);
+    applied(&a, 1020, 0); /* 1 is served, 2 takes the next lease, 3 waits for that */
+    applied(&a, 1030, 2);
+    applied(&a, 1040, 3);
+    applied(&a, 1041, 2);
+    applied(&a, 1042, 1);
+    applied(&a, 1043, 0);
+    is_absent(&a, 1050, 4);
+    applied(&a, 1051, 4);
+    applied(&a, 1052, 4);
+    ends(&a, "1000 A0 writes 7: read state serially\n"
+             "1001 A1 writes 7\n"
+             "1002 A2 writes 7\n"
+             "1003 A3 writes 7\n"
+             "1004 A4 writes 8: read state serially\n"
+             "1010 A0 is absent: set bucket=0 counter=2 last=0 next=0 if absent\n"
+             "1020 A0 applied: put 7.0, A1 put 7.0, A2 set bucket=1 counter=4 last=0 next=0 if bucket=0 "
+             "counter=2 last=0 next=0\n"
+             "1030 A2 applied: put 7.0, A3 put 7.1\n"
+             "1040 A3 applied: ack 1, done ok\n"
+             "1041 A2 applied: ack 0, done ok\n"
+             "1042 A1 applied: ack 0, done ok\n"
+             "1043 A0 applied: ack 0, done ok\n"
+             "1050 A4 is absent: set bucket=0 counter=2 last=0 next=0 if absent\n"
+             "1051 A4 applied: put 8.0\n"
+             "1052 A4 applied: ack 0, done ok\n");
+}
+
+/* It sleeps between its tries, and is still the one that asks. */
+static void test_lease_refused_leaves_the_question_to_the_next(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct actor a = source_of(&story, BK_SOURCE_LEASE);
+    write_row(&a, 1000, 7, false);
+    refused(&a, 1010, 0);
+    write_row(&a, 1011, 7, false);
+    write_row(&a, 1012, 7, false);
+    tick(&a, 1015);
+    is_absent(&a, 1020, 0);
+    refused(&a, 1030, 0);
+    tick(&a, 1035);
+    tick(&a, 1040);
+    refused(&a, 1050, 0); /* 1 takes its turn, from the copy that was read */
+    unknown(&a, 1060, 1);
+    is_state(&a, 1070, 1, 1, 4, 0, 0);
+    applied(&a, 1080, 1);
+    applied(&a, 1090, 1);
+    applied(&a, 1091, 2);
+    ends(&a, "1000 A0 writes 7: read state serially\n"
+             "1010 A0 refused\n"
+             "1011 A1 writes 7\n"
+             "1012 A2 writes 7\n"
+             "1015 A ticks, due at 1015: A0 read state serially again\n"
+             "1020 A0 is absent: set bucket=1 counter=4 last=0 next=0 if absent\n"
+             "1030 A0 refused\n"
+             "1035 A ticks, due at 1040\n"
+             "1040 A ticks, due at 1040: A0 set bucket=1 counter=4 last=0 next=0 if absent again\n"
+             "1050 A0 refused: done refused, A1 set bucket=1 counter=4 last=0 next=0 if absent\n"
+             "1060 A1 unknown: read state serially\n"
+             "1070 A1 is bucket=1 counter=4 last=0 next=0: set bucket=2 counter=8 last=0 next=0 if bucket=1 "
+             "counter=4 last=0 next=0\n"
+             "1080 A1 applied: put 7.1, A2 put 7.1\n"
+             "1090 A1 applied: ack 1, done ok\n"
+             "1091 A2 applied: ack 1, done ok\n");
+}
+
+static void test_lease_without_numbers_left_refuses_all_that_wait(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct actor a = source_of(&story, BK_SOURCE_LEASE);
+    for (int i = 0; i < 3; i++)
+        write_row(&a, 1000 + i, 7, false);
+    is_state(&a, 1010, 0, 0, INT64_MAX - 4, 0, 0);
+    ends(&a, "1000 A0 writes 7: read state serially\n"
+             "1001 A1 writes 7\n"
+             "1002 A2 writes 7\n"
+             "1010 A0 is bucket=0 counter=9223372036854775803 last=0 next=0: done refused, A1 done refused, "
+             "A2 done refused\n");
+}
+
+/* The greatest lease that may be: one of them, and then no number is left. */
+static void test_lease_of_all_numbers_is_taken_once(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct bk_agent_config config = source_config(BK_SOURCE_LEASE);
+    config.lease_rows = INT64_MAX - 1;
+    struct actor a = actor_of(&story, "A", &config), b = actor_of(&story, "B", &config);
+    write_row(&a, 1000, 7, false);
+    is_absent(&a, 1010, 0);
+    applied(&a, 1020, 0);
+    applied(&a, 1030, 0);
+    write_row(&a, 1040, 7, false);
+    applied(&a, 1050, 0);
+    write_row(&b, 1060, 7, false);
+    is_state(&b, 1070, 0, (INT64_MAX - 2) / 3, INT64_MAX - 1, 0, 0);
+    free(b.agent);
+    ends(&a,
+         "1000 A0 writes 7: read state serially\n"
+         "1010 A0 is absent: set bucket=3074457345618258601 counter=9223372036854775806 last=0 next=0 if "
+         "absent\n"
+         "1020 A0 applied: put 7.0\n"
+         "1030 A0 applied: ack 0, done ok\n"
+         "1040 A0 writes 7: put 7.0\n"
+         "1050 A0 applied: ack 0, done ok\n"
+         "1060 B0 writes 7: read state serially\n"
+         "1070 B0 is bucket=3074457345618258601 counter=9223372036854775806 last=0 next=0: done refused\n");
+}
+
+/* The numbers are the agent's all the same: it knows them by what it asked for. */
+static void test_lease_taken_while_other_keys_took_the_cache_serves_those_that_wait(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct actor a = source_of(&story, BK_SOURCE_LEASE);
+    write_row(&a, 1000, 7, false);
+    write_row(&a, 1001, 7, false);
+    is_absent(&a, 1010, 0);
+    fill_cache(&a, 1011);
+    applied(&a, 1020, 0);
+    applied(&a, 1030, 0);
+    applied(&a, 1031, 1);
+    applied(&a, 1050, write_row(&a, 1040, 7, false));
+    ends(&a, "1000 A0 writes 7: read state serially\n"
+             "1001 A1 writes 7\n"
+             "1010 A0 is absent: set bucket=1 counter=4 last=0 next=0 if absent\n"
+             "1020 A0 applied: put 7.0, A1 put 7.0\n"
+             "1030 A0 applied: ack 0, done ok\n"
+             "1031 A1 applied: ack 0, done ok\n"
+             "1040 A1 writes 7: put 7.0\n"
+             "1050 A1 applied: ack 0, done ok\n");
+}
+
+/* The copy that the next would begin with is gone, so it reads. */
+static void test_lease_refused_while_other_keys_took_the_cache_is_read_for_again(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct bk_agent_config config = source_config(BK_SOURCE_LEASE);
+    config.retries = 0;
+    struct actor a = actor_of(&story, "A", &config);
+    write_row(&a, 1000, 7, false);
+    write_row(&a, 1001, 7, false);
+    is_absent(&a, 1010, 0);
+    fill_cache(&a, 1011);
+    refused(&a, 1020, 0);
+    is_state(&a, 1030, 1, 2, 8, 0, 0);
+    applied(&a, 1040, 1);
+    applied(&a, 1050, 1);
+    ends(&a, "1000 A0 writes 7: read state serially\n"
+             "1001 A1 writes 7\n"
+             "1010 A0 is absent: set bucket=1 counter=4 last=0 next=0 if absent\n"
+             "1020 A0 refused: done refused, A1 read state serially\n"
+             "1030 A1 is bucket=2 counter=8 last=0 next=0: set bucket=3 counter=12 last=0 next=0 if bucket=2 "
+             "counter=8 last=0 next=0\n"
+             "1040 A1 applied: put 7.2\n"
+             "1050 A1 applied: ack 2, done ok\n");
+}
+
+static void test_lease_of_a_key_that_the_cache_has_no_room_for_is_lost(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct actor a = source_of(&story, BK_SOURCE_LEASE);
+    write_row(&a, 1000, 7, false);
+    is_absent(&a, 1010, 0);
+    applied(&a, 1020, 0);
+    applied(&a, 1030, 0);
+    fill_cache(&a, 1040);
+    write_row(&a, 1050, 7, false);
+    is_state(&a, 1060, 0, 1, 4, 0, 0);
+    applied(&a, 1070, 0);
+    applied(&a, 1080, 0);
+    ends(&a, "1000 A0 writes 7: read state serially\n"
+             "1010 A0 is absent: set bucket=1 counter=4 last=0 next=0 if absent\n"
+             "1020 A0 applied: put 7.0\n"
+             "1030 A0 applied: ack 0, done ok\n"
+             "1050 A0 writes 7: read state serially\n"
+             "1060 A0 is bucket=1 counter=4 last=0 next=0: set bucket=2 counter=8 last=0 next=0 if bucket=1 "
+             "counter=4 last=0 next=0\n"
+             "1070 A0 applied: put 7.1\n"
+             "1080 A0 applied: ack 1, done ok\n");
+}
+
+/* Neither a copy that has run out, nor what a reader then learns, takes numbers away. */
+static void test_lease_outlives_the_copy_of_the_state(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct actor a = source_of(&story, BK_SOURCE_LEASE);
+    write_row(&a, 1000, 7, false);
+    is_absent(&a, 1010, 0);
+    applied(&a, 1020, 0);
+    applied(&a, 1030, 0);
+    read_rows(&a, 2000, 1, BK_PLAN_WALK);
+    is_state(&a, 2010, 0, 9, 28, 0, 0);
+    found_rows(&a, 2020, 0, 1);
+    write_row(&a, 2030, 7, false);
+    applied(&a, 2040, 0);
+    ends(&a, "1000 A0 writes 7: read state serially\n"
+             "1010 A0 is absent: set bucket=1 counter=4 last=0 next=0 if absent\n"
+             "1020 A0 applied: put 7.0\n"
+             "1030 A0 applied: ack 0, done ok\n"
+             "2000 A0 reads 1: read state\n"
+             "2010 A0 is bucket=9 counter=28 last=0 next=0: read 7.9..9 for 1\n"
+             "2020 A0 found 1: done ok found 1 in 1\n"
+             "2030 A0 writes 7: put 7.0\n"
+             "2040 A0 applied: ack 0, done ok\n");
+}
+
+static void test_source_settings_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    struct bk_agent_config config = source_config((enum bk_source)(BK_SOURCE_MEMORY + 1));
+    assert_int_equal(bk_agent_check(&config), BK_ERROR_SOURCE);
+    config = source_config((enum bk_source) - 1);
+    assert_int_equal(bk_agent_check(&config), BK_ERROR_SOURCE);
+    for (enum bk_source source = BK_SOURCE_EXTERNAL; source <= BK_SOURCE_MEMORY; source++) {
+        config = source_config(source);
+        assert_int_equal(bk_agent_check(&config), BK_OK);
+        config.coordination = BK_LOCKED; /* there is no roll to agree on */
+        assert_int_equal(bk_agent_check(&config), BK_ERROR_COORDINATION);
+        config = source_config(source);
+        assert_int_equal(bk_strategy_hash(4, &config.strategy), BK_OK);
+        assert_int_equal(bk_agent_check(&config), source == BK_SOURCE_EXTERNAL ? BK_OK : BK_ERROR_SOURCE);
+        bool counts = source == BK_SOURCE_INCREMENTAL || source == BK_SOURCE_SCAN;
+        config = source_config(source);
+        config.every_rows = 0;
+        assert_int_equal(bk_agent_check(&config), counts ? BK_ERROR_SOURCE : BK_OK);
+        config.every_ns = -1;
+        assert_int_equal(bk_agent_check(&config), counts ? BK_ERROR_SOURCE : BK_OK);
+        config.every_rows = 1;
+        assert_int_equal(bk_agent_check(&config), counts ? BK_ERROR_SOURCE : BK_OK);
+        config.every_rows = 0;
+        config.every_ns = 1;
+        assert_int_equal(bk_agent_check(&config), BK_OK);
+        bool leases = source == BK_SOURCE_LEASE;
+        config = source_config(source);
+        config.lease_rows = 0;
+        assert_int_equal(bk_agent_check(&config), leases ? BK_ERROR_SOURCE : BK_OK);
+        assert_int_equal(bk_agent_size(&config) == 0, leases);
+        config.lease_rows = INT64_MAX;
+        assert_int_equal(bk_agent_check(&config), leases ? BK_ERROR_SOURCE : BK_OK);
+        config.lease_rows = INT64_MAX - 1;
+        assert_int_equal(bk_agent_check(&config), BK_OK);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lease_is_handed_out_before_the_next_is_taken),
+        cmocka_unit_test(test_lease_serves_the_rows_that_waited_for_it),
+        cmocka_unit_test(test_lease_refused_leaves_the_question_to_the_next),
+        cmocka_unit_test(test_lease_without_numbers_left_refuses_all_that_wait),
+        cmocka_unit_test(test_lease_of_all_numbers_is_taken_once),
+        cmocka_unit_test(test_lease_taken_while_other_keys_took_the_cache_serves_those_that_wait),
+        cmocka_unit_test(test_lease_refused_while_other_keys_took_the_cache_is_read_for_again),
+        cmocka_unit_test(test_lease_of_a_key_that_the_cache_has_no_room_for_is_lost),
+        cmocka_unit_test(test_lease_outlives_the_copy_of_the_state),
+        cmocka_unit_test(test_source_settings_that_cannot_be_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
