@@ -16,12 +16,6 @@ static void knows_rows(const struct actor *actor, int64_t now_ns, int64_t bucket
     actor->story->text[0] = '\0';
 }
 
-static void put_one(const struct actor *actor, int64_t now_ns)
-{
-    write_row(actor, now_ns, 7, false);
-    applied(actor, now_ns + 5, 0);
-}
-
 static void test_memory_counts_a_new_key_once_and_then_its_own_rows(void **state)
 {
     (void)state;

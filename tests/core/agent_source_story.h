@@ -40,4 +40,28 @@ static inline void fill_cache(const struct actor *actor, int64_t now_ns)
     }
 }
 
+/* Stored by hand up to the count that follows it. */
+static inline void put_one(const struct actor *actor, int64_t now_ns)
+{
+    write_row(actor, now_ns, 7, false);
+    applied(actor, now_ns + 5, 0);
+}
+
+static inline void put_two(const struct actor *actor, int64_t now_ns)
+{
+    put_one(actor, now_ns);
+    put_one(actor, now_ns + 10);
+}
+
+/* Told the state first, so that the story may begin at its point. */
+static inline void knows_state(const struct actor *actor, int64_t now_ns, int64_t bucket, int64_t counter,
+                               int64_t last_ns, int64_t last_id)
+{
+    read_rows(actor, now_ns, 1, BK_PLAN_WALK);
+    is_state(actor, now_ns, 0, bucket, counter, last_ns, last_id);
+    found_rows(actor, now_ns, 0, 1);
+    actor->story->length = 0;
+    actor->story->text[0] = '\0';
+}
+
 #endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: all rows of a bucket counted each time, and the times at which an agent counts. Method: as in
+ * agent_sum_test.c. */
+#include "agent_source_story.h"
+
+static void test_last_bucket_is_counted_and_not_raised(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct actor a = source_of(&story, BK_SOURCE_INCREMENTAL), s = source_of(&story, BK_SOURCE_SCAN);
+    s.name = "S";
+    knows_state(&a, 1000, INT64_MAX - 1, 2, 700, 5);
+    put_two(&a, 1000);
+    counts(&a, 1020, 0, 9, 1010, 4);
+    applied(&a, 1025, 0);
+    write_row(&s, 1030, 7, false);
+    is_state(&s, 1031, 0, INT64_MAX - 1, 0, 0, 0);
+    applied(&s, 1032, 0);
+    put_one(&s, 1040);
+    found_rows(&s, 1050, 0, 9);
+    is_state(&s, 1055, 0, INT64_MAX - 1, 0, 0, 0);
+    free(s.agent);
+    ends(&a, "1000 A0 writes 7: put 7.9223372036854775806\n"
+             "1005 A0 applied: ack 9223372036854775806, done ok\n"
+             "1010 A0 writes 7: put 7.9223372036854775806\n"
+             "1015 A0 applied: ack 9223372036854775806, count rows of 9223372036854775806 after 700.5\n"
+             "1020 A0 counts 9 to 1010.4: set bucket=9223372036854775806 counter=11 last=1010 next=4 if "
+             "bucket=9223372036854775806 counter=2 last=700 next=5\n"
+             "1025 A0 applied: done ok\n"
+             "1030 S0 writes 7: read state\n"
+             "1031 S0 is bucket=9223372036854775806 counter=0 last=0 next=0: put 7.9223372036854775806\n"
+             "1032 S0 applied: ack 9223372036854775806, done ok\n"
+             "1040 S0 writes 7: put 7.9223372036854775806\n"
+             "1045 S0 applied: ack 9223372036854775806, count rows of 9223372036854775806\n"
+             "1050 S0 found 9: read state\n"
+             "1055 S0 is bucket=9223372036854775806 counter=0 last=0 next=0: done ok\n");
+}
+
+/* Not after the first row: the agent then begins to wait. A clock that was set back ends the wait. */
+static void test_count_by_time_comes_with_a_row_late_enough(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct bk_agent_config config = source_config(BK_SOURCE_INCREMENTAL);
+    config.every_rows = 0;
+    config.every_ns = 50;
+    config.cache_ttl_ns = 1000;
+    struct actor a = actor_of(&story, "A", &config);
+    knows_state(&a, 1000, 2, 0, 700, 5);
+    put_one(&a, 1000); /* stored at 1005 */
+    put_one(&a, 1049);
+    put_one(&a, 1050);
+    found_rows(&a, 1060, 0, 0);
+    put_one(&a, 1099);
+    put_one(&a, 1100);
+    found_rows(&a, 1110, 0, 0);
+    put_one(&a, 1099); /* stored at 1104, before the last count */
+    found_rows(&a, 1111, 0, 0);
+    ends(&a, "1000 A0 writes 7: put 7.2\n"
+             "1005 A0 applied: ack 2, done ok\n"
+             "1049 A0 writes 7: put 7.2\n"
+             "1054 A0 applied: ack 2, done ok\n"
+             "1050 A0 writes 7: put 7.2\n"
+             "1055 A0 applied: ack 2, count rows of 2 after 700.5\n"
+             "1060 A0 found 0: done ok\n"
+             "1099 A0 writes 7: put 7.2\n"
+             "1104 A0 applied: ack 2, done ok\n"
+             "1100 A0 writes 7: put 7.2\n"
+             "1105 A0 applied: ack 2, count rows of 2 after 700.5\n"
+             "1110 A0 found 0: done ok\n"
+             "1099 A0 writes 7: put 7.2\n"
+             "1104 A0 applied: ack 2, count rows of 2 after 700.5\n"
+             "1111 A0 found 0: done ok\n");
+}
+
+static void test_count_by_rows_or_time_whichever_comes_first(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct bk_agent_config config = source_config(BK_SOURCE_INCREMENTAL);
+    config.every_rows = 3;
+    config.every_ns = 50;
+    struct actor a = actor_of(&story, "A", &config);
+    knows_state(&a, 1000, 2, 0, 700, 5);
+    put_two(&a, 1000);
+    put_one(&a, 1020);
+    found_rows(&a, 1026, 0, 0);
+    put_one(&a, 1030);
+    put_one(&a, 1075);
+    found_rows(&a, 1081, 0, 0);
+    ends(&a, "1000 A0 writes 7: put 7.2\n"
+             "1005 A0 applied: ack 2, done ok\n"
+             "1010 A0 writes 7: put 7.2\n"
+             "1015 A0 applied: ack 2, done ok\n"
+             "1020 A0 writes 7: put 7.2\n"
+             "1025 A0 applied: ack 2, count rows of 2 after 700.5\n"
+             "1026 A0 found 0: done ok\n"
+             "1030 A0 writes 7: put 7.2\n"
+             "1035 A0 applied: ack 2, done ok\n"
+             "1075 A0 writes 7: put 7.2\n"
+             "1080 A0 applied: ack 2, count rows of 2 after 700.5\n"
+             "1081 A0 found 0: done ok\n");
+}
+
+static void test_scan_raises_a_bucket_that_is_full_and_still_the_newest(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct actor a = source_of(&story, BK_SOURCE_SCAN);
+    write_row(&a, 1000, 7, false);
+    is_absent(&a, 1002, 0);
+    applied(&a, 1004, 0);
+    put_one(&a, 1010);
+    found_rows(&a, 1020, 0, 2);
+    put_two(&a, 1030);
+    found_rows(&a, 1050, 0, 3);
+    is_absent(&a, 1055, 0);
+    applied(&a, 1060, 0);
+    put_two(&a, 1070);
+    found_rows(&a, 1085, 0, 4);
+    is_state(&a, 1086, 0, 1, 0, 1055, 0);
+    unknown(&a, 1087, 0); /* as often as it may be: it says the same each time */
+    refused(&a, 1088, 0);
+    tick(&a, 1098);
+    applied(&a, 1099, 0);
+    put_two(&a, 1100);
+    found_rows(&a, 1120, 0, 3);
+    is_state(&a, 1121, 0, 4, 0, 1090, 0); /* others have been here */
+    put_one(&a, 1130);
+    ends(&a, "1000 A0 writes 7: read state\n"
+             "1002 A0 is absent: put 7.0\n"
+             "1004 A0 applied: ack 0, done ok\n"
+             "1010 A0 writes 7: put 7.0\n"
+             "1015 A0 applied: ack 0, count rows of 0\n"
+             "1020 A0 found 2: done ok\n"
+             "1030 A0 writes 7: put 7.0\n"
+             "1035 A0 applied: ack 0, done ok\n"
+             "1040 A0 writes 7: put 7.0\n"
+             "1045 A0 applied: ack 0, count rows of 0\n"
+             "1050 A0 found 3: read state\n"
+             "1055 A0 is absent: set bucket=1 counter=0 last=1055 next=0\n"
+             "1060 A0 applied: done ok\n"
+             "1070 A0 writes 7: put 7.1\n"
+             "1075 A0 applied: ack 1, done ok\n"
+             "1080 A0 writes 7: put 7.1\n"
+             "1085 A0 applied: ack 1, count rows of 1\n"
+             "1085 A0 found 4: read state\n"
+             "1086 A0 is bucket=1 counter=0 last=1055 next=0: set bucket=2 last=1086\n"
+             "1087 A0 unknown: set bucket=2 last=1086 again\n"
+             "1088 A0 refused\n"
+             "1098 A ticks, due at 1098: A0 set bucket=2 last=1086 again\n"
+             "1099 A0 applied: done ok\n"
+             "1100 A0 writes 7: put 7.2\n"
+             "1105 A0 applied: ack 2, done ok\n"
+             "1110 A0 writes 7: put 7.2\n"
+             "1115 A0 applied: ack 2, count rows of 2\n"
+             "1120 A0 found 3: read state\n"
+             "1121 A0 is bucket=4 counter=0 last=1090 next=0: done ok\n"
+             "1130 A0 writes 7: put 7.4\n"
+             "1135 A0 applied: ack 4, done ok\n");
+}
+
+static void test_scan_that_fails_leaves_the_bucket(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct bk_agent_config config = source_config(BK_SOURCE_SCAN);
+    config.every_rows = 1;
+    config.retries = 1;
+    struct actor a = actor_of(&story, "A", &config);
+    knows_state(&a, 1000, 2, 0, 0, 0);
+    put_one(&a, 1000);
+    unknown(&a, 1010, 0);
+    unknown(&a, 1011, 0);
+    write_row(&a, 1020, 7, false);
+    is_state(&a, 1021, 0, 2, 0, 0, 0);
+    applied(&a, 1022, 0);
+    found_rows(&a, 1023, 0, 3);
+    is_state(&a, 1024, 0, -2, 0, 0, 0);
+    tick(&a, 1029);
+    unknown(&a, 1030, 0);
+    write_row(&a, 1040, 7, false);
+    is_state(&a, 1041, 0, 2, 0, 0, 0);
+    applied(&a, 1042, 0);
+    found_rows(&a, 1043, 0, 3);
+    is_state(&a, 1044, 0, 2, 0, 0, 0);
+    but_state(&a, 1045, 0, 3, 0, 0, 0); /* no condition was named: as good as refused */
+    tick(&a, 1050);
+    unknown(&a, 1051, 0);
+    ends(&a, "1000 A0 writes 7: put 7.2\n"
+             "1005 A0 applied: ack 2, count rows of 2\n"
+             "1010 A0 unknown: count rows of 2 again\n"
+             "1011 A0 unknown: done ok\n"
+             "1020 A0 writes 7: read state\n"
+             "1021 A0 is bucket=2 counter=0 last=0 next=0: put 7.2\n"
+             "1022 A0 applied: ack 2, count rows of 2\n"
+             "1023 A0 found 3: read state\n"
+             "1024 A0 is bucket=-2 counter=0 last=0 next=0\n"
+             "1029 A ticks, due at 1029: A0 read state again\n"
+             "1030 A0 unknown: done ok\n"
+             "1040 A0 writes 7: read state\n"
+             "1041 A0 is bucket=2 counter=0 last=0 next=0: put 7.2\n"
+             "1042 A0 applied: ack 2, count rows of 2\n"
+             "1043 A0 found 3: read state\n"
+             "1044 A0 is bucket=2 counter=0 last=0 next=0: set bucket=3 last=1044\n"
+             "1045 A0 not applied, bucket=3 counter=0 last=0 next=0\n"
+             "1050 A ticks, due at 1050: A0 set bucket=3 last=1044 again\n"
+             "1051 A0 unknown: done ok\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_last_bucket_is_counted_and_not_raised),
+        cmocka_unit_test(test_count_by_time_comes_with_a_row_late_enough),
+        cmocka_unit_test(test_count_by_rows_or_time_whichever_comes_first),
+        cmocka_unit_test(test_scan_raises_a_bucket_that_is_full_and_still_the_newest),
+        cmocka_unit_test(test_scan_that_fails_leaves_the_bucket),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
