@@ -7,7 +7,9 @@
 #include "cluster_private.h"
 
 static bool is_before(const struct clustering *a, const struct clustering *b);
-static void split(struct cass_cluster *cluster, uint32_t chunk);
+static bool is_full_before(const struct clustering_chunk *chunk, const struct clustering *place);
+static void begin_newest(struct cass_cluster *cluster, uint32_t partition, const struct clustering *place);
+static bool split(struct cass_cluster *cluster, uint32_t chunk);
 static bool is_missed(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
                       const struct clustering *place);
 
@@ -15,17 +17,17 @@ void cass_clustering_add(struct cass_cluster *cluster, uint32_t partition, int64
 {
     struct clustering place = {time_ns, order};
     uint32_t chunk = partition_at(cluster, partition)->newest;
-    if (chunk == CASS_NONE) {
-        chunk = cass_pool_take(&cluster->chunks);
-        *chunk_at(cluster, chunk) = (struct clustering_chunk){.next = CASS_NONE};
-        partition_at(cluster, partition)->newest = chunk;
+    if (chunk == CASS_NONE || is_full_before(chunk_at(cluster, chunk), &place)) {
+        begin_newest(cluster, partition, &place);
+        return;
     }
     /* The last one whose oldest is not after it; below the oldest of all: the last chunk. */
     while (chunk_at(cluster, chunk)->next != CASS_NONE &&
            is_before(&place, &chunk_at(cluster, chunk)->places[0]))
         chunk = chunk_at(cluster, chunk)->next;
     if (chunk_at(cluster, chunk)->count == CLUSTERING_CHUNK) {
-        split(cluster, chunk);
+        if (!split(cluster, chunk))
+            return;
         if (is_before(&place, &chunk_at(cluster, chunk)->places[0]))
             chunk = chunk_at(cluster, chunk)->next;
     }
@@ -97,22 +99,37 @@ static bool is_before(const struct clustering *a, const struct clustering *b)
     return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->order < b->order;
 }
 
-/* The older half goes into a chunk of its own, behind it. A chunk that grows at its newer end alone keeps all
- * but one: so rows in order fill their chunks. */
-static void split(struct cass_cluster *cluster, uint32_t chunk)
+static bool is_full_before(const struct clustering_chunk *chunk, const struct clustering *place)
+{
+    return chunk->count == CLUSTERING_CHUNK && !is_before(place, &chunk->places[CLUSTERING_CHUNK - 1]);
+}
+
+/* So rows in order fill their chunks. Where there is no chunk left the pool is broken, and the run with it.
+ */
+static void begin_newest(struct cass_cluster *cluster, uint32_t partition, const struct clustering *place)
 {
     uint32_t fresh = cass_pool_take(&cluster->chunks);
-    struct clustering_chunk *newer = chunk_at(cluster, chunk), *older = chunk_at(cluster, fresh);
-    uint32_t moved = newer->count - 1;
-    if (fresh == CASS_NONE) {
-        newer->count = moved; /* the pool is broken, and the run with it */
+    if (fresh == CASS_NONE)
         return;
-    }
+    *chunk_at(cluster, fresh) = (struct clustering_chunk){
+        .next = partition_at(cluster, partition)->newest, .count = 1, .places = {*place}};
+    partition_at(cluster, partition)->newest = fresh;
+}
+
+/* The older half goes into a chunk of its own, behind it. */
+static bool split(struct cass_cluster *cluster, uint32_t chunk)
+{
+    uint32_t fresh = cass_pool_take(&cluster->chunks);
+    if (fresh == CASS_NONE)
+        return false;
+    struct clustering_chunk *newer = chunk_at(cluster, chunk), *older = chunk_at(cluster, fresh);
+    uint32_t moved = newer->count / 2;
     *older = (struct clustering_chunk){.next = newer->next, .count = moved};
     memcpy(older->places, newer->places, moved * sizeof *older->places);
-    newer->places[0] = newer->places[moved];
-    newer->count = 1;
+    newer->count -= moved;
     newer->next = fresh;
+    memmove(newer->places, &newer->places[moved], newer->count * sizeof *newer->places);
+    return true;
 }
 
 static bool is_missed(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
@@ -120,8 +137,8 @@ static bool is_missed(const struct cass_cluster *cluster, uint32_t partition, ui
 {
     for (uint32_t at = partition_at(cluster, partition)->unresolved; at != CASS_NONE;) {
         const struct row *row = row_at(cluster, at);
-        if (row->held != 0 && (row->held & replicas) == 0 && row->time_ns == place->time_ns &&
-            row->order == place->order)
+        if (row->held != 0 && (row->held & replicas) == 0 && !(row->flags & ROW_DELETE) &&
+            row->time_ns == place->time_ns && row->order == place->order)
             return true;
         at = row->next;
     }

@@ -293,8 +293,9 @@ static void finish_count(struct cass_cluster *cluster, uint32_t index)
         return;
     if (operation->statement.has_after) {
         uint64_t newer = cass_clustering_newer(cluster, operation->entity, &operation->statement);
-        reply->rows = newer - cass_clustering_missed(cluster, operation->entity, operation->asked,
-                                                     &operation->statement);
+        uint64_t missed =
+            cass_clustering_missed(cluster, operation->entity, operation->asked, &operation->statement);
+        reply->rows = newer - (missed < newer ? missed : newer); /* no order is kept: none is newer */
         reply->scanned = reply->rows;
     } else {
         finish_rows(cluster, index);

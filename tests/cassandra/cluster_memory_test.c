@@ -38,6 +38,9 @@ static void use(struct harness *h)
         row.ttl_ns = SIM_SECOND * (1 + i);
         cas.if_mask = 0;
         harness_send(h, 0, CASS_ANY_NODE, &row);
+        row.key = 1000; /* its rows come in falling order, so that their places are parted */
+        row.row_time_ns -= i;
+        harness_send(h, 0, CASS_ANY_NODE, &row);
         harness_send(h, 1, CASS_ANY_NODE, &cas);
         harness_send(h, 0, CASS_ANY_NODE, &add);
         harness_send(h, 1, CASS_ANY_NODE, &read);
@@ -70,6 +73,7 @@ static void test_cluster_that_runs_out_of_memory_stops(void **state)
     struct cass_cluster_config config = harness_config();
     config.named_columns = 2;
     config.duplicate = 0.1;
+    config.keeps_order = true;
     int failures = 0;
     for (bool is_sound = false; !is_sound; failures++) {
         harness_start(&h, &config);

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: the rows of a partition are counted in their clustering order, from any place on. Method: rows in
+ * rising, falling, nearly rising and random order, against a count over the plain list of those that were
+ * written; and replicas that miss some of them. */
+#include "cluster_harness.h"
+#include "kernel/random.h"
+
+#define ROWS 1500
+
+static struct harness h;
+
+struct place {
+    int64_t time_ns, order;
+};
+
+static bool is_after(const struct place *a, const struct place *b)
+{
+    return a->time_ns != b->time_ns ? a->time_ns > b->time_ns : a->order > b->order;
+}
+
+static void put(uint64_t id, const struct place *place, enum cass_consistency level)
+{
+    struct cass_statement row = write_row(level, 1, id);
+    row.row_time_ns = place->time_ns;
+    row.row_order = place->order;
+    assert_int_equal(harness_do(&h, 0, &row).result, CASS_OK);
+}
+
+static struct cass_reply count(uint32_t coordinator, enum cass_consistency level, const struct place *after)
+{
+    struct cass_statement statement = statement_of(CASS_COUNT_ROWS, level, 1);
+    statement.has_after = after != NULL;
+    statement.after_time_ns = after != NULL ? after->time_ns : 0;
+    statement.after_order = after != NULL ? after->order : 0;
+    struct cass_reply reply = harness_do(&h, coordinator, &statement);
+    assert_int_equal(reply.result, CASS_OK);
+    return reply;
+}
+
+static void check_count(const struct place *places, uint64_t written, const struct place *after)
+{
+    struct cass_reply reply = count(0, CASS_QUORUM, after);
+    const struct place *last = NULL;
+    uint64_t expected = 0;
+    for (uint64_t i = 0; i < written; i++) {
+        if (after != NULL && !is_after(&places[i], after))
+            continue;
+        expected++;
+        last = last == NULL || is_after(&places[i], last) ? &places[i] : last;
+    }
+    assert_true(reply.rows == expected && reply.found == (expected > 0));
+    if (last == NULL) {
+        assert_int_equal(reply.columns_mask, 0);
+        return;
+    }
+    assert_int_equal(reply.columns_mask, 3);
+    assert_true(reply.columns[0] == last->time_ns && reply.columns[1] == last->order);
+}
+
+/* Few times, so that many are equal, and orders below 0 among them. */
+static struct place draw_place(int kind, int64_t i)
+{
+    int64_t draw = (int64_t)(sim_hash(7, SIM_AGENT, (uint64_t)i) >> 1);
+    int64_t at = kind == 0 ? i : kind == 1 ? ROWS - i : kind == 2 ? i - draw % 40 : draw % ROWS;
+    return (struct place){START + at / 5, (at % 5 - 2) * 10000 + (kind < 2 ? 0 : i)};
+}
+
+static void test_rows_in_any_order_are_counted_from_any_place(void **state)
+{
+    (void)state;
+    static struct place places[ROWS];
+    const struct place least = {INT64_MIN, INT64_MIN}, greatest = {INT64_MAX, INT64_MAX};
+    for (int kind = 0; kind < 4; kind++) {
+        struct cass_cluster_config config = harness_config();
+        config.keeps_order = true;
+        harness_start(&h, &config);
+        check_count(places, 0, NULL);
+        check_count(places, 0, &least);
+        for (int64_t i = 0; i < ROWS; i++) {
+            places[i] = draw_place(kind, i);
+            put((uint64_t)i, &places[i], CASS_ALL);
+            if (i % 37 == 0 || i == ROWS - 1) {
+                const struct place *at = &places[sim_hash(8, SIM_AGENT, (uint64_t)i) % ((uint64_t)i + 1)];
+                const struct place before = {at->time_ns, at->order - 1};
+                check_count(places, (uint64_t)i + 1, NULL);
+                check_count(places, (uint64_t)i + 1, at);
+                check_count(places, (uint64_t)i + 1, &before);
+            }
+        }
+        check_count(places, ROWS, &least);
+        check_count(places, ROWS, &greatest);
+        for (int64_t i = 0; i < ROWS; i += 11)
+            check_count(places, ROWS, &places[i]);
+        harness_stop(&h);
+    }
+}
+
+/* One replica has the even rows, the others have them all. */
+static void test_replica_that_misses_rows_counts_what_it_has(void **state)
+{
+    (void)state;
+    struct cass_cluster_config config = harness_config();
+    config.keeps_order = true;
+    config.hint_window_ns = 0;
+    harness_start(&h, &config);
+    struct place places[10];
+    for (int64_t i = 0; i < 10; i++) {
+        places[i] = (struct place){START + i, -i};
+        cass_set_down(h.cluster, 2, i % 2 == 1);
+        put((uint64_t)i, &places[i], CASS_QUORUM);
+        harness_run_for(&h, SIM_SECOND);
+    }
+    cass_set_down(h.cluster, 2, false);
+    const struct place first = places[1];
+    struct cass_reply one = count(2, CASS_ONE, &first), all = count(2, CASS_ONE, NULL);
+    assert_true(one.rows == 4 && one.columns[0] == START + 8 && one.columns[1] == -8);
+    assert_true(all.rows == 5 && all.columns[0] == START + 8 && all.columns[1] == -8);
+    one = count(2, CASS_ONE, &places[8]);
+    assert_true(one.rows == 0 && !one.found && one.columns_mask == 0);
+    one = count(0, CASS_ONE, &first);
+    assert_true(one.rows == 8 && one.columns[0] == START + 9);
+    one = count(2, CASS_QUORUM, &first); /* and what differs is repaired on the way */
+    assert_true(one.rows == 8 && one.columns[0] == START + 9);
+    harness_stop(&h);
+}
+
+/* A replica that has a row and not its tombstone still has the row. */
+static void test_missed_tombstone_hides_no_row(void **state)
+{
+    (void)state;
+    struct cass_cluster_config config = harness_config();
+    config.keeps_order = true;
+    config.hint_window_ns = 0;
+    harness_start(&h, &config);
+    const struct place places[] = {{START, 1}, {START, 2}}, least = {0, 0};
+    put(0, &places[0], CASS_ALL);
+    put(1, &places[1], CASS_ALL);
+    cass_set_down(h.cluster, 2, true);
+    struct cass_statement delete = write_row(CASS_QUORUM, 1, 1);
+    delete.kind = CASS_DELETE_ROW;
+    delete.row_time_ns = START;
+    delete.row_order = 2;
+    assert_int_equal(harness_do(&h, 0, &delete).result, CASS_OK);
+    cass_set_down(h.cluster, 2, false);
+    struct cass_reply reply = count(2, CASS_ONE, &least);
+    assert_true(reply.rows == 2 && reply.columns[0] == START && reply.columns[1] == 2);
+    harness_stop(&h);
+}
+
+/* Rows that some replica misses are not taken off what was never counted. */
+static void test_without_an_order_nothing_comes_after_a_place(void **state)
+{
+    (void)state;
+    struct cass_cluster_config config = harness_config();
+    config.hint_window_ns = 0;
+    harness_start(&h, &config);
+    const struct place least = {0, 0}, place = {START, 1};
+    cass_set_down(h.cluster, 2, true);
+    put(0, &place, CASS_QUORUM);
+    cass_set_down(h.cluster, 2, false);
+    struct cass_reply reply = count(2, CASS_ONE, &least);
+    assert_true(reply.rows == 0 && !reply.found);
+    reply = count(0, CASS_QUORUM, NULL);
+    assert_true(reply.rows == 1 && !reply.found);
+    harness_stop(&h);
+}
+
+/* Each row that is looked at takes its time, and one at least is. */
+static void test_count_takes_the_time_of_the_rows_after_the_place(void **state)
+{
+    (void)state;
+    struct cass_cluster_config config = harness_config();
+    config.keeps_order = true;
+    config.scan_row_ns = SIM_MS;
+    harness_start(&h, &config);
+    struct place places[50];
+    for (int64_t i = 0; i < 50; i++) {
+        places[i] = (struct place){START + i, 0};
+        put((uint64_t)i, &places[i], CASS_ALL);
+    }
+    const struct place *const afters[] = {NULL, &places[9], &places[48], &places[49]};
+    const int64_t rows[] = {50, 40, 1, 1};
+    int64_t lasted_ns[4];
+    for (int i = 0; i < 4; i++) {
+        uint64_t tag = h.tags;
+        count(0, CASS_ONE, afters[i]);
+        lasted_ns[i] = h.answered_ns[tag % REPLIES_MAX] - h.sent_ns[tag % REPLIES_MAX];
+        assert_true(lasted_ns[i] - lasted_ns[0] == (rows[i] - rows[0]) * SIM_MS);
+    }
+    harness_stop(&h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows_in_any_order_are_counted_from_any_place),
+        cmocka_unit_test(test_replica_that_misses_rows_counts_what_it_has),
+        cmocka_unit_test(test_missed_tombstone_hides_no_row),
+        cmocka_unit_test(test_without_an_order_nothing_comes_after_a_place),
+        cmocka_unit_test(test_count_takes_the_time_of_the_rows_after_the_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
