@@ -47,6 +47,9 @@ struct lab_strategy_result *lab_result_add(struct lab_result *result, const stru
     strategy->coordination = scenario->strategies[index].coordination;
     strategy->counter = scenario->strategies[index].counter;
     strategy->source = scenario->strategies[index].source;
+    strategy->lease_rows = scenario->strategies[index].lease_rows;
+    strategy->every_rows = scenario->strategies[index].every_rows;
+    strategy->every_ns = scenario->strategies[index].every_ns;
     strategy->lead_ns = scenario->strategies[index].lead_ns;
     strategy->grant_ns = scenario->strategies[index].grant_ns;
     strategy->is_idgen = scenario->strategies[index].is_idgen;

@@ -11,6 +11,7 @@ enum field {
     FIELD_CALENDAR,
     FIELD_COORDINATION,
     FIELD_COUNTER,
+    FIELD_SOURCE,
     FIELD_CHOICE,
     FIELD_LOCK,
     FIELD_BACKOFF
@@ -31,6 +32,10 @@ static const struct setting settings[] = {
     {BK_TIME, "epoch_ns", FIELD_I64, PLACE(strategy.of.time.epoch_ns)},
     {BK_COUNT, "rows", FIELD_U64, PLACE(strategy.of.count.rows)},
     {BK_COUNT, "max_age_ns", FIELD_I64, PLACE(strategy.max_age_ns)},
+    {BK_COUNT, "counter", FIELD_SOURCE, PLACE(source)},
+    {BK_COUNT, "batch", FIELD_U64, PLACE(lease_rows)},
+    {BK_COUNT, "every_rows", FIELD_U64, PLACE(every_rows)},
+    {BK_COUNT, "every_ns", FIELD_I64, PLACE(every_ns)},
     {BK_PROBABILISTIC, "bits", FIELD_U32, PLACE(strategy.of.probabilistic.bits)},
     {BK_PROBABILISTIC, "chance_numerator", FIELD_U64, PLACE(strategy.of.probabilistic.chance_numerator)},
     {BK_PROBABILISTIC, "chance_denominator", FIELD_U64, PLACE(strategy.of.probabilistic.chance_denominator)},
@@ -67,6 +72,8 @@ static const struct setting settings[] = {
 static const char *const calendars[] = {"none", "hour", "day", "week", "month", NULL};
 static const char *const coordinations[] = {"single", "locked", "three-state", "guarded", NULL};
 static const char *const counters[] = {"rmw", "lwt", "counter", NULL};
+static const char *const sources[] = {"external",    "counter", "lwt",    "lease",
+                                      "incremental", "scan",    "memory", NULL};
 static const char *const choices[] = {"fixed", "rotate", "random", NULL};
 static const char *const locks[] = {"columns", "lwt", NULL};
 static const char *const backoffs[] = {"constant", "exponential", "random", NULL};
@@ -122,7 +129,7 @@ bool store_settings_load(struct store *store, int64_t id, const char *kind, stru
     out->idgen.client_id = out->is_idgen ? 1 : 0; /* each client of a run has its own */
     bool is_idgen_wrong = out->is_idgen && bk_idgen_check(&out->idgen) != BK_OK;
     if (fine && (bk_strategy_check(&out->strategy) != BK_OK || out->lead_ns < 0 || out->grant_ns < 0 ||
-                 is_idgen_wrong))
+                 out->every_ns < 0 || is_idgen_wrong))
         fine = store_fail_damaged(store, "a strategy that cannot be", error);
     return fine;
 }
@@ -166,6 +173,9 @@ static void bind_value(struct store_binder *binder, const struct setting *settin
     case FIELD_COUNTER:
         store_bind_text(binder, counters[*(const enum bk_counter *)at]);
         break;
+    case FIELD_SOURCE:
+        store_bind_text(binder, sources[*(const enum bk_source *)at]);
+        break;
     case FIELD_CHOICE:
         store_bind_text(binder, choices[*(const enum bk_idgen_choice *)at]);
         break;
@@ -208,6 +218,9 @@ static void take_value(struct store_row *row, const struct setting *setting, str
         break;
     case FIELD_COUNTER:
         *(enum bk_counter *)at = (enum bk_counter)take_choice(row, counters);
+        break;
+    case FIELD_SOURCE:
+        *(enum bk_source *)at = (enum bk_source)take_choice(row, sources);
         break;
     case FIELD_CHOICE:
         *(enum bk_idgen_choice *)at = (enum bk_idgen_choice)take_choice(row, choices);

@@ -213,6 +213,9 @@ static inline struct lab_result *sample_make(uint64_t bins)
     bk_strategy_probabilistic(0, UINT64_MAX, &s[5].strategy);
     bk_strategy_probabilistic_chance(1, 300, 40, &s[6].strategy);
     bk_strategy_hash(256, &s[7].strategy);
+    s[3].source = BK_SOURCE_INCREMENTAL;
+    s[3].every_rows = 1000;
+    s[3].every_ns = 2000000000;
     s[4].coordination = BK_THREE_STATE;
     s[4].lead_ns = 10000000000;
     s[4].events = (struct lab_event_log){.digest = 1, .stride = 1};
@@ -341,6 +344,9 @@ static inline void assert_results_equal(const struct lab_result *a, const struct
         assert_strategies_equal(&x->strategy, &y->strategy);
         assert_int_equal(x->coordination, y->coordination);
         assert_int_equal(x->counter, y->counter);
+        assert_int_equal(x->source, y->source);
+        assert_true(x->lease_rows == y->lease_rows && x->every_rows == y->every_rows);
+        assert_true(x->every_ns == y->every_ns);
         assert_true(x->lead_ns == y->lead_ns && x->grant_ns == y->grant_ns);
         assert_true(x->placement_digest == y->placement_digest);
         assert_events_equal(&x->events, &y->events);

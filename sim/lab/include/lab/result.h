@@ -58,7 +58,9 @@ struct lab_strategy_result {
     struct bk_strategy strategy;
     enum bk_coordination coordination; /* these four: of a cluster run; else 0 */
     enum bk_counter counter;
-    enum bk_source source; /* of count */
+    enum bk_source source; /* of count, and these: as in struct lab_strategy */
+    uint64_t lease_rows, every_rows;
+    int64_t every_ns;
     int64_t lead_ns, grant_ns;
     bool is_idgen; /* it handed out identifiers; then strategy is BK_NONE, and means nothing */
     struct bk_idgen_config idgen;
