@@ -31,8 +31,8 @@ def measure(name):
     for seed in range(1, 6):
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run(
-                [bucketlab, "run", source / "scenarios" / f"idgen-{name}.yaml", "--seed", str(seed), "--json", "--quiet",
-                 "--no-charts", "--set", "expect=[]", "--db", pathlib.Path(folder) / "x.db"],
+                [bucketlab, "run", source / "scenarios" / f"idgen-{name}.yaml", "--seed", str(seed), "--json",
+                 "--quiet", "--no-charts", "--set", "expect=[]", "--db", pathlib.Path(folder) / "x.db"],
                 capture_output=True, text=True, check=True)
         for strategy in json.loads(done.stdout)["strategies"]:
             found.setdefault(strategy["label"], []).append(strategy["metrics"])
@@ -41,7 +41,8 @@ def measure(name):
 
 def main():
     found = {name: measure(name) for name in ("stripes", "backoff")}
-    lines = ["| what | ids/s, median of 5 seeds | from - to | attempts a lock | fewest of a client | given twice | the claim |\n",
+    lines = ["| what | ids/s, median of 5 seeds | from - to | attempts a lock | fewest of a client "
+             "| given twice | the claim |\n",
              "|---|---|---|---|---|---|---|\n"]
     for name, label, what, claim in ROWS:
         runs = found[name][label]
@@ -49,8 +50,8 @@ def main():
         tried = statistics.median(run["locks.tried"] / max(run["locks.acquired"], 1) for run in runs)
         least = min(round(run["ids.client_least"]) for run in runs)
         twice = sum(round(run["oracle.unique.violations"]) for run in runs)
-        lines.append(f"| {what} | {statistics.median(rates):,} | {rates[0]:,} - {rates[-1]:,} | {tried:.1f} | {least:,} | "
-                     f"{twice} | {claim} |\n")
+        lines.append(f"| {what} | {statistics.median(rates):,} | {rates[0]:,} - {rates[-1]:,} | {tried:.1f} "
+                     f"| {least:,} | {twice} | {claim} |\n")
     text = PAGE.read_text(encoding="utf-8")
     head, rest = text.split(BEGIN)
     fresh = head + BEGIN + "".join(lines) + END + rest.split(END, 1)[1]
