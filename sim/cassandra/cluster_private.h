@@ -512,6 +512,11 @@ void cass_cas_timer(struct cass_cluster *cluster, uint32_t operation);
 void cass_cas_locked(struct cass_cluster *cluster, uint32_t operation);
 
 /* clustering.c */
+/* Rows of the times in [from, until) that stand on any of the replicas; INT64_MAX: no bound. */
+uint64_t cass_span_rows(const struct cass_cluster *cluster, uint32_t partition, int64_t from_ns,
+                        int64_t until_ns, uint32_t replicas);
+/* What a replica goes through for a read of a span: its rows, and the one at which it ends. */
+uint64_t cass_span_scanned(const struct cass_cluster *cluster, const struct operation *operation);
 void cass_clustering_add(struct cass_cluster *cluster, uint32_t partition, int64_t time_ns, int64_t order);
 /* Rows after the statement's place, whoever holds them; and those of them that none of the replicas holds. */
 uint64_t cass_clustering_newer(const struct cass_cluster *cluster, uint32_t partition,

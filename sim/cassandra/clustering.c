@@ -94,6 +94,30 @@ bool cass_clustering_last(const struct cass_cluster *cluster, uint32_t partition
     return false;
 }
 
+uint64_t cass_span_rows(const struct cass_cluster *cluster, uint32_t partition, int64_t from_ns,
+                        int64_t until_ns, uint32_t replicas)
+{
+    const int64_t bounds[2] = {from_ns, until_ns};
+    uint64_t newer[2] = {0, 0};
+    for (int i = 0; i < 2; i++) {
+        struct cass_statement last = {.after_time_ns = bounds[i] - (bounds[i] != INT64_MIN),
+                                      .after_order = bounds[i] != INT64_MIN ? INT64_MAX : INT64_MIN};
+        newer[i] = cass_clustering_newer(cluster, partition, &last) -
+                   cass_clustering_missed(cluster, partition, replicas, &last);
+    }
+    return newer[0] > newer[1] ? newer[0] - newer[1] : 0;
+}
+
+uint64_t cass_span_scanned(const struct cass_cluster *cluster, const struct operation *operation)
+{
+    const struct cass_statement *statement = &operation->statement;
+    if (operation->entity == CASS_NONE)
+        return 1;
+    uint64_t rows =
+        cass_span_rows(cluster, operation->entity, statement->from_ns, statement->until_ns, operation->asked);
+    return (statement->limit > 0 && statement->limit < rows ? statement->limit : rows) + 1;
+}
+
 static bool is_before(const struct clustering *a, const struct clustering *b)
 {
     return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->order < b->order;

@@ -222,6 +222,8 @@ void cass_operation_message(struct cass_cluster *cluster, uint32_t index)
 static uint64_t rows_to_scan(const struct cass_cluster *cluster, const struct operation *operation)
 {
     const struct cass_statement *statement = &operation->statement;
+    if (statement->kind == CASS_READ_ROWS && statement->has_span)
+        return cass_span_scanned(cluster, operation);
     if (statement->kind == CASS_READ_ROWS)
         return statement->limit;
     if (statement->kind != CASS_COUNT_ROWS || !statement->has_after || operation->entity == CASS_NONE)

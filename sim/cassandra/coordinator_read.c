@@ -13,6 +13,7 @@ static void repair(struct cass_cluster *cluster, uint32_t operation, uint32_t se
 static void finish(struct cass_cluster *cluster, uint32_t operation);
 static void finish_rows(struct cass_cluster *cluster, uint32_t operation);
 static void finish_count(struct cass_cluster *cluster, uint32_t operation);
+static void finish_span(struct cass_cluster *cluster, struct operation *operation);
 static void finish_cells(struct cass_cluster *cluster, uint32_t operation);
 static void finish_counter(struct cass_cluster *cluster, uint32_t operation);
 
@@ -264,10 +265,15 @@ static void finish_rows(struct cass_cluster *cluster, uint32_t index)
 {
     struct operation *operation = operation_at(cluster, index);
     struct cass_reply *reply = &operation->reply;
+    reply->bucket = operation->statement.bucket;
     if (operation->entity == CASS_NONE)
         return;
     bool is_mismatch;
     cass_partition_expire(cluster, operation->entity);
+    if (operation->statement.has_span) {
+        finish_span(cluster, operation);
+        return;
+    }
     uint64_t missed = cass_rows_missed(cluster, operation->entity, operation->asked, &is_mismatch);
     const struct partition *partition = partition_at(cluster, operation->entity);
     uint64_t limit = operation->statement.limit > 0 ? operation->statement.limit : UINT64_MAX;
@@ -307,6 +313,27 @@ static void finish_count(struct cass_cluster *cluster, uint32_t index)
     reply->columns[0] = last.time_ns;
     reply->columns[1] = last.order;
     reply->columns_mask = 3;
+}
+
+/* Tombstones are taken as mixed evenly with the rows. */
+static void finish_span(struct cass_cluster *cluster, struct operation *operation)
+{
+    struct cass_reply *reply = &operation->reply;
+    const struct cass_statement *statement = &operation->statement;
+    const struct partition *partition = partition_at(cluster, operation->entity);
+    uint64_t later =
+        cass_span_rows(cluster, operation->entity, statement->from_ns, INT64_MAX, operation->asked);
+    uint64_t rows =
+        cass_span_rows(cluster, operation->entity, statement->from_ns, statement->until_ns, operation->asked);
+    rows = statement->limit > 0 && statement->limit < rows ? statement->limit : rows;
+    rows = rows < partition->rows ? rows : partition->rows;
+    if (partition->rows > 0)
+        reply->tombstones =
+            (uint64_t)((double)partition->tombstones * (double)rows / (double)partition->rows);
+    reply->rows = rows;
+    reply->saw_older = partition->rows > later;
+    reply->scanned = rows + reply->saw_older + reply->tombstones;
+    reply->found = rows > 0;
 }
 
 static void finish_cells(struct cass_cluster *cluster, uint32_t index)

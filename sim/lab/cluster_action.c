@@ -88,6 +88,9 @@ void lab_action_statement(const struct lab_cluster_run *run, const struct bk_act
         out->kind = CASS_READ_ROWS;
         out->consistency = level->read;
         out->limit = action->step.rows;
+        out->has_span = action->step.from_ns != INT64_MIN || action->step.until_ns != INT64_MAX;
+        out->from_ns = action->step.from_ns;
+        out->until_ns = action->step.until_ns;
         break;
     case BK_ACT_COUNT_ROWS:
         out->kind = CASS_COUNT_ROWS;
@@ -147,7 +150,8 @@ void lab_reply_add(struct lab_cluster_run *run, struct lab_host_operation *opera
     assert(reply->result != CASS_INVALID);
     if (reply->result == CASS_OK) {
         operation->rows += reply->rows;
-        operation->step_empties += operation->action == BK_ACT_READ_ROWS && reply->rows == 0;
+        if (operation->action == BK_ACT_READ_ROWS)
+            lab_read_reply(operation, reply);
         run->tally.rows_scanned += operation->action == BK_ACT_COUNT_ROWS ? reply->scanned : 0;
         run->tally.tombstones_read += operation->action == BK_ACT_READ_ROWS ? reply->tombstones : 0;
         outcome->rows = operation->rows;

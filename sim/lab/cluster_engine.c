@@ -33,8 +33,6 @@ static bool begin_keys(struct lab_cluster_run *run, struct sim_error *error);
 static bool loop(struct lab_cluster_run *run, struct sim_error *error);
 static void dispatch(struct lab_cluster_run *run, const struct sim_event *event);
 static void arrive(struct lab_cluster_run *run, uint32_t key);
-static void read_key(struct lab_cluster_run *run, uint32_t key);
-static void next_read(struct lab_cluster_run *run, uint32_t key);
 static void log_event(struct lab_cluster_run *run, int64_t time_ns, const struct sim_event *event);
 static const char *event_name(uint32_t kind);
 static void release(struct lab_cluster_run *run);
@@ -119,7 +117,8 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
     struct cass_cluster_config config = scenario->network;
     config.seed = scenario->seed;
     config.client_count = scenario->agents.count;
-    config.keeps_order = run->strategy->source == BK_SOURCE_INCREMENTAL;
+    config.keeps_order = run->strategy->source == BK_SOURCE_INCREMENTAL ||
+                         scenario->reads.kinds[LAB_READ_RANGE].rate_per_s > 0;
     if (run->rows != NULL) {
         lab_rows_span(run->rows, &run->start_ns, &run->end_ns);
         run->key_count = lab_rows_key_count(run->rows);
@@ -181,7 +180,7 @@ static bool begin_identifiers(struct lab_cluster_run *run, struct sim_error *err
 static bool begin_keys(struct lab_cluster_run *run, struct sim_error *error)
 {
     run->keys = calloc(run->key_count, sizeof *run->keys);
-    if (run->keys == NULL)
+    if (run->keys == NULL || !lab_reads_create(run))
         return sim_fail_memory(error);
     run->story_key = LAB_NO_KEY;
     bool is_named = run->story != NULL && run->story->key != NULL;
@@ -201,13 +200,7 @@ static bool begin_keys(struct lab_cluster_run *run, struct sim_error *error)
             run->arrivals_pending++;
             lab_push(run, key->coming.time_ns, LAB_EVENT_ARRIVAL, i);
         }
-        double rate_per_s = run->scenario->reads.rate_per_s * share;
-        if (run->scenario->reads.present && rate_per_s > 0) {
-            sim_random_init(&key->reads, run->scenario->seed, SIM_READ, lab_rows_key_entity(run->rows, i));
-            key->read_gap_ns = 1e9 / rate_per_s;
-            key->next_read_ns = run->start_ns;
-            next_read(run, i);
-        }
+        lab_reads_begin(run, i);
     }
     if (is_named && run->story_key == LAB_NO_KEY)
         return sim_fail(error, SIM_ERROR_INPUT, "%s: no key is named '%s'; made keys are key-0 to key-%u",
@@ -259,7 +252,7 @@ static void dispatch(struct lab_cluster_run *run, const struct sim_event *event)
         arrive(run, event->target);
         break;
     case LAB_EVENT_READ:
-        read_key(run, event->target);
+        lab_read_event(run, event->target, (enum lab_read_kind)event->a);
         break;
     case LAB_EVENT_TIMEOUT:
         lab_agent_timeout(run, event);
@@ -305,24 +298,6 @@ static void arrive(struct lab_cluster_run *run, uint32_t index)
         lab_push(run, key->coming.time_ns, LAB_EVENT_ARRIVAL, index);
     else
         run->arrivals_pending--;
-}
-
-static void read_key(struct lab_cluster_run *run, uint32_t index)
-{
-    lab_agent_read(run, index);
-    run->arrivals_pending--;
-    next_read(run, index);
-}
-
-static void next_read(struct lab_cluster_run *run, uint32_t index)
-{
-    struct lab_cluster_key *key = &run->keys[index];
-    double gap_ns = sim_exponential(&key->reads) * key->read_gap_ns;
-    if (gap_ns >= (double)(run->end_ns - key->next_read_ns))
-        return;
-    key->next_read_ns += (int64_t)gap_ns;
-    run->arrivals_pending++;
-    lab_push(run, key->next_read_ns, LAB_EVENT_READ, index);
 }
 
 /* Folds the event into the digest, and leaves a mark now and then; when the marks are full, every other goes.
@@ -376,6 +351,7 @@ static void release(struct lab_cluster_run *run)
     }
     free(run->keys);
     run->keys = NULL;
+    lab_reads_destroy(run);
     lab_oracles_destroy(run);
     lab_agents_destroy(run);
     if (run->cluster != NULL)
@@ -398,6 +374,8 @@ static void destroy_run(struct lab_cluster_run *run)
     lab_tally_clear(&run->tally);
     for (int i = 0; i < LAB_LATENCY_COUNT; i++)
         lab_histogram_clear(&run->latency[i]);
+    for (int i = 0; i < LAB_READ_KINDS; i++)
+        lab_histogram_clear(&run->read_latency[i]);
     free(run->events.marks);
     free(run->views.key);
     free(run->views.items);

@@ -16,15 +16,13 @@
 #define MEMORY_MAX ((size_t)8 << 30)
 
 static uint32_t cache_entries(const struct lab_cluster_run *run);
+static uint32_t remember_keys(const struct lab_cluster_run *run);
 static void orphan(struct lab_cluster_run *run, struct lab_host_agent *agent);
 static void start_agent(struct lab_cluster_run *run, uint32_t number);
 static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct sim_error *error);
-static void begin_operation(struct lab_cluster_run *run, struct lab_host_operation *operation, uint32_t key);
-static void pump(struct lab_cluster_run *run, uint32_t agent);
 static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
 static void ask_elsewhere(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
 static void acknowledge(struct lab_cluster_run *run, struct lab_host_operation *operation);
-static uint64_t due_rows(const struct lab_cluster_run *run, const struct lab_host_operation *operation);
 static void end_operation(struct lab_cluster_run *run, struct lab_host_operation *operation,
                           const struct bk_action *action);
 static void place_row(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
@@ -58,6 +56,8 @@ bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
         .lease_rows = run->strategy->lease_rows,
         .every_rows = run->strategy->every_rows,
         .every_ns = run->strategy->every_ns,
+        .remember_keys = remember_keys(run),
+        .late_ns = run->strategy->reading.late_ns,
         .lead_ns = run->strategy->lead_ns,
         .cache_ttl_ns = agents->cache_ttl_ns,
         .cache_entries = 1,
@@ -151,8 +151,7 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
         return;
     }
     assert(status == BK_OK);
-    struct lab_host_operation *operation = &run->agents[chosen].operations[operation_number];
-    begin_operation(run, operation, key_index);
+    struct lab_host_operation *operation = lab_agent_begun(run, chosen, operation_number, key_index);
     operation->weight = run->config.source == BK_SOURCE_COUNTER
                             ? 1
                             : bk_weight(settings_of(&run->agents[chosen], time_ns), &row);
@@ -163,36 +162,7 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
     if (lab_story_wants(run, key_index))
         lab_story_tell(run, key_index, "agent %u takes row %llu%s", chosen, (unsigned long long)number,
                        operation->fires && run->config.source == BK_SOURCE_EXTERNAL ? ", which fires" : "");
-    pump(run, chosen);
-}
-
-void lab_agent_read(struct lab_cluster_run *run, uint32_t key_index)
-{
-    const struct lab_reads *reads = &run->scenario->reads;
-    struct lab_cluster_key *key = &run->keys[key_index];
-    uint64_t draw = sim_random_next(&key->reads);
-    if (run->scenario->agents.by_key)
-        draw = sim_hash(run->scenario->seed ^ lab_rows_key_entity(run->rows, key_index), SIM_AGENT, 0);
-    uint32_t chosen = lab_choose_agent(run, draw);
-    if (chosen == UINT32_MAX)
-        return;
-    int64_t now_ns = lab_agent_clock(run, chosen);
-    int64_t birth_ns = key->rows > 0 ? key->birth_ns : now_ns;
-    enum bk_plan plan = run->config.strategy.kind == BK_HASH ? BK_PLAN_ALL : reads->plan;
-    uint32_t number;
-    enum bk_status status =
-        bk_agent_read_latest(run->agents[chosen].agent, now_ns, key_index, birth_ns,
-                             key->rows > 0 ? key->rows - 1 : 0, reads->rows, plan, &number);
-    if (status == BK_ERROR_BUSY)
-        return;
-    assert(status == BK_OK);
-    struct lab_host_operation *operation = &run->agents[chosen].operations[number];
-    begin_operation(run, operation, key_index);
-    operation->is_read = true;
-    operation->acknowledged = key->acknowledged;
-    lab_story_tell(run, key_index, "agent %u reads the newest %llu rows", chosen,
-                   (unsigned long long)reads->rows);
-    pump(run, chosen);
+    lab_agent_pump(run, chosen);
 }
 
 void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event)
@@ -234,7 +204,7 @@ void lab_agent_tick(struct lab_cluster_run *run, uint32_t number)
     if (!agent->is_up)
         return;
     bk_agent_tick(agent->agent, lab_agent_clock(run, number));
-    pump(run, number);
+    lab_agent_pump(run, number);
 }
 
 /* The cache and all operations are gone; what they had asked for may still take effect. */
@@ -304,6 +274,15 @@ static uint32_t cache_entries(const struct lab_cluster_run *run)
     return (uint32_t)(asked < enough ? asked : enough);
 }
 
+/* As many keys as the cache of states would hold. */
+static uint32_t remember_keys(const struct lab_cluster_run *run)
+{
+    uint64_t asked = run->scenario->agents.cache_entries, enough = (uint64_t)run->key_count * 4;
+    if (!run->strategy->reading.remembers_empty)
+        return 0;
+    return (uint32_t)(asked < enough ? asked : enough);
+}
+
 /* Nobody is left to hear the answers. A row that was acknowledged is stored; only its counting is open. */
 static void orphan(struct lab_cluster_run *run, struct lab_host_agent *agent)
 {
@@ -355,8 +334,10 @@ uint32_t lab_choose_agent(const struct lab_cluster_run *run, uint64_t draw)
     return UINT32_MAX;
 }
 
-static void begin_operation(struct lab_cluster_run *run, struct lab_host_operation *operation, uint32_t key)
+struct lab_host_operation *lab_agent_begun(struct lab_cluster_run *run, uint32_t agent, uint32_t number,
+                                           uint32_t key)
 {
+    struct lab_host_operation *operation = &run->agents[agent].operations[number];
     uint32_t serial = operation->serial;
     *operation = (struct lab_host_operation){.serial = serial,
                                              .is_active = true,
@@ -364,9 +345,10 @@ static void begin_operation(struct lab_cluster_run *run, struct lab_host_operati
                                              .bucket = LAB_UNPLACED,
                                              .begun_ns = sim_queue_now(&run->queue)};
     run->operations_active++;
+    return operation;
 }
 
-static void pump(struct lab_cluster_run *run, uint32_t number)
+void lab_agent_pump(struct lab_cluster_run *run, uint32_t number)
 {
     struct bk_action action;
     while (bk_agent_next(run->agents[number].agent, &action))
@@ -409,38 +391,18 @@ static void acknowledge(struct lab_cluster_run *run, struct lab_host_operation *
 {
     operation->is_acknowledged = true;
     run->keys[operation->key].acknowledged++;
+    lab_reads_acknowledged(run, operation);
     lab_oracles_acknowledged(run, operation);
     lab_delete_plan(run, operation);
     lab_histogram_add(&run->latency[LAB_LATENCY_WRITE],
                       (uint64_t)(sim_queue_now(&run->queue) - operation->begun_ns), 1, 1);
 }
 
-/* That a read surely finds: what had been acknowledged when it began, less what anybody has asked to delete
- * by now. Which rows have expired nobody keeps. */
-static uint64_t due_rows(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
-{
-    const struct lab_scenario *scenario = run->scenario;
-    uint64_t deleted = run->keys[operation->key].deletes_asked;
-    if (scenario->row_ttl_ns > 0 || operation->acknowledged <= deleted)
-        return 0;
-    uint64_t left = operation->acknowledged - deleted;
-    return left < scenario->reads.rows ? left : scenario->reads.rows;
-}
-
 static void end_operation(struct lab_cluster_run *run, struct lab_host_operation *operation,
                           const struct bk_action *action)
 {
-    if (operation->is_read && action->status == BK_OPERATION_OK) {
-        uint64_t due = due_rows(run, operation);
-        run->tally.reads_incomplete += action->rows_found < due;
-        if (action->rows_found < due)
-            lab_findable_read(run, operation->key, action->rows_found, due);
-        run->tally.read_empties += operation->empties;
-        lab_histogram_add(&run->tally.read_partitions, action->partitions_asked, 1, 1);
-        lab_histogram_add(&run->latency[LAB_LATENCY_READ],
-                          (uint64_t)(sim_queue_now(&run->queue) - operation->begun_ns), 1, 1);
-    } else if (operation->is_read) {
-        run->tally.reads_failed++;
+    if (operation->is_read) {
+        lab_read_ended(run, operation, action);
     } else {
         run->refused += action->status == BK_OPERATION_REFUSED;
         run->unresolved += action->status == BK_OPERATION_UNKNOWN;
@@ -471,7 +433,8 @@ static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_act
     struct lab_host_operation *operation = &run->agents[agent].operations[action->operation];
     operation->serial++;
     operation->action = action->kind;
-    operation->rows = operation->step_empties = 0;
+    operation->rows = operation->step_filled = operation->step_scanned = 0;
+    operation->step_low = action->step.bucket_low;
     operation->asked_ns = sim_queue_now(&run->queue);
     operation->outcome = (struct bk_outcome){.kind = BK_OUTCOME_APPLIED};
     operation->mask = action->mask;
@@ -505,13 +468,13 @@ static void conclude(struct lab_cluster_run *run, uint32_t agent, uint32_t numbe
     struct bk_outcome outcome = operation->outcome;
     if (outcome.kind == BK_OUTCOME_APPLIED) {
         keep_latency(run, operation);
-        operation->empties += operation->step_empties;
+        lab_read_step_done(operation);
     }
     if (lab_story_wants(run, operation->key))
         lab_story_outcome(run, agent, operation, number, &outcome);
     lab_watch_outcome(run, operation, outcome.kind);
     bk_agent_outcome(run->agents[agent].agent, lab_agent_clock(run, agent), number, &outcome);
-    pump(run, agent);
+    lab_agent_pump(run, agent);
 }
 
 static void keep_latency(struct lab_cluster_run *run, const struct lab_host_operation *operation)

@@ -59,7 +59,8 @@ void lab_cluster_tally(struct lab_cluster_run *run)
 
 bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *out)
 {
-    static const char *const names[LAB_LATENCY_COUNT] = {"write", "read", "counter", "lwt"};
+    static const char *const names[LAB_LATENCY_COUNT] = {"latency.write", "latency.read", "latency.counter",
+                                                         "latency.lwt"};
     if (run->idgen != NULL)
         return lab_idgen_metrics(run, out);
     bool ok = lab_metrics_of_tally(&run->tally, run->scenario, run->node_count, out);
@@ -68,6 +69,11 @@ bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *
          lab_metrics_add(out, "writes.increments_unresolved", (double)run->unresolved_increments);
     for (int i = 0; ok && i < LAB_LATENCY_COUNT; i++)
         ok = lab_metrics_of_latency(&run->latency[i], names[i], out);
+    for (int i = 0; ok && lab_read_kind_count(run->scenario) > 1 && i < LAB_READ_KINDS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "reads.%s.latency", lab_read_kind_name((enum lab_read_kind)i));
+        ok = lab_metrics_of_latency(&run->read_latency[i], name, out);
+    }
     ok = ok && lab_metrics_add(out, "events", (double)run->events.events);
     if (lab_rows_go(run->scenario))
         ok = ok && add_tombstones(run, out);
@@ -93,7 +99,7 @@ bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *
 static bool add_tombstones(const struct lab_cluster_run *run, struct lab_metrics *out)
 {
     const struct lab_tally *tally = &run->tally;
-    uint64_t reads = tally->read_partitions.count + tally->reads_failed;
+    uint64_t reads = tally->reads.partitions.count + tally->reads_failed;
     bool ok = lab_metrics_add(out, "writes.deletes_lost", (double)tally->deletes_lost);
     if (!run->scenario->reads.present)
         return ok;

@@ -14,6 +14,7 @@
 #include "change.h"
 #include "idgen.h"
 #include "kernel/queue.h"
+#include "kernel/times.h"
 #include "lab/run.h"
 #include "lane.h"
 #include "oracles.h"
@@ -93,9 +94,6 @@ struct lab_cluster_key {
     int64_t state[BK_COLUMN_COUNT]; /* as stored; without the count */
     int64_t *changes;               /* by bucket: from when on rows belong to it, as stored; 0: not known */
     size_t change_count;
-    struct sim_random reads;
-    int64_t next_read_ns;
-    double read_gap_ns;
     struct lab_cursor cursor; /* last, and its stream at its end: a row seldom needs it */
 };
 
@@ -117,8 +115,10 @@ struct lab_host_operation {
     bool changes_state, raises, was_unknown, is_taking_over;
     int64_t begun_ns, asked_ns;
     uint64_t rows;
-    uint64_t acknowledged;          /* of a read: by when it began */
-    uint64_t step_empties, empties; /* of the step under way; of those that succeeded */
+    enum lab_read_kind read;
+    int64_t step_low;
+    uint64_t step_filled, step_scanned; /* of the step under way */
+    struct lab_read_done done;          /* of the steps that succeeded */
     struct bk_outcome outcome;
     uint32_t mask;
     int64_t columns[CASS_COLUMNS];
@@ -182,6 +182,8 @@ struct lab_cluster_run {
     uint32_t agent_count, key_count, node_count, operation_count; /* operations: of an agent */
     struct lab_host_agent *agents;
     struct lab_cluster_key *keys;
+    struct lab_read_clock *reads[LAB_READ_KINDS]; /* by key; NULL: no such reads */
+    struct sim_times *acknowledged;               /* with reads of ranges: times of rows, by key */
     int64_t start_ns, end_ns;
     uint64_t operations_active;
     uint64_t arrivals_pending; /* rows and reads that are still to come */
@@ -193,7 +195,7 @@ struct lab_cluster_run {
     struct lab_idgen *idgen; /* NULL: the strategy places rows */
     struct lab_oracles oracles;
     struct lab_tally tally;
-    struct lab_histogram latency[LAB_LATENCY_COUNT];
+    struct lab_histogram latency[LAB_LATENCY_COUNT], read_latency[LAB_READ_KINDS];
     uint64_t refused, unresolved, unresolved_increments;
     uint64_t rows_uncounted;  /* of BK_SOURCE_INCREMENTAL: no count will ever meet them */
     uint64_t conditions_lost; /* conditional updates of a state that somebody else was ahead of */
@@ -226,9 +228,12 @@ void lab_agents_destroy(struct lab_cluster_run *run);
 void lab_agents_leave(struct lab_cluster_run *run);
 /* How far its clock is off, and how fast it drifts. */
 void lab_agent_draw_clock(struct lab_cluster_run *run, uint32_t agent);
+/* An operation of the agent has begun; then it is to be carried on. */
+struct lab_host_operation *lab_agent_begun(struct lab_cluster_run *run, uint32_t agent, uint32_t number,
+                                           uint32_t key);
+void lab_agent_pump(struct lab_cluster_run *run, uint32_t agent);
 int64_t lab_agent_clock(const struct lab_cluster_run *run, uint32_t agent);
 void lab_agent_write(struct lab_cluster_run *run, uint32_t key, const struct lab_arrival *row);
-void lab_agent_read(struct lab_cluster_run *run, uint32_t key);
 void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event);
 void lab_agent_timeout(struct lab_cluster_run *run, const struct sim_event *event);
 void lab_agent_tick(struct lab_cluster_run *run, uint32_t agent);
@@ -243,6 +248,19 @@ void lab_delete_plan(struct lab_cluster_run *run, const struct lab_host_operatio
 void lab_delete_send(struct lab_cluster_run *run, uint32_t slot);
 void lab_delete_reply(struct lab_cluster_run *run, const struct sim_event *event);
 void lab_delete_timeout(struct lab_cluster_run *run, const struct sim_event *event);
+
+/* cluster_reads.c: reads that come to a key, and what became of them. */
+bool lab_reads_create(struct lab_cluster_run *run);
+void lab_reads_destroy(struct lab_cluster_run *run);
+void lab_reads_begin(struct lab_cluster_run *run, uint32_t key);
+void lab_read_event(struct lab_cluster_run *run, uint32_t key, enum lab_read_kind kind);
+/* Its row was acknowledged, so that readers that come now are to find it. */
+void lab_reads_acknowledged(struct lab_cluster_run *run, const struct lab_host_operation *operation);
+/* A partition has answered; all of the step have; the read has ended. */
+void lab_read_reply(struct lab_host_operation *operation, const struct cass_reply *reply);
+void lab_read_step_done(struct lab_host_operation *operation);
+void lab_read_ended(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                    const struct bk_action *action);
 
 /* cluster_action.c. */
 /* The register of a key's state row, and back. */

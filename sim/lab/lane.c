@@ -12,7 +12,6 @@
 #include "stored.h"
 
 #define CELLS_MIN 4u
-#define PAST_MIN  8u
 
 static int64_t current_bucket(const struct lab_lane *lane, const struct lab_lane_settings *settings,
                               int64_t end_ns);
@@ -25,7 +24,6 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *se
 static size_t first_at(const int64_t *times_ns, size_t from, size_t to, int64_t until_ns);
 static void watch_peak(const struct lab_lane *lane, struct lab_tally *tally, const struct lab_batch *batch,
                        size_t from, size_t to);
-static void remember(struct lab_lane *lane, struct lab_tally *tally, uint64_t rows_wanted);
 static struct lab_cell *cell_of(struct lab_lane *lane, const struct bk_strategy *strategy, uint32_t bucket);
 static bool grow_cells(struct lab_lane *lane);
 
@@ -37,7 +35,9 @@ void lab_lane_begin(struct lab_lane *lane)
     lane->open_first_row = lane->open_gone = 0;
     sim_placement_init(&lane->placement);
     lane->past_begin = lane->past_end = 0;
-    lane->past_rows = 0;
+    lane->past_rows = lane->past_count = 0;
+    if (lane->empties != NULL)
+        lane->empties->count = 0;
     lab_eras_begin(lane->eras);
 }
 
@@ -60,59 +60,6 @@ void lab_lane_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
         lab_windows_rows(lane, settings, tally, key, batch, from, to);
     else
         rows_by_range(lane, settings, tally, key, batch, from, to);
-}
-
-void lab_lane_read(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                   int64_t now_ns, int64_t birth_ns, uint64_t key_rows)
-{
-    const struct lab_reads *reads = &settings->scenario->reads;
-    if (settings->regimes != NULL) {
-        lab_eras_read(lane, settings, tally, now_ns, birth_ns, key_rows);
-        return;
-    }
-    bool by_id = settings->strategy->kind == BK_HASH;
-    struct bk_reader reader;
-    struct bk_read_step step;
-    enum bk_status status = bk_read_latest(settings->strategy, &lane->state, now_ns, birth_ns, reads->rows,
-                                           by_id ? BK_PLAN_ALL : reads->plan, &reader);
-    assert(status == BK_OK);
-    (void)status;
-    uint64_t empties = 0;
-    bool at_open = lane->open.rows > 0;
-    uint32_t past = lane->past_end;
-    size_t windows = lane->window_count;
-    for (;;) {
-        bool is_over = !at_open && past == lane->past_begin;
-        int64_t newest = at_open ? lane->bucket : is_over ? INT64_MIN : lane->past[past - 1].bucket;
-        if (windows > 0)
-            newest = lab_window_at(lane, windows - 1)->bucket;
-        if (!by_id)
-            empties += bk_read_skip_to(&reader, newest);
-        if (!bk_read_next(&reader, &step))
-            break;
-        uint64_t asked = (uint64_t)(step.bucket_high - step.bucket_low) + 1, filled = 0, rows = 0;
-        if (by_id) {
-            filled = lane->cells_used;
-            rows = lane->placement.rows;
-        }
-        filled += lab_windows_step(lane, &step, &windows, &rows);
-        if (at_open && lane->bucket >= step.bucket_low) {
-            rows += lane->open.rows;
-            filled++;
-            at_open = false;
-        }
-        for (; !at_open && past > lane->past_begin && lane->past[past - 1].bucket >= step.bucket_low;
-             past--) {
-            rows += lane->past[past - 1].rows;
-            filled++;
-        }
-        empties += asked - filled;
-        bk_read_found(&reader, rows);
-    }
-    tally->read_empties += empties;
-    uint64_t due = key_rows < reads->rows ? key_rows : reads->rows;
-    tally->reads_incomplete += reader.rows_found < due;
-    lab_histogram_add(&tally->read_partitions, reader.partitions_asked, 1, 1);
 }
 
 void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
@@ -149,6 +96,8 @@ void lab_lane_clear(struct lab_lane *lane)
     free(lane->past);
     free(lane->windows);
     lab_eras_clear(lane->eras);
+    free(lane->empties);
+    free(lane->in_range);
     memset(lane, 0, sizeof *lane);
 }
 
@@ -192,7 +141,7 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
         if (lane->open.rows > 0 && route.bucket != lane->bucket) {
             lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, lane->open_gone, true);
             if (settings->scenario->reads.present)
-                remember(lane, tally, settings->scenario->reads.rows);
+                lab_lane_remember(lane, settings, tally, batch->horizon);
             lane->open = (struct cass_partition){0, 0};
             lane->open_gone = 0;
         }
@@ -310,41 +259,6 @@ void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally 
         tally->nodes[replicas[i]].rows += partition->rows;
         lab_bytes_add(&tally->nodes[replicas[i]].bytes, partition->bytes);
     }
-}
-
-/* Keeps the open partition for readers, and forgets those that the newer ones put out of reach; one more is
- * kept for a plan that asks two at once. */
-static void remember(struct lab_lane *lane, struct lab_tally *tally, uint64_t rows_wanted)
-{
-    while (lane->past_end - lane->past_begin >= 2) {
-        const struct lab_past *oldest = &lane->past[lane->past_begin];
-        if (lane->past_rows - oldest[0].rows - oldest[1].rows + lane->open.rows < rows_wanted)
-            break;
-        lane->past_rows -= oldest->rows;
-        lane->past_begin++;
-    }
-    if (lane->past_end == lane->past_capacity) {
-        uint32_t kept = lane->past_end - lane->past_begin;
-        if (lane->past_begin > lane->past_capacity / 2) {
-            memmove(lane->past, lane->past + lane->past_begin, kept * sizeof *lane->past);
-        } else {
-            uint32_t capacity = lane->past_capacity == 0 ? PAST_MIN : lane->past_capacity * 2;
-            struct lab_past *past = malloc(capacity * sizeof *past);
-            if (past == NULL) {
-                tally->out_of_memory = true;
-                return;
-            }
-            if (kept > 0)
-                memcpy(past, lane->past + lane->past_begin, kept * sizeof *past);
-            free(lane->past);
-            lane->past = past;
-            lane->past_capacity = capacity;
-        }
-        lane->past_begin = 0;
-        lane->past_end = kept;
-    }
-    lane->past[lane->past_end++] = (struct lab_past){lane->bucket, lane->open.rows};
-    lane->past_rows += lane->open.rows;
 }
 
 /* Linear probing from bucket & mask: with as many cells as buckets, every bucket has a cell of its own. */

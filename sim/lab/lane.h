@@ -19,12 +19,14 @@
 #include "kernel/digest.h"
 #include "lab/histogram.h"
 #include "lab/scenario.h"
+#include "reads.h"
 
 struct lab_stored;
 
 /* What a strategy has done so far on the keys of one worker. */
 struct lab_tally {
-    struct lab_histogram closed_rows, open_rows, closed_bytes, open_bytes, read_partitions;
+    struct lab_histogram closed_rows, open_rows, closed_bytes, open_bytes;
+    struct lab_read_tally reads, reads_of[LAB_READ_KINDS]; /* the latter of several kinds only */
     uint64_t over_limit, over_limit_rows, over_limit_bytes, tiny;
     uint64_t rows, counter_increments, state_reads, state_writes;
     uint64_t lwt, lock_ops, rows_scanned, retried, duplicated, misrouted; /* of a cluster run */
@@ -35,7 +37,6 @@ struct lab_tally {
     uint64_t tombstones_read, tombstone_warnings, reads_failed, deletes_lost; /* of a cluster run */
     uint64_t late_rows;                  /* that came later than their own time says */
     uint64_t rows_into_closed, reopened; /* rows put into closed partitions; such partitions */
-    uint64_t read_empties, reads_incomplete, reads_out_of_order;
     uint64_t placement_digest;
     struct cass_node_load *nodes; /* one for each node of the ring */
     struct lab_stored *stored;    /* what the table keeps of it (stored.h), where the scenario has one */
@@ -56,6 +57,7 @@ struct lab_batch {
     uint64_t first_row;      /* number within the key of row 0 of the batch */
     uint64_t most_in_second; /* the longest run of the key's rows within one second, up to the batch's end */
     size_t count;
+    const struct lab_horizon *horizon;
 };
 
 /* Who the key is, and what a lane needs of the run. */
@@ -83,7 +85,18 @@ struct lab_time_window {
 
 struct lab_past {
     int64_t bucket;
-    uint64_t rows;
+    uint64_t first_row,
+        rows; /* numbers within the key: rows come in order of time, so these are neighbours */
+};
+
+/* Of a key: the rows that a range may still reach, oldest first. */
+struct lab_horizon {
+    struct lab_horizon_row {
+        int64_t time_ns;
+        uint64_t id;
+    } * rows;
+    size_t begin, end, capacity;
+    uint64_t end_row; /* the number of the next row */
 };
 
 struct lab_lane {
@@ -104,6 +117,10 @@ struct lab_lane {
     uint64_t past_rows;
     struct lab_era_lane *eras; /* of a strategy whose settings change; in place of all the above but placement
                                 */
+    uint64_t past_count;       /* of all that have finished, also of those that are forgotten */
+    struct bk_empties *empties; /* what the readers remember; NULL: nothing */
+    uint64_t *in_range;         /* BK_HASH, of a range: rows by cell */
+    uint32_t in_range_count;
 };
 
 struct lab_lane_settings {
@@ -114,14 +131,25 @@ struct lab_lane_settings {
     const struct lab_regimes *regimes;  /* NULL: the settings hold throughout */
 };
 
+/* A read that is due. */
+struct lab_read_event {
+    enum lab_read_kind kind;
+    int64_t now_ns, birth_ns; /* birth: time of the key's first row */
+    uint64_t key_rows;        /* so far */
+    const struct lab_horizon *horizon;
+};
+
 /* A lane of zeros is ready for its first key; lab_lane_end() makes it ready for the next and keeps its
  * memory. */
 void lab_lane_begin(struct lab_lane *lane);
 void lab_lane_rows(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                    const struct lab_key_name *key, const struct lab_batch *batch, size_t from, size_t to);
-/* A read of the newest rows at now_ns; birth_ns: time of the key's first row, key_rows: rows so far. */
+/* lane_read.c: a read; and the partition that is open has finished, so that readers will meet it as a past
+ * one. */
 void lab_lane_read(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                   int64_t now_ns, int64_t birth_ns, uint64_t key_rows);
+                   const struct lab_read_event *event);
+void lab_lane_remember(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                       struct lab_tally *tally, const struct lab_horizon *horizon);
 /* The key's rows are over; the run ends at end_ns. */
 void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                   const struct lab_key_name *key, int64_t end_ns);
@@ -146,10 +174,6 @@ static inline struct lab_time_window *lab_window_at(const struct lab_lane *lane,
 void lab_windows_rows(struct lab_lane *lane, const struct lab_lane_settings *settings,
                       struct lab_tally *tally, const struct lab_key_name *key, const struct lab_batch *batch,
                       size_t from, size_t to);
-/* The reader's next step goes down from `*above`, the number of windows not yet asked; returns the windows
- * that it finds filled, and their rows. */
-uint64_t lab_windows_step(const struct lab_lane *lane, const struct bk_read_step *step, size_t *above,
-                          uint64_t *rows);
 void lab_windows_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                      const struct lab_key_name *key, int64_t current);
 
@@ -158,7 +182,7 @@ void lab_eras_begin(struct lab_era_lane *eras);
 void lab_eras_rows(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                    const struct lab_batch *batch, size_t from, size_t to);
 void lab_eras_read(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                   int64_t now_ns, int64_t birth_ns, uint64_t key_rows);
+                   const struct lab_read_event *event);
 void lab_eras_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                   const struct lab_key_name *key, int64_t end_ns);
 void lab_eras_clear(struct lab_era_lane *eras);

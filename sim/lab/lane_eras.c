@@ -100,46 +100,49 @@ void lab_eras_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
 }
 
 void lab_eras_read(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                   int64_t now_ns, int64_t birth_ns, uint64_t key_rows)
+                   const struct lab_read_event *event)
 {
-    const struct lab_reads *reads = &settings->scenario->reads;
+    const struct lab_read *read = &settings->scenario->reads.kinds[LAB_READ_LATEST];
+    struct lab_read_done done = {.kind = LAB_READ_LATEST};
     struct lab_era_lane *eras = need(lane, tally);
     if (eras == NULL)
         return;
-    enter(lane, settings->regimes, now_ns);
+    enter(lane, settings->regimes, event->now_ns);
     const struct bk_history *history = &settings->regimes->items[eras->regime].history;
-    enum bk_plan plan = settings->strategy->kind == BK_HASH ? BK_PLAN_ALL : reads->plan;
+    enum bk_plan plan = settings->strategy->kind == BK_HASH ? BK_PLAN_ALL : read->plan;
     struct bk_history_reader reader;
     struct bk_read_step step;
-    enum bk_status status =
-        bk_history_read_latest(history, &eras->state, now_ns, birth_ns, reads->rows, plan, &reader);
+    enum bk_status status = bk_history_read_latest(history, &eras->state, event->now_ns, event->birth_ns,
+                                                   read->rows, plan, &reader);
     assert(status == BK_OK);
     (void)status;
     int64_t high = INT64_MIN, low = INT64_MAX; /* asked */
     for (;;) {
         size_t left = first_above(eras, reader.reader.next);
         int64_t newest = left > 0 ? eras->partitions[left - 1].bucket : INT64_MIN;
-        tally->read_empties += bk_read_skip_to(&reader.reader, newest);
+        bk_read_skip_to(&reader.reader, newest);
         if (!bk_history_read_next(history, &reader, &step))
             break;
         high = step.bucket_high > high ? step.bucket_high : high;
         low = step.bucket_low;
-        uint64_t rows = 0, filled = 0;
+        uint64_t rows = 0;
         for (size_t i = first_above(eras, step.bucket_high);
              i > 0 && eras->partitions[i - 1].bucket >= step.bucket_low; i--) {
-            rows += eras->partitions[i - 1].size.rows;
-            filled++;
+            uint64_t held = eras->partitions[i - 1].size.rows;
+            rows += held;
+            done.scanned += held < step.rows ? held : step.rows;
+            done.filled++;
         }
-        tally->read_empties += (uint64_t)(step.bucket_high - step.bucket_low) + 1 - filled;
         bk_read_found(&reader.reader, rows);
     }
-    uint64_t due = key_rows < reads->rows ? key_rows : reads->rows;
-    bool is_incomplete = bk_history_rows_found(&reader) < due;
-    tally->reads_incomplete += is_incomplete;
+    done.rows = bk_history_rows_found(&reader);
+    done.due = event->key_rows < read->rows ? event->key_rows : read->rows;
+    done.partitions = bk_history_partitions_asked(&reader);
+    done.empties = done.partitions - done.filled;
     /* Where old buckets are forgotten, others may give as many rows as were asked for, but older ones. */
-    if (!is_incomplete && eras->regime > 0 && !eras->is_unordered)
-        tally->reads_out_of_order += holds_newer(eras, low, high, key_rows - due);
-    lab_histogram_add(&tally->read_partitions, bk_history_partitions_asked(&reader), 1, 1);
+    if (done.rows >= done.due && eras->regime > 0 && !eras->is_unordered)
+        done.is_stale = holds_newer(eras, low, high, event->key_rows - done.due);
+    lab_read_count(&tally->reads, &done);
 }
 
 void lab_eras_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,

@@ -51,17 +51,6 @@ void lab_windows_rows(struct lab_lane *lane, const struct lab_lane_settings *set
     }
 }
 
-uint64_t lab_windows_step(const struct lab_lane *lane, const struct bk_read_step *step, size_t *above,
-                          uint64_t *rows)
-{
-    uint64_t filled = 0;
-    for (; *above > 0 && lab_window_at(lane, *above - 1)->bucket >= step->bucket_low; (*above)--) {
-        *rows += lab_window_at(lane, *above - 1)->rows;
-        filled++;
-    }
-    return filled;
-}
-
 void lab_windows_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                      const struct lab_key_name *key, int64_t current)
 {

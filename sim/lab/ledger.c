@@ -49,9 +49,9 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
     oracles->is_ordered = bk_kind_fires(kind) || kind == BK_TIME || kind == BK_NONE;
     oracles->is_linked = kind != BK_HASH;
     oracles->newest_rows = 16;
-    if (scenario->reads.present)
-        oracles->newest_rows =
-            scenario->reads.rows < LAB_NEWEST_MAX ? (uint32_t)scenario->reads.rows : LAB_NEWEST_MAX;
+    uint64_t read_rows = scenario->reads.kinds[LAB_READ_LATEST].rows;
+    if (read_rows > 0)
+        oracles->newest_rows = read_rows < LAB_NEWEST_MAX ? (uint32_t)read_rows : LAB_NEWEST_MAX;
     oracles->tolerance_ns = 2 * scenario->agents.clock_bound_ns;
     oracles->read_replicas = lab_read_replicas(scenario);
     oracles->lag_ns = LAG_OWN_NS + LAG_TRIPS * lab_longest_trip_ns(scenario) + run->config.lead_ns +

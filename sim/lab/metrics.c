@@ -30,7 +30,10 @@ static bool add_quantiles(struct lab_metrics *out, const char *prefix, const str
                           const struct quantile *quantiles, size_t quantile_count, double unit);
 static bool add_all_sizes(struct lab_metrics *out, const struct lab_tally *tally);
 static bool add_stored(struct lab_metrics *out, const struct lab_stored_figures *stored);
-static bool add_reads(struct lab_metrics *out, const struct lab_tally *tally);
+static bool add_reads(struct lab_metrics *out, const struct lab_scenario *scenario,
+                      const struct lab_tally *tally);
+static bool add_read_kind(struct lab_metrics *out, const char *prefix, const struct lab_scenario *scenario,
+                          const struct lab_read_tally *tally);
 static bool add_left(struct lab_metrics *out, const struct lab_tally *tally);
 static bool add_repair(struct lab_metrics *out, const struct lab_histogram *bytes);
 static bool add_load(struct lab_metrics *out, const struct lab_tally *tally, uint32_t nodes);
@@ -74,20 +77,19 @@ bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenar
     if (tally->stored != NULL)
         ok = ok && add_stored(out, lab_stored_figures(tally->stored));
     if (scenario->reads.present)
-        ok = ok && add_reads(out, tally);
+        ok = ok && add_reads(out, scenario, tally);
     return ok && add(out, "peak", "rows_per_second_one_partition", (double)tally->peak_rows_per_s) &&
            add_load(out, tally, nodes);
 }
 
-bool lab_metrics_of_latency(const struct lab_histogram *histogram, const char *name, struct lab_metrics *out)
+bool lab_metrics_of_latency(const struct lab_histogram *histogram, const char *prefix,
+                            struct lab_metrics *out)
 {
     static const struct quantile quantiles[] = {{"p50", 500}, {"p99", 990}, {"p999", 999}};
     if (histogram->out_of_memory)
         return false;
     if (histogram->count == 0)
         return true;
-    char prefix[32];
-    snprintf(prefix, sizeof prefix, "latency.%s", name);
     size_t bin_count;
     struct lab_bin *bins = lab_histogram_sorted(histogram, &bin_count);
     bool ok = bins != NULL && add_quantiles(out, prefix, bins, bin_count, histogram, false, quantiles,
@@ -193,24 +195,41 @@ static bool add_stored(struct lab_metrics *out, const struct lab_stored_figures 
            add(out, "peak", "minute_share_one_partition", share);
 }
 
-static bool add_reads(struct lab_metrics *out, const struct lab_tally *tally)
+static bool add_reads(struct lab_metrics *out, const struct lab_scenario *scenario,
+                      const struct lab_tally *tally)
 {
-    const struct lab_histogram *reads = &tally->read_partitions;
-    bool ok = add(out, "reads", "count", (double)reads->count);
+    bool ok = add_read_kind(out, "reads", scenario, &tally->reads);
+    for (int kind = 0; ok && lab_read_kind_count(scenario) > 1 && kind < LAB_READ_KINDS; kind++) {
+        char prefix[32];
+        snprintf(prefix, sizeof prefix, "reads.%s", lab_read_kind_name((enum lab_read_kind)kind));
+        if (scenario->reads.kinds[kind].rate_per_s > 0)
+            ok = add_read_kind(out, prefix, scenario, &tally->reads_of[kind]);
+    }
+    return ok;
+}
+
+static bool add_read_kind(struct lab_metrics *out, const char *prefix, const struct lab_scenario *scenario,
+                          const struct lab_read_tally *tally)
+{
+    const struct lab_histogram *reads = &tally->partitions;
+    bool ok = add(out, prefix, "count", (double)reads->count);
     if (reads->count > 0) {
+        char partitions[48];
+        snprintf(partitions, sizeof partitions, "%s.partitions_per_read", prefix);
         size_t bin_count;
         struct lab_bin *bins = lab_histogram_sorted(reads, &bin_count);
         double mean = (double)reads->sum / (double)reads->count;
-        ok = ok && bins != NULL && add(out, "reads.partitions_per_read", "mean", mean) &&
-             add_quantiles(out, "reads.partitions_per_read", bins, bin_count, reads, false, read_quantiles,
+        ok = ok && bins != NULL && add(out, partitions, "mean", mean) &&
+             add_quantiles(out, partitions, bins, bin_count, reads, false, read_quantiles,
                            sizeof read_quantiles / sizeof *read_quantiles, 1) &&
-             add(out, "reads.partitions_per_read", "max", (double)reads->most) &&
-             add(out, "reads", "empty_partitions_per_read",
-                 (double)tally->read_empties / (double)reads->count);
+             add(out, partitions, "max", (double)reads->most) &&
+             add(out, prefix, "empty_partitions_per_read", (double)tally->empties / (double)reads->count) &&
+             add(out, prefix, "rows_scanned_per_read", (double)tally->scanned / (double)reads->count);
         free(bins);
     }
-    return ok && add(out, "reads", "incomplete", (double)tally->reads_incomplete) &&
-           add(out, "reads", "out_of_order", (double)tally->reads_out_of_order);
+    ok = ok && add(out, prefix, "incomplete", (double)tally->incomplete) &&
+         add(out, prefix, "out_of_order", (double)tally->out_of_order);
+    return ok && (scenario->reads.limit == 0 || add(out, prefix, "cut_off", (double)tally->cut));
 }
 
 /* Repair streams a whole partition for one row that differs: by chance one, or the worst. */

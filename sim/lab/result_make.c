@@ -63,15 +63,17 @@ struct lab_strategy_result *lab_result_add(struct lab_result *result, const stru
     }
     bool is_lost = tally->out_of_memory || tally->closed_rows.out_of_memory ||
                    tally->open_rows.out_of_memory || tally->closed_bytes.out_of_memory ||
-                   tally->open_bytes.out_of_memory || tally->read_partitions.out_of_memory ||
+                   tally->open_bytes.out_of_memory || tally->reads.partitions.out_of_memory ||
                    tally->live_rows.out_of_memory || tally->tombstones.out_of_memory;
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++)
+        is_lost = is_lost || tally->reads_of[kind].partitions.out_of_memory;
     return strategy->label == NULL || is_lost ? NULL : strategy;
 }
 
 void lab_result_take(struct lab_strategy_result *strategy, struct lab_tally *tally)
 {
     struct lab_histogram *from[] = {&tally->closed_rows, &tally->open_rows, &tally->closed_bytes,
-                                    &tally->open_bytes, &tally->read_partitions};
+                                    &tally->open_bytes, &tally->reads.partitions};
     struct lab_histogram *to[] = {&strategy->closed_rows, &strategy->open_rows, &strategy->closed_bytes,
                                   &strategy->open_bytes, &strategy->read_partitions};
     for (size_t i = 0; i < sizeof from / sizeof *from; i++) {

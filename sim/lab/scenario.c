@@ -29,39 +29,16 @@ static bool join_overrides(struct lab_reader *reader, const struct lab_override 
                            size_t override_count);
 static bool complete(struct lab_reader *reader, const struct lab_node *root);
 static bool resolve_trace(struct lab_reader *reader);
-static bool check_plan(struct lab_reader *reader, const struct lab_node *root);
 static bool check_expects(struct lab_reader *reader, const struct lab_node *root);
 static lab_field_reader read_expects;
 
 #define SCENARIO(member) offsetof(struct lab_scenario, member)
-#define RATE_RANGE       "a rate above 0/s and at most 1000000000/s"
 
 static const struct lab_choice engines[] = {{"auto", LAB_ENGINE_AUTO},
                                             {"exact", LAB_ENGINE_EXACT},
                                             {"thinned", LAB_CHOICE_LATER},
                                             {"cluster", LAB_ENGINE_CLUSTER},
                                             {NULL, 0}};
-static const struct lab_choice plans[] = {{"walk", BK_PLAN_WALK},         {"pair", BK_PLAN_PAIR},
-                                          {"all", BK_PLAN_ALL},           {"lazy", LAB_CHOICE_LATER},
-                                          {"parallel", LAB_CHOICE_LATER}, {NULL, 0}};
-
-static const struct lab_table latest_table = {
-    .fields = (const struct lab_field[]){
-        {"rows", lab_read_whole, SCENARIO(reads.rows), LAB_REQUIRED, 1, 1e9,
-         "a whole number from 1 to 1000000000", NULL},
-        {"rate", lab_read_rate, SCENARIO(reads.rate_per_s), LAB_REQUIRED, 1e-9, 1e9, RATE_RANGE, NULL},
-        {"plan", lab_read_choice, SCENARIO(reads.plan), LAB_OPTIONAL, 0, 0, "walk, pair or all", plans},
-        {.name = NULL},
-    }};
-
-static const struct lab_table reads_table = {
-    .fields = (const struct lab_field[]){
-        {"latest", lab_read_mapping, 0, LAB_REQUIRED, 0, 0, NULL, &latest_table},
-        {.name = "range"},
-        {.name = "all"},
-        {.name = NULL},
-    }};
-
 static const struct lab_table limits_table = {
     .fields = (const struct lab_field[]){
         {"partition_rows", lab_read_whole, SCENARIO(limits.partition_rows), LAB_OPTIONAL, 1, 1e18,
@@ -91,7 +68,7 @@ static const struct lab_table scenario_table = {
         {"deletes", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_deletes_table},
         {"table", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_design_table},
         {"identifiers", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_identifiers_table},
-        {"reads", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &reads_table},
+        {"reads", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_reads_table},
         {"limits", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &limits_table},
         {"cluster", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_cluster_table},
         {"agents", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_agents_table},
@@ -270,14 +247,13 @@ static bool set_defaults(struct lab_reader *reader, const char *path, const char
 static bool complete(struct lab_reader *reader, const struct lab_node *root)
 {
     struct lab_scenario *scenario = reader->scenario;
-    scenario->reads.present = lab_node_find(root, "reads") != NULL;
     if (scenario->name == NULL)
         scenario->name = stem_of(scenario->path);
     if (scenario->about == NULL)
         scenario->about = calloc(1, 1);
     if (scenario->name == NULL || scenario->about == NULL)
         return sim_fail_memory(reader->tree.error);
-    return lab_workload_complete(reader, root) && check_plan(reader, root) &&
+    return lab_workload_complete(reader, root) && lab_reads_complete(reader, root) &&
            lab_cluster_complete(reader, root) && lab_agents_complete(reader, root) &&
            lab_identifiers_complete(reader, root) && lab_engine_complete(reader, root) &&
            lab_gone_complete(reader, root) && lab_faults_complete(reader, root) &&
@@ -349,21 +325,6 @@ static bool resolve_trace(struct lab_reader *reader)
     memcpy(resolved + folder, scenario->trace_path, name + 1);
     free(scenario->trace_path);
     scenario->trace_path = resolved;
-    return true;
-}
-
-static bool check_plan(struct lab_reader *reader, const struct lab_node *root)
-{
-    const struct lab_scenario *scenario = reader->scenario;
-    if (scenario->reads.plan != BK_PLAN_ALL)
-        return true;
-    const struct lab_node *plan =
-        lab_node_find(lab_node_find(lab_node_find(root, "reads"), "latest"), "plan");
-    for (size_t i = 0; i < scenario->strategy_count; i++) {
-        if (scenario->strategies[i].strategy.kind != BK_HASH)
-            return lab_fail_value(reader, plan,
-                                  "only hash is read so, and always is; use walk or pair for the others");
-    }
     return true;
 }
 

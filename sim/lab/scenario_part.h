@@ -14,6 +14,20 @@ bool lab_workload_complete(struct lab_reader *reader, const struct lab_node *roo
 extern const struct lab_table lab_deletes_table;
 bool lab_gone_complete(struct lab_reader *reader, const struct lab_node *root);
 
+/* scenario_reads.c; the target is the struct lab_scenario. Complete once strategies are read. */
+extern const struct lab_table lab_reads_table;
+bool lab_reads_complete(struct lab_reader *reader, const struct lab_node *root);
+/* `read` of a strategy; the target is a struct lab_reading_draft. */
+struct lab_reading_draft {
+    int plan, remembers_empty;
+    uint32_t at_once;
+    int64_t late_ns;
+};
+extern const struct lab_table lab_reading_table;
+/* Whether a strategy of that kind can be read as its node says; then *out is set. */
+bool lab_reading_make(struct lab_reader *reader, const struct lab_node *strategy, enum bk_kind kind,
+                      const struct lab_reading_draft *draft, struct lab_reading *out);
+
 /* scenario_strategy.c; the target is the struct lab_scenario. */
 lab_field_reader lab_read_strategies;
 

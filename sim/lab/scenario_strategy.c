@@ -32,9 +32,11 @@ struct draft {
     struct lab_idgen_draft idgen;
     struct bk_strategy strategy;
     struct lab_changes changes;
+    struct lab_reading_draft reading;
 };
 
-static bool read_one(struct lab_reader *reader, const struct lab_node *item, struct draft *draft);
+static bool read_one(struct lab_reader *reader, const struct lab_node *item, struct draft *draft,
+                     struct lab_reading *reading);
 static bool take_max_age(struct lab_reader *reader, const struct lab_node *kind, struct draft *draft);
 static bool check_label(struct lab_reader *reader, const struct lab_node *list, const struct lab_node *item,
                         const char *label);
@@ -61,6 +63,10 @@ static bool fail_name(struct lab_reader *reader, const struct lab_node *node, co
 #define LABEL_FIELD                                                                                          \
     {                                                                                                        \
         "label", read_label, DRAFT(label), LAB_OPTIONAL, 0, LAB_LABEL_SIZE_MAX, LABEL_RANGE, NULL            \
+    }
+#define READ_FIELD                                                                                           \
+    {                                                                                                        \
+        "read", lab_read_mapping, DRAFT(reading), LAB_OPTIONAL, 0, 0, NULL, &lab_reading_table               \
     }
 
 static const struct lab_choice calendars[] = {{"hour", BK_CALENDAR_HOUR},
@@ -105,9 +111,10 @@ static const struct lab_choice counter_kinds[] = {
         "lock", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lock_table                                   \
     }
 
-static const struct lab_table none_table = {.fields = (const struct lab_field[]){LABEL_FIELD, {.name = NULL}},
-                                            .check = make_none,
-                                            .may_be_empty = true};
+static const struct lab_table none_table = {
+    .fields = (const struct lab_field[]){READ_FIELD, LABEL_FIELD, {.name = NULL}},
+    .check = make_none,
+    .may_be_empty = true};
 
 static const struct lab_table time_table = {
     .fields =
@@ -117,6 +124,7 @@ static const struct lab_table time_table = {
             {"epoch", lab_read_time, DRAFT(epoch_ns), LAB_OPTIONAL, 0, 0, NULL, NULL},
             {"calendar", lab_read_choice, DRAFT(calendar), LAB_OPTIONAL, 0, 0, NULL, calendars},
             {"then", lab_read_then_time, DRAFT(changes), LAB_OPTIONAL, 0, 0, NULL, NULL},
+            READ_FIELD,
             LABEL_FIELD,
             {.name = NULL},
         },
@@ -135,6 +143,7 @@ static const struct lab_table count_table = {
              "a whole number from 1 to 1000000000", NULL},
             {"every_time", lab_read_duration, DRAFT(every_ns), LAB_OPTIONAL, 1, SPAN_MAX, ABOVE_RANGE, NULL},
             {"then", lab_read_then_count, DRAFT(changes), LAB_OPTIONAL, 0, 0, NULL, NULL},
+            READ_FIELD,
             LABEL_FIELD,
             MAX_AGE_FIELD,
             {.name = NULL},
@@ -157,6 +166,7 @@ static const struct lab_table probabilistic_table = {
             THRESHOLD_FIELD,
             COORDINATION_FIELDS,
             {"then", lab_read_then_probabilistic, DRAFT(changes), LAB_OPTIONAL, 0, 0, NULL, NULL},
+            READ_FIELD,
             LABEL_FIELD,
             MAX_AGE_FIELD,
             {.name = NULL},
@@ -171,6 +181,7 @@ static const struct lab_table weighted_table = {
             THRESHOLD_FIELD,
             COORDINATION_FIELDS,
             {"then", lab_read_then_weighted, DRAFT(changes), LAB_OPTIONAL, 0, 0, NULL, NULL},
+            READ_FIELD,
             LABEL_FIELD,
             MAX_AGE_FIELD,
             {.name = NULL},
@@ -183,6 +194,7 @@ static const struct lab_table hash_table = {
             {"buckets", lab_read_whole, DRAFT(buckets), LAB_REQUIRED, 1, BK_BUCKETS_MAX,
              "a whole number from 1 to 2147483647", NULL},
             {"then", lab_read_then_hash, DRAFT(changes), LAB_OPTIONAL, 0, 0, NULL, NULL},
+            READ_FIELD,
             LABEL_FIELD,
             {.name = NULL},
         },
@@ -219,7 +231,8 @@ bool lab_read_strategies(struct lab_reader *reader, const struct lab_field *fiel
         return sim_fail_memory(reader->tree.error);
     for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
         struct draft draft = {0};
-        if (!read_one(reader, item, &draft) || !check_label(reader, node, item, draft.label)) {
+        struct lab_reading reading;
+        if (!read_one(reader, item, &draft, &reading) || !check_label(reader, node, item, draft.label)) {
             free(draft.label);
             free(draft.idgen.label);
             return false;
@@ -240,6 +253,7 @@ bool lab_read_strategies(struct lab_reader *reader, const struct lab_field *fiel
             .change_count = draft.changes.count,
             .is_idgen = draft.idgen.is_present,
             .idgen = draft.idgen.config,
+            .reading = reading,
             .line = item->place.argument == NULL ? item->place.line : 0,
             .column = item->place.argument == NULL ? item->place.column : 0,
         };
@@ -249,7 +263,8 @@ bool lab_read_strategies(struct lab_reader *reader, const struct lab_field *fiel
     return true;
 }
 
-static bool read_one(struct lab_reader *reader, const struct lab_node *item, struct draft *draft)
+static bool read_one(struct lab_reader *reader, const struct lab_node *item, struct draft *draft,
+                     struct lab_reading *reading)
 {
     if (item->kind != LAB_NODE_MAPPING)
         return lab_fail_at(&reader->tree, &item->place,
@@ -258,7 +273,8 @@ static bool read_one(struct lab_reader *reader, const struct lab_node *item, str
         return false;
     const struct lab_node *kind = lab_only_field(reader, item, "label", "an element of 'strategies'",
                                                  "none, time, count, probabilistic, weighted, hash or idgen");
-    if (kind == NULL || !take_max_age(reader, kind, draft))
+    if (kind == NULL || !take_max_age(reader, kind, draft) ||
+        !lab_reading_make(reader, kind, draft->strategy.kind, &draft->reading, reading))
         return false;
     if (draft->idgen.label != NULL && draft->label != NULL)
         return lab_fail_at(&reader->tree, &lab_node_find(item, "label")->name_place,

@@ -18,7 +18,8 @@ static void mark_own_times(struct lab_worker *worker, size_t count);
 static bool can_walk(const struct lab_regimes *regimes, int64_t birth_ns, int64_t end_ns);
 static void mark_gone(const struct lab_key *key, struct lab_worker *worker, size_t count);
 static uint64_t mark_seconds(struct lab_key *key, struct lab_worker *worker, size_t count);
-static void next_read(struct lab_key *key);
+static void choose_read(struct lab_key *key);
+static void see_rows(struct lab_key *key, struct lab_worker *worker, size_t from, size_t to);
 static void read_all(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker, uint64_t rows);
 
 bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ring *ring,
@@ -97,19 +98,25 @@ bool lab_fail_stopped(struct sim_error *error)
     return sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
 }
 
-void lab_key_begin(struct lab_key *key, const struct lab_scenario *scenario, uint64_t entity,
-                   double read_rate_per_s, int64_t start_ns)
+void lab_key_begin(struct lab_key *key, const struct lab_scenario *scenario, uint64_t entity, double share,
+                   int64_t start_ns)
 {
+    struct lab_horizon horizon = key->horizon;
+    horizon.begin = horizon.end = 0;
+    horizon.end_row = 0;
     memset(key, 0, sizeof *key);
     key->entity = entity;
+    key->horizon = horizon;
     key->second_end_ns = INT64_MIN;
-    key->next_read_ns = INT64_MAX;
-    if (scenario->reads.present && read_rate_per_s > 0) {
-        sim_random_init(&key->reads, scenario->seed, SIM_READ, entity);
-        key->read_gap_ns = 1e9 / read_rate_per_s;
-        key->next_read_ns = start_ns;
-        next_read(key);
-    }
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++)
+        lab_read_clock_begin(&key->reads[kind], scenario, (enum lab_read_kind)kind, entity, share, start_ns);
+    choose_read(key);
+}
+
+void lab_key_clear(struct lab_key *key)
+{
+    free(key->horizon.rows);
+    memset(key, 0, sizeof *key);
 }
 
 void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
@@ -136,6 +143,7 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
         .first_row = key->rows,
         .most_in_second = mark_seconds(key, worker, count),
         .count = count,
+        .horizon = &key->horizon,
     };
     if (bytes_each == 0) {
         uint64_t sum = 0;
@@ -164,6 +172,7 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
             while (worker->times_ns[to] <= key->next_read_ns)
                 to++;
         }
+        see_rows(key, worker, from, to);
         for (size_t i = 0; i < worker->lane_count; i++)
             lab_lane_rows(&lanes[i], &worker->settings[i], &worker->tallies[i], name, &batch, from, to);
         for (; has_own_times && from < to; from++)
@@ -285,19 +294,58 @@ static uint64_t mark_seconds(struct lab_key *key, struct lab_worker *worker, siz
     return last > most ? last : most;
 }
 
-static void next_read(struct lab_key *key)
+/* The next of all; of one time the kinds come in their order. */
+static void choose_read(struct lab_key *key)
 {
-    double gap = sim_exponential(&key->reads) * key->read_gap_ns;
-    bool is_never = gap >= 0x1p62 || key->next_read_ns > INT64_MAX - (INT64_C(1) << 62);
-    key->next_read_ns = is_never ? INT64_MAX : key->next_read_ns + (int64_t)gap;
+    key->next_read = LAB_READ_LATEST;
+    for (int kind = 1; kind < LAB_READ_KINDS; kind++) {
+        if (key->reads[kind].next_ns < key->reads[key->next_read].next_ns)
+            key->next_read = (enum lab_read_kind)kind;
+    }
+    key->next_read_ns = key->reads[key->next_read].next_ns;
+}
+
+/* With reads of ranges: keeps the rows that one of them may still want, from the newest back. */
+static void see_rows(struct lab_key *key, struct lab_worker *worker, size_t from, size_t to)
+{
+    const struct lab_read *range = &worker->scenario->reads.kinds[LAB_READ_RANGE];
+    struct lab_horizon *horizon = &key->horizon;
+    if (range->rate_per_s <= 0 || from == to)
+        return;
+    int64_t oldest_ns = worker->times_ns[to - 1] - range->age_ns - range->span_ns;
+    while (horizon->begin < horizon->end && horizon->rows[horizon->begin].time_ns < oldest_ns)
+        horizon->begin++;
+    size_t kept = horizon->end - horizon->begin;
+    if (horizon->end + (to - from) > horizon->capacity && horizon->begin > 0) {
+        memmove(horizon->rows, horizon->rows + horizon->begin, kept * sizeof *horizon->rows);
+        horizon->begin = 0;
+        horizon->end = kept;
+    }
+    if (horizon->end + (to - from) > horizon->capacity / 2) {
+        size_t capacity = 2 * (horizon->end + (to - from));
+        struct lab_horizon_row *rows = realloc(horizon->rows, capacity * sizeof *rows);
+        if (rows == NULL) {
+            worker->tallies[0].out_of_memory = true;
+            return;
+        }
+        horizon->rows = rows;
+        horizon->capacity = capacity;
+    }
+    for (size_t i = from; i < to; i++)
+        horizon->rows[horizon->end++] = (struct lab_horizon_row){worker->times_ns[i], worker->ids[i]};
+    horizon->end_row += to - from;
 }
 
 /* The read that is due, under every strategy. */
 static void read_all(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker, uint64_t rows)
 {
-    int64_t birth_ns = rows > 0 ? key->birth_ns : key->next_read_ns;
-    for (size_t i = 0; i < worker->lane_count; i++)
-        lab_lane_read(&lanes[i], &worker->settings[i], &worker->tallies[i], key->next_read_ns, birth_ns,
-                      rows);
-    next_read(key);
+    struct lab_read_event event = {.kind = key->next_read,
+                                   .now_ns = key->next_read_ns,
+                                   .birth_ns = rows > 0 ? key->birth_ns : key->next_read_ns,
+                                   .key_rows = rows,
+                                   .horizon = &key->horizon};
+    for (size_t i = 0; i < worker->lane_count && !worker->tallies[0].out_of_memory; i++)
+        lab_lane_read(&lanes[i], &worker->settings[i], &worker->tallies[i], &event);
+    lab_read_clock_next(&key->reads[key->next_read]);
+    choose_read(key);
 }

@@ -22,9 +22,10 @@ struct lab_key {
     int64_t birth_ns; /* the least of its rows' own times so far */
     int64_t second_end_ns;
     uint64_t second_begin; /* number of the first row in the second under way */
-    int64_t next_read_ns;  /* INT64_MAX: none */
-    double read_gap_ns;
-    struct sim_random reads;
+    struct lab_read_clock reads[LAB_READ_KINDS];
+    int64_t next_read_ns; /* the earliest of them; INT64_MAX: none */
+    enum lab_read_kind next_read;
+    struct lab_horizon horizon; /* with reads of ranges */
 };
 
 /* A worker: its tallies and the columns of the batch at hand. */
@@ -72,9 +73,10 @@ static inline bool lab_worker_is_stopped(const struct lab_worker *worker)
 }
 bool lab_fail_stopped(struct sim_error *error);
 
-/* A key begins; its reads come at read_rate_per_s from start_ns on. */
-void lab_key_begin(struct lab_key *key, const struct lab_scenario *scenario, uint64_t entity,
-                   double read_rate_per_s, int64_t start_ns);
+/* A key of zeros, or one that has ended, begins; its share of all reads comes from start_ns on. */
+void lab_key_begin(struct lab_key *key, const struct lab_scenario *scenario, uint64_t entity, double share,
+                   int64_t start_ns);
+void lab_key_clear(struct lab_key *key);
 /* Takes `count` rows from the worker's columns times_ns, ids, late_ns when rows can be late, and, unless
  * bytes_each > 0, bytes. */
 void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,

@@ -27,6 +27,7 @@ struct member {
     struct crew *crew;
     struct lab_worker *worker;
     struct lab_lane *lanes;
+    struct lab_key key; /* under way */
     pthread_t thread;
     bool is_running;
 };
@@ -77,6 +78,7 @@ bool lab_stream_made(const struct lab_scenario *scenario, const struct cass_ring
         for (size_t j = 0; members[i].lanes != NULL && j < scenario->strategy_count; j++)
             lab_lane_clear(&members[i].lanes[j]);
         free(members[i].lanes);
+        lab_key_clear(&members[i].key);
         lab_worker_destroy(members[i].worker);
     }
     free(members);
@@ -140,22 +142,22 @@ static void work_on_key(struct member *member, uint64_t key_index)
                                        .bytes = is_constant ? NULL : worker->bytes,
                                        .late_ns = wl_has_late(workload) ? worker->late_ns : NULL};
     struct wl_rows rows;
-    struct lab_key key;
+    struct lab_key *key = &member->key;
     wl_rows_init(&rows, workload, key_index);
     double share = sim_zipf_share(&workload->popularity, key_index);
-    lab_key_begin(&key, scenario, key_index, scenario->reads.rate_per_s * share, workload->start_ns);
+    lab_key_begin(key, scenario, key_index, share, workload->start_ns);
     for (size_t i = 0; i < worker->lane_count; i++)
         lab_lane_begin(&member->lanes[i]);
     size_t count;
     do {
         count = wl_rows_next(&rows, end_ns, LAB_BATCH_ROWS, &columns);
-        lab_key_rows(&key, member->lanes, worker, &name, count, bytes_each);
+        lab_key_rows(key, member->lanes, worker, &name, count, bytes_each);
         if (progress != NULL && count > 0) {
             atomic_fetch_add_explicit(&progress->rows, count, memory_order_relaxed);
             atomic_fetch_add_explicit(&progress->done, count, memory_order_relaxed);
         }
     } while (count == LAB_BATCH_ROWS && !lab_worker_is_stopped(worker));
-    lab_key_end(&key, member->lanes, worker, &name, end_ns);
+    lab_key_end(key, member->lanes, worker, &name, end_ns);
     if (progress != NULL)
         atomic_fetch_add_explicit(&progress->done, KEY_ROWS, memory_order_relaxed);
 }

@@ -80,6 +80,8 @@ bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_rin
     for (size_t i = 0; i < run.key_count * scenario->strategy_count; i++)
         lab_lane_clear(&run.lanes[i]);
     free(run.lanes);
+    for (size_t i = 0; i < run.key_count; i++)
+        lab_key_clear(&run.keys[i].key);
     free(run.keys);
     free(run.key_rows);
     wl_trace_close(run.trace);
@@ -203,7 +205,8 @@ static bool begin_key(struct trace_run *run, uint32_t key_index, struct sim_erro
     uint64_t rows = key_index < run->key_rows_capacity ? run->key_rows[key_index] : 0;
     double share = (double)rows / (double)run->rows;
     int64_t start_ns = scenario->has_start ? run->begin_ns : run->first_ns;
-    lab_key_begin(&key->key, scenario, entity, scenario->reads.rate_per_s * share, start_ns);
+    memset(&key->key, 0, sizeof key->key);
+    lab_key_begin(&key->key, scenario, entity, share, start_ns);
     memset(&run->lanes[key_index * lane_count], 0, lane_count * sizeof *run->lanes);
     for (size_t i = 0; i < lane_count; i++)
         lab_lane_begin(&run->lanes[key_index * lane_count + i]);

@@ -18,7 +18,11 @@ void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint3
     lab_histogram_merge(&into->open_rows, &from->open_rows);
     lab_histogram_merge(&into->closed_bytes, &from->closed_bytes);
     lab_histogram_merge(&into->open_bytes, &from->open_bytes);
-    lab_histogram_merge(&into->read_partitions, &from->read_partitions);
+    lab_read_tally_merge(&into->reads, &from->reads);
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++)
+        lab_read_tally_merge(&into->reads_of[kind], &from->reads_of[kind]);
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++)
+        into->out_of_memory = into->out_of_memory || from->reads_of[kind].partitions.out_of_memory;
     into->over_limit += from->over_limit;
     into->over_limit_rows += from->over_limit_rows;
     into->over_limit_bytes += from->over_limit_bytes;
@@ -39,14 +43,11 @@ void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint3
     into->late_rows += from->late_rows;
     into->rows_into_closed += from->rows_into_closed;
     into->reopened += from->reopened;
-    into->read_empties += from->read_empties;
-    into->reads_incomplete += from->reads_incomplete;
-    into->reads_out_of_order += from->reads_out_of_order;
     into->placement_digest += from->placement_digest;
     into->out_of_memory = into->out_of_memory || from->out_of_memory || from->closed_rows.out_of_memory ||
                           from->open_rows.out_of_memory || from->closed_bytes.out_of_memory ||
                           from->open_bytes.out_of_memory || from->live_rows.out_of_memory ||
-                          from->tombstones.out_of_memory || from->read_partitions.out_of_memory;
+                          from->tombstones.out_of_memory || from->reads.partitions.out_of_memory;
     if (from->stored != NULL)
         lab_stored_merge(into->stored, from->stored);
     for (uint32_t i = 0; i < nodes; i++) {
@@ -69,7 +70,9 @@ void lab_tally_clear(struct lab_tally *tally)
     lab_histogram_clear(&tally->open_rows);
     lab_histogram_clear(&tally->closed_bytes);
     lab_histogram_clear(&tally->open_bytes);
-    lab_histogram_clear(&tally->read_partitions);
+    lab_histogram_clear(&tally->reads.partitions);
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++)
+        lab_histogram_clear(&tally->reads_of[kind].partitions);
     lab_stored_destroy(tally->stored);
     lab_histogram_clear(&tally->live_rows);
     lab_histogram_clear(&tally->tombstones);

@@ -166,7 +166,8 @@ static void run_key(const struct lab_scenario *scenario, struct model *model, ui
     size_t count = wl_key_rows(&key, end_ns, 100000, times, ids, bytes);
     struct sim_random reads;
     sim_random_init(&reads, scenario->seed, SIM_READ, key_index);
-    double gap = 1e9 / (scenario->reads.rate_per_s * sim_zipf_share(&workload->popularity, key_index));
+    double rate = scenario->reads.kinds[LAB_READ_LATEST].rate_per_s;
+    double gap = 1e9 / (rate * sim_zipf_share(&workload->popularity, key_index));
     int64_t read_ns = workload->start_ns + (int64_t)(sim_exponential(&reads) * gap);
     model->count = 0;
     model->starts_at = UINT64_MAX;

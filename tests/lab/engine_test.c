@@ -174,26 +174,59 @@ static void assert_sizes(const struct lab_strategy_result *strategy, const struc
     free(sizes);
 }
 
-static void assert_reads(const struct lab_strategy_result *strategy, const struct naive_result *naive)
+/* kind: LAB_READ_KINDS for all together. */
+static void assert_read_kind(const struct lab_strategy_result *strategy, const struct naive_result *naive,
+                             const char *prefix, int kind)
 {
     uint64_t *partitions = malloc((naive->read_count + 1) * sizeof *partitions), empties = 0, sum = 0;
+    uint64_t scanned = 0, incomplete = 0, out_of_order = 0;
+    size_t n = 0;
     assert_non_null(partitions);
     for (size_t i = 0; i < naive->read_count; i++) {
-        partitions[i] = naive->reads[i].partitions;
-        sum += naive->reads[i].partitions;
-        empties += naive->reads[i].empties;
+        const struct naive_read *read = &naive->reads[i];
+        if (kind != LAB_READ_KINDS && (int)read->kind != kind)
+            continue;
+        partitions[n++] = read->partitions;
+        sum += read->partitions;
+        empties += read->empties;
+        scanned += read->scanned;
+        incomplete += read->is_incomplete;
+        out_of_order += read->is_out_of_order;
     }
-    size_t n = naive->read_count;
-    assert_true(n > 1000);
+    assert_true(n > 200);
     qsort(partitions, n, sizeof *partitions, compare_u64);
-    assert_metric(strategy, "reads.count", (double)n);
-    assert_metric(strategy, "reads.partitions_per_read.mean", (double)sum / (double)n);
-    assert_metric(strategy, "reads.partitions_per_read.p50", (double)partitions[(n + 1) / 2 - 1]);
-    assert_metric(strategy, "reads.partitions_per_read.p99", (double)partitions[(n * 99 + 99) / 100 - 1]);
-    assert_metric(strategy, "reads.partitions_per_read.max", (double)partitions[n - 1]);
-    assert_metric(strategy, "reads.empty_partitions_per_read", (double)empties / (double)n);
-    assert_metric(strategy, "reads.incomplete", (double)naive->incomplete);
+    const struct {
+        const char *name;
+        double value;
+    } figures[] = {{"count", (double)n},
+                   {"partitions_per_read.mean", (double)sum / (double)n},
+                   {"partitions_per_read.p50", (double)partitions[(n + 1) / 2 - 1]},
+                   {"partitions_per_read.p99", (double)partitions[(n * 99 + 99) / 100 - 1]},
+                   {"partitions_per_read.max", (double)partitions[n - 1]},
+                   {"empty_partitions_per_read", (double)empties / (double)n},
+                   {"rows_scanned_per_read", (double)scanned / (double)n},
+                   {"incomplete", (double)incomplete},
+                   {"out_of_order", (double)out_of_order}};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        char name[96];
+        snprintf(name, sizeof name, "%s.%s", prefix, figures[i].name);
+        assert_metric(strategy, name, figures[i].value);
+    }
     free(partitions);
+}
+
+static void assert_reads(const struct lab_scenario *scenario, const struct lab_strategy_result *strategy,
+                         const struct naive_result *naive)
+{
+    static const char *const prefixes[] = {"reads.latest", "reads.range", "reads.all"};
+    int kinds = 0;
+    assert_read_kind(strategy, naive, "reads", LAB_READ_KINDS);
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++)
+        kinds += scenario->reads.kinds[kind].rate_per_s > 0;
+    for (int kind = 0; kinds > 1 && kind < LAB_READ_KINDS; kind++) {
+        if (scenario->reads.kinds[kind].rate_per_s > 0)
+            assert_read_kind(strategy, naive, prefixes[kind], kind);
+    }
 }
 
 /* Of the bytes on all nodes, each partition's on its replicas, how many the fullest and the emptiest has. */
@@ -230,7 +263,7 @@ static void assert_equals_naive(const struct lab_scenario *scenario, const struc
 {
     for (size_t i = 0; i < scenario->strategy_count; i++) {
         const struct lab_strategy_result *strategy = &result->strategies[i];
-        struct naive_result *naive = naive_run(scenario, &scenario->strategies[i].strategy);
+        struct naive_result *naive = naive_run(scenario, &scenario->strategies[i]);
         uint64_t closed = 0, tiny = 0, over_rows = 0, over_bytes = 0, over = 0;
         for (size_t j = 0; j < naive->partition_count; j++) {
             const struct naive_partition *partition = &naive->partitions[j];
@@ -270,7 +303,7 @@ static void assert_equals_naive(const struct lab_scenario *scenario, const struc
         assert_sizes(strategy, naive);
         assert_loads(scenario, strategy, naive);
         if (scenario->reads.present)
-            assert_reads(strategy, naive);
+            assert_reads(scenario, strategy, naive);
         naive_free(naive);
     }
 }
@@ -324,6 +357,61 @@ static void compare_with_naive_out_of_order(const char *reads, const char *order
     struct lab_result *many = run(scenario, 5);
     assert_int_equal(result->digest, many->digest);
     lab_result_destroy(many);
+    lab_result_destroy(result);
+    lab_scenario_destroy(scenario);
+}
+
+static void test_engine_with_ranges_equals_naive(void **state)
+{
+    (void)state;
+    compare_with_naive("reads: {range: {span: 5h, age: 9h, rate: 0.02/s}}\n");
+}
+
+static void test_engine_with_ranges_by_pairs_equals_naive(void **state)
+{
+    (void)state;
+    compare_with_naive("reads: {range: {span: 11h, rate: 0.01/s, plan: pair}}\n");
+}
+
+static void test_engine_with_reads_of_all_rows_equals_naive(void **state)
+{
+    (void)state;
+    compare_with_naive("reads: {all: {rate: 0.01/s, plan: parallel, at_once: 3}}\n");
+}
+
+static void test_engine_with_reads_of_every_kind_in_parallel_equals_naive(void **state)
+{
+    (void)state;
+    compare_with_naive("reads:\n"
+                       "  latest: {rows: 75, rate: 0.01/s, plan: parallel, at_once: 5}\n"
+                       "  range: {span: 3h, age: 4h, rate: 0.01/s, plan: parallel, at_once: 4}\n"
+                       "  all: {rate: 0.01/s}\n");
+}
+
+static void test_engine_with_lazy_reads_and_a_memory_of_windows_equals_naive(void **state)
+{
+    (void)state;
+    char text[4096];
+    snprintf(
+        text, sizeof text,
+        "%sreads:\n"
+        "  latest: {rows: 60, rate: 0.01/s}\n"
+        "  range: {span: 16h, age: 5h, rate: 0.01/s}\n"
+        "  all: {rate: 0.003/s}\n"
+        "strategies:\n"
+        "  - hash: {buckets: 5, read: {plan: lazy}}\n"
+        "  - hash: {buckets: 40, read: {plan: lazy}, label: wide}\n"
+        "  - hash: {buckets: 1, read: {plan: lazy}, label: one}\n"
+        "  - time: {window: 3h, read: {remember_empty: true, late: 0s}}\n"
+        "  - time: {window: 3h, read: {remember_empty: true, late: 7h}, label: late}\n"
+        "  - time: {window: 4h, read: {remember_empty: true, plan: parallel, at_once: 3}, label: wave}\n",
+        workload_text);
+    struct lab_scenario *scenario;
+    struct sim_error error;
+    if (!lab_scenario_parse("engine-test.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error))
+        fail_msg("%s", error.text);
+    struct lab_result *result = run(scenario, 1);
+    assert_equals_naive(scenario, result);
     lab_result_destroy(result);
     lab_scenario_destroy(scenario);
 }
@@ -421,6 +509,11 @@ int main(void)
         cmocka_unit_test(test_engine_with_reads_of_one_row_equals_naive),
         cmocka_unit_test(test_engine_with_rows_out_of_order_equals_naive),
         cmocka_unit_test(test_engine_refuses_more_windows_than_a_key_can_keep),
+        cmocka_unit_test(test_engine_with_ranges_equals_naive),
+        cmocka_unit_test(test_engine_with_ranges_by_pairs_equals_naive),
+        cmocka_unit_test(test_engine_with_reads_of_all_rows_equals_naive),
+        cmocka_unit_test(test_engine_with_reads_of_every_kind_in_parallel_equals_naive),
+        cmocka_unit_test(test_engine_with_lazy_reads_and_a_memory_of_windows_equals_naive),
         cmocka_unit_test(test_engine_number_of_workers_changes_nothing),
         cmocka_unit_test(test_engine_other_seed_gives_other_digest),
         cmocka_unit_test(test_engine_strategy_alone_places_as_in_company),

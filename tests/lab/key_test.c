@@ -69,9 +69,9 @@ static void write_rows(struct fixture *fixture, const int64_t *times_ns, size_t 
 static void assert_seen(struct fixture *fixture, uint64_t reads, uint64_t rows)
 {
     const struct lab_tally *tally = &fixture->worker->tallies[0];
-    assert_int_equal(tally->read_partitions.count, reads);
-    assert_int_equal(tally->read_partitions.sum - tally->read_empties, rows);
-    assert_int_equal(tally->reads_incomplete, 0);
+    assert_int_equal(tally->reads.partitions.count, reads);
+    assert_int_equal(tally->reads.partitions.sum - tally->reads.empties, rows);
+    assert_int_equal(tally->reads.incomplete, 0);
 }
 
 static void test_read_sees_the_rows_of_its_own_nanosecond(void **state)
@@ -152,7 +152,7 @@ static void test_read_of_a_key_without_rows_asks_once(void **state)
         fixture.key.next_read_ns = 5000;
         lab_key_end(&fixture.key, &fixture.lane, fixture.worker, &name, 6000);
         assert_seen(&fixture, 1, 0);
-        assert_int_equal(fixture.worker->tallies[0].read_partitions.sum, 1);
+        assert_int_equal(fixture.worker->tallies[0].reads.partitions.sum, 1);
         end(&fixture);
     }
 }

@@ -184,11 +184,11 @@ static void test_metrics_reads_are_counted_by_partitions(void **state)
     assert_absent(&fixture, "reads.partitions_per_read.mean");
     free(fixture.metrics.items);
     fixture.metrics = (struct lab_metrics){0};
-    lab_histogram_add(&fixture.tally.read_partitions, 1, 98, 1);
-    lab_histogram_add(&fixture.tally.read_partitions, 51, 2, 1);
-    fixture.tally.read_empties = 150;
-    fixture.tally.reads_incomplete = 3;
-    fixture.tally.reads_out_of_order = 4;
+    lab_histogram_add(&fixture.tally.reads.partitions, 1, 98, 1);
+    lab_histogram_add(&fixture.tally.reads.partitions, 51, 2, 1);
+    fixture.tally.reads.empties = 150;
+    fixture.tally.reads.incomplete = 3;
+    fixture.tally.reads.out_of_order = 4;
     compute(&fixture);
     assert_metric(&fixture, "reads.count", 100);
     assert_metric(&fixture, "reads.partitions_per_read.mean", 2);

@@ -93,31 +93,145 @@ static int64_t window_at(const struct bk_strategy *strategy, int64_t time_ns)
     return route.bucket;
 }
 
-static void read_newest(const struct lab_scenario *scenario, const struct bk_strategy *strategy,
-                        struct naive_result *result, size_t first, const struct bk_key_state *state,
-                        int64_t now_ns, int64_t birth_ns, uint64_t key_rows)
+/* What a read asks, as docs/scenario.md says it. */
+struct question {
+    enum lab_read_kind kind;
+    int64_t newest, oldest, width;
+    int64_t from_ns, until_ns;
+    uint64_t wanted;
+    bool asks_all, walks_to_older;
+};
+
+static struct question question_of(const struct lab_scenario *scenario, const struct lab_strategy *named,
+                                   enum lab_read_kind kind, const struct bk_key_state *state, int64_t now_ns,
+                                   int64_t birth_ns)
 {
-    int64_t newest = 0, oldest = 0, width = scenario->reads.plan == BK_PLAN_PAIR ? 2 : 1;
+    const struct bk_strategy *strategy = &named->strategy;
+    const struct lab_read *read = &scenario->reads.kinds[kind];
+    enum bk_plan plan = named->reading.plan != BK_PLAN_DEFAULT ? named->reading.plan : read->plan;
+    uint32_t at_once = named->reading.plan != BK_PLAN_DEFAULT ? named->reading.at_once : read->at_once;
+    struct question question = {.kind = kind, .width = 1, .from_ns = INT64_MIN, .until_ns = INT64_MAX};
+    if (kind == LAB_READ_RANGE) {
+        question.until_ns = now_ns - read->age_ns;
+        question.from_ns = question.until_ns - read->span_ns;
+    }
+    if (plan == BK_PLAN_PAIR && strategy->kind != BK_HASH)
+        question.width = 2;
+    if (plan == BK_PLAN_PARALLEL)
+        question.width = at_once == 0 ? 8 : at_once;
+    question.wanted = kind == LAB_READ_LATEST ? read->rows : UINT64_MAX;
     if (strategy->kind == BK_TIME) {
-        newest = window_at(strategy, now_ns);
-        oldest = window_at(strategy, birth_ns);
+        int64_t last_ns = question.until_ns - 1 < now_ns ? question.until_ns - 1 : now_ns;
+        int64_t first_ns = question.from_ns > birth_ns ? question.from_ns : birth_ns;
+        question.newest = window_at(strategy, last_ns);
+        question.oldest = first_ns > last_ns ? question.newest + 1 : window_at(strategy, first_ns);
     } else if (strategy->kind == BK_HASH) {
-        newest = (int64_t)strategy->of.hash.buckets - 1;
-        width = newest + 1;
+        question.newest = (int64_t)strategy->of.hash.buckets - 1;
+        question.asks_all = plan != BK_PLAN_LAZY;
+        if (plan != BK_PLAN_LAZY && plan != BK_PLAN_PARALLEL)
+            question.width = question.newest + 1;
     } else if (strategy->kind != BK_NONE) {
-        newest = state->bucket;
+        question.newest = state->bucket;
+        question.walks_to_older = kind == LAB_READ_RANGE;
+        bool is_dated = bk_kind_fires(strategy->kind) && kind == LAB_READ_RANGE && state->bucket > 0;
+        if (is_dated && question.from_ns > state->last_change_ns)
+            question.oldest = state->bucket;
+        if (is_dated && question.until_ns <= state->last_change_ns)
+            question.newest--;
     }
-    struct naive_read read = {0, 0};
-    uint64_t found = 0;
-    for (int64_t bucket = newest; bucket >= oldest && found < scenario->reads.rows; bucket -= width) {
-        for (int64_t asked = bucket; asked > bucket - width && asked >= oldest; asked--) {
-            const struct naive_partition *partition = find(result, first, asked);
-            read.partitions++;
-            read.empties += partition == NULL;
-            found += partition == NULL ? 0 : partition->rows;
+    return question;
+}
+
+/* Of each bucket that may be asked, the rows of the question's times, and those that are older. */
+struct answers {
+    uint64_t *wanted, *older, due;
+};
+
+static struct answers answer(const struct question *question, const struct rows *rows, const int64_t *buckets,
+                             size_t count)
+{
+    size_t asked =
+        question->newest < question->oldest ? 0 : (size_t)(question->newest - question->oldest) + 1;
+    struct answers answers = {must(calloc(asked + 1, sizeof(uint64_t))),
+                              must(calloc(asked + 1, sizeof(uint64_t))), 0};
+    for (size_t i = 0; i < count; i++) {
+        bool is_older = rows->times[i] < question->from_ns;
+        bool is_wanted = !is_older && rows->times[i] < question->until_ns;
+        answers.due += is_wanted;
+        if (buckets[i] < question->oldest || buckets[i] > question->newest)
+            continue;
+        answers.wanted[buckets[i] - question->oldest] += is_wanted;
+        answers.older[buckets[i] - question->oldest] += is_older;
+    }
+    return answers;
+}
+
+/* What the reader remembers of the windows is a plain list of them. */
+static bool is_remembered(struct naive_result *result, int64_t bucket)
+{
+    for (size_t i = 0; i < result->empty_count; i++) {
+        if (result->empty[i] == bucket)
+            return true;
+    }
+    return false;
+}
+
+static void remember(struct naive_result *result, const struct lab_strategy *named, int64_t bucket,
+                     int64_t now_ns)
+{
+    if (!named->reading.remembers_empty ||
+        window_at(&named->strategy, now_ns - named->reading.late_ns) <= bucket)
+        return;
+    if (result->empty_count == result->empty_capacity) {
+        result->empty_capacity = result->empty_capacity * 2 + 64;
+        result->empty = must(realloc(result->empty, result->empty_capacity * sizeof *result->empty));
+    }
+    result->empty[result->empty_count++] = bucket;
+}
+
+static void read_key(const struct lab_scenario *scenario, const struct lab_strategy *named,
+                     enum lab_read_kind kind, struct naive_result *result, const struct bk_key_state *state,
+                     const struct rows *rows, const int64_t *buckets, size_t count, int64_t now_ns,
+                     int64_t birth_ns)
+{
+    struct question question = question_of(scenario, named, kind, state, now_ns, birth_ns);
+    struct naive_read read = {.kind = kind};
+    struct answers answers = answer(&question, rows, buckets, count);
+    uint64_t found = 0, filled = 0;
+    bool is_over = false;
+    int64_t bucket = question.newest;
+    while (bucket >= question.oldest && !is_over && (question.asks_all || found < question.wanted)) {
+        uint64_t limit = question.asks_all ? question.wanted : question.wanted - found, in_step = 0;
+        bool saw_older = false;
+        if (is_remembered(result, bucket)) {
+            bucket--;
+            continue;
         }
+        for (int64_t i = 0; i < question.width && bucket >= question.oldest && !is_remembered(result, bucket);
+             i++, bucket--) {
+            uint64_t wanted = answers.wanted[bucket - question.oldest];
+            uint64_t older = answers.older[bucket - question.oldest];
+            read.partitions++;
+            read.empties += wanted == 0;
+            filled += wanted > 0;
+            read.scanned += wanted < limit ? wanted : limit;
+            read.scanned += question.walks_to_older && older > 0;
+            saw_older = saw_older || older > 0;
+            in_step += wanted;
+            /* A window that the range covers in part may hold other rows. */
+            if (wanted == 0 && named->reading.remembers_empty &&
+                (kind != LAB_READ_RANGE || (window_at(&named->strategy, question.from_ns - 1) < bucket &&
+                                            window_at(&named->strategy, question.until_ns) > bucket)))
+                remember(result, named, bucket, now_ns);
+        }
+        found += in_step;
+        is_over = question.walks_to_older && in_step == 0 && saw_older;
     }
-    result->incomplete += found < (key_rows < scenario->reads.rows ? key_rows : scenario->reads.rows);
+    read.is_incomplete = found < (answers.due < question.wanted ? answers.due : question.wanted);
+    free(answers.wanted);
+    free(answers.older);
+    read.is_out_of_order = named->strategy.kind == BK_HASH && !question.asks_all &&
+                           named->strategy.of.hash.buckets > 1 && (filled > 1 || bucket >= question.oldest);
     if (result->read_count == result->read_capacity) {
         result->read_capacity = result->read_capacity * 2 + 64;
         result->reads = must(realloc(result->reads, result->read_capacity * sizeof *result->reads));
@@ -131,27 +245,41 @@ static int64_t own_time(const struct wl_workload *workload, int64_t time_ns, int
     return floor_divide(time_ns - late_ns, resolution_ns) * resolution_ns;
 }
 
-static void run_key(const struct lab_scenario *scenario, const struct bk_strategy *strategy,
-                    uint64_t key_index, const struct rows *rows, struct naive_result *result)
+static void run_key(const struct lab_scenario *scenario, const struct lab_strategy *named, uint64_t key_index,
+                    const struct rows *rows, struct naive_result *result)
 {
+    static const enum sim_purpose purposes[LAB_READ_KINDS] = {SIM_READ, SIM_READ_RANGE, SIM_READ_ALL};
+    const struct bk_strategy *strategy = &named->strategy;
     const struct wl_workload *workload = &scenario->workload;
     int64_t end_ns = workload->start_ns + workload->duration_ns;
     size_t first = result->partition_count;
     struct bk_key_state state = {0};
     struct sim_placement placement;
     sim_placement_init(&placement);
-    struct sim_random reads;
-    sim_random_init(&reads, scenario->seed, SIM_READ, key_index);
-    double gap = scenario->reads.present
-                     ? 1e9 / (scenario->reads.rate_per_s * sim_zipf_share(&workload->popularity, key_index))
-                     : 0;
-    int64_t read_ns =
-        scenario->reads.present ? workload->start_ns + (int64_t)(sim_exponential(&reads) * gap) : INT64_MAX;
+    int64_t *buckets = must(malloc((rows->count + 1) * sizeof *buckets)), read_ns[LAB_READ_KINDS];
+    struct sim_random reads[LAB_READ_KINDS];
+    double gap[LAB_READ_KINDS];
+    result->empty_count = 0;
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
+        double rate = scenario->reads.kinds[kind].rate_per_s;
+        sim_random_init(&reads[kind], scenario->seed, purposes[kind], key_index);
+        gap[kind] = 1e9 / (rate * sim_zipf_share(&workload->popularity, key_index));
+        read_ns[kind] =
+            rate > 0 ? workload->start_ns + (int64_t)(sim_exponential(&reads[kind]) * gap[kind]) : INT64_MAX;
+    }
     int64_t birth_ns = INT64_MAX;
     for (size_t i = 0; i <= rows->count; i++) {
         int64_t time_ns = i < rows->count ? rows->times[i] : end_ns;
-        for (; read_ns < time_ns; read_ns += (int64_t)(sim_exponential(&reads) * gap))
-            read_newest(scenario, strategy, result, first, &state, read_ns, i > 0 ? birth_ns : read_ns, i);
+        for (;;) {
+            int kind = 0;
+            for (int other = 1; other < LAB_READ_KINDS; other++)
+                kind = read_ns[other] < read_ns[kind] ? other : kind;
+            if (read_ns[kind] >= time_ns)
+                break;
+            read_key(scenario, named, (enum lab_read_kind)kind, result, &state, rows, buckets, i,
+                     read_ns[kind], i > 0 ? birth_ns : read_ns[kind]);
+            read_ns[kind] += (int64_t)(sim_exponential(&reads[kind]) * gap[kind]);
+        }
         if (i == rows->count)
             break;
         /* One writer decides by its clock; a window is of the row's own time. */
@@ -163,6 +291,7 @@ static void run_key(const struct lab_scenario *scenario, const struct bk_strateg
         struct bk_effect effect;
         if (bk_route(strategy, &state, &row, &route) != BK_OK)
             abort();
+        buckets[i] = route.bucket;
         struct naive_partition *partition = place(result, first, key_index, route.bucket, time_ns, row.bytes);
         result->late += rows->late[i] > 0;
         if (is_timed && route.bucket < window_at(strategy, time_ns)) {
@@ -176,6 +305,7 @@ static void run_key(const struct lab_scenario *scenario, const struct bk_strateg
         result->counter_increments += effect.counter_increments;
         result->state_writes += effect.state_writes;
     }
+    free(buckets);
     result->rows += rows->count;
     result->keys += rows->count > 0;
     result->state_reads += (bk_kind_fires(strategy->kind) || strategy->max_age_ns != 0) && rows->count > 0;
@@ -189,7 +319,7 @@ static void run_key(const struct lab_scenario *scenario, const struct bk_strateg
     }
 }
 
-struct naive_result *naive_run(const struct lab_scenario *scenario, const struct bk_strategy *strategy)
+struct naive_result *naive_run(const struct lab_scenario *scenario, const struct lab_strategy *strategy)
 {
     struct naive_result *result = must(calloc(1, sizeof *result));
     struct rows rows = {0};
@@ -208,5 +338,6 @@ void naive_free(struct naive_result *result)
 {
     free(result->partitions);
     free(result->reads);
+    free(result->empty);
     free(result);
 }

@@ -20,7 +20,9 @@ struct naive_partition {
 };
 
 struct naive_read {
-    uint64_t partitions, empties;
+    enum lab_read_kind kind;
+    uint64_t partitions, empties, scanned;
+    bool is_incomplete, is_out_of_order;
 };
 
 struct naive_result {
@@ -28,12 +30,14 @@ struct naive_result {
     size_t partition_count, partition_capacity;
     struct naive_read *reads;
     size_t read_count, read_capacity;
-    uint64_t rows, keys, counter_increments, state_writes, state_reads, peak, incomplete, digest;
+    uint64_t rows, keys, counter_increments, state_writes, state_reads, peak, digest;
+    int64_t *empty; /* windows of the key under way that its readers remember */
+    size_t empty_count, empty_capacity;
     uint64_t late, into_closed, reopened;
 };
 
 /* One strategy of a made workload. Aborts without memory. */
-struct naive_result *naive_run(const struct lab_scenario *scenario, const struct bk_strategy *strategy);
+struct naive_result *naive_run(const struct lab_scenario *scenario, const struct lab_strategy *strategy);
 void naive_free(struct naive_result *result);
 
 #endif

@@ -66,7 +66,7 @@ static void open_story(struct story *story, uint64_t seed)
     if (story->nodes == 3)
         stand->scenario.consistency.read = reads[below(story, sizeof reads / sizeof *reads)];
     stand->scenario.reads.present = true;
-    stand->scenario.reads.rows = naive->newest = 1 + below(story, 6);
+    stand->scenario.reads.kinds[LAB_READ_LATEST].rows = naive->newest = 1 + below(story, 6);
     stand->scenario.agents.clock_bound_ns = (int64_t)below(story, 3) * SIM_SECOND / 2;
     stand->run.key_count = naive->key_count = KEYS;
     stand_open(stand);

@@ -10,7 +10,7 @@ static void open_newest(struct stand *stand, uint64_t rows)
 {
     stand_prepare_probabilistic(stand, BK_SINGLE);
     stand->scenario.reads.present = true;
-    stand->scenario.reads.rows = rows;
+    stand->scenario.reads.kinds[LAB_READ_LATEST].rows = rows;
     stand_open(stand);
 }
 
@@ -171,7 +171,7 @@ static void test_newest_of_windows_begins_at_the_clock(void **state)
     assert_int_equal(bk_strategy_time(10 * SECOND, 0, &strategy), BK_OK);
     stand_prepare(&stand, &strategy, BK_SINGLE);
     stand.scenario.reads.present = true;
-    stand.scenario.reads.rows = 1;
+    stand.scenario.reads.kinds[LAB_READ_LATEST].rows = 1;
     stand.scenario.agents.clock_bound_ns = SECOND;
     stand_open(&stand);
     int64_t first = lab_state_newest(&stand.run, 0);

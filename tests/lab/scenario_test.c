@@ -170,8 +170,9 @@ static void test_scenario_with_every_field_is_read_whole(void **state)
     assert_null(s->trace_path);
     assert_true(s->has_start && s->has_row_bytes);
     check_workload(&s->workload);
-    assert_true(s->reads.present && s->reads.rows == 50 && s->reads.rate_per_s == 20.0);
-    assert_int_equal(s->reads.plan, BK_PLAN_PAIR);
+    assert_true(s->reads.present && s->reads.kinds[LAB_READ_LATEST].rows == 50 &&
+                s->reads.kinds[LAB_READ_LATEST].rate_per_s == 20.0);
+    assert_int_equal(s->reads.kinds[LAB_READ_LATEST].plan, BK_PLAN_PAIR);
     assert_int_equal(s->limits.partition_rows, 100000);
     assert_int_equal(s->limits.partition_bytes, 100000000);
     assert_int_equal(s->limits.tiny_rows, 24);
@@ -212,7 +213,7 @@ static void test_scenario_without_options_has_the_defaults(void **state)
 
     s = parse(HEAD TAIL "cluster: {nodes: 2}\nreads: {latest: {rows: 1, rate: 1/d}}\n");
     assert_int_equal(s->cluster.replication_factor, 2);
-    assert_int_equal(s->reads.plan, BK_PLAN_DEFAULT);
+    assert_int_equal(s->reads.kinds[LAB_READ_LATEST].plan, BK_PLAN_DEFAULT);
     lab_scenario_destroy(s);
 }
 
@@ -501,6 +502,9 @@ static void test_manual_lists_every_field_and_no_other(void **state)
         {"### `pareto`\n", "row: {bytes: {pareto: {" ZEBRA "}}}"},
         {"### `reads`\n", "reads: {" ZEBRA "}"},
         {"### `latest`\n", "reads: {latest: {" ZEBRA "}}"},
+        {"### `range`\n", "reads: {range: {" ZEBRA "}}"},
+        {"### `all`\n", "reads: {all: {" ZEBRA "}}"},
+        {"### `read`\n", "strategies: [{time: {read: {" ZEBRA "}}}]"},
         {"### `limits`\n", "limits: {" ZEBRA "}"},
         {"### `cluster`\n", "cluster: {" ZEBRA "}"},
         {"### `datacenters`\n", "cluster: {datacenters: {dc1: {" ZEBRA "}}}"},

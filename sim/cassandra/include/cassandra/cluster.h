@@ -90,7 +90,8 @@ struct cass_cluster_config {
 enum cass_statement_kind {
     CASS_WRITE_ROW,      /* data */
     CASS_DELETE_ROW,     /* data: a tombstone for a row that was written */
-    CASS_READ_ROWS,      /* data: up to limit rows of one partition */
+    CASS_READ_ROWS,      /* data: up to limit rows of one partition; of a span of time in it needs
+                            keeps_order */
     CASS_COUNT_ROWS,     /* data: count(*) of one partition, or of its rows after a place in its order; needs
                             keeps_order. Expired and deleted rows are left out of the first alone */
     CASS_WRITE_COLUMNS,  /* registers: plain write of the columns in set_mask */
@@ -123,8 +124,10 @@ struct cass_statement {
     bool has_after;    /* CASS_COUNT_ROWS: only rows after (after_time_ns, after_order) */
     int64_t after_time_ns, after_order;
     uint64_t bytes;
-    int64_t ttl_ns;       /* 0: for ever; whole seconds, rounded up */
-    uint64_t limit;       /* CASS_READ_ROWS; 0: all */
+    int64_t ttl_ns; /* 0: for ever; whole seconds, rounded up */
+    uint64_t limit; /* CASS_READ_ROWS; 0: all */
+    bool has_span;  /* CASS_READ_ROWS: only rows with a time in [from, until), from the newest down */
+    int64_t from_ns, until_ns;
     int64_t timestamp_us; /* USING TIMESTAMP; INT64_MIN: the coordinator's clock; never with a CAS */
     uint32_t set_mask, if_mask;
     bool if_absent;
@@ -157,6 +160,8 @@ struct cass_reply {
     uint64_t rows, tombstones; /* CASS_READ_ROWS: rows found (at most limit), tombstones met; CASS_COUNT_ROWS:
                                   the count, and if not 0, columns 0 and 1 are the last row's place */
     uint64_t scanned;
+    int64_t bucket; /* CASS_READ_ROWS */
+    bool saw_older; /* CASS_READ_ROWS of a span: it ended at a row before it, which it went through too */
     uint32_t contentions;
     uint32_t received, required; /* answers that came, and that were wanted (of Unavailable: alive) */
 };

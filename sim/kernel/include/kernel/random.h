@@ -32,6 +32,8 @@ enum sim_purpose {
     SIM_DELETE = 19,  /* which rows are deleted, and when */
     SIM_COLUMN = 20,  /* the values of a column of a key's rows */
     SIM_ROLLOUT = 21, /* when an agent is given new settings */
+    SIM_READ_RANGE = 22,
+    SIM_READ_ALL = 23,
 };
 
 struct sim_random {

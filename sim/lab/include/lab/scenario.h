@@ -36,6 +36,30 @@ struct lab_change {
     struct bk_strategy strategy;
 };
 
+enum lab_read_kind { LAB_READ_LATEST, LAB_READ_RANGE, LAB_READ_ALL, LAB_READ_KINDS };
+
+struct lab_read {
+    double rate_per_s;       /* 0: there are none */
+    uint64_t rows;           /* of latest */
+    int64_t span_ns, age_ns; /* of range: [now - age - span, now - age) */
+    enum bk_plan plan;       /* of BK_HASH walk and pair stand for its default */
+    uint32_t at_once;        /* of BK_PLAN_PARALLEL; 0: the core's default */
+};
+
+struct lab_reads {
+    bool present;
+    struct lab_read kinds[LAB_READ_KINDS];
+    uint64_t limit; /* partitions that a read may ask; 0: the core's own */
+};
+
+/* How a strategy's readers go about it; the scenario's `reads` where the strategy says nothing. */
+struct lab_reading {
+    enum bk_plan plan; /* BK_PLAN_DEFAULT: as the kind of read says */
+    uint32_t at_once;
+    bool remembers_empty; /* BK_TIME */
+    int64_t late_ns;
+};
+
 struct lab_strategy {
     char *label; /* its kind where none is given; no label twice */
     struct bk_strategy strategy;
@@ -50,6 +74,7 @@ struct lab_strategy {
     int64_t grant_ns;                       /* of BK_GUARDED: default 10s; else 0 */
     uint32_t change_count;                  /* 0: the settings hold throughout */
     struct lab_change changes[LAB_CHANGES_MAX];
+    struct lab_reading reading;
     bool is_idgen;                /* it hands out identifiers; then strategy is BK_NONE, and means nothing */
     struct bk_idgen_config idgen; /* without client_id and retries */
     int line, column;
@@ -61,13 +86,6 @@ struct lab_identifiers {
     bool present;
     int64_t think_ns; /* from one to the next; default 0: as fast as they come */
     uint64_t each;    /* that a client takes, then it is done; 0, the default: as many as it gets */
-};
-
-struct lab_reads {
-    bool present;
-    uint64_t rows; /* of `latest` */
-    double rate_per_s;
-    enum bk_plan plan; /* of the strategies that walk; BK_HASH always asks all */
 };
 
 struct lab_limits {

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The reads of a lane: the core's reader goes over partitions of which only row counts are known. Rows come
+ * in order of time, so a partition that is not of BK_HASH holds neighbouring numbers of the key's rows, and
+ * so does a range of time. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lane.h"
+
+#define PAST_MIN 8u
+
+/* A read under way. */
+struct reading {
+    struct lab_lane *lane;
+    const struct lab_lane_settings *settings;
+    const struct lab_read_event *event;
+    struct bk_reader reader;
+    uint64_t row_from, row_until; /* the numbers of the rows that it is after */
+    bool at_open;
+    size_t windows; /* where rows come out of order: those not yet passed */
+    uint32_t past;  /* the next partition down: the open one, or the one before this */
+    struct lab_read_done done;
+};
+
+static void begin(struct reading *reading);
+static void find_rows(struct reading *reading);
+static void read_walk(struct reading *reading);
+static void answer_walk(struct reading *reading, const struct bk_read_step *step);
+static void read_whole(struct reading *reading);
+static bool read_hash(struct reading *reading);
+static void answer_cells(struct reading *reading, const struct bk_read_step *step);
+static uint64_t add_cell(struct reading *reading, uint32_t index, uint64_t limit);
+static bool count_range(struct reading *reading);
+static bool next_down(const struct reading *reading, struct lab_past *out);
+static uint64_t wanted_of(const struct reading *reading, const struct lab_past *past);
+static bool keeps_all(const struct lab_lane_settings *settings);
+static uint32_t widest(const struct lab_lane_settings *settings);
+static bool is_in_reach(const struct lab_lane *lane, const struct lab_lane_settings *settings,
+                        const struct lab_horizon *horizon, uint32_t width);
+static bool make_room(struct lab_lane *lane);
+
+void lab_lane_read(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                   const struct lab_read_event *event)
+{
+    if (settings->regimes != NULL) {
+        lab_eras_read(lane, settings, tally, event);
+        return;
+    }
+    struct reading reading = {.lane = lane, .settings = settings, .event = event};
+    bool ok = true;
+    if (settings->way->reading.remembers_empty && lane->empties == NULL) {
+        lane->empties = calloc(1, sizeof *lane->empties);
+        ok = lane->empties != NULL;
+    }
+    begin(&reading);
+    if (settings->strategy->kind == BK_HASH)
+        ok = ok && read_hash(&reading);
+    else if (event->kind == LAB_READ_ALL && !keeps_all(settings))
+        read_whole(&reading);
+    else
+        read_walk(&reading);
+    if (!ok) {
+        tally->out_of_memory = true;
+        return;
+    }
+    struct lab_read_done *done = &reading.done;
+    done->kind = event->kind;
+    done->order = reading.reader.order;
+    done->partitions = reading.reader.partitions_asked;
+    done->rows = reading.reader.rows_found;
+    done->empties = done->partitions - done->filled;
+    done->is_cut = reading.reader.status != BK_OK;
+    lab_read_count(&tally->reads, done);
+    if (lab_read_kind_count(settings->scenario) > 1)
+        lab_read_count(&tally->reads_of[event->kind], done);
+}
+
+void lab_lane_remember(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                       struct lab_tally *tally, const struct lab_horizon *horizon)
+{
+    /* The last step of a range goes one further than that which holds its last rows. */
+    uint32_t width = 2 * widest(settings);
+    while (!keeps_all(settings) && lane->past_end - lane->past_begin > width &&
+           !is_in_reach(lane, settings, horizon, width)) {
+        lane->past_rows -= lane->past[lane->past_begin].rows;
+        lane->past_begin++;
+    }
+    if (lane->past_end == lane->past_capacity && !make_room(lane)) {
+        tally->out_of_memory = true;
+        return;
+    }
+    lane->past[lane->past_end++] = (struct lab_past){lane->bucket, lane->open_first_row, lane->open.rows};
+    lane->past_rows += lane->open.rows;
+    lane->past_count++;
+}
+
+static void begin(struct reading *reading)
+{
+    const struct lab_lane_settings *settings = reading->settings;
+    const struct lab_lane *lane = reading->lane;
+    const struct lab_read_event *event = reading->event;
+    struct bk_query query;
+    lab_read_query(settings->scenario, settings->way, event->kind, event->now_ns, event->birth_ns, &query);
+    /* The state of a strategy that keeps one has the date of its last change. */
+    struct bk_bucket_start start = {lane->state.bucket, lane->state.last_change_ns};
+    if (bk_kind_fires(settings->strategy->kind) && lane->state.bucket > 0) {
+        query.starts = &start;
+        query.start_count = 1;
+    }
+    enum bk_status status = bk_read_begin(settings->strategy, &lane->state, &query, &reading->reader);
+    assert(status == BK_OK);
+    (void)status;
+    reading->at_open = lane->open.rows > 0;
+    reading->past = lane->past_end;
+    reading->windows = lane->window_count;
+    find_rows(reading);
+    uint64_t all = reading->row_until - reading->row_from;
+    reading->done.due = event->kind == LAB_READ_LATEST && query.rows < all ? query.rows : all;
+}
+
+static void find_rows(struct reading *reading)
+{
+    const struct lab_horizon *horizon = reading->event->horizon;
+    reading->row_from = 0;
+    reading->row_until = reading->event->key_rows;
+    if (reading->event->kind != LAB_READ_RANGE)
+        return;
+    const int64_t bounds[2] = {reading->reader.from_ns, reading->reader.until_ns};
+    uint64_t found[2];
+    for (int i = 0; i < 2; i++) {
+        size_t low = horizon->begin, high = horizon->end;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            if (horizon->rows[middle].time_ns < bounds[i])
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        found[i] = horizon->end_row - (horizon->end - low);
+    }
+    reading->row_from = found[0];
+    reading->row_until = found[1];
+}
+
+/* Down the buckets; those without rows are taken together where nobody remembers them one by one. */
+static void read_walk(struct reading *reading)
+{
+    struct bk_read_step step;
+    struct lab_past newest;
+    const struct bk_empties *known = reading->lane->empties;
+    for (;;) {
+        if (known == NULL)
+            bk_read_skip_to(&reading->reader, next_down(reading, &newest) ? newest.bucket : INT64_MIN);
+        if (!bk_read_next_known(&reading->reader, known, &step))
+            return;
+        answer_walk(reading, &step);
+    }
+}
+
+static void answer_walk(struct reading *reading, const struct bk_read_step *step)
+{
+    struct bk_reader *reader = &reading->reader;
+    struct lab_past past;
+    uint64_t rows = 0;
+    int64_t empty_high = step->bucket_high;
+    bool saw_older = false;
+    const struct lab_reading *named = &reading->settings->way->reading;
+    struct bk_empties *empties = reading->lane->empties;
+    while (next_down(reading, &past) && past.bucket >= step->bucket_low) {
+        uint64_t wanted = wanted_of(reading, &past);
+        bool is_older = past.first_row < reading->row_from;
+        if (past.bucket <= step->bucket_high) { /* else: newer than a range, and never asked */
+            rows += wanted;
+            reading->done.filled += wanted > 0;
+            reading->done.scanned += wanted < step->rows ? wanted : step->rows;
+            /* Where a range ends is seen by the first row beyond it. */
+            reading->done.scanned += is_older && reader->ends_at_older;
+            saw_older = saw_older || is_older;
+            if (empties != NULL && past.bucket < empty_high)
+                bk_empties_learn(empties, reading->settings->strategy, reader, reading->event->now_ns,
+                                 named->late_ns, past.bucket + 1, empty_high);
+            empty_high = past.bucket - 1;
+        }
+        if (reading->windows > 0)
+            reading->windows--;
+        else if (reading->at_open)
+            reading->at_open = false;
+        else
+            reading->past--;
+    }
+    if (empties != NULL && step->bucket_low <= empty_high)
+        bk_empties_learn(empties, reading->settings->strategy, reader, reading->event->now_ns, named->late_ns,
+                         step->bucket_low, empty_high);
+    bk_read_found_range(reader, rows, saw_older);
+}
+
+/* Everything, and nobody remembers or stops: the numbers alone tell. */
+static void read_whole(struct reading *reading)
+{
+    struct bk_reader *reader = &reading->reader;
+    const struct lab_lane *lane = reading->lane;
+    reader->partitions_asked = (uint64_t)(reader->next - reader->floor) + 1;
+    reader->rows_found = reading->event->key_rows;
+    reading->done.scanned = reader->rows_found;
+    reading->done.filled = lane->past_count + (lane->open.rows > 0) + lane->window_count;
+}
+
+static bool read_hash(struct reading *reading)
+{
+    struct lab_lane *lane = reading->lane;
+    struct bk_read_step step;
+    if (reading->event->kind == LAB_READ_RANGE && !count_range(reading))
+        return false;
+    while (bk_read_next(&reading->reader, &step))
+        answer_cells(reading, &step);
+    reading->done.is_early =
+        reading->reader.order == BK_ORDER_NONE && reading->reader.next >= reading->reader.floor;
+    if (lane->in_range != NULL)
+        memset(lane->in_range, 0, lane->in_range_count * sizeof *lane->in_range);
+    return true;
+}
+
+/* Of all buckets, those that have a cell; of some, each looked up. */
+static void answer_cells(struct reading *reading, const struct bk_read_step *step)
+{
+    const struct lab_lane *lane = reading->lane;
+    uint64_t rows = 0, buckets = (uint64_t)(step->bucket_high - step->bucket_low) + 1;
+    uint32_t mask = lane->cell_count - 1;
+    if (buckets == reading->settings->strategy->of.hash.buckets) {
+        for (uint32_t i = 0; i < lane->cell_count; i++)
+            rows += add_cell(reading, i, step->rows);
+    } else {
+        for (int64_t bucket = step->bucket_high; lane->cell_count > 0 && bucket >= step->bucket_low;
+             bucket--) {
+            uint32_t i = (uint32_t)bucket & mask, steps = 0;
+            while (lane->cells[i].rows > 0 && lane->cells[i].bucket != bucket && steps++ < lane->cell_count)
+                i = (i + 1) & mask;
+            if (lane->cells[i].rows > 0 && lane->cells[i].bucket == bucket)
+                rows += add_cell(reading, i, step->rows);
+        }
+    }
+    bk_read_found(&reading->reader, rows);
+}
+
+static uint64_t add_cell(struct reading *reading, uint32_t index, uint64_t limit)
+{
+    const struct lab_lane *lane = reading->lane;
+    uint64_t rows = reading->event->kind == LAB_READ_RANGE ? lane->in_range[index] : lane->cells[index].rows;
+    reading->done.filled += rows > 0;
+    reading->done.scanned += rows < limit ? rows : limit;
+    return rows;
+}
+
+/* How many rows of the range each cell holds. */
+static bool count_range(struct reading *reading)
+{
+    struct lab_lane *lane = reading->lane;
+    const struct lab_horizon *horizon = reading->event->horizon;
+    if (lane->in_range_count != lane->cell_count) {
+        free(lane->in_range);
+        lane->in_range = calloc(lane->cell_count, sizeof *lane->in_range);
+        lane->in_range_count = lane->in_range == NULL ? 0 : lane->cell_count;
+        if (lane->in_range == NULL)
+            return false;
+    }
+    for (uint64_t row = reading->row_from; row < reading->row_until; row++) {
+        uint64_t id = horizon->rows[horizon->end - (size_t)(horizon->end_row - row)].id;
+        uint32_t bucket = (uint32_t)bk_bucket_of_id(id, reading->settings->strategy->of.hash.buckets);
+        uint32_t mask = lane->cell_count - 1, i = bucket & mask;
+        while (lane->cells[i].bucket != bucket)
+            i = (i + 1) & mask;
+        lane->in_range[i]++;
+    }
+    return true;
+}
+
+/* The highest partition that the read has not yet passed; false when none is left, or none that was kept. */
+static bool next_down(const struct reading *reading, struct lab_past *out)
+{
+    const struct lab_lane *lane = reading->lane;
+    if (reading->windows > 0) /* no range is asked for, and so no row's number */
+        *out = (struct lab_past){lab_window_at(lane, reading->windows - 1)->bucket, 0,
+                                 lab_window_at(lane, reading->windows - 1)->rows};
+    else if (reading->at_open)
+        *out = (struct lab_past){lane->bucket, lane->open_first_row, lane->open.rows};
+    else if (reading->past > lane->past_begin)
+        *out = lane->past[reading->past - 1];
+    else
+        return false;
+    return true;
+}
+
+static uint64_t wanted_of(const struct reading *reading, const struct lab_past *past)
+{
+    uint64_t from = past->first_row, until = past->first_row + past->rows;
+    from = from > reading->row_from ? from : reading->row_from;
+    until = until < reading->row_until ? until : reading->row_until;
+    return until > from ? until - from : 0;
+}
+
+/* A read of everything that may be cut off, or that leaves out what it remembers, must know each partition.
+ */
+static bool keeps_all(const struct lab_lane_settings *settings)
+{
+    const struct lab_reads *reads = &settings->scenario->reads;
+    return reads->kinds[LAB_READ_ALL].rate_per_s > 0 &&
+           (reads->limit != 0 || settings->way->reading.remembers_empty);
+}
+
+/* The most buckets that one step asks. */
+static uint32_t widest(const struct lab_lane_settings *settings)
+{
+    uint32_t most = 1;
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
+        const struct lab_reading *own = &settings->way->reading;
+        const struct lab_read *read = &settings->scenario->reads.kinds[kind];
+        bool is_own = own->plan != BK_PLAN_DEFAULT;
+        enum bk_plan plan = is_own ? own->plan : read->plan;
+        uint32_t at_once = is_own ? own->at_once : read->at_once;
+        uint32_t width = plan == BK_PLAN_PAIR ? 2 : plan != BK_PLAN_PARALLEL ? 1 : BK_AT_ONCE_DEFAULT;
+        if (plan == BK_PLAN_PARALLEL && at_once != 0)
+            width = at_once;
+        most = width > most ? width : most;
+    }
+    return most;
+}
+
+/* Whether a read can meet the oldest of the past partitions. One that needs the one above the `width` oldest
+ * may reach down over these, and no further. */
+static bool is_in_reach(const struct lab_lane *lane, const struct lab_lane_settings *settings,
+                        const struct lab_horizon *horizon, uint32_t width)
+{
+    const struct lab_reads *reads = &settings->scenario->reads;
+    const struct lab_past *oldest = &lane->past[lane->past_begin];
+    uint64_t older = 0;
+    for (uint32_t i = 0; i <= width; i++)
+        older += oldest[i].rows;
+    if (reads->kinds[LAB_READ_LATEST].rate_per_s > 0 &&
+        lane->past_rows - older + lane->open.rows < reads->kinds[LAB_READ_LATEST].rows)
+        return true;
+    if (reads->kinds[LAB_READ_RANGE].rate_per_s <= 0)
+        return false;
+    /* A walk ends below the first partition that is older altogether. */
+    uint64_t first_row = horizon->end_row - (horizon->end - horizon->begin);
+    return oldest[width].first_row + oldest[width].rows > first_row;
+}
+
+static bool make_room(struct lab_lane *lane)
+{
+    uint32_t kept = lane->past_end - lane->past_begin;
+    if (lane->past_begin > lane->past_capacity / 2) {
+        memmove(lane->past, lane->past + lane->past_begin, kept * sizeof *lane->past);
+    } else {
+        uint32_t capacity = lane->past_capacity == 0 ? PAST_MIN : lane->past_capacity * 2;
+        struct lab_past *past = malloc(capacity * sizeof *past);
+        if (past == NULL)
+            return false;
+        if (kept > 0)
+            memcpy(past, lane->past + lane->past_begin, kept * sizeof *past);
+        free(lane->past);
+        lane->past = past;
+        lane->past_capacity = capacity;
+    }
+    lane->past_begin = 0;
+    lane->past_end = kept;
+    return true;
+}
