@@ -8,6 +8,7 @@ and `fuzz --seeds 1..N` must end with a broken promise; without any patch it mus
 
     run.py SOURCE_DIR BUILD_DIR [--seeds N] [--jobs N] [--quick | --only NAME...]
 
+Mutants of identifiers, idgen-*, are sought by `run idgen.yaml`, one seed after the other; the others by `fuzz`.
 Those whose name begins with count- are tried on ways.yaml, which has every way to count. --quick takes
 the six that QUICK names. The copy and its build stay in BUILD_DIR, so a second run is quick.
 """
@@ -23,6 +24,7 @@ import time
 # number given twice.
 QUICK = ["core-roll-while-waiting", "core-unknown-put-refused", "guarded-until-ignored", "mock-hint-dropped",
          "mock-quorum-one-short", "count-unknown-is-won"]
+IDENTIFIER_SEEDS = 100
 SOURCES = ["CMakeLists.txt", "cmake", "core", "sim", "reports", "docs"]
 
 
@@ -71,6 +73,19 @@ def fuzz(program, base, seeds, jobs, work):
     return result.returncode, failures[0] if failures else None, result.stderr
 
 
+def identifiers(program, source, work):
+    """The same by runs of identifiers, which `fuzz` does not draw."""
+    scenario = source / "tests" / "mutants" / "idgen.yaml"
+    for seed in range(1, IDENTIFIER_SEEDS + 1):
+        result = run([program, "run", scenario, "--seed", str(seed), "--quiet", "--json", "--no-charts",
+                      "--db", work / "idgen.db"])
+        if result.returncode == 1:
+            return 1, {"oracle": "unique", "seed": seed}, result.stderr
+        if result.returncode != 0:
+            return result.returncode, None, result.stderr
+    return 0, None, ""
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("source", type=pathlib.Path)
@@ -102,6 +117,10 @@ def main():
     code, failure, text = fuzz(program, [], args.seeds, args.jobs, args.build.resolve())
     if code != 0:
         fail(f"without any patch: exit code {code}, {failure} {text}")
+    if any(name.startswith("idgen-") for name in names):
+        code, failure, text = identifiers(program, args.source.resolve(), args.build.resolve())
+        if code != 0:
+            fail(f"without any patch: exit code {code}, {failure} {text}")
     print(f"{'unpatched':32} nothing broken in {args.seeds} seeds")
     alive = []
     for name in names:
@@ -112,7 +131,10 @@ def main():
         build(folder)
         begin = time.monotonic()
         base = [here.resolve() / "ways.yaml"] if name.startswith("count-") else []
-        code, failure, text = fuzz(program, base, args.seeds, args.jobs, args.build.resolve())
+        if name.startswith("idgen-"):
+            code, failure, text = identifiers(program, args.source.resolve(), args.build.resolve())
+        else:
+            code, failure, text = fuzz(program, base, args.seeds, args.jobs, args.build.resolve())
         spent = time.monotonic() - begin
         if failure is not None:
             print(f"{name:32} {failure['oracle']:14} seed {failure['seed']:<5} {spent:5.1f} s")

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: runs of identifiers give what clients want, count what is given twice and what is lost, and are the
+ * same each time. Method: the oracle's intervals against a map of every number; small scenarios whose figures
+ * are known beforehand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "idgen.h"
+#include "kernel/random.h"
+#include "lab/run.h"
+
+#define NUMBERS 400
+
+static void test_spans_count_what_a_map_counts(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        struct lab_id_spans spans = {0};
+        uint8_t map[NUMBERS + 1] = {0};
+        struct sim_random random;
+        sim_random_init(&random, seed, SIM_CHOICE, 0);
+        for (int i = 0; i < 60; i++) {
+            int64_t first = (int64_t)sim_random_below(&random, NUMBERS - 20);
+            int64_t end = first + 1 + (int64_t)sim_random_below(&random, 20);
+            uint64_t twice, expected = 0, runs = 0;
+            for (int64_t at = first; at < end; at++) {
+                expected += map[at];
+                map[at] = 1;
+            }
+            assert_true(lab_id_spans_add(&spans, first, end, &twice));
+            assert_int_equal(twice, expected);
+            for (int at = 0; at < NUMBERS; at++)
+                runs += map[at] == 1 && map[at + 1] == 0;
+            assert_int_equal(spans.count, runs); /* no two of them touch */
+        }
+        free(spans.items);
+    }
+}
+
+/* However many follow each other, they are one. */
+static void test_spans_that_follow_each_other_take_no_memory(void **state)
+{
+    (void)state;
+    struct lab_id_spans spans = {0};
+    uint64_t twice;
+    for (int64_t at = 0; at < 100000; at++)
+        assert_true(lab_id_spans_add(&spans, at * 3, at * 3 + 3, &twice) && twice == 0);
+    assert_int_equal(spans.count, 1);
+    assert_true(spans.capacity <= 16);
+    free(spans.items);
+}
+
+static struct lab_result *run(const char *format, ...)
+{
+    char text[4096];
+    struct sim_error error = {0};
+    struct lab_scenario *scenario;
+    struct lab_result *result;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (!lab_scenario_parse("x.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error) ||
+        !lab_run(scenario, 1, NULL, &result, &error))
+        fail_msg("%s", error.text);
+    lab_scenario_destroy(scenario);
+    return result;
+}
+
+static double figure(const struct lab_result *result, const char *name)
+{
+    const struct lab_metric *metric = lab_metrics_find(&result->strategies[0].metrics, name);
+    if (metric == NULL)
+        fail_msg("no metric '%s'", name);
+    return metric->value;
+}
+
+#define ONE_NODE                                                                                             \
+    "cluster: {nodes: 1, network: {latency: 1ms}, node: {write: 0s, read: 0s, scan_row: 0s, "                \
+    "scan_tombstone: 0s}}\n"
+
+/* One client alone: a lease takes four round trips of 2 ms, its release one more, before the next can begin.
+ */
+static void test_one_client_alone_takes_five_round_trips_a_batch(void **state)
+{
+    (void)state;
+    struct lab_result *result = run("duration: 1s\nidentifiers: {}\n" ONE_NODE
+                                    "agents: {count: 1}\nstrategies: [idgen: {batch: 10}]\n");
+    assert_true(figure(result, "ids.given") == 1000); /* 100 leases, one each 10 ms */
+    assert_true(figure(result, "ids.per_second") == 1000);
+    /* What is begun when the run ends is heard out. */
+    assert_true(figure(result, "locks.tried") == 101 && figure(result, "locks.acquired") == 101);
+    assert_true(figure(result, "ids.in_hand") == 10);
+    assert_true(figure(result, "locks.busy") == 0 && figure(result, "ids.failed") == 0);
+    assert_true(figure(result, "ids.lost") == 0 && figure(result, "ids.leased") == 1010);
+    assert_true(figure(result, "writes.state_reads") == 101 && figure(result, "writes.state_writes") == 101);
+    assert_true(figure(result, "latency.lock.p50") == 6 && figure(result, "latency.lease.p50") == 10);
+    assert_true(figure(result, "oracle.unique.violations") == 0);
+    assert_string_equal(lab_result_kind(&result->strategies[0]), "idgen");
+    lab_result_destroy(result);
+}
+
+static void test_clients_stop_when_each_has_what_it_wants(void **state)
+{
+    (void)state;
+    struct lab_result *result = run("duration: 1h\nidentifiers: {each: 25, think: 1ms}\n" ONE_NODE
+                                    "agents: {count: 4}\nstrategies: [idgen: {batch: 10, stripes: 2}]\n");
+    assert_true(figure(result, "ids.given") == 100);
+    assert_true(figure(result, "ids.client_least") == 25 && figure(result, "ids.client_most") == 25);
+    assert_true(figure(result, "ids.leased") == 120 && figure(result, "ids.in_hand") == 20);
+    assert_true(figure(result, "ids.lost") == 0);
+    assert_true(figure(result, "ids.per_second") > 10); /* not over the whole hour */
+    lab_result_destroy(result);
+}
+
+/* What a client held when it died is lost, and its lock is in nobody's way for longer than it lasts. */
+static void test_the_batch_of_a_client_that_dies_is_lost(void **state)
+{
+    (void)state;
+    struct lab_result *result =
+        run("duration: 10s\nidentifiers: {think: 100ms}\n" ONE_NODE "agents: {count: 1, restart: 1s}\n"
+            "faults: [agent_crash: {agent: 0, at: 2s}]\n"
+            "strategies: [idgen: {batch: 1000}]\n");
+    double given = figure(result, "ids.given"), lost = figure(result, "ids.lost");
+    assert_true(lost > 970 && lost < 990); /* some 20 were given by then */
+    assert_true(figure(result, "ids.leased") == 2000);
+    assert_true(given + lost + figure(result, "ids.in_hand") == 2000);
+    lab_result_destroy(result);
+}
+
+/* A lock that its dead holder left is taken over when it has run out, of either kind. */
+static void test_locks_of_the_dead_run_out(void **state)
+{
+    (void)state;
+    static const char *const locks[] = {"columns", "lwt"};
+    for (int i = 0; i < 2; i++) {
+        struct lab_result *result = run("duration: 10s\nidentifiers: {}\n" ONE_NODE "agents: {count: 2}\n"
+                                        "faults: [agent_crash: {agent: 0, at: 1003ms, lasts: 1h},\n"
+                                        "  agent_crash: {agent: 1, at: 1003ms, lasts: 500ms}]\n"
+                                        "strategies: [idgen: {lock: %s, lock_lasts: 1s}]\n",
+                                        locks[i]);
+        assert_true(figure(result, "ids.client_most") > figure(result, "ids.client_least"));
+        assert_true(figure(result, "oracle.unique.violations") == 0);
+        lab_result_destroy(result);
+    }
+}
+
+static void test_a_limit_ends_leases_in_failure(void **state)
+{
+    (void)state;
+    struct lab_result *result = run("duration: 1s\nidentifiers: {}\n" ONE_NODE "agents: {count: 8}\n"
+                                    "strategies: [idgen: {backoff: {constant: 1ms, attempts: 2}}]\n");
+    assert_true(figure(result, "ids.failed") > 10);
+    lab_result_destroy(result);
+}
+
+/* The oracle is no ornament: where nothing is promised, and clocks jump, it finds identifiers given twice. */
+static void test_levels_that_need_not_meet_give_some_twice(void **state)
+{
+    (void)state;
+    double twice = 0;
+    for (int seed = 1; seed <= 10 && twice == 0; seed++) {
+        struct lab_result *result = run("seed: %d\nduration: 30s\nidentifiers: {}\n"
+                                        "cluster: {nodes: 3, consistency: {state: ONE}}\nagents: {count: 6}\n"
+                                        "faults: [node_down: {node: 0, at: 5s, lasts: 5s}]\n"
+                                        "strategies: [idgen: {batch: 10}]\n",
+                                        seed);
+        twice = figure(result, "oracle.unique.violations");
+        assert_true((result->strategies[0].verdict.conditions >> LAB_CONDITION_WEAK_LEVELS & 1) == 1);
+        lab_result_destroy(result);
+    }
+    assert_true(twice > 0);
+}
+
+static void test_the_same_seed_is_the_same_run(void **state)
+{
+    (void)state;
+    uint64_t digests[3];
+    for (int i = 0; i < 3; i++) {
+        struct lab_result *result = run("seed: %d\nduration: 2s\nidentifiers: {}\nagents: {count: 5}\n"
+                                        "strategies: [idgen: {stripes: 3, choice: rotate}]\n",
+                                        i < 2 ? 1 : 2);
+        digests[i] = result->digest;
+        lab_result_destroy(result);
+    }
+    assert_int_equal(digests[0], digests[1]);
+    assert_int_not_equal(digests[0], digests[2]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_spans_count_what_a_map_counts),
+        cmocka_unit_test(test_spans_that_follow_each_other_take_no_memory),
+        cmocka_unit_test(test_one_client_alone_takes_five_round_trips_a_batch),
+        cmocka_unit_test(test_clients_stop_when_each_has_what_it_wants),
+        cmocka_unit_test(test_the_batch_of_a_client_that_dies_is_lost),
+        cmocka_unit_test(test_locks_of_the_dead_run_out),
+        cmocka_unit_test(test_a_limit_ends_leases_in_failure),
+        cmocka_unit_test(test_levels_that_need_not_meet_give_some_twice),
+        cmocka_unit_test(test_the_same_seed_is_the_same_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
