@@ -351,9 +351,34 @@ HASH = Part("hash", (
           lambda _, run: ("partitions of a read of the newest 20: " + ", ".join(
               f"{run[label, PARTITIONS]:.0f}" for label in ("1 bucket", "4 buckets", "256 buckets"))),
           YES, "known, and dear: the newest rows may stand in any of them"),
+    Claim("read lazily, bucket by bucket, or all in parallel", ("facts/likes-iterators",),
+          lambda _, run: ("ms for all rows of 64 buckets, half of the reads and 99 %: " + "; ".join(
+              f"{text} {run[label, 'latency.read.p50']:.0f}, {run[label, 'latency.read.p99']:.0f}" for label, text in
+              (("lazy", "lazily"), ("parallel", "eight at once"), ("all", "all at once")))),
+          YES, "lazily spares reads when the reader stops early, and gives rows in no order"),
+    Claim("the published iterator ends at its first empty bucket: rows in later buckets are lost",
+          ("facts/likes-iterators",),
+          lambda _, run: (f"of 64 buckets {run['lazy', 'reads.empty_partitions_per_read']:.0f} are empty, and "
+                          f"{run['lazy', 'reads.incomplete']} of {run['lazy', 'reads.count']:,} reads incomplete"),
+          YES, "ours goes on to the last bucket; an empty one says nothing about the next"),
 ))
 
 USERS = Part("users", (
+    Claim("one width cannot fit skewed keys: Discord's 10 days fit its largest channels, quiet ones read many empty "
+          "buckets, and remembering those cured it", ("facts/windows-large", "facts/windows-quiet"),
+          lambda _, large, quiet: (f"large: {large['time', 'partitions.over_limit_bytes']} windows over 100 MB, "
+                                   "the largest "
+                                   f"{megabytes(large, 'time', 'partitions.all.bytes.max')}, probabilistic at most "
+                                   f"{megabytes(large, 'probabilistic', 'partitions.all.bytes.max')}; quiet: "
+                                   "partitions of "
+                                   "a read, and empty ones: " + "; ".join(
+                                       f"{text} {quiet[label, PARTITIONS]:.2f}, "
+                                       f"{quiet[label, 'reads.empty_partitions_per_read']:.2f}" for label, text in
+                                       (("time", "windows"), ("remembers", "remembered"),
+                                        ("probabilistic", "probabilistic")))),
+          PARTLY, "what is remembered is asked no more, and nine in ten empty windows with it; windows of a row "
+                  "or two "
+          "stay, and so do those that are far too large"),
     Claim("size advice conflicts (1, 10, 100 MB; 100,000 rows)",
           ("facts/size-advice-small", "facts/size-advice-large"),
           lambda _, small, large: (f"rows of 200 B: {small['too many', 'partitions.over_limit_rows']} "
