@@ -60,7 +60,7 @@ void lab_read_event(struct lab_cluster_run *run, uint32_t key_index, enum lab_re
         draw = sim_hash(run->scenario->seed ^ lab_rows_key_entity(run->rows, key_index), SIM_AGENT, 0);
     uint32_t chosen = lab_choose_agent(run, draw), number;
     enum bk_status status = BK_ERROR_BUSY;
-    struct bk_query query;
+    struct bk_query query = {0};
     if (chosen != UINT32_MAX) {
         int64_t now_ns = lab_agent_clock(run, chosen);
         lab_read_query(run->scenario, run->strategy, kind, now_ns, key->rows > 0 ? key->birth_ns : now_ns,
