@@ -65,9 +65,9 @@ def missed(run, label):
 
 def design_figure(_, run):
     """Of a table's design."""
-    return (f"{run['logs', 'partitions.total']} partitions of {run['logs', 'writes.rows']:,} lines in two days; the "
-            f"busiest takes {percent(run['logs', 'peak.minute_share_one_partition'])} of all writes at its time; "
-            f"{run['logs', 'rows.stored']:,} lines are left")
+    return (f"{run['logs', 'partitions.total']} partitions of {run['logs', 'writes.rows']:,} lines in two "
+            f"days; the busiest takes {percent(run['logs', 'peak.minute_share_one_partition'])} of all "
+            f"writes at its time; {run['logs', 'rows.stored']:,} lines are left")
 
 
 def uncounted(run):
@@ -76,8 +76,9 @@ def uncounted(run):
 
 
 def law_figure(label):
-    return lambda _, run: (f"standard deviation {run[label, SPREAD]:,.0f} at a mean of {run[label, MEAN]:,.0f}, "
-                           f"{per_1000_rows(run, label, INCREMENTS):.2f} increments per 1000 rows")
+    return lambda _, run: (f"standard deviation {run[label, SPREAD]:,.0f} at a mean of "
+                           f"{run[label, MEAN]:,.0f}, {per_1000_rows(run, label, INCREMENTS):.2f} increments "
+                           "per 1000 rows")
 
 
 def far_tails(lab):
@@ -89,8 +90,7 @@ def near_tails(lab, run):
     below, above = odds_tails(lab, "--below", "12000", "--above", "32000")
     name = "probabilistic"
     return (f"{percent(below, 4)} below, {percent(above, 4)} above; of {run[name, 'partitions.closed']:,} "
-            "closed partitions "
-            f"{run[name, 'partitions.tiny']} and {run[name, 'partitions.over_limit_rows']}")
+            f"closed partitions {run[name, 'partitions.tiny']} and {run[name, 'partitions.over_limit_rows']}")
 
 
 def consistent_hash(lab):
@@ -101,9 +101,8 @@ def consistent_hash(lab):
     moved = [(old, new) for old, new in zip(before, after) if old != new]
     if {new for _, new in moved} != {256}:
         raise Failure("a key moves from one old bucket to another")
-    return (f"`user1` in bucket {before[1]}; of 5000 users {len(moved)} change buckets when 256 become 257, all "
-            "to the "
-            "new one")
+    return (f"`user1` in bucket {before[1]}; of 5000 users {len(moved)} change buckets when 256 become 257, "
+            "all to the new one")
 
 
 def nanoseconds(lab):
@@ -116,12 +115,13 @@ def nanoseconds(lab):
 
 
 PROBABILISTIC = Part("probabilistic", (
-    Claim("9 bits, threshold 40: one increment in 512 rows; a mean of 20,480 rows, a standard deviation of 3235",
+    Claim("9 bits, threshold 40: one increment in 512 rows; a mean of 20,480 rows, a standard deviation of "
+          "3235",
           ("facts/law",),
           lambda lab, run: (f"mean {lab.odds(9, 40)['mean_rows']:,.0f}, standard deviation "
                             f"{lab.odds(9, 40)['stddev_rows']:.10f}; simulated {run['9/40', MEAN]:,.0f} and "
-                            f"{run['9/40', SPREAD]:,.0f}, {per_1000_rows(run, '9/40', INCREMENTS):.2f} increments "
-                            "per 1000 rows"),
+                            f"{run['9/40', SPREAD]:,.0f}, {per_1000_rows(run, '9/40', INCREMENTS):.2f} "
+                            "increments per 1000 rows"),
           YES, "rows up to the 40th success are negative binomial: mean T/p, variance T(1-p)/p²"),
     Claim("53.85 % of partitions hold more than 20,000 rows", ("facts/law",),
           lambda lab, run: (f"{percent(lab.odds(9, 40, '--above', '20000')['above'][0]['probability'], 10)}; "
@@ -145,20 +145,21 @@ PROBABILISTIC = Part("probabilistic", (
           lambda _, run: (f"hourly {megabytes(run, 'hourly', 'partitions.closed.bytes.p50')}, daily "
                           f"{megabytes(run, 'daily', 'partitions.closed.bytes.p50')} and all "
                           f"{run['daily', 'partitions.over_limit']} over the limit; partitions of a read of "
-                          "5000 rows: "
-                          f"hourly {run['hourly', PARTITIONS]:.2f}, count {run['count', PARTITIONS]:.2f}, "
-                          f"probabilistic {run['probabilistic', PARTITIONS]:.2f}"),
+                          f"5000 rows: hourly {run['hourly', PARTITIONS]:.2f}, count "
+                          f"{run['count', PARTITIONS]:.2f}, probabilistic "
+                          f"{run['probabilistic', PARTITIONS]:.2f}"),
           YES, "a day of it is 1.2 GB"),
-    Claim("or take a month: then a read walks dozens of hours; with the probabilistic strategy one partition, and at "
-          "most one more", ("facts/sensor-month",),
-          lambda lab, run: (f"partitions of a read of 5000 rows: hourly {run['hourly', PARTITIONS]:.1f}, daily "
-                            f"{run['daily', PARTITIONS]:.2f}, count {run['count', PARTITIONS]:.2f}, probabilistic "
-                            f"{run['probabilistic', PARTITIONS]:.2f}, p99 "
+    Claim("or take a month: then a read walks dozens of hours; with the probabilistic strategy one "
+          "partition, and at most one more", ("facts/sensor-month",),
+          lambda lab, run: (f"partitions of a read of 5000 rows: hourly {run['hourly', PARTITIONS]:.1f}, "
+                            f"daily {run['daily', PARTITIONS]:.2f}, count {run['count', PARTITIONS]:.2f}, "
+                            f"probabilistic {run['probabilistic', PARTITIONS]:.2f}, p99 "
                             f"{run['probabilistic', 'reads.partitions_per_read.p99']}, at most "
-                            f"{run['probabilistic', 'reads.partitions_per_read.max']}; a partition holds fewer than "
-                            f"5000 with {percent(lab.odds(9, 20, '--below', '5000')['below'][0]['probability'], 2)}"),
-          PARTLY, "one more as long as a closed partition holds what a read asks for; here one in 380 does not. The "
-          "mean is 1 + rows read / rows of a partition"),
+                            f"{run['probabilistic', 'reads.partitions_per_read.max']}; a partition holds "
+                            "fewer than 5000 with "
+                            f"{percent(lab.odds(9, 20, '--below', '5000')['below'][0]['probability'], 2)}"),
+          PARTLY, "one more as long as a closed partition holds what a read asks for; here one in 380 does "
+                  "not. The mean is 1 + rows read / rows of a partition"),
     Claim("start at the current bucket, go down only when rows are missing, stop at bucket 0",
           ("facts/read-walk",),
           lambda _, run: (f"{run['probabilistic', PARTITIONS]:.2f} partitions a read, p50 "
@@ -172,166 +173,172 @@ PROBABILISTIC = Part("probabilistic", (
           YES, "half a partition more a read buys the slower reads a round trip"),
     Claim("`GetRows` as published asks bucket - 1 again and again: a key with too few rows never returns",
           ("facts/read-short-keys",),
-          lambda _, run: (f"{run['probabilistic', 'reads.count']:,} reads of 5000 rows, of keys with fewer for the "
-                          f"most part: {run['probabilistic', 'reads.incomplete']} incomplete, at most "
+          lambda _, run: (f"{run['probabilistic', 'reads.count']:,} reads of 5000 rows of 200 keys, most of "
+                          f"which have fewer: {run['probabilistic', 'reads.incomplete']} incomplete, at most "
                           f"{run['probabilistic', 'reads.partitions_per_read.max']} partitions asked"),
           YES, "the read plan goes down a bucket each time and ends at 0, with fewer rows than asked"),
     Claim("several agents: a change that is stored ahead of its time, in three states", ("findings/lead-sweep",),
           lambda _, run: ("rows after which a reader misses some: " + ", ".join(
               f"{violations(run, label, 'newest')} with {text}" for label, text in
               (("three-state", "a lead of 1.3 s"), ("too short", "one of 0.5 s")))),
-          PARTLY, "safe when the lead outlasts the write of the state, the caches and twice the clocks' bound: see "
-          "[3](#3-how-long-a-lead-is-long-enough)"),
+          PARTLY, "safe when the lead outlasts the write of the state, the caches and twice the clocks' "
+                  "bound: see [3](#3-how-long-a-lead-is-long-enough)"),
     Claim("several agents may reset the counter; that is inconsequential", ("findings/resets",),
           lambda _, run: ("rows of a partition, 1280 by its threshold and 130 by its lead: " + ", ".join(
               f"{label} {run[label, MEAN]:,.0f}" for label in ("rmw", "counter", "lwt"))),
-          PARTLY, "as long as the state is read right before the reset and access to it is quick; at 20 ms one way "
-          "partitions grow by a quarter: see [4](#4-several-agents-set-the-counter-back)"),
+          PARTLY, "as long as the state is read right before the reset and access to it is quick; at 20 ms "
+                  "one way partitions grow by a quarter: see [4](#4-several-agents-set-the-counter-back)"),
     Claim("Cassandra's own counters cannot be reset, so the count needs another form", ("findings/counter-timeouts",),
-          lambda _, run: (f"rows of a partition, 1280 by its threshold: {run['three-state', MEAN]:,.0f} with a "
-                          "counter "
-                          f"less a stored base, {run['guarded', MEAN]:,.0f} with a counter for each bucket"),
-          YES, "both forms need no reset. The first remembers the sum at the change, the second begins at 0 by "
-          "itself and is not disturbed by late additions; the excess is the lead or the grant, and increments "
-          "that time out"),
+          lambda _, run: (f"rows of a partition, 1280 by its threshold: {run['three-state', MEAN]:,.0f} with "
+                          f"a counter less a stored base, {run['guarded', MEAN]:,.0f} with a counter for "
+                          "each bucket"),
+          YES, "both forms need no reset. The first remembers the sum at the change, the second begins at 0 "
+               "by itself and is not disturbed by late additions; the excess is the lead or the grant, and "
+               "increments that time out"),
     Claim("“this could be accomplished with locking”: a lock row around the roll", ("facts/lock-holder-dies",),
-          lambda _, run: (f"largest partition, 320 rows by its threshold: "
-                          f"{run['no lock', 'partitions.all.rows.max']:,} "
-                          f"without, {run['lock of 2 s', 'partitions.all.rows.max']:,} under a lock that "
-                          "expires after "
-                          f"2 s, {run['lock of 1 h', 'partitions.all.rows.max']:,} after an hour; operations on "
-                          "locks "
-                          f"{per_1000_rows(run, 'lock of 2 s', 'writes.lock_ops'):.1f} and "
-                          f"{per_1000_rows(run, 'lock of 1 h', 'writes.lock_ops'):.1f} per 1000 rows"),
+          lambda _, run: ("largest partition, 320 rows by its threshold: "
+                          f"{run['no lock', 'partitions.all.rows.max']:,} without, "
+                          f"{run['lock of 2 s', 'partitions.all.rows.max']:,} under a lock that expires "
+                          f"after 2 s, {run['lock of 1 h', 'partitions.all.rows.max']:,} after an hour; "
+                          f"operations on locks {per_1000_rows(run, 'lock of 2 s', 'writes.lock_ops'):.1f} "
+                          f"and {per_1000_rows(run, 'lock of 1 h', 'writes.lock_ops'):.1f} per 1000 rows"),
           NO, "a holder that dies stops the key from rolling until the lock expires, and the harm is done by "
-              "those who "
-          "go on with an old bucket, lock or not: see [1](#1-one-writers-coordination-used-by-16-agents)"),
+              "those who go on with an old bucket, lock or not: see "
+              "[1](#1-one-writers-coordination-used-by-16-agents)"),
 ))
 
 COUNTING = Part("counting", (
     Claim("`count(*)` on a partition of 40,000 rows reads every row again each time", ("facts/counting-rows",),
-          lambda _, run: (f"counted after each 500 rows: {run['scan', 'writes.rows_scanned']:,} rows read for "
-                          f"{run['scan', 'writes.rows']:,} written, "
+          lambda _, run: (f"counted after each 500 rows: {run['scan', 'writes.rows_scanned']:,} rows read "
+                          f"for {run['scan', 'writes.rows']:,} written, "
                           f"{run['scan', 'writes.rows_scanned'] / run['scan', 'writes.rows']:.1f} each"),
-          YES, "a row is read by every count until its partition is full: 40,000 / 500 / 2 times, were the last "
-          "partitions full, too"),
+          YES, "a row is read by every count until its partition is full: 40,000 / 500 / 2 times, were the "
+               "last partitions full, too"),
     Claim("counting only what is newer than the last counted row, every row is read once", ("facts/counting-rows",),
           lambda _, run: (f"{run['incremental', 'writes.rows_scanned']:,} rows read for "
                           f"{run['incremental', 'writes.rows']:,} written, "
-                          f"{per_1000_rows(run, 'incremental', 'writes.lwt'):.2f} conditional updates per 1000 rows; "
-                          f"partitions of {run['incremental', MEAN]:,.0f} rows"),
+                          f"{per_1000_rows(run, 'incremental', 'writes.lwt'):.2f} conditional updates per "
+                          f"1000 rows; partitions of {run['incremental', MEAN]:,.0f} rows"),
           YES, "what was written since the last count is still to be read"),
     Claim("one process that counts may keep the sum in memory, and recount after a restart", ("facts/counting-rows",),
-          lambda _, run: (f"{run['memory', 'writes.rows_scanned']:,} rows read after crashes, every closed partition "
-                          f"of exactly {run['memory', 'partitions.closed.rows.max']:,} rows"),
+          lambda _, run: (f"{run['memory', 'writes.rows_scanned']:,} rows read after crashes, every closed "
+                          f"partition of exactly {run['memory', 'partitions.closed.rows.max']:,} rows"),
           YES, "exact and nearly free, as long as all rows of a key come to one process"),
     Claim("a lost condition means that somebody counted further: discard", ("facts/counting-together",),
           lambda _, run: (f"8 agents counting: {run['incremental', 'writes.conditions_lost']:,} of "
                           f"{run['incremental', 'writes.lwt']:,} conditions lost, {uncounted(run)} never "
-                          "counted; a closed "
-                          f"partition has from {run['incremental', 'partitions.closed.rows.min']:,} to "
+                          "counted; a closed partition has from "
+                          f"{run['incremental', 'partitions.closed.rows.min']:,} to "
                           f"{run['incremental', 'partitions.closed.rows.max']:,} rows, 1000 being meant"),
-          YES, "no row counts twice, or partitions would be smaller. What they hold beyond 1000 is written until the "
-          "next count and until all have heard of it"),
+          YES, "no row counts twice, or partitions would be smaller. What they hold beyond 1000 is written "
+               "until the next count and until all have heard of it"),
     Claim("a row older than the last counted one (a late write, a slow clock) is never counted",
           ("facts/counting-late", "facts/counting-clocks"),
-          lambda _, late, slow: (f"one row in ten 10 s late: {uncounted(late)} never counted; clocks within 500 ms: "
-                                 f"{uncounted(slow)}, and partitions hold {slow['incremental', MEAN]:,.0f} in "
-                                 "place of "
-                                 "1000"),
-          YES, "the agent whose clock is most ahead sets the mark, and what the others write behind it is passed "
-          "over: clocks do more harm than late rows"),
+          lambda _, late, slow: (f"one row in ten 10 s late: {uncounted(late)} never counted; clocks within "
+                                 f"500 ms: {uncounted(slow)}, and partitions hold "
+                                 f"{slow['incremental', MEAN]:,.0f} in place of 1000"),
+          YES, "the agent whose clock is most ahead sets the mark, and what the others write behind it is "
+               "passed over: clocks do more harm than late rows"),
 ))
 
 DESIGN = Part("design", (
+    Claim("a partition has at most 10 MB ideally, 100 MB and 2 billion cells at the utmost",
+          ("facts/sensor-hour", "facts/likes"),
+          lambda _, sensor, likes: ("a sensor's hour has "
+                                    f"{megabytes(sensor, 'hourly', 'partitions.closed.bytes.p50')}, its day "
+                                    f"{megabytes(sensor, 'daily', 'partitions.closed.bytes.p50')}, counted "
+                                    f"{megabytes(sensor, 'count', 'partitions.closed.bytes.max')}; one "
+                                    "partition of likes at 1 to 1000 "
+                                    f"{likes['1 bucket', 'partitions.all.rows.max']:,} cells of 2,000,000"),
+          PARTLY, "the cells are a wall, the bytes are advice: a scenario names its own limits, and what is "
+                  "over is counted"),
     Claim("`server_logs` by (log_hour)", ("server-logs-1-hour",), design_figure,
-          PARTLY, "a hot spot, as the source says: all servers write to one partition at a time. And the hour is the "
-          "whole primary key, so that each line replaces the last one"),
+          PARTLY, "a hot spot, as the source says: all servers write to one partition at a time. And the "
+                  "hour is the whole primary key, so that each line replaces the last one"),
     Claim("by (log_hour), clustered by level", ("server-logs-2-hour-level",), design_figure,
           PARTLY, "the same hot spot, and a line a level is left of each hour"),
     Claim("by ((log_hour, server))", ("server-logs-3-hour-server",), design_figure,
-          PARTLY, "spread over as many partitions as there are servers; the busiest has as much as it writes, "
-                  "which is "
-          "the skew. One line an hour and server is left"),
+          PARTLY, "spread over as many partitions as there are servers; the busiest has as much as it "
+                  "writes, which is the skew. One line an hour and server is left"),
     Claim("by ((log_hour, server)), clustered by level descending", ("server-logs-4-hour-server-level",),
-          design_figure, PARTLY, "in the order that is asked for, with a line a level. All four need a column "
-                                 "that makes "
-          "lines unique: [server-logs-5-every-line](../scenarios/server-logs-5-every-line.yaml)"),
+          design_figure, PARTLY, "in the order that is asked for, with a line a level. All four need a "
+                                 "column that makes lines unique: "
+                                 "[server-logs-5-every-line](../scenarios/server-logs-5-every-line.yaml)"),
     Claim("a key by server alone is unbounded", ("facts/logs-by-server",),
           lambda _, run: (f"after 20 days {run['server alone', 'partitions.over_limit']} of "
                           f"{run['server alone', 'partitions.total']} partitions over 10 MB, the largest of "
-                          f"{megabytes(run, 'server alone', 'partitions.all.bytes.max')}; the fullest node holds "
-                          f"{percent(run['server alone', 'nodes.load_share_max'])}, the emptiest "
+                          f"{megabytes(run, 'server alone', 'partitions.all.bytes.max')}; the fullest node "
+                          f"holds {percent(run['server alone', 'nodes.load_share_max'])}, the emptiest "
                           f"{percent(run['server alone', 'nodes.load_share_min'])}"),
           YES, "nothing ever ends a partition"),
     Claim("a dummy column that the application moves on when a partition is full bounds it",
           ("facts/logs-by-server",),
           lambda _, run: (f"the largest of {run['part moved on', 'partitions.total']} partitions "
-                          f"{megabytes(run, 'part moved on', 'partitions.all.bytes.max')}; the fullest node holds "
-                          f"{percent(run['part moved on', 'nodes.load_share_max'])}, the emptiest "
+                          f"{megabytes(run, 'part moved on', 'partitions.all.bytes.max')}; the fullest node "
+                          f"holds {percent(run['part moved on', 'nodes.load_share_max'])}, the emptiest "
                           f"{percent(run['part moved on', 'nodes.load_share_min'])}"),
-          YES, "that column is a bucket; how it is known that a partition is full is what the rest of this page is "
-          "about"),
+          YES, "that column is a bucket; how it is known that a partition is full is what the rest of this "
+               "page is about"),
     Claim("large partitions cost in repair: the whole partition is streamed for one differing row", ("facts/likes",),
           lambda _, run: ("streamed for one row: " + ", ".join(
               f"{label} {megabytes(run, label, 'repair.bytes_max')}" for label in
               ("1 bucket", "4 buckets", "256 buckets"))),
           YES, "repair compares hashes of partitions, not of rows"),
     Claim("and in tombstones that wait for repair", ("deletes",),
-          lambda _, run: ("tombstones that a read of the newest 50 meets, and those in the largest partition: "
-                          "" + "; ".join(
-              f"{label} {run[label, 'tombstones.scanned_per_read']:,.0f}, {run[label, 'tombstones.partition.max']:,}"
+          lambda _, run: ("tombstones that a read of the newest 50 meets, and those in the largest "
+                          "partition: " + "; ".join(
+              f"{label} {run[label, 'tombstones.scanned_per_read']:,.0f}, "
+              f"{run[label, 'tombstones.partition.max']:,}"
               for label in ("none", "time", "guarded", "hash"))),
-          YES, "tombstones may go when repair has been there; until then they stand among the rows. A reader meets "
-               "them by "
-          "the rows that it goes through, and 50 rows of each of 16 hash buckets are sixteen times as many"),
+          YES, "tombstones may go when repair has been there; until then they stand among the rows. A reader "
+               "meets them by the rows that it goes through, and 50 rows of each of 16 hash buckets are "
+               "sixteen times as many"),
 ))
 
 IDS = Part("ids", (
-    Claim("a lock row: write my column, read all columns, mine alone: acquired; else delete mine and back off",
+    Claim("a lock row: write my column, read all columns, mine alone: acquired; else delete mine and back "
+          "off",
           ("idgen-stripes",),
-          lambda _, run: (f"{run['plain', 'locks.tried']:,} attempts, {run['plain', 'locks.acquired']:,} locks, "
-                          f"{violations(run, 'plain', 'unique')} identifiers given twice; half of the locks had "
-                          "within "
-                          f"{run['plain', 'latency.lock.p50']:.1f} ms, one in a hundred after "
-                          f"{run['plain', 'latency.lock.p99']:.0f} ms"),
+          lambda _, run: (f"{run['plain', 'locks.tried']:,} attempts, {run['plain', 'locks.acquired']:,} "
+                          f"locks, {violations(run, 'plain', 'unique')} identifiers given twice; half of the "
+                          f"locks had within {run['plain', 'latency.lock.p50']:.1f} ms, one in a hundred "
+                          f"after {run['plain', 'latency.lock.p99']:.0f} ms"),
           PARTLY, "safe as long as a lease ends before its lock can be cleared away as stale, by twice the "
-                  "clocks' bound; "
-          "contenders who see each other all give way: see [idgen](idgen.md)"),
+                  "clocks' bound; contenders who see each other all give way: see [idgen](idgen.md)"),
     Claim("constant and exponential back-off keep contenders in step; random separates them", ("idgen-backoff",),
           lambda _, run: ("identifiers per second: " + ", ".join(
               f"{label} {run[label, 'ids.per_second']:,.0f}" for label in
               ("random", "constant", "exponential", "exponential-capped"))),
           YES, "who tried at the same time and waits as long tries at the same time again; exponential waits "
-               "without a "
-          "cap grow until the run is over"),
+               "without a cap grow until the run is over"),
     Claim("one node, 10 clients, batches of 100: about 30,000 identifiers/s", ("idgen-stripes",),
           lambda _, run: (f"{run['plain', 'ids.per_second']:,.0f}/s, "
-                          f"{run['plain-lwt', 'ids.per_second']:,.0f}/s with a "
-                          "conditional update in place of the columns"),
+                          f"{run['plain-lwt', 'ids.per_second']:,.0f}/s with a conditional update in place "
+                          "of the columns"),
           YES, "with a round trip of 0.4 ms, which is ours; the source tells none"),
     Claim("about 100,000 with 5 stripes; stripe s of n hands out s, s + n, s + 2n ...", ("idgen-stripes",),
           lambda _, run: (f"{run['striped', 'ids.per_second']:,.0f}/s, "
-                          f"{run['striped', 'ids.per_second'] / run['plain', 'ids.per_second']:.1f} times as many; "
-                          f"{violations(run, 'striped', 'unique')} given twice"),
+                          f"{run['striped', 'ids.per_second'] / run['plain', 'ids.per_second']:.1f} times as "
+                          f"many; {violations(run, 'striped', 'unique')} given twice"),
           YES, "3.3 times by the source: two clients in ten still meet at one of five locks"),
     Claim("identifiers of a dead client's batch are lost, none is ever given twice", ("facts/ids-dead-clients",),
           lambda _, run: (f"{run['striped', 'ids.leased']:,} leased, {run['striped', 'ids.lost']:,} lost by "
-                          "about one "
-                          f"crash a second for a minute, {violations(run, 'striped', 'unique')} given twice"),
+                          f"about one crash a second for a minute, {violations(run, 'striped', 'unique')} "
+                          "given twice"),
           YES, "half a batch a crash, on average"),
 ))
 
 HASH = Part("hash", (
     Claim("Guava's `murmur3_128` of the user's id, `consistentHash` into 256 buckets", (), consistent_hash,
-          YES, "hash and bucket are Guava's own to the bit, by its known answers; consistent hashing moves one "
-               "key in 257",
+          YES, "hash and bucket are Guava's own to the bit, by its known answers; consistent hashing moves "
+               "one key in 257",
           "`bucketlab bucket-of --buckets 256 user1`"),
     Claim("a post liked by 7 billion users needs 4 partitions by the wall of 2 billion cells", ("facts/likes",),
-          lambda _, run: (f"at a scale of 1 to 1000: {run['1 bucket', 'partitions.all.rows.max']:,} rows in one, "
-                          f"{run['4 buckets', 'partitions.all.rows.max']:,} at most in 4, the limit being 2,000,000"),
-          YES, "4 are enough by 12 %, as consistent hashing divides evenly; but one bucket more is not had without "
-          "moving rows"),
+          lambda _, run: (f"at a scale of 1 to 1000: {run['1 bucket', 'partitions.all.rows.max']:,} rows in "
+                          f"one, {run['4 buckets', 'partitions.all.rows.max']:,} at most in 4, the limit "
+                          "being 2,000,000"),
+          YES, "4 are enough by 12 %, as consistent hashing divides evenly; but one bucket more is not had "
+               "without moving rows"),
     Claim("256 for spread over the nodes; without buckets one replica set holds everything", ("facts/likes",),
           lambda _, run: ("largest and smallest share of 12 nodes: " + ", ".join(
               f"{label} {percent(run[label, 'nodes.load_share_max'], 1)} and "
@@ -339,14 +346,15 @@ HASH = Part("hash", (
               for label in ("1 bucket", "4 buckets", "256 buckets"))),
           YES, "what is left of the unevenness at 256 is that of the ring itself, with 16 tokens a node"),
     Claim("with them tombstones and repair spread over the ring", ("facts/likes",),
-          lambda _, run: ("tombstones on the fullest of 12 nodes, bytes streamed to one node for one differing row: "
+          lambda _, run: ("tombstones on the fullest of 12 nodes, bytes streamed to one node for one "
+                          "differing row: "
                           + "; ".join(
-                              f"{label} {3 * run[label, 'nodes.load_share_max'] * run[label, 'rows.deleted']:,.0f}, "
+                              f"{label} "
+                              f"{3 * run[label, 'nodes.load_share_max'] * run[label, 'rows.deleted']:,.0f}, "
                               f"{megabytes(run, label, 'repair.bytes_max')}"
                               for label in ("1 bucket", "4 buckets", "256 buckets"))),
-          YES, "a node has the tombstones of the rows that it has: all of them without buckets, three in eight "
-               "with 256. "
-          "One row that differs costs the partition that it sits in"),
+          YES, "a node has the tombstones of the rows that it has: all of them without buckets, three in "
+               "eight with 256. One row that differs costs the partition that it sits in"),
     Claim("the number of reads is known in advance: N", ("facts/likes-reads",),
           lambda _, run: ("partitions of a read of the newest 20: " + ", ".join(
               f"{run[label, PARTITIONS]:.0f}" for label in ("1 bucket", "4 buckets", "256 buckets"))),
@@ -355,118 +363,114 @@ HASH = Part("hash", (
           lambda _, run, newest: ("ms for all rows of 64 buckets, half of the reads and 99 %: " + "; ".join(
               f"{text} {run[label, 'latency.read.p50']:.0f}, {run[label, 'latency.read.p99']:.0f}" for label, text in
               (("lazy", "lazily"), ("parallel", "eight at once"), ("all", "all at once")))
-              + f"; lazily, a read of 20 likes asks "
+              + "; lazily, a read of 20 likes asks "
                 f"{newest['lazy', 'reads.latest.partitions_per_read.mean']:.1f} buckets"),
-          YES, "lazily is cheap for who wants some likes and dear for who wants all, and its rows come in no order"),
+          YES, "lazily is cheap for who wants some likes and dear for who wants all, and its rows come in no "
+               "order"),
     Claim("the published iterator ends at its first empty bucket: rows in later buckets are lost",
           ("facts/likes-iterators",),
-          lambda _, run: (f"of 64 buckets {run['lazy', 'reads.empty_partitions_per_read']:.0f} are empty, and "
-                          f"{run['lazy', 'reads.incomplete']} of {run['lazy', 'reads.count']:,} reads incomplete"),
+          lambda _, run: (f"of 64 buckets {run['lazy', 'reads.empty_partitions_per_read']:.0f} are empty, "
+                          f"and {run['lazy', 'reads.incomplete']} of {run['lazy', 'reads.count']:,} reads "
+                          "incomplete"),
           YES, "ours goes on to the last bucket; an empty one says nothing about the next"),
 ))
 
 USERS = Part("users", (
-    Claim("one width cannot fit skewed keys: Discord's 10 days fit its largest channels, quiet ones read many empty "
-          "buckets, and remembering those cured it", ("facts/windows-large", "facts/windows-quiet"),
-          lambda _, large, quiet: (f"large: {large['time', 'partitions.over_limit_bytes']} windows over 100 MB, "
-                                   "the largest "
-                                   f"{megabytes(large, 'time', 'partitions.all.bytes.max')}, probabilistic at most "
+    Claim("one width cannot fit skewed keys: Discord's 10 days fit its largest channels, quiet ones read "
+          "many empty buckets, and remembering those cured it", ("facts/windows-large", "facts/windows-quiet"),
+          lambda _, large, quiet: (f"large: {large['time', 'partitions.over_limit_bytes']} windows over 100 "
+                                   f"MB, the largest {megabytes(large, 'time', 'partitions.all.bytes.max')}, "
+                                   "probabilistic at most "
                                    f"{megabytes(large, 'probabilistic', 'partitions.all.bytes.max')}; quiet: "
-                                   "partitions of "
-                                   "a read, and empty ones: " + "; ".join(
+                                   "partitions of a read, and empty ones: " + "; ".join(
                                        f"{text} {quiet[label, PARTITIONS]:.2f}, "
                                        f"{quiet[label, 'reads.empty_partitions_per_read']:.2f}" for label, text in
                                        (("time", "windows"), ("remembers", "remembered"),
                                         ("probabilistic", "probabilistic")))),
-          PARTLY, "what is remembered is asked no more, and nine in ten empty windows with it; windows of a row "
-                  "or two "
-          "stay, and so do those that are far too large"),
+          PARTLY, "what is remembered is asked no more, and nine in ten empty windows with it; windows of a "
+                  "row or two stay, and so do those that are far too large"),
     Claim("size advice conflicts (1, 10, 100 MB; 100,000 rows)",
           ("facts/size-advice-small", "facts/size-advice-large"),
           lambda _, small, large: (f"rows of 200 B: {small['too many', 'partitions.over_limit_rows']} "
-                                   "partitions over "
-                                   f"in rows, {small['too many', 'partitions.over_limit_bytes']} in bytes; rows "
-                                   "of 5 KB: "
-                                   f"{large['too many', 'partitions.over_limit_rows']} and "
+                                   "partitions over in rows, "
+                                   f"{small['too many', 'partitions.over_limit_bytes']} in bytes; rows of 5 "
+                                   f"KB: {large['too many', 'partitions.over_limit_rows']} and "
                                    f"{large['too many', 'partitions.over_limit_bytes']}"),
           YES, "which limit fires depends on the row alone, so both stand and are told apart"),
     Claim("the choice cannot be changed later without a migration", ("settings-change",),
-          lambda _, run: (f"reads that did not get the newest 50 rows, of {run['time', 'reads.count']:,}, with "
-                          "the old "
-                          "settings kept as an era, and with them forgotten: " + "; ".join(
+          lambda _, run: (f"reads that did not get the newest 50 rows, of {run['time', 'reads.count']:,}, "
+                          "with the old settings kept as an era, and with them forgotten: " + "; ".join(
                               f"{text}: {missed(run, label)}, {missed(run, label + '-forgets')}"
                               for label, text in (
                                   ("time", "windows of 1 day, then of 10"), ("count", "1000 rows, then 2000"),
                                   ("fewer", "64 hash buckets, then 4"), ("hash", "4 hash buckets, then 64"),
                                   ("probabilistic", "6 bits, then 7")))),
-          NO, "what is needed is no migration but a list of what held when: each row goes by its own time, and "
-              "readers "
-          "walk down through the eras. `probabilistic` and `weighted` do not need even that: see "
-          "[changing settings](changing-settings.md)"),
+          NO, "what is needed is no migration but a list of what held when: each row goes by its own time, "
+              "and readers walk down through the eras. `probabilistic` and `weighted` do not need even that: "
+              "see [changing settings](changing-settings.md)"),
     Claim("a retried write must land in the same bucket, or the row stands twice",
           ("facts/retried", "facts/retried-elsewhere"),
           lambda _, run, elsewhere: ("5 % of messages lost, some 7000 rows sent again; rows that stand twice "
-                                     "when the "
-                                     "bucket is kept, and when it is asked for anew: " + "; ".join(
+                                     "when the bucket is kept, and when it is asked for anew: " + "; ".join(
                                          f"{label} {violations(run, label, 'no_duplicates')}, "
                                          f"{violations(elsewhere, label, 'no_duplicates'):,}"
                                          for label in ("single", "three-state", "time", "hash"))),
           YES, "an agent here keeps the bucket that a row was given first, for as long as it tries; `retry: "
-               "route-again` "
-          "is there to see what comes of it otherwise"),
+               "route-again` is there to see what comes of it otherwise"),
     Claim("rows are late and out of order", ("late-rows",),
-          lambda _, run: ("rows put into closed partitions, rows after which a reader misses some, rows refused: "
+          lambda _, run: ("rows put into closed partitions, rows after which a reader misses some, rows "
+                          "refused: "
                           + "; ".join(f"{label} {run[label, 'writes.into_closed']:,}, "
-                                      f"{violations(run, label, 'newest'):,}, {run[label, 'writes.refused']:,}"
+                                      f"{violations(run, label, 'newest'):,}, "
+                                      f"{run[label, 'writes.refused']:,}"
                                       for label in ("time", "single", "three-state", "guarded"))),
-          YES, "of 20 minutes with 5 % of the rows late by 2 minutes, and a history loaded backwards. `time` and "
-          "`guarded` find where an old row belongs; `three-state` knows the last two changes and refuses older rows; "
-          "`single` takes all for new"),
+          YES, "of 20 minutes with 5 % of the rows late by 2 minutes, and a history loaded backwards. `time` "
+               "and `guarded` find where an old row belongs; `three-state` knows the last two changes and "
+               "refuses older rows; `single` takes all for new"),
     Claim("1825 rows came in one second, more than a counter's round trip", ("facts/dense-second",),
           lambda _, run: ("rows of a closed partition, 160 by its threshold: " + ", ".join(
               f"{label} {run[label, MEAN]:,.0f}" for label in ("single", "three-state", "guarded"))),
-          YES, "whatever takes time, the round trip, the lead or the grant, lets through what comes meanwhile: "
-               "with a "
-          "lead of 2 s the whole second"),
+          YES, "whatever takes time, the round trip, the lead or the grant, lets through what comes "
+               "meanwhile: with a lead of 2 s the whole second"),
     Claim("both ends roll at once: a skipped bucket, or a bucket of one row", ("facts/both-ends-roll",),
           lambda _, run: (f"{run['probabilistic', 'partitions.closed']} rolls by 16 agents: "
                           f"{violations(run, 'probabilistic', 'no_gaps')} buckets skipped, "
                           f"{run['probabilistic', 'partitions.tiny']} below 10 rows, the smallest of "
                           f"{run['probabilistic', 'partitions.closed.rows.min']}"),
-          NO, "not here: a roll names the bucket that it opens, in place of adding 1, so two at once open the same"),
+          NO, "not here: a roll names the bucket that it opens, in place of adding 1, so two at once open "
+              "the same"),
     Claim("equal rows are not equal bytes: in one real trace 1 % of the rows hold 57 % of the bytes",
           ("facts/unequal-rows",),
-          lambda _, run: (f"{run['count', 'partitions.closed.rows.max']:,} rows in each closed partition, and from "
-                          f"{megabytes(run, 'count', 'partitions.closed.bytes.min')} to "
+          lambda _, run: (f"{run['count', 'partitions.closed.rows.max']:,} rows in each closed partition, "
+                          f"and from {megabytes(run, 'count', 'partitions.closed.bytes.min')} to "
                           f"{megabytes(run, 'count', 'partitions.closed.bytes.max')}; standard deviation: "
                           "" + ", ".join(
                               f"{label} {megabytes(run, label, 'partitions.closed.bytes.stddev')}"
                               for label in ("count", "probabilistic", "weighted"))),
           YES, "a lognormal law with sigma 2.5 has just that share. A strategy that weighs rows evens "
-               "partitions out, "
-          "up to the few rows that are as large as a partition: see [weighted](weighted.md)"),
+               "partitions out, up to the few rows that are as large as a partition: see "
+               "[weighted](weighted.md)"),
     Claim("on sparse keys half of all partitions are small because the key ran dry", ("facts/sparse-keys",),
           lambda _, run: (f"{percent(share(run, 'probabilistic', 'partitions.open'))} are open; half of all "
-                          "hold at most "
-                          f"{run['probabilistic', 'partitions.all.rows.p50']} rows, of the closed at most "
-                          f"{run['probabilistic', 'partitions.closed.rows.p50']:,}, 1280 being meant"),
+                          f"hold at most {run['probabilistic', 'partitions.all.rows.p50']} rows, of the "
+                          f"closed at most {run['probabilistic', 'partitions.closed.rows.p50']:,}, 1280 "
+                          "being meant"),
           YES, "so the metrics keep closed and open partitions apart"),
     Claim("counter lag hides in the spread until rate x lag nears the standard deviation", ("facts/counter-lag",),
           lambda _, run: ("200 rows under way; beyond the threshold, in standard deviations: " + ", ".join(
               f"{label} {(run[label, MEAN] - 40 * 2 ** bits) / (40 * (1 - 2 ** -bits)) ** .5 / 2 ** bits:.1f}"
               for label, bits in (("640 rows", 4), ("2560 rows", 6), ("10240 rows", 8)))),
           YES, "the excess is 2 to 3 times rate x lag, the same number of rows whatever the threshold: see "
-          "[7](#7-one-hot-key)"),
+               "[7](#7-one-hot-key)"),
     Claim("a reader that is given nanoseconds for milliseconds enumerates buckets until memory is gone", (),
-          nanoseconds, NO, "not here: times are held against what a time can be, and every walk is bounded before it "
-          "begins", "`bucketlab run` on two such traces"),
+          nanoseconds, NO, "not here: times are held against what a time can be, and every walk is bounded "
+                           "before it begins", "`bucketlab run` on two such traces"),
 ))
 
 TRACES = Part("traces", (
     Claim("409,706 tweets naming 6 companies, 56 days of 2015", ("tweets",),
           lambda _, run: (f"{run['none', 'writes.rows']:,} rows, {run['none', 'partitions.total']} keys, the "
-                          "busiest of "
-                          f"{run['none', 'partitions.all.rows.max']:,}; days hold up to "
+                          f"busiest of {run['none', 'partitions.all.rows.max']:,}; days hold up to "
                           f"{run['time', 'partitions.closed.rows.max']:,}, probabilistic partitions "
                           f"{run['probabilistic', 'partitions.closed.rows.max']:,}"),
           YES, "6 companies of whom one has 44 % of the tweets"),
@@ -475,29 +479,28 @@ TRACES = Part("traces", (
                           f"{run['time', 'partitions.all.rows.p50']}, the largest "
                           f"{run['time', 'partitions.all.rows.max']:,}; the largest probabilistic partition "
                           f"{run['probabilistic', 'partitions.all.rows.max']:,}, 2560 being meant"),
-          YES, "the mean of 86 is that company's own. A burst of a few minutes is what windows cannot be cut for"),
+          YES, "the mean of 86 is that company's own. A burst of a few minutes is what windows cannot be cut "
+               "for"),
     Claim("28,185 requests to two services in one hour", ("facts/trace-requests",),
           lambda _, run: (f"{run['none', 'writes.rows']:,} rows, {run['none', 'partitions.total']} keys; 640 "
-                          "rows make "
-                          f"{megabytes(run, 'count', 'partitions.closed.bytes.min')} to "
+                          f"rows make {megabytes(run, 'count', 'partitions.closed.bytes.min')} to "
                           f"{megabytes(run, 'count', 'partitions.closed.bytes.max')}"),
           YES, "equal rows, unequal bytes"),
     Claim("38,537 sensor frames by 370 gateways, one with a third of all; 83 % of its day slots are empty",
           ("facts/trace-frames",),
           lambda _, run: (f"{run['none', 'partitions.total']} keys, the busiest with "
                           f"{percent(run['none', 'partitions.all.rows.max'] / run['none', 'writes.rows'])}; "
-                          "partitions "
-                          f"of a read of the newest 50: days {run['time', PARTITIONS]:.0f}, of them empty "
-                          f"{run['time', 'reads.empty_partitions_per_read']:.0f}; count "
-                          f"{run['count', PARTITIONS]:.2f}, "
-                          f"probabilistic {run['probabilistic', PARTITIONS]:.2f}"),
-          YES, "83 % between a gateway's first frame and its last; a reader walks over more, as it comes later"),
-    Claim("26,412 file changes by 356 paths over six years, up to 282 in one second", ("facts/trace-changes",),
-          lambda _, run: (f"{run['none', 'writes.rows']:,} rows, {run['none', 'partitions.total']} keys, up to "
-                          f"{run['none', 'peak.rows_per_second_one_partition']} of one key in a second; "
-                          "partitions of a "
-                          f"read of the newest 50: months {run['time', PARTITIONS]:.2f}, probabilistic "
+                          f"partitions of a read of the newest 50: days {run['time', PARTITIONS]:.0f}, of "
+                          f"them empty {run['time', 'reads.empty_partitions_per_read']:.0f}; count "
+                          f"{run['count', PARTITIONS]:.2f}, probabilistic "
                           f"{run['probabilistic', PARTITIONS]:.2f}"),
+          YES, "83 % between a gateway's first frame and its last; a reader walks over more, as it comes "
+               "later"),
+    Claim("26,412 file changes by 356 paths over six years, up to 282 in one second", ("facts/trace-changes",),
+          lambda _, run: (f"{run['none', 'writes.rows']:,} rows, {run['none', 'partitions.total']} keys, up "
+                          f"to {run['none', 'peak.rows_per_second_one_partition']} of one key in a second; "
+                          f"partitions of a read of the newest 50: months {run['time', PARTITIONS]:.2f}, "
+                          f"probabilistic {run['probabilistic', PARTITIONS]:.2f}"),
           YES, "282 are of all paths together, 268 of one"),
 ))
 
