@@ -60,7 +60,7 @@ static struct lab_result *run(const char *format, ...)
     char text[4096];
     struct sim_error error = {0};
     struct lab_scenario *scenario;
-    struct lab_result *result;
+    struct lab_result *result = NULL;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
