@@ -172,6 +172,7 @@ static void back_off(struct bk_idgen *idgen, int64_t now_ns)
     bool is_over = (config->attempts != 0 && idgen->attempts >= config->attempts) ||
                    (config->backoff_limit_ns != 0 && wait_ns > config->backoff_limit_ns);
     if (is_over) {
+        idgen->step = IDGEN_IDLE;
         idgen->status = BK_ERROR_CONTENDED;
         idgen->attempts = 0;
         idgen->is_wanted = false;

@@ -855,6 +855,21 @@ static void test_a_take_after_a_failure_begins_anew(void **state)
                "1004 take 0 -> write 7:1104\n");
 }
 
+/* A lock that is denied outright leaves nothing to give back, and so ends without another action. */
+static void test_a_take_after_a_denied_lock_begins_anew(void **state)
+{
+    (void)state;
+    struct bk_idgen_config config = with_lwt();
+    config.attempts = 1;
+    struct story *story = begin(&config);
+    take(story, 1000);
+    not_applied(story, 1001, true, 8, 1500);
+    take(story, 1002);
+    end(story, "1000 take 0 -> lock if 0 0 then 7 1100\n"
+               "1001 no: 8 1500 -> failed: the lock could not be had within the limits of its back-off\n"
+               "1002 take 0 -> lock if 0 0 then 7 1102\n");
+}
+
 static void test_configs_that_cannot_be_are_refused(void **state)
 {
     (void)state;
@@ -919,6 +934,7 @@ int main(void)
         cmocka_unit_test(test_a_free_lock_that_others_take_first_is_left_to_them),
         cmocka_unit_test(test_misuse_changes_nothing),
         cmocka_unit_test(test_a_take_after_a_failure_begins_anew),
+        cmocka_unit_test(test_a_take_after_a_denied_lock_begins_anew),
         cmocka_unit_test(test_configs_that_cannot_be_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
