@@ -36,6 +36,7 @@ static enum bk_status count_in(const struct bk_history *history, uint32_t era, s
 static enum bk_status advance_count(const struct bk_history *history, struct bk_history_state *state,
                                     const struct bk_row *row, struct bk_effect *effect);
 static bool has_older(const struct bk_history *history, const struct bk_query *query, uint32_t era);
+static void go_down(struct bk_history_reader *reader, uint64_t rows, const struct bk_reader *next);
 static enum bk_status open_reader(const struct bk_history *history, uint32_t number,
                                   const struct bk_history_state *state, const struct bk_query *query,
                                   uint64_t rows_before, struct bk_reader *out);
@@ -224,10 +225,7 @@ bool bk_history_read_next(const struct bk_history *history, struct bk_history_re
         if (is_enough || reader->reader.status != BK_OK || !has_older(history, &reader->query, reader->era) ||
             open_reader(history, reader->era - 1, NULL, &reader->query, rows, &next) != BK_OK)
             return false;
-        reader->rows_before = rows;
-        reader->partitions_before = bk_history_partitions_asked(reader);
-        reader->reader = next;
-        reader->era--;
+        go_down(reader, rows, &next);
     }
     return true;
 }
@@ -402,9 +400,9 @@ static enum bk_status begin_era(const struct bk_history *history, const struct b
 {
     uint32_t first = first_of_kind(history), before = state->opened < first ? first : state->opened;
     struct bk_era_start start = before == first ? (struct bk_era_start){0, 0} : state->starts[before];
-    struct bk_route last = {.bucket = start.bucket - 1};
     if (state->key.bucket < 0 || start.bucket < 0)
         return BK_ERROR_STATE;
+    struct bk_route last = {.bucket = start.bucket - 1};
     if (row->sequence > start.sequence) {
         enum bk_status status = count_in(history, before, start, row->sequence - 1, &last);
         if (status != BK_OK)
@@ -460,6 +458,20 @@ static enum bk_status advance_count(const struct bk_history *history, struct bk_
 static bool has_older(const struct bk_history *history, const struct bk_query *query, uint32_t era)
 {
     return era > 0 && era < history->count && query->birth_ns < history->eras[era].from_ns;
+}
+
+/* To the era below. What may be asked is a limit of the whole read, and so is what is told of its order. */
+static void go_down(struct bk_history_reader *reader, uint64_t rows, const struct bk_reader *next)
+{
+    const struct bk_reader *above = &reader->reader;
+    uint64_t partitions_max = above->partitions_max - above->partitions_asked;
+    enum bk_order order = above->order > next->order ? above->order : next->order;
+    reader->rows_before = rows;
+    reader->partitions_before += above->partitions_asked;
+    reader->reader = *next;
+    reader->reader.partitions_max = partitions_max;
+    reader->reader.order = order;
+    reader->era--;
 }
 
 /* state: of an era that keeps one; else it may be NULL. */

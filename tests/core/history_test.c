@@ -379,6 +379,50 @@ static void hash_eras_are_read_one_after_the_other(void **unused)
     assert_int_equal(step.bucket_high, 3);
 }
 
+/* What a read may ask is one limit for all of its eras, and their order is the loosest of any. */
+static void limit_and_order_are_of_the_whole_read(void **unused)
+{
+    (void)unused;
+    struct bk_strategy one, four;
+    struct bk_history history;
+    struct bk_history_reader reader;
+    struct bk_read_step step;
+    bk_strategy_hash(1, &one);
+    bk_strategy_hash(4, &four);
+    bk_history_begin(&one, &history);
+    assert_int_equal(bk_history_change(&history, 1, &four), BK_OK);
+    assert_int_equal(bk_history_change(&history, 2, &one), BK_OK);
+    struct bk_query query = {.kind = BK_QUERY_ALL, .now_ns = 3, .partitions_max = 6};
+    for (uint64_t max = 1; max <= 6; max++) {
+        query.partitions_max = max;
+        assert_int_equal(bk_history_read_begin(&history, NULL, &query, &reader), BK_OK);
+        while (bk_history_read_next(&history, &reader, &step))
+            bk_read_found(&reader.reader, 1);
+        assert_int_equal(bk_history_partitions_asked(&reader), max);
+        assert_int_equal(reader.reader.status, max < 6 ? BK_ERROR_WALK_TOO_LONG : BK_OK);
+        assert_int_equal(reader.reader.order, BK_ORDER_MERGED);
+    }
+}
+
+/* No host has any business to tell such a start. */
+static void a_start_below_all_buckets_is_refused(void **unused)
+{
+    (void)unused;
+    struct bk_strategy ten;
+    struct bk_history history;
+    struct bk_history_state state;
+    struct bk_route route;
+    bk_strategy_count(10, &ten);
+    bk_history_begin(&ten, &history);
+    assert_int_equal(bk_history_change(&history, 1, &ten), BK_OK);
+    assert_int_equal(bk_history_change(&history, 2, &ten), BK_OK);
+    memset(&state, 0, sizeof state);
+    state.opened = 1;
+    state.starts[1].bucket = INT64_MIN;
+    assert_int_equal(bk_history_route(&history, &state, &(struct bk_row){2, 0, 0, 0}, &route),
+                     BK_ERROR_STATE);
+}
+
 static void a_count_begins_anew(void **unused)
 {
     (void)unused;
@@ -554,6 +598,8 @@ int main(void)
         cmocka_unit_test(one_era_is_the_strategy),
         cmocka_unit_test(windows_go_on_where_the_old_ones_end),
         cmocka_unit_test(hash_eras_are_read_one_after_the_other),
+        cmocka_unit_test(limit_and_order_are_of_the_whole_read),
+        cmocka_unit_test(a_start_below_all_buckets_is_refused),
         cmocka_unit_test(a_count_begins_anew),
         cmocka_unit_test(a_count_above_the_new_threshold_rolls_next),
         cmocka_unit_test(the_last_bucket_is_never_passed),

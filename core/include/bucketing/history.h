@@ -85,7 +85,7 @@ enum bk_status bk_history_advance(const struct bk_history *history, struct bk_hi
 
 /* A read: eras from that of the reader's time down to that of the birth, one bk_reader after the other. */
 struct bk_history_reader {
-    struct bk_reader reader;    /* of the era; its counts are of that alone */
+    struct bk_reader reader;    /* of the era; its counts are of that alone, its order of the whole read */
     uint32_t era;               /* the lowest that it covers */
     uint64_t rows_before;       /* found in the eras above */
     uint64_t partitions_before; /* asked there */
