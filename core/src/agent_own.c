@@ -83,7 +83,8 @@ static void ask(struct bk_agent *agent, struct operation *operation, int64_t now
         bk_agent_go(operation, STEP_OWN_ROWS);
         return;
     }
-    if (operation->known.columns[BK_BUCKET] >= BUCKET_LAST) {
+    /* A state row that stands so far back is not made good by one row. */
+    if (operation->known.columns[BK_BUCKET] >= BUCKET_LAST || ++operation->recounts > CAS_TRIES_MAX) {
         bk_agent_finish(operation, BK_OPERATION_REFUSED);
         return;
     }

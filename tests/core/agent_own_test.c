@@ -378,6 +378,27 @@ static void test_memory_last_bucket_full_refuses_rows(void **state)
              "1020 A0 writes 7: done refused\n");
 }
 
+/* Or a host that tells nothing else. */
+static void test_memory_that_finds_every_bucket_full_refuses_the_row(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct actor a = source_of(&story, BK_SOURCE_MEMORY);
+    write_row(&a, 1000, 7, false);
+    is_absent(&a, 1000, 0);
+    for (int raised = 0; raised < 64; raised++) {
+        found_rows(&a, 1000, 0, 1000);
+        applied(&a, 1000, 0);
+    }
+    assert_null(strstr(story.text, "done"));
+    found_rows(&a, 1000, 0, 1000);
+    assert_non_null(strstr(story.text, "found 1000: done refused\n"));
+    /* The next one goes on from there. */
+    write_row(&a, 1001, 7, false);
+    assert_non_null(strstr(story.text, "1001 A0 writes 7: set bucket=65 "));
+    free(a.agent);
+}
+
 /* It has nothing inside that tells where it stands. */
 static void test_memory_moved_while_it_asks_goes_on(void **state)
 {
@@ -426,6 +447,7 @@ int main(void)
         cmocka_unit_test(test_memory_of_a_key_that_the_cache_has_no_room_for_is_counted_again),
         cmocka_unit_test(test_memory_of_a_key_that_never_keeps_its_place_refuses_the_row),
         cmocka_unit_test(test_memory_last_bucket_full_refuses_rows),
+        cmocka_unit_test(test_memory_that_finds_every_bucket_full_refuses_the_row),
         cmocka_unit_test(test_memory_moved_while_it_asks_goes_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
