@@ -84,6 +84,7 @@ enum bk_status bk_agent_init(void *memory, size_t size, const struct bk_agent_co
     lay_out(config, agent, &needed);
     if (config->history.count == 0)
         bk_history_begin(&config->strategy, &agent->config.history);
+    agent->config.strategy = agent->config.history.eras[agent->config.history.count - 1].strategy;
     agent->wake_ns = INT64_MAX;
     agent->free_count = config->operations;
     for (uint32_t i = 0; i < config->operations; i++)

@@ -59,11 +59,13 @@ struct known {
 struct operation {
     enum step step;
     bool is_read, ack_due, waits_for_outcome, is_retry, fired, counted, was_unknown;
+    bool is_outdated;                          /* begun by a history that was replaced since */
     bool adds;                                 /* what STEP_COUNT writes has this row in it */
     bool is_placed, is_new_key, start_is_kept; /* BK_GUARDED: the row is stored; a read found no state row */
     uint32_t tries;                            /* of the action as it stands, after the first */
     uint32_t lost;     /* conditional updates that somebody else got ahead of, in counting or in locking */
-    uint32_t recounts; /* after a conditional count whose outcome was unknown */
+    uint32_t recounts; /* after a conditional count whose outcome was unknown; of BK_SOURCE_MEMORY: buckets
+                          that it found full */
     uint32_t waits;    /* for a lock that somebody holds */
     uint64_t key;
     int64_t bucket;

@@ -13,9 +13,12 @@ enum bk_status bk_agent_change(struct bk_agent *agent, const struct bk_history *
         return status;
     agent->config.history = *history;
     agent->config.strategy = history->eras[history->count - 1].strategy;
-    /* What is remembered of empty windows goes by the old numbers. */
+    /* What is remembered of empty windows, and what reads under way have yet to learn, goes by the old
+     * numbers. */
     size_t entries = (size_t)agent->memory_sets * CACHE_WAYS;
     memset((char *)agent + agent->memory_at, 0, entries * sizeof(struct memory_entry));
+    for (uint32_t i = 0; i < agent->config.operations; i++)
+        bk_agent_operations(agent)[i].is_outdated = true;
     return BK_OK;
 }
 

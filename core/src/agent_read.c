@@ -87,7 +87,7 @@ static size_t add_start(struct bk_bucket_start *starts, size_t count, int64_t bu
 static void ask_next_rows(struct bk_agent *agent, struct operation *operation)
 {
     struct bk_read_step step;
-    const struct memory_entry *entry = memory_find(agent, operation->key);
+    const struct memory_entry *entry = operation->is_outdated ? NULL : memory_find(agent, operation->key);
     struct bk_reader *reader = &operation->reader.reader;
     if (bk_read_next_known(reader, entry == NULL ? NULL : &entry->empties, &step) ||
         bk_history_read_next(&agent->config.history, &operation->reader, &step))
@@ -103,7 +103,8 @@ static void learn_empties(struct bk_agent *agent, struct operation *operation, u
     struct bk_reader reader = operation->reader.reader;
     struct bk_read_step step;
     /* Windows are remembered by their plain numbers. */
-    if (agent->memory_sets == 0 || agent->config.history.count > 1 || !bk_read_next(&reader, &step))
+    if (agent->memory_sets == 0 || agent->config.history.count > 1 || operation->is_outdated ||
+        !bk_read_next(&reader, &step))
         return;
     struct memory_entry *entry = memory_of(agent, operation->key);
     uint64_t count = (uint64_t)(step.bucket_high - step.bucket_low) + 1;

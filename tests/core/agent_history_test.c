@@ -169,6 +169,57 @@ static void a_count_is_full_by_the_rows_own_time(void **unused)
     }
 }
 
+/* The strategy beside a history tells the kind alone: rows and readers both go by the eras. */
+static void a_history_of_one_era_holds_in_place_of_the_strategy(void **unused)
+{
+    (void)unused;
+    struct bk_strategy ten, four, day, hour;
+    uint32_t operation;
+    bk_strategy_count(10, &ten);
+    bk_strategy_count(4, &four);
+    struct bk_history history = history_of(&four, NULL, 0);
+    struct bk_agent *agent = agent_of(&ten, &history);
+    struct bk_row row = {0, 39, 0, 0};
+    assert_int_equal(bk_agent_write(agent, 0, 1, &row, &operation), BK_OK);
+    assert_int_equal(next(agent, BK_ACT_PUT_ROW).bucket, 9);
+    assert_int_equal(bk_agent_read_latest(agent, 0, 1, 0, 39, 10, BK_PLAN_DEFAULT, &operation), BK_OK);
+    assert_int_equal(next(agent, BK_ACT_READ_ROWS).step.bucket_high, 9);
+    /* The window of now is not closed, whatever the hours of the strategy say. */
+    bk_strategy_time(DAY_NS, 0, &day);
+    bk_strategy_time(DAY_NS / 24, 0, &hour);
+    history = history_of(&day, NULL, 0);
+    agent = agent_of(&hour, &history);
+    assert_int_equal(walk(agent, 3 * DAY_NS, 3, 0), 4);
+    assert_int_equal(walk(agent, 3 * DAY_NS, 3, 3), 1);
+}
+
+/* A read that was under way when the windows became others neither tells nor asks what is remembered. */
+static void a_change_parts_reads_under_way_from_the_memory(void **unused)
+{
+    (void)unused;
+    struct bk_strategy day, ten;
+    uint32_t operation;
+    bk_strategy_time(DAY_NS, 0, &day);
+    bk_strategy_time(10 * DAY_NS, 0, &ten);
+    struct bk_agent *agent = agent_of(&day, NULL);
+    assert_int_equal(bk_agent_read_latest(agent, 40 * DAY_NS, 1, 0, 0, 10, BK_PLAN_DEFAULT, &operation),
+                     BK_OK);
+    struct bk_action old = next(agent, BK_ACT_READ_ROWS);
+    applied(agent, 40 * DAY_NS, &old, 0, 1);
+    old = next(agent, BK_ACT_READ_ROWS);
+    assert_int_equal(old.step.bucket_high, 39);
+    struct bk_history history = history_of(&ten, NULL, 0);
+    assert_int_equal(bk_agent_change(agent, &history), BK_OK);
+    for (int64_t bucket = 38; bucket >= 2; bucket--) {
+        applied(agent, 400 * DAY_NS, &old, 0, 1);
+        old = next(agent, BK_ACT_READ_ROWS);
+        assert_int_equal(old.step.bucket_high, bucket);
+    }
+    assert_int_equal(walk(agent, 40 * DAY_NS, 4, 0), 5);
+    applied(agent, 400 * DAY_NS, &old, 0, 1);
+    assert_int_equal(next(agent, BK_ACT_READ_ROWS).step.bucket_high, 1);
+}
+
 static void what_does_not_fit_is_refused(void **unused)
 {
     (void)unused;
@@ -204,6 +255,8 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(an_agent_goes_by_its_history),
                                        cmocka_unit_test(a_change_holds_from_its_date),
                                        cmocka_unit_test(a_count_is_full_by_the_rows_own_time),
+                                       cmocka_unit_test(a_history_of_one_era_holds_in_place_of_the_strategy),
+                                       cmocka_unit_test(a_change_parts_reads_under_way_from_the_memory),
                                        cmocka_unit_test(what_does_not_fit_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,8 +63,9 @@ enum bk_source {
 
 struct bk_agent_config {
     struct bk_strategy strategy; /* without a greatest age (BK_ERROR_AGE) */
-    struct bk_history history;   /* the eras of its settings, all of the strategy's kind, of BK_COUNT one at
-                                    most; count 0: the strategy throughout */
+    struct bk_history
+        history; /* the eras of its settings, all of the strategy's kind, of BK_COUNT one at
+                    most; count 0: the strategy throughout; else of that only the kind is looked at */
     enum bk_coordination coordination; /* where bk_kind_fires(); else BK_SINGLE */
     enum bk_counter counter;
     enum bk_source source; /* BK_COUNT only; else BK_SOURCE_EXTERNAL */
@@ -208,7 +209,8 @@ enum bk_status bk_agent_read(struct bk_agent *agent, int64_t now_ns, uint64_t ke
                              const struct bk_query *query, uint32_t *operation);
 /* From now on the agent goes by this history: at its host's deploy, say. Rows that have a bucket keep it, and
  * retries go there. Dates that lie ahead make all agents agree wherever each hears of them in time; ones that
- * do not, agents that have not yet heard disagree with. Errors: BK_ERROR_NULL, those of bk_history_check(),
+ * do not, agents that have not yet heard disagree with. A read under way ends its era by the old history, and
+ * goes on by this one. Errors: BK_ERROR_NULL, those of bk_history_check(),
  * BK_ERROR_ERA_KIND; then nothing has changed. */
 enum bk_status bk_agent_change(struct bk_agent *agent, const struct bk_history *history);
 /* What became of the operation's action; one outcome an action. NOT_APPLIED where the action has no
