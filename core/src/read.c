@@ -71,7 +71,7 @@ bool bk_read_next_known(struct bk_reader *reader, const struct bk_empties *known
         int64_t next = bk_empties_pass(known, reader->next), low;
         if (next < reader->floor)
             next = reader->floor - 1;
-        reader->partitions_spared += (uint64_t)(reader->next - next);
+        reader->partitions_spared += (uint64_t)reader->next - (uint64_t)next;
         reader->next = next;
         if (next < reader->floor)
             return false;
@@ -129,7 +129,7 @@ uint64_t bk_read_skip_to(struct bk_reader *reader, int64_t bucket)
     if (skipped > left)
         skipped = left - left % width;
     reader->partitions_asked += skipped;
-    reader->next -= (int64_t)skipped;
+    reader->next = (int64_t)((uint64_t)reader->next - skipped);
     if (skipped > 0)
         reader->step_open = false;
     return skipped;

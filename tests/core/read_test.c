@@ -314,6 +314,22 @@ static void test_read_reports_out_of_turn_change_nothing(void **state)
     bk_read_found(NULL, 1);
 }
 
+/* All 2^63 buckets that a count can have, at once. */
+static void test_read_skips_as_many_buckets_as_there_are(void **state)
+{
+    (void)state;
+    struct bk_strategy strategy;
+    struct bk_reader reader;
+    struct bk_read_step step;
+    const struct bk_key_state newest = {.bucket = INT64_MAX};
+    const struct bk_query query = {.kind = BK_QUERY_ALL, .partitions_max = UINT64_MAX};
+    assert_int_equal(bk_strategy_count(1, &strategy), BK_OK);
+    assert_int_equal(bk_read_begin(&strategy, &newest, &query, &reader), BK_OK);
+    assert_true(bk_read_skip_to(&reader, -1) == UINT64_C(1) << 63);
+    assert_int_equal(reader.next, -1);
+    assert_false(bk_read_next(&reader, &step));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -323,6 +339,7 @@ int main(void)
         cmocka_unit_test(test_read_time_walks_from_now_to_birth),
         cmocka_unit_test(test_read_misuse_is_refused_without_steps),
         cmocka_unit_test(test_read_reports_out_of_turn_change_nothing),
+        cmocka_unit_test(test_read_skips_as_many_buckets_as_there_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
