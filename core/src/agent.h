@@ -6,7 +6,8 @@
 
 #include "bucketing/agent.h"
 
-#define COLUMNS_ALL ((1u << BK_COLUMN_COUNT) - 1)
+#define BIT(column) (1u << (column))
+#define COLUMNS_ALL (BIT(BK_COLUMN_COUNT) - 1)
 #define CACHE_WAYS  4u
 /* No roll goes beyond it, whatever bucket a host tells. */
 #define BUCKET_LAST (INT64_MAX - 1)
@@ -128,6 +129,8 @@ void bk_agent_cache_forget(struct bk_agent *agent, uint64_t key);
 /* NULL when the cache does not hold the key. Only of the sources that keep one. */
 struct own *bk_agent_cache_own(const struct bk_agent *agent, uint64_t key);
 bool bk_agent_has_own(const struct bk_agent_config *config);
+/* Of a table of so many sets, the first entry of the key's. */
+size_t bk_agent_set_at(uint64_t key, uint32_t sets);
 
 /* agent.c: of all operations on a key, the one that asks for what the others wait for. */
 bool bk_agent_asks(const struct bk_agent *agent, const struct operation *operation);

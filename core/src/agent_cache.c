@@ -57,13 +57,17 @@ void bk_agent_cache_forget(struct bk_agent *agent, uint64_t key)
         entry->is_used = false;
 }
 
-static struct cache_entry *set_of(const struct bk_agent *agent, uint64_t key)
+size_t bk_agent_set_at(uint64_t key, uint32_t sets)
 {
     /* Fibonacci hashing: the high half of the product picks the set. */
     uint64_t high = key * UINT64_C(0x9e3779b97f4a7c15) >> 32;
-    size_t set = (size_t)(high * agent->cache_sets >> 32);
+    return (size_t)(high * sets >> 32) * CACHE_WAYS;
+}
+
+static struct cache_entry *set_of(const struct bk_agent *agent, uint64_t key)
+{
     char *cache = (char *)(uintptr_t)(const void *)agent + agent->cache_at;
-    return (struct cache_entry *)(void *)cache + set * CACHE_WAYS;
+    return (struct cache_entry *)(void *)cache + bk_agent_set_at(key, agent->cache_sets);
 }
 
 static struct cache_entry *entry_of(const struct bk_agent *agent, uint64_t key)

@@ -3,8 +3,6 @@
  * to come, a reset. */
 #include "agent.h"
 
-#define BIT(column) (1u << (column))
-
 static int64_t count_of(const struct bk_agent *agent, const struct operation *operation);
 static int64_t minus(int64_t a, int64_t b);
 static void raise_bucket(const struct bk_agent *agent, struct operation *operation, int64_t now_ns);

@@ -91,7 +91,7 @@ static void plan_take(struct bk_agent *agent, struct operation *operation)
         return;
     }
     operation->next = operation->known;
-    operation->next.mask = (1u << BK_COLUMN_COUNT) - 1;
+    operation->next.mask = COLUMNS_ALL;
     operation->next.columns[BK_COUNTER] = given + wanted;
     operation->next.columns[BK_BUCKET] = bucket_of(agent, given + wanted - 1);
     operation->step = STEP_NUMBER_TAKE;

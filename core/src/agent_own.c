@@ -5,8 +5,6 @@
  * the key's others are parked. */
 #include "agent.h"
 
-#define BIT(column) (1u << (column))
-
 static bool is_counted(const struct bk_agent *agent, const struct operation *operation,
                        const struct own *own);
 static struct own *own_of(const struct bk_agent *agent, const struct operation *operation, int64_t now_ns);
@@ -123,7 +121,7 @@ static void take_raised(struct bk_agent *agent, struct operation *operation, int
     struct own *own = bk_agent_cache_own(agent, operation->key);
     bool is_cold = own == NULL || own->is_cold;
     struct known stored = operation->next;
-    stored.mask = (1u << BK_COLUMN_COUNT) - 1;
+    stored.mask = COLUMNS_ALL;
     stored.learned_ns = operation->asked_ns;
     operation->known = stored;
     bk_agent_cache_store(agent, now_ns, operation->key, &stored);

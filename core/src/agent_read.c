@@ -148,7 +148,6 @@ static struct memory_entry *memory_set(struct bk_agent *agent, uint64_t key)
 {
     if (agent->memory_sets == 0)
         return NULL;
-    uint64_t high = key * UINT64_C(0x9e3779b97f4a7c15) >> 32; /* Fibonacci hashing, as in the cache */
-    size_t set = (size_t)(high * agent->memory_sets >> 32);
-    return (struct memory_entry *)(void *)((char *)agent + agent->memory_at) + set * CACHE_WAYS;
+    struct memory_entry *memory = (struct memory_entry *)(void *)((char *)agent + agent->memory_at);
+    return memory + bk_agent_set_at(key, agent->memory_sets);
 }

@@ -6,8 +6,6 @@
 
 #include "agent.h"
 
-#define BIT(column) (1u << (column))
-
 static void route_by(struct bk_agent *agent, struct operation *operation, const struct known *known,
                      int64_t now_ns);
 static bool is_forgotten(const struct bk_agent *agent, const struct operation *operation, int64_t now_ns);

@@ -5,9 +5,7 @@
 
 #include <string.h>
 
-#define BIT(column) (1u << (column))
-#define ALL         ((1u << BK_COLUMN_COUNT) - 1)
-#define PLACE       (BIT(BK_PLACE_TIME) | BIT(BK_PLACE_ID))
+#define PLACE (BIT(BK_PLACE_TIME) | BIT(BK_PLACE_ID))
 
 static bool count_is_due(const struct bk_agent *agent, const struct operation *operation, int64_t now_ns);
 static void take_rows(struct bk_agent *agent, struct operation *operation, const struct bk_outcome *outcome);
@@ -49,7 +47,7 @@ void bk_agent_sum_outcome(struct bk_agent *agent, struct operation *operation, i
         take_rows(agent, operation, outcome);
     } else if (is_applied && step == STEP_SUM_STORE) {
         struct known stored = operation->next;
-        stored.mask = ALL;
+        stored.mask = COLUMNS_ALL;
         stored.learned_ns = operation->asked_ns;
         bk_agent_learn(agent, operation, &stored, now_ns);
         bk_agent_finish(operation, BK_OPERATION_OK);
@@ -94,7 +92,7 @@ void bk_agent_sum_fill(const struct bk_agent *agent, const struct operation *ope
         break;
     default: /* STEP_NUMBER_TAKE, STEP_SUM_STORE, STEP_OWN_RAISE */
         out->kind = is_conditional ? BK_ACT_CAS_STATE : BK_ACT_WRITE_STATE;
-        out->mask = operation->known.mask == 0 ? ALL : operation->next.mask;
+        out->mask = operation->known.mask == 0 ? COLUMNS_ALL : operation->next.mask;
         out->if_mask = is_conditional ? operation->known.mask : 0;
         memcpy(out->columns, operation->next.columns, sizeof out->columns);
         if (is_conditional)
@@ -144,7 +142,7 @@ static void plan_sum(const struct bk_agent *agent, struct operation *operation,
     int64_t counted = known[BK_COUNTER] > 0 ? known[BK_COUNTER] : 0, room = INT64_MAX - 1 - counted;
     int64_t sum = counted + (outcome->rows < (uint64_t)room ? (int64_t)outcome->rows : room);
     operation->next = operation->known;
-    operation->next.mask = ALL;
+    operation->next.mask = COLUMNS_ALL;
     operation->next.columns[BK_COUNTER] = sum;
     operation->next.columns[BK_SUM_TIME] = outcome->columns[BK_PLACE_TIME];
     operation->next.columns[BK_SUM_ID] = outcome->columns[BK_PLACE_ID];
