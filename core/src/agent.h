@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of an agent: one block of memory that holds the header, the cache, the operations and two rings
- * of operation numbers. Everything is found by offset, so the block may be moved. */
+/* The inside of an agent: one block of memory that holds the header, the operations, the cache with what the
+ * agent alone knows of its keys, two rings of operation numbers, and the memory of empty windows. Everything
+ * is found by offset, so the block may be moved. */
 #ifndef BUCKETING_AGENT_PRIVATE_H
 #define BUCKETING_AGENT_PRIVATE_H
 

@@ -7,11 +7,11 @@
  * Stripe s of n hands out s, s + n, s + 2n ... and has a lock and a last identifier of its own.
  *
  * Two kinds of lock:
- *  - columns, as Astyanax's ColumnPrefixDistributedRowLock: write a column of one's own into the stripe's
+ * - columns, as Astyanax's ColumnPrefixDistributedRowLock: write a column of one's own into the stripe's
  * lock row, read all of its columns; who finds his own alone has the lock, others delete theirs and back off.
  * A column that has run out by the reader's clock is stale and does not count. It holds as long as no two
- *    clocks differ by more than lock_lasts_ns - lease_ns, and reads meet acknowledged writes (R + W > RF).
- *  - LWT: a row of owner and end that is compared and set. The last identifier is compared and set too, so
+ * clocks differ by more than lock_lasts_ns - lease_ns, and reads meet acknowledged writes (R + W > RF).
+ * - LWT: a row of owner and end that is compared and set. The last identifier is compared and set too, so
  * that no batch is leased twice whatever clocks say: the lock only keeps contenders out of each other's way.
  *
  * The last identifier is written with itself as its timestamp, so that the largest stays whatever the order

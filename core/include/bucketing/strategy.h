@@ -88,9 +88,8 @@ enum bk_status bk_strategy_weighted(uint64_t bytes, uint64_t threshold, struct b
  * takes it away: the key rolls at every line of the grid of multiples of max_age_ns since 1970 that it has a
  * row beyond. It is a grid, and not an age since a bucket's first row, because windows of time-window
  * compaction lie on such grids too, and so buckets end with them, and rows of one TTL die with their bucket
- * within one such span. Errors: BK_ERROR_NULL, BK_ERROR_AGE (below 1000, or another kind); *strategy then
- * stays as it is.
- */
+ * within one such span. Errors: BK_ERROR_NULL, BK_ERROR_AGE (below 1000, or another kind), those of
+ * bk_strategy_check(); *strategy then stays as it is. */
 enum bk_status bk_strategy_max_age(int64_t max_age_ns, struct bk_strategy *strategy);
 
 /* Whether a struct that was filled by hand, or came from a file, is one that a constructor could have made.
