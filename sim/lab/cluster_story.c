@@ -9,6 +9,8 @@
 
 static const char *const column_names[BK_COLUMN_COUNT] = {"bucket", "counter", "last_change", "next_change"};
 static const char *const guarded_names[BK_COLUMN_COUNT] = {"bucket", "before", "start", "until"};
+/* Of rows that are counted: how many, and the place of the last of them. */
+static const char *const sum_names[BK_COLUMN_COUNT] = {"bucket", "counted", "last_time", "last_id"};
 static const char *const lock_names[] = {"owner", "until"};
 
 static void columns_text(const struct lab_cluster_run *run, bool is_lock, const int64_t *columns,
@@ -156,19 +158,26 @@ static void columns_text(const struct lab_cluster_run *run, bool is_lock, const 
 {
     size_t used = 0;
     bool is_guarded = !is_lock && run->config.coordination == BK_GUARDED;
+    bool is_sum = !is_lock && run->config.source == BK_SOURCE_INCREMENTAL;
     buffer[0] = '\0';
     for (unsigned i = 0; i < (is_lock ? 2u : (unsigned)BK_COLUMN_COUNT); i++) {
         if ((mask >> i & 1) == 0)
             continue;
         bool is_time = is_lock      ? i == BK_LOCK_UNTIL
                        : is_guarded ? i != BK_GUARDED_BUCKET
+                       : is_sum     ? i == BK_SUM_TIME
                                     : i == BK_LAST_CHANGE || i == BK_NEXT_CHANGE;
-        const char *const *names = is_lock ? lock_names : is_guarded ? guarded_names : column_names;
+        const char *const *names = is_lock      ? lock_names
+                                   : is_guarded ? guarded_names
+                                   : is_sum     ? sum_names
+                                                : column_names;
         const char *name = names[i], *comma = used > 0 ? ", " : "";
         int length;
         if (is_guarded && is_time && columns[i] == INT64_MIN)
             length = snprintf(buffer + used, size - used, "%s%s = the beginning", comma, name);
-        else if (is_time && (is_guarded || columns[i] != 0))
+        else if (is_sum && i >= BK_SUM_TIME && columns[i] == INT64_MIN)
+            length = snprintf(buffer + used, size - used, "%s%s = none", comma, name);
+        else if (is_time && (is_guarded || is_sum || columns[i] != 0))
             length = snprintf(buffer + used, size - used, "%s%s = %.6f s", comma, name,
                               lab_seconds(run, columns[i]));
         else if (is_lock && i == BK_LOCK_OWNER)
