@@ -10,6 +10,7 @@
 
 static void fill_heading(const struct lab_result *result, struct report_arena *arena,
                          struct report_chart *chart);
+static const char *source_of_numbers(struct report_arena *arena, const struct lab_strategy_result *result);
 static const char *settings_of_kind(struct report_arena *arena, const struct bk_strategy *strategy);
 static const char *source_of(struct report_arena *arena, const char *source);
 
@@ -43,13 +44,43 @@ void report_legend_add(struct report_chart *chart, enum report_ink ink, const ch
     chart->legend[chart->legend_count++] = (struct report_legend){.ink = ink, .text = text};
 }
 
-const char *report_settings(struct report_arena *arena, const struct bk_strategy *strategy)
+const char *report_settings(struct report_arena *arena, const struct lab_strategy_result *result)
 {
+    const struct bk_strategy *strategy = &result->strategy;
     const char *settings = settings_of_kind(arena, strategy);
+    if (strategy->kind == BK_COUNT) {
+        settings = report_text(arena, "%s%s", settings, source_of_numbers(arena, result));
+    }
     if (strategy->max_age_ns == 0) {
         return settings;
     }
     return report_text(arena, "%s, at most %s", settings, report_duration(arena, strategy->max_age_ns));
+}
+
+static const char *source_of_numbers(struct report_arena *arena, const struct lab_strategy_result *result)
+{
+    const char *every =
+        result->every_rows > 0
+            ? report_text(arena, "%s rows", report_exact(arena, result->every_rows, REPORT_ROWS))
+            : report_duration(arena, result->every_ns);
+    switch (result->source) {
+    case BK_SOURCE_EXTERNAL:
+        break;
+    case BK_SOURCE_COUNTER:
+        return ", numbers of a counter column";
+    case BK_SOURCE_LWT:
+        return ", numbers by LWT";
+    case BK_SOURCE_LEASE:
+        return report_text(arena, ", numbers leased by %s",
+                           report_exact(arena, result->lease_rows, REPORT_ROWS));
+    case BK_SOURCE_INCREMENTAL:
+        return report_text(arena, ", new ones counted every %s", every);
+    case BK_SOURCE_SCAN:
+        return report_text(arena, ", all counted every %s", every);
+    case BK_SOURCE_MEMORY:
+        return ", counted by their writer";
+    }
+    return "";
 }
 
 static const char *settings_of_kind(struct report_arena *arena, const struct bk_strategy *strategy)
@@ -94,7 +125,7 @@ void report_panel_name(struct report_arena *arena, const struct lab_strategy_res
 {
     const char *kind = bk_kind_name(strategy->strategy.kind);
     panel->label = report_clean(arena, strategy->label);
-    panel->detail = report_settings(arena, &strategy->strategy);
+    panel->detail = report_settings(arena, strategy);
     if (strategy->label != NULL && strcmp(strategy->label, kind) != 0) {
         panel->detail = report_text(arena, "%s: %s", kind, panel->detail);
     }

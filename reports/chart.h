@@ -214,8 +214,8 @@ void report_changes_fill(const struct lab_result *result, struct report_arena *a
 void report_curves_fill(const struct report_curves *curves, struct report_arena *arena,
                         struct report_chart *chart);
 void report_legend_add(struct report_chart *chart, enum report_ink ink, const char *text);
-/* "9 bits, threshold 40" */
-const char *report_settings(struct report_arena *arena, const struct bk_strategy *strategy);
+/* "9 bits, threshold 40"; "20.5K rows, numbers leased by 100" */
+const char *report_settings(struct report_arena *arena, const struct lab_strategy_result *result);
 /* Label and settings of a strategy; the settings begin with its kind where the label is another word. */
 void report_panel_name(struct report_arena *arena, const struct lab_strategy_result *strategy,
                        struct report_panel *panel);
