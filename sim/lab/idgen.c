@@ -306,7 +306,7 @@ static void set_tick(struct lab_cluster_run *run, uint32_t number)
         return;
     int64_t now_ns = sim_queue_now(&run->queue), clock_ns = lab_agent_clock(run, number);
     int64_t due_ns = deadline_ns <= clock_ns ? now_ns
-                     : clock_ns < 0 && deadline_ns - INT64_MAX > clock_ns
+                     : clock_ns < 0 && deadline_ns > INT64_MAX + clock_ns
                          ? SIM_QUEUE_TIME_MAX
                          : lab_until(now_ns, deadline_ns - clock_ns);
     agent->tick = lab_push(run, due_ns, LAB_EVENT_TICK, number);
