@@ -19,6 +19,7 @@ struct era_partition {
     uint64_t rows_in_second;
     uint64_t last_row; /* number within the key */
     uint32_t regime;   /* that wrote last */
+    bool is_reopened;  /* got a row after it was closed */
 };
 
 struct lab_era_lane {
@@ -38,6 +39,9 @@ static struct era_partition *partition_of(struct lab_era_lane *eras, struct lab_
 static size_t first_above(const struct lab_era_lane *eras, int64_t bucket);
 static void watch_peak(struct era_partition *partition, struct lab_tally *tally,
                        const struct lab_batch *batch, size_t from, size_t to);
+static void watch_closed(const struct lab_era_lane *eras, const struct lab_regimes *regimes,
+                         struct era_partition *partition, struct lab_tally *tally,
+                         const struct lab_batch *batch, size_t from, size_t to);
 static bool holds_newer(const struct lab_era_lane *eras, int64_t low, int64_t high, uint64_t number);
 static bool is_closed(const struct lab_era_lane *eras, const struct lab_regimes *regimes,
                       const struct era_partition *partition, int64_t end_ns);
@@ -86,6 +90,8 @@ void lab_eras_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
         partition->last_row = batch->first_row + end - 1;
         eras->is_unordered = eras->is_unordered || batch->own_ns != NULL;
         watch_peak(partition, tally, batch, from, end);
+        if (batch->own_ns != NULL)
+            watch_closed(eras, settings->regimes, partition, tally, batch, from, end);
         sim_placement_add(&lane->placement, route.bucket, end - from);
         struct bk_row last = {own_ns[end - 1], batch->first_row + end - 1, batch->ids[end - 1],
                               lab_batch_bytes(batch, end - 1, end)};
@@ -109,11 +115,12 @@ void lab_eras_read(struct lab_lane *lane, const struct lab_lane_settings *settin
         return;
     enter(lane, settings->regimes, event->now_ns);
     const struct bk_history *history = &settings->regimes->items[eras->regime].history;
-    enum bk_plan plan = settings->strategy->kind == BK_HASH ? BK_PLAN_ALL : read->plan;
+    struct bk_query query;
     struct bk_history_reader reader;
     struct bk_read_step step;
-    enum bk_status status = bk_history_read_latest(history, &eras->state, event->now_ns, event->birth_ns,
-                                                   read->rows, plan, &reader);
+    lab_read_query(settings->scenario, settings->way, LAB_READ_LATEST, event->now_ns, event->birth_ns,
+                   &query);
+    enum bk_status status = bk_history_read_begin(history, &eras->state, &query, &reader);
     assert(status == BK_OK);
     (void)status;
     int64_t high = INT64_MIN, low = INT64_MAX; /* asked */
@@ -139,6 +146,9 @@ void lab_eras_read(struct lab_lane *lane, const struct lab_lane_settings *settin
     done.due = event->key_rows < read->rows ? event->key_rows : read->rows;
     done.partitions = bk_history_partitions_asked(&reader);
     done.empties = done.partitions - done.filled;
+    done.order = reader.reader.order;
+    done.is_cut = reader.reader.status == BK_ERROR_WALK_TOO_LONG;
+    done.is_early = done.order == BK_ORDER_NONE && reader.reader.next >= reader.reader.floor;
     /* Where old buckets are forgotten, others may give as many rows as were asked for, but older ones. */
     if (done.rows >= done.due && eras->regime > 0 && !eras->is_unordered)
         done.is_stale = holds_newer(eras, low, high, event->key_rows - done.due);
@@ -276,6 +286,19 @@ static void watch_peak(struct era_partition *partition, struct lab_tally *tally,
         partition->rows_in_second++;
         if (partition->rows_in_second > tally->peak_rows_per_s)
             tally->peak_rows_per_s = partition->rows_in_second;
+    }
+}
+
+static void watch_closed(const struct lab_era_lane *eras, const struct lab_regimes *regimes,
+                         struct era_partition *partition, struct lab_tally *tally,
+                         const struct lab_batch *batch, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++) {
+        if (!is_closed(eras, regimes, partition, batch->times_ns[i]))
+            continue;
+        tally->rows_into_closed++;
+        tally->reopened += !partition->is_reopened;
+        partition->is_reopened = true;
     }
 }
 
