@@ -11,6 +11,7 @@
 #include "cluster_run.h"
 #include "kernel/digest.h"
 #include "kernel/time.h"
+#include "stream.h"
 
 #define PROGRESS_EVENTS 65536u
 #define QUEUE_CAPACITY  4096u
@@ -25,6 +26,7 @@ struct crew {
     _Atomic size_t next;
 };
 
+static bool make_rows(const struct lab_scenario *scenario, struct lab_rows **out, struct sim_error *error);
 static void *work(void *argument);
 static struct lab_cluster_run *run_strategy(struct crew *crew, size_t index, struct sim_error *error);
 static bool begin(struct lab_cluster_run *run, struct sim_error *error);
@@ -46,7 +48,7 @@ bool lab_cluster_scenario(const struct lab_scenario *scenario, uint32_t jobs, st
     *out = NULL;
     if (scenario->identifiers.present)
         rows = NULL;
-    else if (!lab_rows_create(scenario, &rows, error))
+    else if (!make_rows(scenario, &rows, error))
         return false;
     struct crew crew = {.scenario = scenario, .rows = rows, .progress = progress, .story = story};
     pthread_t threads[LAB_STRATEGIES_MAX];
@@ -76,6 +78,20 @@ bool lab_cluster_scenario(const struct lab_scenario *scenario, uint32_t jobs, st
     free(crew.errors);
     lab_rows_destroy(rows);
     return ok;
+}
+
+/* Clocks may be wrong by their bound on either side; one that jumps further makes its agent's reads fail. */
+static bool make_rows(const struct lab_scenario *scenario, struct lab_rows **out, struct sim_error *error)
+{
+    int64_t start_ns, end_ns, bound_ns = scenario->agents.clock_bound_ns;
+    if (!lab_rows_create(scenario, out, error))
+        return false;
+    lab_rows_span(*out, &start_ns, &end_ns);
+    if (lab_check_walks(scenario, start_ns - bound_ns, end_ns + bound_ns, error))
+        return true;
+    lab_rows_destroy(*out);
+    *out = NULL;
+    return false;
 }
 
 static void *work(void *argument)
@@ -202,6 +218,10 @@ static bool begin_keys(struct lab_cluster_run *run, struct sim_error *error)
         }
         lab_reads_begin(run, i);
     }
+    if (run->scenario->row_ttl_ns > 0) {
+        run->arrivals_pending++;
+        lab_push(run, run->end_ns, LAB_EVENT_END, 0);
+    }
     if (is_named && run->story_key == LAB_NO_KEY)
         return sim_fail(error, SIM_ERROR_INPUT, "%s: no key is named '%s'; made keys are key-0 to key-%u",
                         run->scenario->path, run->story->key, run->key_count - 1);
@@ -268,6 +288,9 @@ static void dispatch(struct lab_cluster_run *run, const struct sim_event *event)
         break;
     case LAB_EVENT_DEPLOY:
         lab_deploy(run, event->target, (uint32_t)event->a);
+        break;
+    case LAB_EVENT_END:
+        run->arrivals_pending--;
         break;
     case LAB_EVENT_FAULT_END:
         lab_fault_end(run, event->target);
@@ -338,7 +361,8 @@ static const char *event_name(uint32_t kind)
                                         [LAB_EVENT_DELETE_TIMEOUT] = "a client gives up a delete",
                                         [LAB_EVENT_TAKE] = "a client wants an identifier",
                                         [LAB_EVENT_IDS_END] = "the last moment",
-                                        [LAB_EVENT_DEPLOY] = "an agent is given new settings"};
+                                        [LAB_EVENT_DEPLOY] = "an agent is given new settings",
+                                        [LAB_EVENT_END] = "the last moment"};
     const char *name = kind < sizeof names / sizeof *names ? names[kind] : cass_event_name(kind);
     return name != NULL ? name : "unknown";
 }

@@ -48,6 +48,7 @@ enum lab_event {
     LAB_EVENT_TAKE,           /* target: client that wants its next identifier; a: its life */
     LAB_EVENT_IDS_END,
     LAB_EVENT_DEPLOY, /* target: agent; a: change of the strategy */
+    LAB_EVENT_END,    /* of a run whose rows expire: until then they do */
 };
 
 /* A tag of an action: agent, operation, serial. That of a delete has the highest bit. */
