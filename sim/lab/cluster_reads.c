@@ -68,7 +68,10 @@ void lab_read_event(struct lab_cluster_run *run, uint32_t key_index, enum lab_re
         status = bk_agent_read(run->agents[chosen].agent, now_ns, key_index,
                                key->rows > 0 ? key->rows - 1 : 0, &query, &number);
     }
-    if (status != BK_ERROR_BUSY) {
+    if (status == BK_ERROR_WALK_TOO_LONG) { /* a clock has jumped further than windows can be walked over */
+        run->tally.reads_failed++;
+        lab_story_tell(run, key_index, "agent %u would have to walk too far, and does not read", chosen);
+    } else if (status != BK_ERROR_BUSY) {
         assert(status == BK_OK);
         struct lab_host_operation *operation = lab_agent_begun(run, chosen, number, key_index);
         operation->is_read = true;

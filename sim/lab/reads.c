@@ -5,6 +5,8 @@
 
 #include "kernel/sampler.h"
 
+static int64_t before(int64_t time_ns, int64_t span_ns);
+
 void lab_read_clock_begin(struct lab_read_clock *clock, const struct lab_scenario *scenario,
                           enum lab_read_kind kind, uint64_t entity, double share, int64_t start_ns)
 {
@@ -43,10 +45,15 @@ void lab_read_query(const struct lab_scenario *scenario, const struct lab_strate
     out->rows = read->rows;
     out->now_ns = now_ns;
     out->birth_ns = birth_ns;
-    /* Times are from 1970 to 2262, and spans below a century, so that nothing overflows. */
-    out->until_ns = now_ns - read->age_ns;
-    out->from_ns = out->until_ns - read->span_ns;
+    out->until_ns = before(now_ns, read->age_ns);
+    out->from_ns = before(out->until_ns, read->span_ns);
     out->partitions_max = scenario->reads.limit;
+}
+
+/* A clock that jumps, and a history that is loaded, reach far from the years that a scenario may name. */
+static int64_t before(int64_t time_ns, int64_t span_ns)
+{
+    return time_ns < INT64_MIN + span_ns ? INT64_MIN : time_ns - span_ns;
 }
 
 /* What a lazy read found stands in no order when it is of several buckets, and the newest rows may be in

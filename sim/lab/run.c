@@ -109,11 +109,6 @@ static bool check(const struct lab_scenario *scenario, struct sim_error *error)
             return false;
     }
     const struct wl_workload *workload = &scenario->workload;
-    if (wl_has_own_times(workload) && scenario->reads.kinds[LAB_READ_RANGE].rate_per_s > 0)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s: reads of a range of times that rows do not come in need agents, whose cluster "
-                        "keeps them in order; add agents, or leave out reads.range",
-                        scenario->path);
     return scenario->trace_path != NULL ||
            lab_check_walks(scenario, workload->start_ns, workload->start_ns + workload->duration_ns, error);
 }

@@ -4,6 +4,7 @@
 
 #include "kernel/time.h"
 #include "scenario_part.h"
+#include "workload/rows.h"
 
 #define LATE_DEFAULT SIM_MINUTE
 #define AT_ONCE_MAX  4096
@@ -112,6 +113,12 @@ bool lab_reads_complete(struct lab_reader *reader, const struct lab_node *root)
                                "'%s' stands beside a strategy with 'then', whose newest rows alone are read; "
                                "remove one of them",
                                names[kind]);
+        if (read != NULL && kind == LAB_READ_RANGE && wl_has_own_times(&scenario->workload) &&
+            lab_node_find(root, "agents") == NULL)
+            return lab_fail_at(
+                &reader->tree, &read->name_place,
+                "'range' of times that rows do not come in needs agents, whose cluster keeps them "
+                "in order; add 'agents: {count: N}', or remove this");
     }
     return true;
 }

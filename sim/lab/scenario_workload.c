@@ -163,10 +163,15 @@ bool lab_workload_complete(struct lab_reader *reader, const struct lab_node *roo
     const struct lab_node *trace = lab_node_find(root, "trace");
     const struct lab_node *row = lab_node_find(root, "row");
     scenario->has_start = lab_node_find(root, "start") != NULL;
-    scenario->has_row_bytes = lab_node_find(row, "bytes") != NULL;
+    const struct lab_node *bytes = lab_node_find(row, "bytes");
+    scenario->has_row_bytes = bytes != NULL;
+    if (bytes != NULL) {
+        scenario->row_bytes_line = bytes->name_place.line;
+        scenario->row_bytes_column = bytes->name_place.column;
+    }
     /* The fields' ranges leave nothing to refuse here. */
     if (sim_size_prepare(&workload->row_bytes) != 0)
-        return lab_fail_at(&reader->tree, &lab_node_find(row, "bytes")->place,
+        return lab_fail_at(&reader->tree, &bytes->place,
                            "these figures make no law of sizes; write them as in {lognormal: {mean: 350, "
                            "sigma: 1.0}}");
     if (!check_source(reader, root) || !check_end(reader, root))

@@ -219,8 +219,8 @@ bool lab_check_trace_bytes(const struct lab_scenario *scenario, bool has_counts,
     if (has_counts || !scenario->has_row_bytes)
         return true;
     return sim_fail(error, SIM_ERROR_INPUT,
-                    "%s: row.bytes stands beside a trace whose lines have their own bytes; remove row.bytes",
-                    scenario->path);
+                    "%s:%d:%d: 'bytes' stands beside a trace whose lines have their own; remove it",
+                    scenario->path, scenario->row_bytes_line, scenario->row_bytes_column);
 }
 
 void lab_stream_result_clear(struct lab_stream_result *result, size_t strategy_count)

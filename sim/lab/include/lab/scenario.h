@@ -119,7 +119,8 @@ struct lab_scenario {
     struct wl_workload
         workload;       /* of a trace: start, duration (0: the whole trace), row_bytes, row_cells, seed */
     bool has_start;     /* of a trace: rows before workload.start_ns are left out */
-    bool has_row_bytes; /* `row.bytes` was given; workload.row_bytes is the default else */
+    bool has_row_bytes; /* `row.bytes` was given, here; workload.row_bytes is the default else */
+    int row_bytes_line, row_bytes_column;
     int64_t row_ttl_ns; /* 0: rows stay */
     struct lab_deletes deletes;
     struct lab_identifiers identifiers; /* present: all strategies are idgen, and there are no rows */
