@@ -3,10 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gone.h"
 #include "scenario_part.h"
 
 static bool choose(struct lab_reader *reader, const struct lab_node *root);
 static bool check_strategies(struct lab_reader *reader, const struct lab_node *root);
+static bool counts_rows_again(const struct lab_strategy *strategy);
 static bool fail_needs_agents(struct lab_reader *reader, const struct lab_node *node);
 static bool check_cluster(struct lab_reader *reader, const struct lab_node *root);
 static bool check_levels(struct lab_reader *reader, const struct lab_node *cluster);
@@ -58,6 +60,10 @@ static bool check_strategies(struct lab_reader *reader, const struct lab_node *r
             return fail_needs_agents(reader, lab_node_find(settings, "counter"));
         if (!is_cluster && strategy->every_ns != 0)
             return fail_needs_agents(reader, lab_node_find(settings, "every_time"));
+        if (!is_cluster && lab_rows_go(scenario) && counts_rows_again(strategy))
+            return lab_fail_value(reader, lab_node_find(settings, "counter"),
+                                  "it counts rows that are there, and some go before they are counted, which "
+                                  "only agents see; add 'agents: {count: N}', or use memory");
         if (is_cluster && strategy->strategy.max_age_ns != 0)
             return lab_fail_value(reader, lab_node_find(settings, "max_age"),
                                   "agents keep no ages; remove this, or 'agents'");
@@ -69,6 +75,11 @@ static bool check_strategies(struct lab_reader *reader, const struct lab_node *r
             return false;
     }
     return true;
+}
+
+static bool counts_rows_again(const struct lab_strategy *strategy)
+{
+    return strategy->source == BK_SOURCE_SCAN || strategy->source == BK_SOURCE_INCREMENTAL;
 }
 
 static bool fail_needs_agents(struct lab_reader *reader, const struct lab_node *node)
