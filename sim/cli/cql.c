@@ -98,6 +98,11 @@ static bool check(const struct lab_scenario *scenario, const char *label, struct
 {
     for (size_t i = 0; i < scenario->strategy_count; i++) {
         const struct lab_strategy *strategy = &scenario->strategies[i];
+        if (strategy->is_idgen)
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            "%s:%d:%d: strategy '%s' hands out identifiers, and 'cql' is for rows; "
+                            "docs/idgen.md says what it stores",
+                            scenario->path, strategy->line, strategy->column, strategy->label);
         const char *problem = lab_statements_problem(scenario, i);
         if (problem != NULL && (label == NULL || strcmp(label, strategy->label) == 0))
             return sim_fail(error, SIM_ERROR_INPUT, "%s:%d:%d: strategy '%s' %s", scenario->path,
