@@ -19,7 +19,7 @@ static const struct cli_option options[] = {
     {"row-bytes", "SIZE",
      "with --weighted: all rows are so large, and the odds are\n"
      "exact; without it they are bounds for rows up to SIZE"},
-    {"threshold", "T", "rows that count until the partition is full"},
+    {"threshold", "T", "increments until the partition is full"},
     {"below", "N", "show P(rows < N); repeatable"},
     {"above", "N", "show P(rows > N); repeatable"},
     {"quantile", "P",
@@ -251,7 +251,7 @@ static void print_plain(const struct question *question)
 {
     const struct tune_law *law = &question->law;
     char label[64];
-    printf("rows of a partition until %" PRIu64 " increment%s, each row incrementing with chance %.9g\n\n",
+    printf("rows of a partition until %" PRIu64 " increment%s, one a row with chance %.9g\n\n",
            law->threshold, law->threshold == 1 ? "" : "s", law->p);
     printf("  %-28s %20.17g\n", "mean", tune_mean_rows(law));
     printf("  %-28s %20.17g\n", "standard deviation", tune_stddev_rows(law));

@@ -57,9 +57,10 @@ static bool read_law(const struct cli_args *args, struct question *out, struct s
 {
     struct tune_weighted *law = &out->law;
     if (cli_has(args, "bits") || cli_has(args, "probability"))
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: 'odds' takes --weighted alone of --weighted, --bits and --probability; "
-                        "leave the others out");
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "bucketlab: 'odds' takes one of --bits, --probability and --weighted; leave the others "
+            "out");
     if (!cli_has(args, "threshold"))
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: 'odds' needs --threshold; write --threshold 40");
     out->has_rows = cli_has(args, "row-bytes");
@@ -187,9 +188,9 @@ static void print_plain(const struct question *question, const struct cli_args *
     char size[CLI_NUMBER_SIZE], row[CLI_NUMBER_SIZE], label[64];
     cli_size(law->bytes, size);
     cli_size(law->row_bytes, row);
-    printf("bytes of a partition until %" PRIu64 " increment%s, one for each %s, ", law->threshold,
+    printf("bytes of a partition until %" PRIu64 " increment%s of %s each, ", law->threshold,
            law->threshold == 1 ? "" : "s", size);
-    printf("rows of %s%s\n\n", exact ? "" : "any sizes up to ", exact ? row : size);
+    printf("rows of %s%s\n\n", exact ? "" : "up to ", exact ? row : size);
     printf("  %-28s %20.17g\n", "mean",
            exact ? tune_weighted_mean_bytes(law) : (double)law->bytes * (double)law->threshold);
     printf("  %-28s %20.17g\n", exact ? "standard deviation" : "standard deviation, at most",
