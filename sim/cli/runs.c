@@ -23,12 +23,15 @@ const struct cli_command cli_runs = {
     .run = runs,
 };
 
-#define NAME_COLUMNS 20
+/* Of the column with the names: as wide as they are, as far as a row then fits 80 columns. */
+#define NAME_COLUMNS_LEAST 8
+#define NAME_COLUMNS_MOST  27
 
 static json_t *as_json(const struct store_run_row *rows, size_t count);
 static json_t *row_as_json(const struct store_run_row *row);
 static void print_table(const struct store_run_row *rows, size_t count);
-static void print_name(const char *name);
+static int name_columns(const struct store_run_row *rows, size_t count);
+static void print_name(const char *name, int columns);
 
 static int runs(const struct cli_args *args, struct sim_error *error)
 {
@@ -79,7 +82,8 @@ static json_t *row_as_json(const struct store_run_row *row)
 
 static void print_table(const struct store_run_row *rows, size_t count)
 {
-    printf("%4s  %-*s  %6s  %5s  %-8s  %-20s\n", "run", NAME_COLUMNS, "scenario", "seed", "rows", "expected",
+    int columns = name_columns(rows, count);
+    printf("%4s  %-*s  %6s  %5s  %-8s  %s\n", "run", columns, "scenario", "seed", "rows", "expected",
            "stored");
     for (size_t i = 0; i < count; i++) {
         const struct store_run_row *row = &rows[i];
@@ -91,14 +95,28 @@ static void print_table(const struct store_run_row *rows, size_t count)
         else if (row->expects > 0)
             snprintf(expected, sizeof expected, "%" PRId64 " FAILED", row->expects_failed);
         printf("%4" PRId64 "  ", row->run);
-        print_name(row->scenario_name);
-        printf("  %6" PRIu64 "  %5s  %-8s  %-20s\n", row->seed, size, expected, created);
+        print_name(row->scenario_name, columns);
+        printf("  %6" PRIu64 "  %5s  %-8s  %s\n", row->seed, size, expected, created);
     }
 }
 
-static void print_name(const char *name)
+static int name_columns(const struct store_run_row *rows, size_t count)
+{
+    size_t most = NAME_COLUMNS_LEAST;
+    for (size_t i = 0; i < count; i++) {
+        size_t width = cli_text_width(rows[i].scenario_name);
+        most = width > most && width <= NAME_COLUMNS_MOST ? width : most;
+    }
+    return (int)most;
+}
+
+/* One that is wider than the column has a line of its own. */
+static void print_name(const char *name, int columns)
 {
     size_t width = cli_text_width(name);
     cli_print_text(stdout, name);
-    printf("%*s", width < NAME_COLUMNS ? (int)(NAME_COLUMNS - width) : 0, "");
+    if (width > (size_t)columns)
+        printf("\n%*s", 6 + columns, "");
+    else
+        printf("%*s", columns - (int)width, "");
 }
