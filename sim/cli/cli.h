@@ -95,6 +95,9 @@ void cli_help(const struct cli_command *command, FILE *stream);
 void cli_print_text(FILE *stream, const char *text);
 /* Columns of a terminal that text takes, a character of UTF-8 counting one. */
 size_t cli_text_width(const char *text);
+/* A space and text to stdout, which stands at `column`; broken at spaces so that lines end by column 80.
+ * Returns the column after it. */
+size_t cli_print_wrapped(const char *text, size_t column);
 
 #define CLI_NUMBER_SIZE 32
 /* Three significant digits in at most `width` columns (4 or more): "12345", "123k", "1.23M". */

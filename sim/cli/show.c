@@ -73,8 +73,7 @@ static bool print_run(const struct store_run_info *info, const struct lab_result
         cli_settings(strategy, settings);
         printf("  ");
         cli_print_text(stdout, strategy->label);
-        printf("%*s  %s: %s\n", width < 13 ? (int)(13 - width) : 0, "", bk_kind_name(strategy->strategy.kind),
-               settings);
+        printf("%*s  %s: %s\n", width < 13 ? (int)(13 - width) : 0, "", lab_result_kind(strategy), settings);
     }
     if (scenario != NULL && !cli_warnings_print(stdout, scenario, error))
         return false;

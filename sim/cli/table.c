@@ -21,6 +21,7 @@ static void print_sizes(const struct lab_metrics *metrics, bool is_closed);
 static void print_overwritten(const struct lab_result *result);
 static void print_expects(const struct lab_result *result, bool has_colour);
 static void settings_of_kind(const struct lab_strategy_result *result, char *buffer);
+static void add_source(const struct lab_strategy_result *result, char *buffer);
 static void add_coordination(const struct lab_strategy_result *result, char *buffer);
 
 void cli_print_result(const struct lab_result *result)
@@ -37,7 +38,7 @@ void cli_print_result(const struct lab_result *result)
     for (size_t i = 0; i < result->strategy_count; i++)
         has_open_only |= print_strategy(&result->strategies[i], has_colour);
     printf("\ntiny: closed with few rows; over: above a limit; ops/1000: extra operations\n"
-           "per 1000 rows; part/read: partitions that an average read of newest rows asks\n");
+           "per 1000 rows; part/read: partitions that a read asks on average\n");
     if (has_open_only)
         printf("*: none has closed; sizes of the open ones\n");
     print_overwritten(result);
@@ -53,13 +54,17 @@ static void print_overwritten(const struct lab_result *result)
     for (size_t i = 0; i < result->strategy_count; i++) {
         const struct lab_strategy_result *strategy = &result->strategies[i];
         double lost = cli_figure(&strategy->metrics, "rows.overwritten");
-        char gone[CLI_NUMBER_SIZE], all[CLI_NUMBER_SIZE];
+        char gone[CLI_NUMBER_SIZE], all[CLI_NUMBER_SIZE], told[2 * CLI_NUMBER_SIZE + 64];
         if (!(lost > 0))
             continue;
         cli_grouped((uint64_t)lost, gone);
         cli_grouped((uint64_t)cli_figure(&strategy->metrics, "writes.rows"), all);
         cli_print_text(stdout, strategy->label);
-        printf(": %s of %s rows were replaced by later ones with the same primary key\n", gone, all);
+        putchar(':');
+        snprintf(told, sizeof told, "%s of %s rows were replaced by later ones with the same primary key",
+                 gone, all);
+        cli_print_wrapped(told, cli_text_width(strategy->label) + 1);
+        putchar('\n');
     }
 }
 
@@ -111,6 +116,7 @@ static void settings_of_kind(const struct lab_strategy_result *result, char *buf
         return;
     case BK_COUNT:
         snprintf(buffer, CLI_SETTINGS_SIZE, "rows %" PRIu64, strategy->of.count.rows);
+        add_source(result, buffer);
         return;
     case BK_PROBABILISTIC:
         if (strategy->of.probabilistic.chance_denominator == 0)
@@ -136,6 +142,29 @@ static void settings_of_kind(const struct lab_strategy_result *result, char *buf
         break;
     }
     snprintf(buffer, CLI_SETTINGS_SIZE, "one partition a key");
+}
+
+/* Where the numbers come from, unless the rows have them. */
+static void add_source(const struct lab_strategy_result *result, char *buffer)
+{
+    static const char *const sources[] = {"external",    "counter", "lwt",   "lease",
+                                          "incremental", "scan",    "memory"};
+    char span[CLI_NUMBER_SIZE];
+    size_t used = strlen(buffer);
+    if (result->source == BK_SOURCE_EXTERNAL)
+        return;
+    used +=
+        (size_t)snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", counter %s", sources[result->source]);
+    if (result->source == BK_SOURCE_LEASE)
+        snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", batch %" PRIu64, result->lease_rows);
+    if (result->source != BK_SOURCE_INCREMENTAL && result->source != BK_SOURCE_SCAN)
+        return;
+    if (result->every_rows != 0)
+        used += (size_t)snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", every %" PRIu64 " row%s",
+                                 result->every_rows, result->every_rows == 1 ? "" : "s");
+    cli_duration(result->every_ns, span);
+    if (result->every_ns != 0)
+        snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", every %s", span);
 }
 
 /* Of a run with agents: without them there is nothing to coordinate. */
@@ -193,11 +222,12 @@ static void print_heading(const struct lab_result *result)
     sim_time_format(result->start_ns, start);
     sim_time_format(result->end_ns, end);
     print_title(result);
-    printf("\n%s row%s of %s key%s, %s to %s", rows, result->rows == 1 ? "" : "s", keys,
-           result->keys == 1 ? "" : "s", start, end);
+    putchar('\n');
+    int column = printf("%s row%s of %s key%s, %s to %s", rows, result->rows == 1 ? "" : "s", keys,
+                        result->keys == 1 ? "" : "s", start, end);
     if (result->source != NULL && strcmp(result->source, "made") != 0) {
-        fputs(", from ", stdout);
-        cli_print_text(stdout, result->source);
+        putchar(',');
+        cli_print_wrapped(result->source, cli_print_wrapped("from", (size_t)column + 1));
     }
     fputs("\n\n", stdout);
 }
@@ -206,8 +236,8 @@ static void print_title(const struct lab_result *result)
 {
     cli_print_text(stdout, result->scenario_name);
     if (result->about != NULL && result->about[0] != '\0') {
-        fputs(": ", stdout);
-        cli_print_text(stdout, result->about);
+        putchar(':');
+        cli_print_wrapped(result->about, cli_text_width(result->scenario_name) + 1);
     }
 }
 

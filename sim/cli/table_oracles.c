@@ -37,9 +37,9 @@ void cli_print_oracles(const struct lab_result *result)
     printf("\nby the oracles findable, newest, agreement, monotone, no_gaps, no_duplicates,\n"
            "bounded, conserved, live (docs/oracles.md). newst: rows stored after which a\n"
            "reader gets others than the newest; gaps: buckets; bound: partitions; consv:\n"
-           "differences; live: keys; else rows. -: has no meaning for that strategy\n");
+           "differences; live: keys; else rows. -: not judged for that strategy\n");
     if (lacks_live(result))
-        printf("live is not judged: too little of the run is left after its faults\n");
+        printf("live is not judged: settings change, or too little is left after the last fault\n");
 }
 
 static void print_cell(double value, bool has_colour)

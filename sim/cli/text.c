@@ -6,22 +6,34 @@
 
 #include "kernel/time.h"
 
+#define LINE_COLUMNS 80
+
+static void print_part(FILE *stream, const char *text, size_t length);
+static size_t part_width(const char *text, size_t length);
 static int scaled(double value, const char *const *units, size_t width, char *buffer);
 
 void cli_print_text(FILE *stream, const char *text)
 {
-    for (; *text != '\0'; text++) {
-        unsigned char c = (unsigned char)*text;
-        fputc(c < 0x20 || c == 0x7f ? '?' : c, stream);
-    }
+    print_part(stream, text, strlen(text));
 }
 
 size_t cli_text_width(const char *text)
 {
-    size_t width = 0;
-    for (; *text != '\0'; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80;
-    return width;
+    return part_width(text, strlen(text));
+}
+
+size_t cli_print_wrapped(const char *text, size_t column)
+{
+    for (;; text++) {
+        size_t length = strcspn(text, " "), width = part_width(text, length);
+        bool fits = column + 1 + width <= LINE_COLUMNS;
+        putchar(fits ? ' ' : '\n');
+        print_part(stdout, text, length);
+        column = fits ? column + 1 + width : width;
+        text += length;
+        if (*text == '\0')
+            return column;
+    }
 }
 
 void cli_compact(double value, size_t width, char *buffer)
@@ -86,6 +98,22 @@ void cli_grouped(uint64_t value, char *buffer)
             *buffer++ = ',';
     }
     *buffer = '\0';
+}
+
+static void print_part(FILE *stream, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        fputc(c < 0x20 || c == 0x7f ? '?' : c, stream);
+    }
+}
+
+static size_t part_width(const char *text, size_t length)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < length; i++)
+        width += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return width;
 }
 
 static int scaled(double value, const char *const *units, size_t width, char *buffer)

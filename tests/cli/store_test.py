@@ -41,6 +41,35 @@ class StoreTest(ProgramTest):
         self.assertEqual([line.split()[:3] for line in lines], [["run", "scenario", "seed"], ["2", "small", "4"],
                                                                 ["1", "small", "3"]])
 
+    def test_runs_with_long_names_keep_their_columns(self):
+        self.write("a-scenario-of-middling-name.yaml", SMALL.replace("name: small\n", ""))
+        self.write("long.yaml", SMALL.replace("name: small", "name: a-scenario-with-a-very-long-name"))
+        for name in ["small.yaml", "a-scenario-of-middling-name.yaml", "long.yaml"]:
+            self.good("run", name, "--no-charts", "--quiet")
+        lines = self.good("runs").splitlines()
+        self.assertEqual(lines[1].split(), ["3", "a-scenario-with-a-very-long-name"])
+        self.assertEqual({line.rindex("  ") for line in lines if line != lines[1]}, {lines[2].rindex("  ")})
+        self.assertEqual([len(line) for line in lines[2:]], [80, 80, 80])
+
+    def test_show_tells_where_numbers_come_from(self):
+        sources = ["counter", "lease, batch: 50", "scan", "incremental, every_rows: 7"]
+        strategies = ", ".join(f"{{count: {{rows: 100, label: c{i}, counter: {one}}}}}"
+                               for i, one in enumerate(sources))
+        self.write("ways.yaml", SMALL.split("strategies:")[0] + f"strategies: [{strategies}]\n")
+        self.good("run", "ways.yaml", "--no-charts", "--quiet")
+        told = [line.split(": ", 1)[1] for line in self.good("show", "last").splitlines() if " count: rows" in line]
+        self.assertEqual(told, ["rows 100, counter counter", "rows 100, counter lease, batch 50",
+                                "rows 100, counter scan, every 1 row", "rows 100, counter incremental, every 7 rows"])
+
+    def test_long_sentences_are_broken(self):
+        about = "wörds and words " * 20
+        self.write("about.yaml", SMALL.replace("name: small", f"name: small\nabout: {about}"))
+        lines = self.good("run", "about.yaml", "--no-charts", "--quiet").splitlines()
+        self.assertLessEqual(max(map(len, lines)), 80)
+        text = "\n".join(lines[:5])
+        self.assertTrue(text.replace("\n", " ").startswith("small: " + about.strip()), text)
+        self.assertGreater(len(lines[0]), 74)
+
     def test_report_draws_the_same_bytes_as_run(self):
         self.good("run", "small.yaml", "--quiet", "--out", "a", "--format", "png,svg,pdf")
         named = self.good("report", "1", "--out", "b", "--format", "png,svg,pdf").splitlines()
