@@ -7,7 +7,7 @@ import unittest
 
 from program import PROGRAM, ProgramTest
 
-COMMANDS = ["run", "odds", "token", "bucket-of", "runs", "show", "report", "replay", "init", "fuzz", "cql"]
+COMMANDS = ["init", "run", "cql", "fuzz", "odds", "runs", "show", "report", "replay", "token", "bucket-of"]
 
 
 class UsageTest(ProgramTest):
@@ -34,14 +34,14 @@ class UsageTest(ProgramTest):
 
     def test_unknown_command_has_a_suggestion(self):
         self.assertEqual(self.bad(2, "rnu"), "bucketlab: no command 'rnu'; did you mean 'run'?")
-        self.assertIn("the commands are: run, odds,", self.bad(2, "zzzzzz"))
+        self.assertIn("the commands are: init, run, cql,", self.bad(2, "zzzzzz"))
         self.assertIn("did you mean 'odds'?", self.bad(2, "help", "ods"))
 
     def test_command_of_a_later_version_says_so(self):
         for command in ["tune", "sweep", "merge", "check", "diff"]:
             text = self.bad(2, command, "x.yaml")
             self.assertTrue(text.startswith(f"bucketlab: '{command}' is not in this version; "
-                                            "this version has: run, "), text)
+                                            "this version has: init, run, "), text)
 
     def test_unknown_option_has_a_suggestion(self):
         self.assertEqual(self.bad(2, "odds", "--thresold", "4"),
