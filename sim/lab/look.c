@@ -36,6 +36,7 @@ struct outlook {
     double top_share;        /* of all writes, at one time, to the busiest partition */
     double top_rate;         /* rows/s to it */
     double top_rows;         /* written to the largest partition */
+    double usual_rows;       /* written to a usual one of the same key */
     double mean_rows;        /* the same of a key that writes as much as the mean of all */
     double distinct;         /* different primary keys that a partition can have; INFINITY: no end */
     double row_bytes, cells; /* of a row */
@@ -46,7 +47,8 @@ struct outlook {
 
 static void prepare(struct outlook *outlook, const struct lab_scenario *scenario, size_t number);
 static double partition_share(const struct lab_design *design);
-static double rows_in(const struct outlook *outlook, double rate);
+static double rows_in(const struct outlook *outlook, double rate, double sigmas);
+static double counters_of_key(const struct outlook *outlook);
 static double rows_of_increment(const struct outlook *outlook);
 static double window_s(const struct bk_strategy *strategy);
 static double distinct_keys(const struct lab_scenario *scenario);
@@ -133,8 +135,9 @@ static void prepare(struct outlook *outlook, const struct lab_scenario *scenario
     double of_mean_key = outlook->has_key ? 1 / (double)workload->key_count : 1;
     outlook->top_share = of_key * of_columns;
     outlook->top_rate = workload->rate_per_s * outlook->top_share;
-    outlook->top_rows = rows_in(outlook, outlook->top_rate);
-    outlook->mean_rows = rows_in(outlook, workload->rate_per_s * of_mean_key * of_columns);
+    outlook->top_rows = rows_in(outlook, outlook->top_rate, SIGMAS);
+    outlook->usual_rows = rows_in(outlook, outlook->top_rate, 0);
+    outlook->mean_rows = rows_in(outlook, workload->rate_per_s * of_mean_key * of_columns, 0);
 }
 
 /* Of the rows of a key, or of all of them, those that meet in the most frequent values of the partition key's
@@ -153,8 +156,9 @@ static double partition_share(const struct lab_design *design)
     return share;
 }
 
-/* Written to a partition that gets so many a second for as long as it is written to. */
-static double rows_in(const struct outlook *outlook, double rate)
+/* Written to a partition that gets so many a second for as long as it is written to; where chance decides, so
+ * many standard deviations above the mean. */
+static double rows_in(const struct outlook *outlook, double rate, double sigmas)
 {
     const struct bk_strategy *strategy = &outlook->strategy->strategy;
     double all = rate * outlook->duration_s, window = window_s(strategy), most = ENDLESS;
@@ -164,18 +168,26 @@ static double rows_in(const struct outlook *outlook, double rate)
     if (strategy->kind == BK_TIME)
         return window < outlook->duration_s ? rate * window : all;
     if (strategy->kind == BK_COUNT) {
-        most = (double)strategy->of.count.rows;
+        most = (double)strategy->of.count.rows * counters_of_key(outlook);
     } else if (bk_kind_fires(strategy->kind)) {
         double increments = (double)bk_threshold(strategy), root = increments;
         for (int i = 0; i < 64; i++) /* Newton, from above */
             root = (root + increments / root) / 2;
-        most = rows_of_increment(outlook) * (increments + SIGMAS * root);
+        most = rows_of_increment(outlook) * (increments + sigmas * root);
     }
     most *= writers;
     double by_age = rate * (double)strategy->max_age_ns / 1e9;
     if (strategy->max_age_ns > 0 && by_age < most)
         most = by_age;
     return most < all ? most : all;
+}
+
+/* Each of a key's writers fills a bucket by its own count. */
+static double counters_of_key(const struct outlook *outlook)
+{
+    const struct lab_agents *agents = &outlook->scenario->agents;
+    bool is_own = outlook->strategy->source == BK_SOURCE_MEMORY && agents->present && !agents->by_key;
+    return is_own ? (double)agents->count : 1;
 }
 
 static double rows_of_increment(const struct outlook *outlook)
@@ -272,7 +284,10 @@ static void look_sizes(struct outlook *outlook)
         return;
     show_rows(outlook, outlook->top_rows, most);
     show_rows(outlook, outlook->mean_rows, mean);
-    if (is_over(outlook, outlook->mean_rows))
+    if (!is_over(outlook, outlook->usual_rows))
+        warn(outlook, LAB_RISK_LARGE, false, bucket->name, cure_of_size(outlook),
+             "few partitions, if any, reach about %s, which is over the limit", most);
+    else if (is_over(outlook, outlook->mean_rows))
         warn(outlook, LAB_RISK_LARGE, true, bucket->name, cure_of_size(outlook),
              "a partition gets about %s, which is over the limit", mean);
     else

@@ -22,6 +22,7 @@ struct maker {
     struct lab_statements *out;
     const char *key;  /* what the tables beside the rows call the key */
     bool is_weighted; /* a row adds what it weighs, not 1 */
+    bool is_hash;
     uint32_t sides_made;
     bool is_summed; /* only rows after the last one counted are counted */
     bool out_of_memory;
@@ -30,7 +31,7 @@ struct maker {
 static void make_rows(struct maker *maker);
 static void make_row_table(struct maker *maker);
 static void make_insert(struct maker *maker);
-static void make_select(struct maker *maker);
+static void make_select(struct maker *maker, enum lab_read_kind kind);
 static void make_delete(struct maker *maker);
 static void add_partition_equals(const struct lab_design *design, struct lab_cql_text *text);
 static void add_newest_first(const struct lab_design *design, struct lab_cql_text *text);
@@ -47,7 +48,8 @@ static void add_list(struct lab_cql_text *text, const struct lab_side_table *sid
                      const char *before);
 static const char *key_name(const struct lab_design *design);
 static const char *type_of(enum lab_feed feed);
-static const char *when_of_select(const struct lab_design *design);
+static void add_times(const struct lab_design *design, struct lab_cql_text *text);
+static const char *when_of_select(const struct lab_design *design, bool is_hash);
 static void keep(struct maker *maker, struct lab_cql_text *text, const char *when, const char *level,
                  const char *serial);
 
@@ -61,6 +63,7 @@ bool lab_statements_make(const struct lab_scenario *scenario, size_t strategy, s
         .scenario = scenario, .design = &scenario->design, .out = out, .key = key_name(&scenario->design)};
     maker.is_weighted = one->strategy.kind == BK_WEIGHTED;
     maker.is_summed = one->source == BK_SOURCE_INCREMENTAL;
+    maker.is_hash = one->strategy.kind == BK_HASH;
     make_row_table(&maker);
     make_sides(&maker, rules, count, one, true);
     make_rows(&maker);
@@ -94,7 +97,14 @@ void lab_statements_clear(struct lab_statements *statements)
 static void make_rows(struct maker *maker)
 {
     make_insert(maker);
-    make_select(maker);
+    const struct lab_reads *reads = &maker->scenario->reads;
+    bool has_times = maker->design->clustering_count > 0 &&
+                     maker->design->columns[maker->design->clustering[0]].feed == LAB_FEED_TIME;
+    make_select(maker, LAB_READ_LATEST);
+    if (reads->present && reads->kinds[LAB_READ_RANGE].rate_per_s > 0 && has_times)
+        make_select(maker, LAB_READ_RANGE);
+    if (reads->present && reads->kinds[LAB_READ_ALL].rate_per_s > 0)
+        make_select(maker, LAB_READ_ALL);
     if (maker->scenario->deletes.share > 0)
         make_delete(maker);
 }
@@ -156,10 +166,11 @@ static void make_insert(struct maker *maker)
          cass_consistency_name(maker->scenario->consistency.write), NULL);
 }
 
-static void make_select(struct maker *maker)
+static void make_select(struct maker *maker, enum lab_read_kind kind)
 {
     const struct lab_design *design = maker->design;
     struct lab_cql_text text = {0};
+    const char *when = when_of_select(design, maker->is_hash);
     lab_cql_add(&text, "SELECT ");
     for (size_t i = 0; i < design->column_count; i++) {
         lab_cql_add(&text, i == 0 ? "" : ", ");
@@ -168,10 +179,16 @@ static void make_select(struct maker *maker)
     lab_cql_add(&text, " FROM ");
     lab_cql_name(&text, design->name, "");
     add_partition_equals(design, &text);
-    add_newest_first(design, &text);
-    lab_cql_add(&text, " LIMIT ?");
-    keep(maker, &text, when_of_select(design), cass_consistency_name(maker->scenario->consistency.read),
-         NULL);
+    if (kind == LAB_READ_LATEST) {
+        add_newest_first(design, &text);
+        lab_cql_add(&text, " LIMIT ?");
+    } else if (kind == LAB_READ_RANGE) {
+        add_times(design, &text);
+        when = "the rows of a bucket in a span of time";
+    } else {
+        when = "all rows of a bucket, page by page";
+    }
+    keep(maker, &text, when, cass_consistency_name(maker->scenario->consistency.read), NULL);
 }
 
 static void add_partition_equals(const struct lab_design *design, struct lab_cql_text *text)
@@ -181,6 +198,17 @@ static void add_partition_equals(const struct lab_design *design, struct lab_cql
         lab_cql_name(text, design->columns[design->partition[i]].name, "");
         lab_cql_add(text, " = ?");
     }
+}
+
+/* From a time on, and before another. */
+static void add_times(const struct lab_design *design, struct lab_cql_text *text)
+{
+    const char *name = design->columns[design->clustering[0]].name;
+    lab_cql_add(text, " AND ");
+    lab_cql_name(text, name, "");
+    lab_cql_add(text, " >= ? AND ");
+    lab_cql_name(text, name, "");
+    lab_cql_add(text, " < ?");
 }
 
 /* Where time comes first and goes up, a read is turned round. */
@@ -194,7 +222,7 @@ static void add_newest_first(const struct lab_design *design, struct lab_cql_tex
     lab_cql_add(text, " DESC");
 }
 
-static const char *when_of_select(const struct lab_design *design)
+static const char *when_of_select(const struct lab_design *design, bool is_hash)
 {
     if (!lab_design_partitions_by(design, LAB_FEED_KEY))
         return "a bucket's rows, of all keys together";
@@ -202,6 +230,8 @@ static const char *when_of_select(const struct lab_design *design)
         design->clustering_count > 0 && design->columns[design->clustering[0]].feed == LAB_FEED_TIME;
     if (!lab_design_partitions_by(design, LAB_FEED_BUCKET))
         return is_newest ? "the newest rows of a key" : "rows of a key, in no order of time";
+    if (is_newest && is_hash)
+        return "the newest rows of a bucket; each bucket may hold the newest of all";
     return is_newest ? "the newest rows of a bucket; the next bucket when they are not enough"
                      : "rows of a bucket, in no order of time";
 }

@@ -16,7 +16,7 @@ mbean mbeans modify nan norecursive not null of on or order primary rename repla
 set table to token truncate unlogged unset update use using view where with
 """.split())
 TYPES = {"text", "bigint", "timestamp", "timeuuid", "counter"}
-TOKEN = re.compile(r'\s*("(?:[^"]|"")+"|[A-Za-z][A-Za-z0-9_]*|[0-9]+|[(),?=+*>])')
+TOKEN = re.compile(r'\s*("(?:[^"]|"")+"|[A-Za-z][A-Za-z0-9_]*|[0-9]+|>=|[(),?=+*<>])')
 
 
 class Bad(Exception):
@@ -175,6 +175,9 @@ class Parser:
             if self.tokens[:1] == ["("]:
                 self.after(clustering, counts)
                 break
+            if self.tokens[1:2] == [">="]:
+                self.between(clustering[0])
+                break
             named.append(self.equal())
         if sorted(named) != sorted(partition):
             raise Bad("a select names the partition")
@@ -190,6 +193,15 @@ class Parser:
         name = self.name()
         self.want("=", "?")
         return name
+
+    def between(self, column):
+        """at >= ? AND at < ?, of the first column of the clustering."""
+        if self.name() != column:
+            raise Bad("a span of the first clustering column")
+        self.want(">=", "?", "AND")
+        if self.name() != column:
+            raise Bad("a span of one column")
+        self.want("<", "?")
 
     def after(self, clustering, counts):
         """(at, id) > (?, ?): the first columns of the clustering, as many marks."""
@@ -373,6 +385,16 @@ SELECT key, bucket, at, id, data FROM rows_by_key WHERE key = ? AND bucket = ? L
             ("SELECT COUNT(*), at, id FROM rows_by_key WHERE key = ? AND bucket = ? AND (at, id) > (?, ?)", "TWO")])
         self.write("y.yaml", AGENTS + self.every_strategy() + LOGS)
         self.assertIn("begin 'clustering' with these two", self.bad(2, "cql", "y.yaml"))
+
+    def test_each_kind_of_read_has_its_statement(self):
+        reads = ("reads: {latest: {rows: 5, rate: 1/s}, range: {span: 1h, rate: 1/s}, all: {rate: 1/h}}\n"
+                 "strategies: [time: {window: 1h}]\n")
+        found = self.strategies(HEAD + reads)[0]["statements"]
+        selects = [one["cql"] for one in found if one["cql"].startswith("SELECT")]
+        start = "SELECT key, bucket, at, id, data FROM rows_by_key WHERE key = ? AND bucket = ?"
+        self.assertEqual(selects, [start + " LIMIT ?", start + " AND at >= ? AND at < ?", start])
+        self.write("x.yaml", HEAD + "strategies: [hash: {buckets: 4}]\n")
+        self.assertIn("each bucket may hold the newest of all", self.good("cql", "x.yaml"))
 
     def test_rows_that_go_have_their_statements(self):
         for extra, text in (("row: {ttl: 90500ms}\n", "INSERT INTO rows_by_key (key, bucket, at, id, data) "
