@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The cache of key states: sets of four, the oldest entry of a set makes room. */
+#include <string.h>
+
 #include "agent.h"
 
 static struct cache_entry *set_of(const struct bk_agent *agent, uint64_t key);
@@ -35,8 +37,11 @@ void bk_agent_cache_store(struct bk_agent *agent, int64_t now_ns, uint64_t key, 
         }
     }
     if (bk_agent_has_own(&agent->config) && !(entry->is_used && entry->key == key))
-        *own_of(agent, entry) = (struct own){.rows = 0};
-    *entry = (struct cache_entry){true, key, *known};
+        memset(own_of(agent, entry), 0, sizeof(struct own));
+    /* Field by field: the bytes between them stay 0, so that copies of an agent stay alike. */
+    entry->is_used = true;
+    entry->key = key;
+    entry->known = *known;
 }
 
 struct own *bk_agent_cache_own(const struct bk_agent *agent, uint64_t key)

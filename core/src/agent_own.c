@@ -3,6 +3,8 @@
  * that is enough it raises the bucket in the state row before the next row. After a start, or when the copy
  * has run out and the state tells another bucket, it counts what the bucket holds. While one operation asks,
  * the key's others are parked. */
+#include <string.h>
+
 #include "agent.h"
 
 static bool is_counted(const struct bk_agent *agent, const struct operation *operation,
@@ -106,11 +108,13 @@ static void take_state(struct bk_agent *agent, struct operation *operation, int6
 static void take_rows(struct bk_agent *agent, struct operation *operation, int64_t now_ns, uint64_t rows)
 {
     struct own *own = bk_agent_cache_own(agent, operation->key);
-    if (own != NULL)
-        *own = (struct own){.rows = rows,
-                            .bucket = operation->known.columns[BK_BUCKET],
-                            .is_counted = true,
-                            .is_cold = rows > 0};
+    if (own != NULL) {
+        memset(own, 0, sizeof *own);
+        own->rows = rows;
+        own->bucket = operation->known.columns[BK_BUCKET];
+        own->is_counted = true;
+        own->is_cold = rows > 0;
+    }
     bk_agent_own_write(agent, operation, now_ns);
 }
 
@@ -125,7 +129,9 @@ static void take_raised(struct bk_agent *agent, struct operation *operation, int
     stored.learned_ns = operation->asked_ns;
     operation->known = stored;
     bk_agent_cache_store(agent, now_ns, operation->key, &stored);
-    *bk_agent_cache_own(agent, operation->key) =
-        (struct own){.bucket = stored.columns[BK_BUCKET], .is_counted = !is_cold};
+    own = bk_agent_cache_own(agent, operation->key);
+    memset(own, 0, sizeof *own);
+    own->bucket = stored.columns[BK_BUCKET];
+    own->is_counted = !is_cold;
     bk_agent_own_write(agent, operation, now_ns);
 }

@@ -320,10 +320,17 @@ static void drive(struct bk_agent *agent, uint64_t bits, int64_t now_ns)
 static void test_copies_of_an_agent_do_the_same(void **state)
 {
     (void)state;
-    for (int form = 0; form < 9; form++) {
+    for (int form = 0; form < 9 + BK_SOURCE_MEMORY; form++) {
+        bool is_counted = form >= 9;
         struct bk_agent_config config =
-            small_config((enum bk_coordination)(form / 3), (enum bk_counter)(form % 3));
+            small_config(is_counted ? BK_SINGLE : (enum bk_coordination)(form / 3),
+                         is_counted ? BK_COUNTER_RMW : (enum bk_counter)(form % 3));
         config.operations = 5;
+        if (is_counted) {
+            assert_int_equal(bk_strategy_count(3, &config.strategy), BK_OK);
+            config.source = (enum bk_source)(form - 9 + BK_SOURCE_COUNTER);
+            config.lease_rows = config.every_rows = 2;
+        }
         size_t size = bk_agent_size(&config);
         struct bk_agent *agent = make_agent(&config), *copy = NULL;
         uint64_t bits = 1 + (uint64_t)form;
