@@ -2,6 +2,7 @@
 /* The agent's outside: memory, the ring of actions, deadlines. What an operation does next is in
  * agent_steps.c. */
 #include "agent.h"
+#include "query.h"
 
 #include <stdalign.h>
 #include <string.h>
@@ -114,12 +115,7 @@ enum bk_status bk_agent_read_latest(struct bk_agent *agent, int64_t now_ns, uint
 {
     if (agent == NULL || operation == NULL)
         return BK_ERROR_NULL;
-    struct bk_query query;
-    memset(&query, 0, sizeof query);
-    query.kind = BK_QUERY_LATEST;
-    query.plan = plan;
-    query.rows = rows;
-    query.birth_ns = birth_ns;
+    struct bk_query query = bk_query_latest(now_ns, birth_ns, rows, plan);
     return bk_agent_read(agent, now_ns, key, newest_sequence, &query, operation);
 }
 

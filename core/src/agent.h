@@ -157,7 +157,9 @@ void bk_agent_learn(struct bk_agent *agent, struct operation *operation, const s
                     int64_t now_ns);
 /* The same action again, after a pause when it was refused; false when that was the last try. */
 bool bk_agent_try_again(const struct bk_agent *agent, struct operation *operation, int64_t now_ns,
-                        bool is_unknown);
+                        bool is_unknown, uint32_t retries);
+/* The whole state row as the step under way has just stored it. */
+void bk_agent_stored(const struct operation *operation, struct known *out);
 /* A conditional update that has lost this often in a row is given up: others are at it. */
 #define CAS_TRIES_MAX 64u
 /* now + times x span, or the last time that is one. */
@@ -217,6 +219,8 @@ bool bk_agent_is_summed(const struct bk_agent_config *config);
 void bk_agent_sum_after_put(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
 void bk_agent_sum_outcome(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                           const struct bk_outcome *outcome);
+/* Plans to write the next bucket, from what is known. */
+void bk_agent_plan_raise(struct operation *operation, int64_t now_ns);
 void bk_agent_sum_fill(const struct bk_agent *agent, const struct operation *operation,
                        struct bk_action *out);
 

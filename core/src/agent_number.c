@@ -11,7 +11,6 @@ static void take_total(struct bk_agent *agent, struct operation *operation, int6
 static void place(const struct bk_agent *agent, struct operation *operation, int64_t number);
 static int64_t bucket_of(const struct bk_agent *agent, int64_t number);
 static void fail(struct bk_agent *agent, struct operation *operation, int64_t now_ns, bool is_unknown);
-static void repeat_at_once(struct operation *operation);
 
 bool bk_agent_is_numbered(const struct bk_agent_config *config)
 {
@@ -102,8 +101,8 @@ static void plan_take(struct bk_agent *agent, struct operation *operation)
 static void taken(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
     int64_t first = operation->known.columns[BK_COUNTER];
-    struct known stored = operation->next;
-    stored.learned_ns = operation->asked_ns;
+    struct known stored;
+    bk_agent_stored(operation, &stored);
     bk_agent_learn(agent, operation, &stored, now_ns);
     struct own *own =
         agent->config.source == BK_SOURCE_LEASE ? bk_agent_cache_own(agent, operation->key) : NULL;
@@ -143,24 +142,16 @@ static void fail(struct bk_agent *agent, struct operation *operation, int64_t no
     if (operation->step == STEP_NUMBER_ADD && is_unknown) {
         /* Repeated, it may count twice; left alone, it may not have counted. The total is read in any case.
          */
-        if (operation->tries < agent->config.counter_retries)
-            repeat_at_once(operation);
-        else
+        if (!bk_agent_try_again(agent, operation, now_ns, is_unknown, agent->config.counter_retries))
             bk_agent_go(operation, STEP_NUMBER_TOTAL);
         return;
     }
     bool is_conditional = operation->step == STEP_NUMBER_TAKE;
-    if (!bk_agent_try_again(agent, operation, now_ns, is_unknown))
+    if (!bk_agent_try_again(agent, operation, now_ns, is_unknown, agent->config.retries))
         bk_agent_finish(operation, operation->is_read ? BK_OPERATION_UNKNOWN : BK_OPERATION_REFUSED);
     else if (is_conditional && is_unknown) {
         /* What the condition named may hold no longer, and the numbers may be taken: others are. */
         operation->step = STEP_NUMBER_READ;
         operation->is_retry = false;
     }
-}
-
-static void repeat_at_once(struct operation *operation)
-{
-    operation->tries++;
-    operation->is_retry = true;
 }

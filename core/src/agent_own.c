@@ -48,7 +48,8 @@ void bk_agent_own_outcome(struct bk_agent *agent, struct operation *operation, i
         take_rows(agent, operation, now_ns, outcome->rows);
     else if (is_applied && operation->step == STEP_OWN_RAISE)
         take_raised(agent, operation, now_ns);
-    else if (!bk_agent_try_again(agent, operation, now_ns, (unsigned)outcome->kind >= BK_OUTCOME_UNKNOWN))
+    else if (!bk_agent_try_again(agent, operation, now_ns, (unsigned)outcome->kind >= BK_OUTCOME_UNKNOWN,
+                                 agent->config.retries))
         bk_agent_finish(operation, BK_OPERATION_REFUSED);
 }
 
@@ -88,10 +89,7 @@ static void ask(struct bk_agent *agent, struct operation *operation, int64_t now
         bk_agent_finish(operation, BK_OPERATION_REFUSED);
         return;
     }
-    operation->next = operation->known;
-    operation->next.columns[BK_BUCKET]++;
-    operation->next.columns[BK_LAST_CHANGE] = now_ns;
-    operation->next.mask = BIT(BK_BUCKET) | BIT(BK_LAST_CHANGE);
+    bk_agent_plan_raise(operation, now_ns);
     bk_agent_go(operation, STEP_OWN_RAISE);
 }
 
@@ -124,9 +122,8 @@ static void take_raised(struct bk_agent *agent, struct operation *operation, int
 {
     struct own *own = bk_agent_cache_own(agent, operation->key);
     bool is_cold = own == NULL || own->is_cold;
-    struct known stored = operation->next;
-    stored.mask = COLUMNS_ALL;
-    stored.learned_ns = operation->asked_ns;
+    struct known stored;
+    bk_agent_stored(operation, &stored);
     operation->known = stored;
     bk_agent_cache_store(agent, now_ns, operation->key, &stored);
     own = bk_agent_cache_own(agent, operation->key);

@@ -427,10 +427,10 @@ static void take_failure(struct bk_agent *agent, struct operation *operation, in
 }
 
 bool bk_agent_try_again(const struct bk_agent *agent, struct operation *operation, int64_t now_ns,
-                        bool is_unknown)
+                        bool is_unknown, uint32_t retries)
 {
     int64_t backoff_ns = is_unknown ? 0 : agent->config.retry_backoff_ns;
-    if (operation->tries >= agent->config.retries)
+    if (operation->tries >= retries)
         return false;
     repeat(operation, bk_agent_later(now_ns, (uint64_t)operation->tries + 1, backoff_ns), backoff_ns > 0);
     return true;
@@ -500,6 +500,14 @@ void bk_agent_learn(struct bk_agent *agent, struct operation *operation, const s
 {
     operation->known = *state;
     remember(agent, operation->key, now_ns, state);
+}
+
+/* Byte by byte: what lies between the fields stays 0, so that copies of an agent stay alike. */
+void bk_agent_stored(const struct operation *operation, struct known *out)
+{
+    memcpy(out, &operation->next, sizeof *out);
+    out->mask = COLUMNS_ALL;
+    out->learned_ns = operation->asked_ns;
 }
 
 /* The write is stored, so the agent knows the new state without reading it. A conditional one has proved the

@@ -46,9 +46,8 @@ void bk_agent_sum_outcome(struct bk_agent *agent, struct operation *operation, i
     if (is_applied && step == STEP_SUM_ROWS && is_count) {
         take_rows(agent, operation, outcome);
     } else if (is_applied && step == STEP_SUM_STORE) {
-        struct known stored = operation->next;
-        stored.mask = COLUMNS_ALL;
-        stored.learned_ns = operation->asked_ns;
+        struct known stored;
+        bk_agent_stored(operation, &stored);
         bk_agent_learn(agent, operation, &stored, now_ns);
         bk_agent_finish(operation, BK_OPERATION_OK);
     } else if (is_applied && step == STEP_SUM_FRESH && is_possible) {
@@ -61,7 +60,7 @@ void bk_agent_sum_outcome(struct bk_agent *agent, struct operation *operation, i
     } else if (is_conditional && is_unknown && step == STEP_SUM_STORE) {
         bk_agent_cache_forget(agent, operation->key); /* the next count begins with what is stored */
         bk_agent_finish(operation, BK_OPERATION_OK);
-    } else if (!bk_agent_try_again(agent, operation, now_ns, is_unknown)) {
+    } else if (!bk_agent_try_again(agent, operation, now_ns, is_unknown, agent->config.retries)) {
         bk_agent_cache_forget(agent, operation->key);
         bk_agent_finish(operation, BK_OPERATION_OK); /* the row is stored */
     }
@@ -99,6 +98,14 @@ void bk_agent_sum_fill(const struct bk_agent *agent, const struct operation *ope
             memcpy(out->expected, known, sizeof out->expected);
         break;
     }
+}
+
+void bk_agent_plan_raise(struct operation *operation, int64_t now_ns)
+{
+    operation->next = operation->known;
+    operation->next.columns[BK_BUCKET]++;
+    operation->next.columns[BK_LAST_CHANGE] = now_ns;
+    operation->next.mask = BIT(BK_BUCKET) | BIT(BK_LAST_CHANGE);
 }
 
 /* An agent whose cache has no room for the key does not know when it counted last, and counts now. */
@@ -161,10 +168,7 @@ static void plan_raise(struct operation *operation, int64_t now_ns)
         bk_agent_finish(operation, BK_OPERATION_OK);
         return;
     }
-    operation->next = operation->known;
-    operation->next.columns[BK_BUCKET]++;
-    operation->next.columns[BK_LAST_CHANGE] = now_ns;
-    operation->next.mask = BIT(BK_BUCKET) | BIT(BK_LAST_CHANGE);
+    bk_agent_plan_raise(operation, now_ns);
     bk_agent_go(operation, STEP_SUM_STORE);
 }
 

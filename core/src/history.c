@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "calendar.h"
+#include "query.h"
 
 /* What a row of BK_COUNT finds: the era that it belongs to, and whether it is the first of it. */
 struct place {
@@ -203,13 +204,7 @@ enum bk_status bk_history_read_latest(const struct bk_history *history, const st
                                       int64_t now_ns, int64_t birth_ns, uint64_t rows, enum bk_plan plan,
                                       struct bk_history_reader *reader)
 {
-    struct bk_query query;
-    memset(&query, 0, sizeof query);
-    query.kind = BK_QUERY_LATEST;
-    query.plan = plan;
-    query.rows = rows;
-    query.now_ns = now_ns;
-    query.birth_ns = birth_ns;
+    struct bk_query query = bk_query_latest(now_ns, birth_ns, rows, plan);
     return bk_history_read_begin(history, state, &query, reader);
 }
 

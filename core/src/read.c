@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "calendar.h"
+#include "query.h"
 
 static enum bk_status check_query(const struct bk_query *query);
 static enum bk_status bounds_of(const struct bk_strategy *strategy, const struct bk_key_state *state,
@@ -48,13 +49,7 @@ enum bk_status bk_read_latest(const struct bk_strategy *strategy, const struct b
                               int64_t now_ns, int64_t birth_ns, uint64_t rows, enum bk_plan plan,
                               struct bk_reader *reader)
 {
-    struct bk_query query;
-    memset(&query, 0, sizeof query);
-    query.kind = BK_QUERY_LATEST;
-    query.plan = plan;
-    query.rows = rows;
-    query.now_ns = now_ns;
-    query.birth_ns = birth_ns;
+    struct bk_query query = bk_query_latest(now_ns, birth_ns, rows, plan);
     return bk_read_begin(strategy, state, &query, reader);
 }
 

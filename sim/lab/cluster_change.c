@@ -31,9 +31,7 @@ void lab_deploys_begin(struct lab_cluster_run *run)
             uint64_t draw = sim_hash(run->scenario->seed, SIM_ROLLOUT, (uint64_t)agent << 8 | i);
             int64_t later_ns = change->rollout_ns > 0 ? (int64_t)(draw % (uint64_t)change->rollout_ns) : 0;
             int64_t at_ns = lab_until(lab_until(run->start_ns, change->at_ns), later_ns);
-            uint64_t handle =
-                sim_queue_push(&run->queue, at_ns, &(struct sim_event){LAB_EVENT_DEPLOY, agent, i, 0});
-            run->out_of_memory = run->out_of_memory || handle == 0;
+            lab_push_event(run, at_ns, &(struct sim_event){LAB_EVENT_DEPLOY, agent, i, 0});
         }
     }
 }
@@ -67,10 +65,10 @@ const struct bk_history *lab_settings_at(const struct lab_cluster_run *run, int6
 
 bool lab_is_misplaced(const struct lab_cluster_run *run, int64_t time_ns, int64_t bucket)
 {
-    const struct bk_history *history = lab_settings_at(run, time_ns);
-    const struct bk_era *era = &history->eras[bk_history_era_at(history, time_ns)];
     if (run->strategy->change_count == 0)
         return false;
+    const struct bk_history *history = lab_settings_at(run, time_ns);
+    const struct bk_era *era = &history->eras[bk_history_era_at(history, time_ns)];
     if (era->strategy.kind == BK_HASH)
         return bucket < era->shift || bucket - era->shift >= (int64_t)era->strategy.of.hash.buckets;
     struct bk_row row = {.time_ns = time_ns};

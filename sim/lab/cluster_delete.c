@@ -59,11 +59,8 @@ void lab_delete_send(struct lab_cluster_run *run, uint32_t slot)
                                           .row_id = item->row,
                                           .bytes = item->bytes,
                                           .timestamp_us = INT64_MIN});
-    uint64_t timeout =
-        sim_queue_push(&run->queue, sim_queue_now(&run->queue) + run->scenario->agents.timeout_ns,
-                       &(struct sim_event){LAB_EVENT_DELETE_TIMEOUT, slot, item->serial, 0});
-    item->timeout = timeout;
-    run->out_of_memory = run->out_of_memory || timeout == 0;
+    item->timeout = lab_push_event(run, sim_queue_now(&run->queue) + run->scenario->agents.timeout_ns,
+                                   &(struct sim_event){LAB_EVENT_DELETE_TIMEOUT, slot, item->serial, 0});
 }
 
 void lab_delete_reply(struct lab_cluster_run *run, const struct sim_event *event)

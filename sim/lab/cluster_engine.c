@@ -257,8 +257,12 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
 
 uint64_t lab_push(struct lab_cluster_run *run, int64_t time_ns, enum lab_event kind, uint32_t target)
 {
-    uint64_t handle =
-        sim_queue_push(&run->queue, time_ns, &(struct sim_event){.kind = kind, .target = target});
+    return lab_push_event(run, time_ns, &(struct sim_event){.kind = kind, .target = target});
+}
+
+uint64_t lab_push_event(struct lab_cluster_run *run, int64_t time_ns, const struct sim_event *event)
+{
+    uint64_t handle = sim_queue_push(&run->queue, time_ns, event);
     run->out_of_memory = run->out_of_memory || handle == 0;
     return handle;
 }

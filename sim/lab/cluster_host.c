@@ -60,7 +60,6 @@ bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
         .late_ns = run->strategy->reading.late_ns,
         .lead_ns = run->strategy->lead_ns,
         .cache_ttl_ns = agents->cache_ttl_ns,
-        .cache_entries = 1,
         .operations = run->operation_count,
         .retries = agents->retries,
         .counter_retries = agents->counter_retries,
@@ -128,8 +127,8 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
     run->keys_met += number == 0;
     lab_oracles_arrived(run, key_index);
     uint64_t entity = lab_rows_key_entity(run->rows, key_index);
-    uint64_t turn = run->scenario->agents.by_key ? 0 : number;
-    uint32_t chosen = lab_choose_agent(run, sim_hash(run->scenario->seed ^ entity, SIM_AGENT, turn));
+    uint32_t chosen =
+        lab_choose_agent_of_key(run, key_index, sim_hash(run->scenario->seed ^ entity, SIM_AGENT, number));
     const struct wl_workload *workload = &run->scenario->workload;
     int64_t now_ns = chosen == UINT32_MAX ? arrival->time_ns : lab_agent_clock(run, chosen);
     int64_t time_ns = wl_own_time(workload, now_ns, arrival->late_ns);
@@ -334,6 +333,13 @@ uint32_t lab_choose_agent(const struct lab_cluster_run *run, uint64_t draw)
     return UINT32_MAX;
 }
 
+uint32_t lab_choose_agent_of_key(const struct lab_cluster_run *run, uint32_t key, uint64_t draw)
+{
+    if (run->scenario->agents.by_key)
+        draw = sim_hash(run->scenario->seed ^ lab_rows_key_entity(run->rows, key), SIM_AGENT, 0);
+    return lab_choose_agent(run, draw);
+}
+
 struct lab_host_operation *lab_agent_begun(struct lab_cluster_run *run, uint32_t agent, uint32_t number,
                                            uint32_t key)
 {
@@ -457,9 +463,8 @@ static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_act
         cass_request(run->cluster, agent, CASS_ANY_NODE, tag, &statement);
     }
     operation->timeout =
-        sim_queue_push(&run->queue, operation->asked_ns + run->scenario->agents.timeout_ns,
+        lab_push_event(run, operation->asked_ns + run->scenario->agents.timeout_ns,
                        &(struct sim_event){LAB_EVENT_TIMEOUT, agent, action->operation, operation->serial});
-    run->out_of_memory = run->out_of_memory || operation->timeout == 0;
 }
 
 static void conclude(struct lab_cluster_run *run, uint32_t agent, uint32_t number)

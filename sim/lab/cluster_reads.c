@@ -55,10 +55,7 @@ void lab_read_event(struct lab_cluster_run *run, uint32_t key_index, enum lab_re
 {
     struct lab_cluster_key *key = &run->keys[key_index];
     struct lab_read_clock *clock = &run->reads[kind][key_index];
-    uint64_t draw = sim_random_next(&clock->draws);
-    if (run->scenario->agents.by_key)
-        draw = sim_hash(run->scenario->seed ^ lab_rows_key_entity(run->rows, key_index), SIM_AGENT, 0);
-    uint32_t chosen = lab_choose_agent(run, draw), number;
+    uint32_t chosen = lab_choose_agent_of_key(run, key_index, sim_random_next(&clock->draws)), number;
     enum bk_status status = BK_ERROR_BUSY;
     struct bk_query query = {0};
     if (chosen != UINT32_MAX) {
@@ -155,10 +152,8 @@ static void push_next(struct lab_cluster_run *run, uint32_t key, enum lab_read_k
     if (next_ns >= run->end_ns)
         return;
     run->arrivals_pending++;
-    uint64_t handle =
-        sim_queue_push(&run->queue, next_ns,
-                       &(struct sim_event){.kind = LAB_EVENT_READ, .target = key, .a = (uint64_t)kind});
-    run->out_of_memory = run->out_of_memory || handle == 0;
+    lab_push_event(run, next_ns,
+                   &(struct sim_event){.kind = LAB_EVENT_READ, .target = key, .a = (uint64_t)kind});
 }
 
 /* What was acknowledged before the read began; of a range, by the times that the rows' agents gave them. */

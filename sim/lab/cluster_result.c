@@ -82,8 +82,7 @@ bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *
         ok = ok && lab_metrics_add(out, "writes.rows_uncounted", (double)run->rows_uncounted);
     if (run->tally.lwt > 0)
         ok = ok && lab_metrics_add(out, "writes.conditions_lost", (double)run->conditions_lost);
-    if ((run->config.counter == BK_COUNTER_COLUMN && bk_kind_fires(run->config.strategy.kind)) ||
-        run->config.source == BK_SOURCE_COUNTER)
+    if (lab_adds_to_counters(run))
         ok = ok && lab_metrics_add(out, "writes.increments_lost", (double)verdict->increments_lost) &&
              lab_metrics_add(out, "writes.increments_doubled", (double)verdict->increments_doubled);
     for (int i = 0; ok && i < LAB_ORACLE_COUNT; i++) {

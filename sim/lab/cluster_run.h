@@ -215,6 +215,13 @@ static inline bool lab_keeps_state(const struct lab_cluster_run *run)
     return bk_kind_fires(run->config.strategy.kind) || run->config.source > BK_SOURCE_COUNTER;
 }
 
+/* Whether counter columns are added to. */
+static inline bool lab_adds_to_counters(const struct lab_cluster_run *run)
+{
+    return run->config.source == BK_SOURCE_COUNTER ||
+           (run->config.counter == BK_COUNTER_COLUMN && bk_kind_fires(run->config.strategy.kind));
+}
+
 /* Seconds since the start of the run, for people. Clocks may have jumped to where a difference overflows. */
 static inline double lab_seconds(const struct lab_cluster_run *run, int64_t time_ns)
 {
@@ -243,6 +250,8 @@ void lab_agent_restart(struct lab_cluster_run *run, uint32_t agent);
 
 /* The load balancer's choice: the drawn agent, or the next that is up; UINT32_MAX: none is. */
 uint32_t lab_choose_agent(const struct lab_cluster_run *run, uint64_t draw);
+/* The same for a row or a read of this key: routed by key, all of them draw alike. */
+uint32_t lab_choose_agent_of_key(const struct lab_cluster_run *run, uint32_t key, uint64_t draw);
 
 /* cluster_delete.c: an acknowledged row may be deleted later; then the delete's events. */
 void lab_delete_plan(struct lab_cluster_run *run, const struct lab_host_operation *operation);
@@ -323,6 +332,7 @@ bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *
 /* cluster_engine.c: an event of the engine's own, 0 and out_of_memory without room; all strategies of a
  * scenario. */
 uint64_t lab_push(struct lab_cluster_run *run, int64_t time_ns, enum lab_event kind, uint32_t target);
+uint64_t lab_push_event(struct lab_cluster_run *run, int64_t time_ns, const struct sim_event *event);
 bool lab_cluster_scenario(const struct lab_scenario *scenario, uint32_t jobs, struct lab_progress *progress,
                           const struct lab_story *story, struct lab_result **out, struct sim_error *error);
 

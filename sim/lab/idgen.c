@@ -146,8 +146,7 @@ static void start(struct lab_cluster_run *run, uint32_t number)
 static void want(struct lab_cluster_run *run, uint32_t number, int64_t after_ns)
 {
     struct sim_event event = {LAB_EVENT_TAKE, number, run->idgen->clients[number].serial_of_life, 0};
-    uint64_t handle = sim_queue_push(&run->queue, lab_until(sim_queue_now(&run->queue), after_ns), &event);
-    run->out_of_memory = run->out_of_memory || handle == 0;
+    lab_push_event(run, lab_until(sim_queue_now(&run->queue), after_ns), &event);
 }
 
 /* Nobody is left to hear the answer. */
@@ -254,8 +253,7 @@ static void ask(struct lab_cluster_run *run, uint32_t number, const struct bk_id
     cass_request(run->cluster, number, CASS_ANY_NODE, TAG(number, client->serial), &statement);
     struct sim_event event = {LAB_EVENT_TIMEOUT, number, 0, client->serial};
     client->timeout =
-        sim_queue_push(&run->queue, lab_until(client->asked_ns, run->scenario->agents.timeout_ns), &event);
-    run->out_of_memory = run->out_of_memory || client->timeout == 0;
+        lab_push_event(run, lab_until(client->asked_ns, run->scenario->agents.timeout_ns), &event);
 }
 
 static void reply(struct lab_cluster_run *run, const struct sim_event *event)

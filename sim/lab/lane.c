@@ -191,14 +191,7 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *se
         cell->rows++;
         cell->gone += lab_gone_between(batch, i, i + 1);
         lab_bytes_add(&cell->bytes, lab_batch_bytes(batch, i, i + 1));
-        int64_t second = (int64_t)batch->second_begin[i];
-        if (cell->rows == 1 || cell->second != second) {
-            cell->second = second;
-            cell->rows_in_second = 0;
-        }
-        cell->rows_in_second++;
-        if (cell->rows_in_second > tally->peak_rows_per_s)
-            tally->peak_rows_per_s = cell->rows_in_second;
+        lab_watch_second(batch->second_begin[i], &cell->second, &cell->rows_in_second, tally);
         sim_placement_add(&lane->placement, route.bucket, 1);
     }
 }
@@ -261,15 +254,13 @@ void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally 
     }
 }
 
-/* Linear probing from bucket & mask: with as many cells as buckets, every bucket has a cell of its own. */
+/* With as many cells as buckets, every bucket has a cell of its own. */
 static struct lab_cell *cell_of(struct lab_lane *lane, const struct bk_strategy *strategy, uint32_t bucket)
 {
     if (lane->cell_count < strategy->of.hash.buckets && lane->cells_used * 2 >= lane->cell_count &&
         !grow_cells(lane))
         return NULL;
-    uint32_t mask = lane->cell_count - 1, i = bucket & mask;
-    while (lane->cells[i].rows > 0 && lane->cells[i].bucket != bucket)
-        i = (i + 1) & mask;
+    uint32_t i = lab_cell_slot(lane->cells, lane->cell_count, bucket);
     if (lane->cells[i].rows == 0) {
         lane->cells[i].bucket = bucket;
         lane->cells_used++;
@@ -286,10 +277,7 @@ static bool grow_cells(struct lab_lane *lane)
     for (uint32_t i = 0; i < lane->cell_count; i++) {
         if (lane->cells[i].rows == 0)
             continue;
-        uint32_t j = lane->cells[i].bucket & (cell_count - 1);
-        while (cells[j].rows > 0)
-            j = (j + 1) & (cell_count - 1);
-        cells[j] = lane->cells[i];
+        cells[lab_cell_slot(cells, cell_count, lane->cells[i].bucket)] = lane->cells[i];
     }
     free(lane->cells);
     lane->cells = cells;

@@ -69,7 +69,7 @@ struct lab_key_name {
 
 struct lab_cell {
     uint64_t rows, bytes, gone;
-    int64_t second;
+    uint64_t second;
     uint32_t bucket;
     uint32_t rows_in_second;
 };
@@ -188,6 +188,27 @@ void lab_eras_end(struct lab_lane *lane, const struct lab_lane_settings *setting
 void lab_eras_clear(struct lab_era_lane *eras);
 
 uint64_t lab_batch_bytes(const struct lab_batch *batch, size_t from, size_t to);
+
+/* A row of a partition came in this second, which the number of the key's first row in it stands for; `last`
+ * and `rows` are the partition's own. */
+static inline void lab_watch_second(uint64_t second, uint64_t *last, uint32_t *rows, struct lab_tally *tally)
+{
+    if (*last != second)
+        *rows = 0;
+    *last = second;
+    if (++*rows > tally->peak_rows_per_s)
+        tally->peak_rows_per_s = *rows;
+}
+
+/* The slot of a hash bucket's cell, or the free one where it would stand: linear probing from bucket & mask.
+ */
+static inline uint32_t lab_cell_slot(const struct lab_cell *cells, uint32_t cell_count, uint32_t bucket)
+{
+    uint32_t mask = cell_count - 1, i = bucket & mask;
+    while (cells[i].rows > 0 && cells[i].bucket != bucket)
+        i = (i + 1) & mask;
+    return i;
+}
 
 /* A sum beyond 2^64 - 1 stays there: over every limit, rather than small again. */
 static inline void lab_bytes_add(uint64_t *sum, uint64_t bytes)

@@ -14,9 +14,9 @@
 struct era_partition {
     int64_t bucket;
     struct cass_partition size;
-    uint64_t gone;  /* of its rows, by the end */
-    int64_t second; /* of peak: the second that the newest row came in, and its rows in it */
-    uint64_t rows_in_second;
+    uint64_t gone;   /* of its rows, by the end */
+    uint64_t second; /* of peak: the second that the newest row came in, and its rows in it */
+    uint32_t rows_in_second;
     uint64_t last_row; /* number within the key */
     uint32_t regime;   /* that wrote last */
     bool is_reopened;  /* got a row after it was closed */
@@ -37,8 +37,6 @@ static size_t stretch(const struct bk_history *history, const struct lab_batch *
 static const int64_t *own_times(const struct lab_batch *batch);
 static struct era_partition *partition_of(struct lab_era_lane *eras, struct lab_tally *tally, int64_t bucket);
 static size_t first_above(const struct lab_era_lane *eras, int64_t bucket);
-static void watch_peak(struct era_partition *partition, struct lab_tally *tally,
-                       const struct lab_batch *batch, size_t from, size_t to);
 static void watch_closed(const struct lab_era_lane *eras, const struct lab_regimes *regimes,
                          struct era_partition *partition, struct lab_tally *tally,
                          const struct lab_batch *batch, size_t from, size_t to);
@@ -89,7 +87,8 @@ void lab_eras_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
         partition->regime = eras->regime;
         partition->last_row = batch->first_row + end - 1;
         eras->is_unordered = eras->is_unordered || batch->own_ns != NULL;
-        watch_peak(partition, tally, batch, from, end);
+        for (size_t i = from; i < end; i++)
+            lab_watch_second(batch->second_begin[i], &partition->second, &partition->rows_in_second, tally);
         if (batch->own_ns != NULL)
             watch_closed(eras, settings->regimes, partition, tally, batch, from, end);
         sim_placement_add(&lane->placement, route.bucket, end - from);
@@ -271,22 +270,6 @@ static bool holds_newer(const struct lab_era_lane *eras, int64_t low, int64_t hi
             return true;
     }
     return false;
-}
-
-static void watch_peak(struct era_partition *partition, struct lab_tally *tally,
-                       const struct lab_batch *batch, size_t from, size_t to)
-{
-    for (size_t i = from; i < to; i++) {
-        /* The number of the first row of the second stands for it. */
-        int64_t second = (int64_t)batch->second_begin[i];
-        if (partition->rows_in_second == 0 || partition->second != second) {
-            partition->second = second;
-            partition->rows_in_second = 0;
-        }
-        partition->rows_in_second++;
-        if (partition->rows_in_second > tally->peak_rows_per_s)
-            tally->peak_rows_per_s = partition->rows_in_second;
-    }
 }
 
 static void watch_closed(const struct lab_era_lane *eras, const struct lab_regimes *regimes,

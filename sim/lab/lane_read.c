@@ -226,17 +226,14 @@ static void answer_cells(struct reading *reading, const struct bk_read_step *ste
 {
     const struct lab_lane *lane = reading->lane;
     uint64_t rows = 0, buckets = (uint64_t)(step->bucket_high - step->bucket_low) + 1;
-    uint32_t mask = lane->cell_count - 1;
     if (buckets == reading->settings->strategy->of.hash.buckets) {
         for (uint32_t i = 0; i < lane->cell_count; i++)
             rows += add_cell(reading, i, step->rows);
     } else {
         for (int64_t bucket = step->bucket_high; lane->cell_count > 0 && bucket >= step->bucket_low;
              bucket--) {
-            uint32_t i = (uint32_t)bucket & mask, steps = 0;
-            while (lane->cells[i].rows > 0 && lane->cells[i].bucket != bucket && steps++ < lane->cell_count)
-                i = (i + 1) & mask;
-            if (lane->cells[i].rows > 0 && lane->cells[i].bucket == bucket)
+            uint32_t i = lab_cell_slot(lane->cells, lane->cell_count, (uint32_t)bucket);
+            if (lane->cells[i].rows > 0)
                 rows += add_cell(reading, i, step->rows);
         }
     }
@@ -267,10 +264,7 @@ static bool count_range(struct reading *reading)
     for (uint64_t row = reading->row_from; row < reading->row_until; row++) {
         uint64_t id = horizon->rows[horizon->end - (size_t)(horizon->end_row - row)].id;
         uint32_t bucket = (uint32_t)bk_bucket_of_id(id, reading->settings->strategy->of.hash.buckets);
-        uint32_t mask = lane->cell_count - 1, i = bucket & mask;
-        while (lane->cells[i].bucket != bucket)
-            i = (i + 1) & mask;
-        lane->in_range[i]++;
+        lane->in_range[lab_cell_slot(lane->cells, lane->cell_count, bucket)]++;
     }
     return true;
 }
@@ -313,11 +307,9 @@ static uint32_t widest(const struct lab_lane_settings *settings)
 {
     uint32_t most = 1;
     for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
-        const struct lab_reading *own = &settings->way->reading;
-        const struct lab_read *read = &settings->scenario->reads.kinds[kind];
-        bool is_own = own->plan != BK_PLAN_DEFAULT;
-        enum bk_plan plan = is_own ? own->plan : read->plan;
-        uint32_t at_once = is_own ? own->at_once : read->at_once;
+        enum bk_plan plan;
+        uint32_t at_once;
+        lab_read_plan(settings->scenario, settings->way, (enum lab_read_kind)kind, &plan, &at_once);
         uint32_t width = plan == BK_PLAN_PAIR ? 2 : plan != BK_PLAN_PARALLEL ? 1 : BK_AT_ONCE_DEFAULT;
         if (plan == BK_PLAN_PARALLEL && at_once != 0)
             width = at_once;

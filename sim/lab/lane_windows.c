@@ -33,20 +33,12 @@ void lab_windows_rows(struct lab_lane *lane, const struct lab_lane_settings *set
             tally->reopened += !window->is_reopened;
             window->is_reopened = true;
         }
-        uint64_t bytes = batch->bytes_each;
-        if (batch->bytes_before != NULL)
-            bytes = batch->bytes_before[i + 1] - batch->bytes_before[i];
         if (tally->stored != NULL)
             lab_stored_rows(tally->stored, key, batch, i, i + 1, bucket);
         window->rows++;
         window->gone += lab_gone_between(batch, i, i + 1);
-        lab_bytes_add(&window->bytes, bytes);
-        if (window->rows == 1 || window->second != batch->second_begin[i]) {
-            window->second = batch->second_begin[i];
-            window->rows_in_second = 0;
-        }
-        if (++window->rows_in_second > tally->peak_rows_per_s)
-            tally->peak_rows_per_s = window->rows_in_second;
+        lab_bytes_add(&window->bytes, lab_batch_bytes(batch, i, i + 1));
+        lab_watch_second(batch->second_begin[i], &window->second, &window->rows_in_second, tally);
         sim_placement_add(&lane->placement, bucket, 1);
     }
 }

@@ -62,8 +62,7 @@ void lab_conserved_end(struct lab_cluster_run *run)
                     "%" PRIu64 " deletes were asked and %" PRIu64 " confirmed, and there are %" PRIu64
                     " tombstones",
                     deletes->asked, deletes->confirmed, tombstones);
-    if ((run->config.counter == BK_COUNTER_COLUMN && bk_kind_fires(run->config.strategy.kind)) ||
-        run->config.source == BK_SOURCE_COUNTER)
+    if (lab_adds_to_counters(run))
         judge_counters(run);
 }
 

@@ -29,17 +29,24 @@ void lab_read_clock_next(struct lab_read_clock *clock)
     clock->next_ns = is_never ? INT64_MAX : clock->next_ns + (int64_t)gap;
 }
 
+void lab_read_plan(const struct lab_scenario *scenario, const struct lab_strategy *strategy,
+                   enum lab_read_kind kind, enum bk_plan *plan, uint32_t *at_once)
+{
+    const struct lab_read *read = &scenario->reads.kinds[kind];
+    const struct lab_reading *own = &strategy->reading;
+    bool is_own = own->plan != BK_PLAN_DEFAULT;
+    *plan = is_own ? own->plan : read->plan;
+    *at_once = is_own ? own->at_once : read->at_once;
+}
+
 void lab_read_query(const struct lab_scenario *scenario, const struct lab_strategy *strategy,
                     enum lab_read_kind kind, int64_t now_ns, int64_t birth_ns, struct bk_query *out)
 {
     static const enum bk_query_kind kinds[LAB_READ_KINDS] = {BK_QUERY_LATEST, BK_QUERY_RANGE, BK_QUERY_ALL};
     const struct lab_read *read = &scenario->reads.kinds[kind];
-    const struct lab_reading *reading = &strategy->reading;
-    bool is_own = reading->plan != BK_PLAN_DEFAULT;
     memset(out, 0, sizeof *out);
     out->kind = kinds[kind];
-    out->plan = is_own ? reading->plan : read->plan;
-    out->at_once = is_own ? reading->at_once : read->at_once;
+    lab_read_plan(scenario, strategy, kind, &out->plan, &out->at_once);
     if (strategy->strategy.kind == BK_HASH && (out->plan == BK_PLAN_WALK || out->plan == BK_PLAN_PAIR))
         out->plan = BK_PLAN_DEFAULT;
     out->rows = read->rows;

@@ -20,6 +20,9 @@ void lab_read_clock_begin(struct lab_read_clock *clock, const struct lab_scenari
                           enum lab_read_kind kind, uint64_t entity, double share, int64_t start_ns);
 void lab_read_clock_next(struct lab_read_clock *clock);
 
+/* The plan that the strategy itself names, or else the scenario's; at_once: 0, the core's default. */
+void lab_read_plan(const struct lab_scenario *scenario, const struct lab_strategy *strategy,
+                   enum lab_read_kind kind, enum bk_plan *plan, uint32_t *at_once);
 /* What a read of this kind asks that begins at now_ns. */
 void lab_read_query(const struct lab_scenario *scenario, const struct lab_strategy *strategy,
                     enum lab_read_kind kind, int64_t now_ns, int64_t birth_ns, struct bk_query *out);
