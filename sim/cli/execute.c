@@ -19,7 +19,16 @@ struct watch {
     _Atomic bool is_over;
 };
 
+/* A scenario's run, as a task. */
+struct execution {
+    const struct lab_scenario *scenario;
+    uint32_t jobs;
+    const struct lab_story *story;
+    struct lab_result **out;
+};
+
 static void *watch_run(void *context);
+static bool run_scenario(void *context, struct lab_progress *progress, struct sim_error *error);
 
 void cli_signals_hold(struct cli_signals *signals)
 {
@@ -40,31 +49,49 @@ void cli_signals_release(struct cli_signals *signals)
     pthread_sigmask(SIG_SETMASK, &signals->before, NULL);
 }
 
-bool cli_execute(const struct lab_scenario *scenario, uint32_t jobs, bool is_quiet,
-                 struct cli_listener *listener, struct cli_signals *signals, struct lab_result **out,
-                 int64_t *elapsed_ms, struct sim_error *error)
+bool cli_attend(const struct cli_task *task, struct cli_signals *signals, int64_t *elapsed_ms,
+                struct sim_error *error)
 {
-    struct watch watch = {.held = &signals->held, .listener = listener};
+    struct watch watch = {.held = &signals->held, .listener = task->listener};
     int64_t begin_ms = cli_now_ms();
-    cli_progress_init(&watch.display, scenario->name, is_quiet);
+    cli_progress_init(&watch.display, task->name, task->is_quiet);
+    watch.display.unit = task->unit;
     pthread_t thread;
-    *out = NULL;
     if (pthread_create(&thread, NULL, watch_run, &watch) != 0)
         return sim_fail(error, SIM_ERROR_ENVIRONMENT, "no thread could be made; end other programs first");
-    bool is_fine =
-        lab_run_told(scenario, jobs, &watch.progress, listener == NULL ? NULL : &listener->story, out, error);
+    bool is_fine = task->run(task->context, &watch.progress, error);
     watch.is_over = true;
     pthread_kill(thread, CLI_WAKE);
     pthread_join(thread, NULL);
     cli_progress_end(&watch.display);
     *elapsed_ms = cli_now_ms() - begin_ms;
-    if (watch.caught != 0) {
+    if (watch.caught != 0)
         signals->caught = watch.caught;
+    return is_fine;
+}
+
+bool cli_execute(const struct lab_scenario *scenario, uint32_t jobs, bool is_quiet,
+                 struct cli_listener *listener, struct cli_signals *signals, struct lab_result **out,
+                 int64_t *elapsed_ms, struct sim_error *error)
+{
+    struct execution execution = {scenario, jobs, listener == NULL ? NULL : &listener->story, out};
+    const struct cli_task task = {scenario->name, "rows/s", is_quiet, run_scenario, &execution, listener};
+    *out = NULL;
+    int caught_before = signals->caught;
+    bool is_fine = cli_attend(&task, signals, elapsed_ms, error);
+    if (signals->caught != caught_before) {
         lab_result_destroy(*out);
         *out = NULL;
         return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
     }
     return is_fine;
+}
+
+static bool run_scenario(void *context, struct lab_progress *progress, struct sim_error *error)
+{
+    const struct execution *execution = context;
+    return lab_run_told(execution->scenario, execution->jobs, progress, execution->story, execution->out,
+                        error);
 }
 
 int cli_exit_code(const struct cli_signals *signals, const struct sim_error *error)

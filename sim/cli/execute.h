@@ -30,6 +30,21 @@ void cli_signals_hold(struct cli_signals *signals);
 /* One that came meanwhile, and ended no run, has its usual effect now. */
 void cli_signals_release(struct cli_signals *signals);
 
+/* Any work that takes a while. */
+struct cli_task {
+    const char *name; /* in front of the bar */
+    const char *unit; /* of the rate of `rows`: "rows/s", "runs/s" */
+    bool is_quiet;
+    /* Called once, on the caller's thread. `progress->stop` tells it to end soon. */
+    bool (*run)(void *context, struct lab_progress *progress, struct sim_error *error);
+    void *context;
+    struct cli_listener *listener; /* may be NULL */
+};
+
+/* Runs the task between hold and release, with its progress on stderr, and gives what it returns. A signal
+ * sets `stop` and signals->caught; a second one ends the process at once. */
+bool cli_attend(const struct cli_task *task, struct cli_signals *signals, int64_t *elapsed_ms,
+                struct sim_error *error);
 /* lab_run_told() between hold and release; listener may be NULL. A signal ends it: SIM_ERROR_CHECK with
  * "interrupted", and signals->caught is set; a second one ends the process at once. */
 bool cli_execute(const struct lab_scenario *scenario, uint32_t jobs, bool is_quiet,

@@ -243,8 +243,7 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
         dispatch(run, &event);
         if (run->out_of_memory || !cass_cluster_is_sound(run->cluster))
             return sim_fail_memory(error);
-        if (run->events.events % PROGRESS_EVENTS == 0 && run->progress != NULL &&
-            atomic_load_explicit(&run->progress->stop, memory_order_relaxed))
+        if (run->events.events % PROGRESS_EVENTS == 0 && lab_is_stopped(run->progress))
             return sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
     }
     lab_agents_leave(run);

@@ -69,7 +69,7 @@ void lab_worker_destroy(struct lab_worker *worker);
 /* Whether the run is to end early: what the worker has counted by then is worth nothing. */
 static inline bool lab_worker_is_stopped(const struct lab_worker *worker)
 {
-    return worker->progress != NULL && atomic_load_explicit(&worker->progress->stop, memory_order_relaxed);
+    return lab_is_stopped(worker->progress);
 }
 bool lab_fail_stopped(struct sim_error *error);
 

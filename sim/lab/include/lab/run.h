@@ -18,8 +18,16 @@ struct lab_progress {
     _Atomic uint64_t done;  /* in the units of `total` */
     _Atomic uint64_t total; /* rows expected of a made workload, bytes of a trace; 0 until known */
     _Atomic uint64_t rows;
-    _Atomic bool stop; /* set by the caller: the run ends soon with an error and no result */
+    _Atomic bool stop;                 /* set by the caller: the run ends soon with an error and no result */
+    const struct lab_progress *parent; /* its `stop` counts too; NULL: nobody's */
 };
+
+static inline bool lab_is_stopped(const struct lab_progress *progress)
+{
+    while (progress != NULL && !atomic_load_explicit(&progress->stop, memory_order_relaxed))
+        progress = progress->parent;
+    return progress != NULL;
+}
 
 /* Who wants to hear what happens in a cluster run, a line an event, virtual time first. Strategies then run
  * one after the other. */

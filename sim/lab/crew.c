@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lab/crew.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+/* For each thread so many jobs may be ahead of the slowest one. */
+#define AHEAD_EACH 8u
+
+/* What became of a job, until its turn has come to be handed over. */
+struct slot {
+    bool is_full, is_fine;
+    void *made;
+    struct sim_error error;
+};
+
+struct crew {
+    const struct lab_crew *jobs;
+    struct lab_progress *progress; /* the caller's; may be NULL */
+    struct lab_progress inner;     /* of all jobs: its `stop` ends them */
+    pthread_mutex_t lock;
+    pthread_cond_t turned; /* room was made in the slots, or all is over */
+    struct slot *slots;
+    uint64_t ahead; /* number of slots */
+    uint64_t next;  /* job to be taken up */
+    uint64_t taken; /* jobs before this one are handed over */
+    bool is_taking; /* a thread is in take(), with the lock open */
+    bool is_over;
+    bool is_fine;
+    struct sim_error error;
+};
+
+static bool begin(struct crew *crew, uint32_t threads, struct sim_error *error);
+static bool run(struct crew *crew, pthread_t *threads, uint32_t count, struct sim_error *error);
+static void *work(void *argument);
+static bool take_up(struct crew *crew, uint64_t *job);
+static void do_job(struct crew *crew, uint64_t job, struct slot *slot);
+static void hand_over(struct crew *crew);
+static void stop(struct crew *crew);
+static void drop_rest(struct crew *crew);
+
+bool lab_crew_run(const struct lab_crew *jobs, uint32_t threads, struct lab_progress *progress,
+                  uint64_t *taken, struct sim_error *error)
+{
+    assert(threads >= 1);
+    struct crew crew = {.jobs = jobs, .progress = progress, .is_fine = true};
+    *taken = 0;
+    if (threads > jobs->count)
+        threads = (uint32_t)jobs->count;
+    if (progress != NULL)
+        progress->total = jobs->count;
+    if (threads == 0)
+        return true;
+    if (!begin(&crew, threads, error))
+        return false;
+    pthread_t *handles = calloc(threads, sizeof *handles);
+    bool is_fine = handles != NULL ? run(&crew, handles, threads, error) : sim_fail_memory(error);
+    drop_rest(&crew);
+    free(handles);
+    free(crew.slots);
+    pthread_cond_destroy(&crew.turned);
+    pthread_mutex_destroy(&crew.lock);
+    *taken = crew.taken;
+    if (is_fine && !crew.is_fine)
+        *error = crew.error;
+    return is_fine && crew.is_fine;
+}
+
+static bool begin(struct crew *crew, uint32_t threads, struct sim_error *error)
+{
+    crew->inner.parent = crew->progress;
+    crew->ahead = (uint64_t)threads * AHEAD_EACH;
+    crew->slots = calloc(crew->ahead, sizeof *crew->slots);
+    if (crew->slots == NULL)
+        return sim_fail_memory(error);
+    pthread_mutex_init(&crew->lock, NULL);
+    pthread_cond_init(&crew->turned, NULL);
+    return true;
+}
+
+/* One thread is enough to go on with. */
+static bool run(struct crew *crew, pthread_t *threads, uint32_t count, struct sim_error *error)
+{
+    uint32_t made = 0;
+    while (made < count && pthread_create(&threads[made], NULL, work, crew) == 0)
+        made++;
+    for (uint32_t i = 0; i < made; i++)
+        pthread_join(threads[i], NULL);
+    return made > 0 ||
+           sim_fail(error, SIM_ERROR_ENVIRONMENT, "no thread could be made; end other programs first");
+}
+
+static void *work(void *argument)
+{
+    struct crew *crew = argument;
+    uint64_t job;
+    while (take_up(crew, &job)) {
+        struct slot slot = {.is_full = true};
+        do_job(crew, job, &slot);
+        pthread_mutex_lock(&crew->lock);
+        crew->slots[job % crew->ahead] = slot;
+        hand_over(crew);
+        pthread_mutex_unlock(&crew->lock);
+    }
+    return NULL;
+}
+
+static bool take_up(struct crew *crew, uint64_t *job)
+{
+    pthread_mutex_lock(&crew->lock);
+    while (!crew->is_over && crew->next < crew->jobs->count && crew->next - crew->taken >= crew->ahead)
+        pthread_cond_wait(&crew->turned, &crew->lock);
+    if (lab_is_stopped(crew->progress))
+        stop(crew);
+    bool is_left = !crew->is_over && crew->next < crew->jobs->count;
+    *job = crew->next;
+    if (is_left)
+        crew->next++;
+    pthread_mutex_unlock(&crew->lock);
+    return is_left;
+}
+
+static void do_job(struct crew *crew, uint64_t job, struct slot *slot)
+{
+    slot->is_fine = crew->jobs->work(crew->jobs->context, job, &crew->inner, &slot->made, &slot->error);
+}
+
+/* Hands over what is there without a gap. The lock is open meanwhile, so that others go on; one thread at a
+ * time does it. */
+static void hand_over(struct crew *crew)
+{
+    struct slot *slot;
+    while (!crew->is_taking && !crew->is_over && (slot = &crew->slots[crew->taken % crew->ahead])->is_full) {
+        struct slot mine = *slot;
+        bool is_enough = false, is_fine = mine.is_fine;
+        *slot = (struct slot){0};
+        crew->is_taking = true;
+        pthread_mutex_unlock(&crew->lock);
+        if (is_fine)
+            is_fine = crew->jobs->take(crew->jobs->context, crew->taken, mine.made, &is_enough, &mine.error);
+        else if (mine.made != NULL)
+            crew->jobs->drop(mine.made);
+        pthread_mutex_lock(&crew->lock);
+        crew->is_taking = false;
+        if (!is_fine) {
+            /* What a stop has ended did not fail. */
+            crew->is_fine = !mine.is_fine && lab_is_stopped(crew->progress);
+            crew->error = mine.error;
+            stop(crew);
+            return;
+        }
+        crew->taken++;
+        if (crew->progress != NULL)
+            crew->progress->done = crew->progress->rows = crew->taken;
+        if (is_enough)
+            stop(crew);
+        pthread_cond_broadcast(&crew->turned);
+    }
+}
+
+/* Also what others have under way is of no use then. */
+static void stop(struct crew *crew)
+{
+    crew->is_over = true;
+    crew->inner.stop = true;
+    pthread_cond_broadcast(&crew->turned);
+}
+
+static void drop_rest(struct crew *crew)
+{
+    for (uint64_t i = 0; i < crew->ahead; i++) {
+        if (crew->slots[i].is_full && crew->slots[i].made != NULL)
+            crew->jobs->drop(crew->slots[i].made);
+    }
+}

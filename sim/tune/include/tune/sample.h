@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Figures over seeds: a sample's mean, intervals around it, and whether two samples differ.
+ *
+ * A seed's figure is one observation, whatever it was made of; that of another seed is independent of it. The
+ * intervals are Student's, exact for normal observations and good for means of any others but few. Where two
+ * settings met the same rows, seed by seed, their differences are a sample of their own, which spreads far
+ * less than either (common random numbers). With fewer than two observations nothing is known: intervals are
+ * then without bounds, and a difference is not significant. All observations are finite. */
+#ifndef TUNE_SAMPLE_H
+#define TUNE_SAMPLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Zeroed is an empty one. Two samples of the same observations in the same order are equal to the last bit.
+ */
+struct tune_sample {
+    uint64_t count;
+    double mean;
+    double squares; /* sum of squared differences from the mean */
+    double least, most;
+};
+
+struct tune_interval {
+    double low, high; /* -INFINITY and INFINITY: no bound */
+};
+
+void tune_sample_add(struct tune_sample *sample, double value);
+double tune_sample_stddev(const struct tune_sample *sample); /* divides by count - 1; 0 below two */
+/* Where the mean of all seeds lies, with this confidence, 0 < confidence < 1. */
+struct tune_interval tune_sample_mean_interval(const struct tune_sample *sample, double confidence);
+/* Where the figure of one more seed lies. */
+struct tune_interval tune_sample_next_interval(const struct tune_sample *sample, double confidence);
+/* The chance of a mean so far from 0, were it 0: two-sided, by Student's t. 1 when nothing is known or all
+ * are 0; 0 when all are the same other number. */
+double tune_sample_p_value(const struct tune_sample *differences);
+/* Welch's test for samples that are not paired. */
+double tune_welch_p_value(const struct tune_sample *one, const struct tune_sample *other);
+/* Holm's correction: p_values[i] becomes the chance that any of these many tests says so by chance; in
+ * place. What is below 0.05 then is significant although many were looked at. Source: Holm 1979, "A simple
+ * sequentially rejective multiple test procedure". Returns false without memory. */
+bool tune_holm(double *p_values, uint64_t count);
+/* The largest chance of an event of which `hits` in `count` independent trials do not yet make one doubt,
+ * with this one-sided confidence (Clopper and Pearson 1934); 1 of no trial. */
+double tune_share_most(uint64_t hits, uint64_t count, double confidence);
+double tune_share_least(uint64_t hits, uint64_t count, double confidence); /* likewise; 0 of no hit */
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tune/sample.h"
+
+#include <assert.h>
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "binomial.h"
+
+#define SHARE_TOLERANCE 1e-13
+
+struct ranked {
+    double p;
+    uint64_t index;
+};
+
+static struct tune_interval around(const struct tune_sample *sample, double confidence, double scale);
+static double two_sided(double t, double degrees);
+static int compare_ranked(const void *one, const void *other);
+
+/* Welford's update. */
+void tune_sample_add(struct tune_sample *sample, double value)
+{
+    assert(isfinite(value));
+    if (sample->count == 0 || value < sample->least)
+        sample->least = value;
+    if (sample->count == 0 || value > sample->most)
+        sample->most = value;
+    sample->count++;
+    double before = value - sample->mean;
+    sample->mean += before / (double)sample->count;
+    sample->squares += before * (value - sample->mean);
+    /* Of equal observations nothing but rounding is left. */
+    if (sample->least == sample->most) {
+        sample->mean = value;
+        sample->squares = 0;
+    }
+}
+
+double tune_sample_stddev(const struct tune_sample *sample)
+{
+    return sample->count < 2 ? 0 : sqrt(sample->squares / (double)(sample->count - 1));
+}
+
+struct tune_interval tune_sample_mean_interval(const struct tune_sample *sample, double confidence)
+{
+    return around(sample, confidence, sqrt(1 / (double)sample->count));
+}
+
+struct tune_interval tune_sample_next_interval(const struct tune_sample *sample, double confidence)
+{
+    return around(sample, confidence, sqrt(1 + 1 / (double)sample->count));
+}
+
+double tune_sample_p_value(const struct tune_sample *differences)
+{
+    if (differences->count < 2)
+        return 1;
+    double error = tune_sample_stddev(differences) / sqrt((double)differences->count);
+    if (error == 0)
+        return differences->mean == 0 ? 1 : 0;
+    return two_sided(differences->mean / error, (double)differences->count - 1);
+}
+
+double tune_welch_p_value(const struct tune_sample *one, const struct tune_sample *other)
+{
+    if (one->count < 2 || other->count < 2)
+        return 1;
+    double n = (double)one->count, m = (double)other->count;
+    double a = one->squares / (n - 1) / n, b = other->squares / (m - 1) / m;
+    if (a + b == 0)
+        return one->mean == other->mean ? 1 : 0;
+    /* As shares of their sum, so that small ones do not vanish in the squares. */
+    double share = a / (a + b);
+    double degrees = 1 / (share * share / (n - 1) + (1 - share) * (1 - share) / (m - 1));
+    return two_sided((one->mean - other->mean) / sqrt(a + b), degrees);
+}
+
+bool tune_holm(double *p_values, uint64_t count)
+{
+    struct ranked *ranked = calloc(count + 1, sizeof *ranked);
+    if (ranked == NULL)
+        return false;
+    for (uint64_t i = 0; i < count; i++)
+        ranked[i] = (struct ranked){p_values[i], i};
+    qsort(ranked, count, sizeof *ranked, compare_ranked);
+    double most = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        double corrected = fmin(1, ranked[i].p * (double)(count - i));
+        most = fmax(most, corrected);
+        p_values[ranked[i].index] = most;
+    }
+    free(ranked);
+    return true;
+}
+
+double tune_share_most(uint64_t hits, uint64_t count, double confidence)
+{
+    assert(hits <= count && confidence > 0 && confidence < 1);
+    if (hits == count)
+        return 1;
+    double low = (double)hits / (double)count, high = 1;
+    if (hits == 0)
+        return -expm1(log1p(-confidence) / (double)count);
+    while (high - low > SHARE_TOLERANCE * high) {
+        double middle = low + (high - low) / 2;
+        *(tune_binomial_lower(count, hits, middle) > 1 - confidence ? &low : &high) = middle;
+    }
+    return high;
+}
+
+double tune_share_least(uint64_t hits, uint64_t count, double confidence)
+{
+    assert(hits <= count && confidence > 0 && confidence < 1);
+    if (hits == 0)
+        return 0;
+    double low = 0, high = (double)hits / (double)count;
+    while (high - low > SHARE_TOLERANCE * high) {
+        double middle = low + (high - low) / 2;
+        *(tune_binomial_upper(count, hits, middle) > 1 - confidence ? &high : &low) = middle;
+    }
+    return low;
+}
+
+static struct tune_interval around(const struct tune_sample *sample, double confidence, double scale)
+{
+    assert(confidence > 0 && confidence < 1);
+    if (sample->count < 2)
+        return (struct tune_interval){-INFINITY, INFINITY};
+    double t = gsl_cdf_tdist_Qinv((1 - confidence) / 2, (double)sample->count - 1);
+    double half = t * tune_sample_stddev(sample) * scale;
+    return (struct tune_interval){sample->mean - half, sample->mean + half};
+}
+
+static double two_sided(double t, double degrees)
+{
+    return fmin(1, 2 * gsl_cdf_tdist_Q(fabs(t), degrees));
+}
+
+static int compare_ranked(const void *one, const void *other)
+{
+    const struct ranked *a = one, *b = other;
+    if (a->p != b->p)
+        return a->p < b->p ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}

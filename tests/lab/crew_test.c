@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: whatever the number of threads, jobs are handed over in order and each once, nothing is lost or freed
+ * twice, and the error is that of the first job that fails.
+ * Method: jobs of unequal length on 1 to 8 threads; every job's product is counted when made, taken and
+ * dropped. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "lab/crew.h"
+
+#define JOBS 200
+
+struct stand {
+    _Atomic uint64_t begun, made, dropped;
+    uint64_t taken, enough_at, fails_at, fails_too_at, take_fails_at, stop_at;
+    struct lab_progress *progress;
+};
+
+static struct stand *dropping;
+
+static bool work(void *context, uint64_t job, struct lab_progress *progress, void **made,
+                 struct sim_error *error)
+{
+    struct stand *stand = context;
+    stand->begun++;
+    /* Every seventh takes its time, so that others overtake it. */
+    const struct timespec pause = {.tv_nsec = job % 7 == 0 ? 300000 : 1000};
+    nanosleep(&pause, NULL);
+    if (job == stand->stop_at)
+        stand->progress->stop = true;
+    if (lab_is_stopped(progress))
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped");
+    if (job == stand->fails_at || job == stand->fails_too_at)
+        return sim_fail(error, SIM_ERROR_INPUT, "job %d", (int)job);
+    uint64_t *number = malloc(sizeof *number);
+    assert_non_null(number);
+    *number = job;
+    *made = number;
+    stand->made++;
+    return true;
+}
+
+static bool take(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error)
+{
+    struct stand *stand = context;
+    assert_int_equal(job, stand->taken);
+    assert_int_equal(*(uint64_t *)made, job);
+    free(made);
+    stand->taken++;
+    *is_enough = job == stand->enough_at;
+    return job != stand->take_fails_at || sim_fail(error, SIM_ERROR_ENVIRONMENT, "take %d", (int)job);
+}
+
+static void drop(void *made)
+{
+    free(made);
+    dropping->dropped++;
+}
+
+static struct stand stand_new(struct lab_progress *progress)
+{
+    return (struct stand){.enough_at = UINT64_MAX,
+                          .fails_at = UINT64_MAX,
+                          .fails_too_at = UINT64_MAX,
+                          .take_fails_at = UINT64_MAX,
+                          .stop_at = UINT64_MAX,
+                          .progress = progress};
+}
+
+static bool run(struct stand *stand, uint32_t threads, uint64_t *taken, struct sim_error *error)
+{
+    const struct lab_crew crew = {.context = stand, .count = JOBS, .work = work, .take = take, .drop = drop};
+    dropping = stand;
+    *error = (struct sim_error){0};
+    bool is_fine = lab_crew_run(&crew, threads, stand->progress, taken, error);
+    assert_int_equal(stand->made, stand->taken + stand->dropped);
+    return is_fine;
+}
+
+static void test_all_jobs_are_taken_in_order(void **state)
+{
+    (void)state;
+    for (uint32_t threads = 1; threads <= 8; threads++) {
+        struct lab_progress progress = {0};
+        struct stand stand = stand_new(&progress);
+        struct sim_error error;
+        uint64_t taken;
+        assert_true(run(&stand, threads, &taken, &error));
+        assert_int_equal(taken, JOBS);
+        assert_int_equal(stand.taken, JOBS);
+        assert_int_equal(stand.begun, JOBS);
+        assert_int_equal(progress.total, JOBS);
+        assert_int_equal(progress.done, JOBS);
+    }
+}
+
+static void test_no_job_is_fine(void **state)
+{
+    (void)state;
+    struct stand stand = stand_new(NULL);
+    const struct lab_crew crew = {.context = &stand, .work = work, .take = take, .drop = drop};
+    struct sim_error error = {0};
+    uint64_t taken = 1;
+    assert_true(lab_crew_run(&crew, 4, NULL, &taken, &error));
+    assert_int_equal(taken, 0);
+}
+
+static void test_the_first_error_in_order_is_told(void **state)
+{
+    (void)state;
+    for (uint32_t threads = 1; threads <= 8; threads++) {
+        struct stand stand = stand_new(NULL);
+        stand.fails_at = 84; /* a slow one */
+        stand.fails_too_at = 85;
+        struct sim_error error;
+        uint64_t taken;
+        assert_false(run(&stand, threads, &taken, &error));
+        assert_string_equal(error.text, "job 84");
+        assert_int_equal(error.class, SIM_ERROR_INPUT);
+        assert_int_equal(taken, 84);
+        assert_true(stand.begun < JOBS);
+    }
+}
+
+static void test_an_error_of_take_ends_all(void **state)
+{
+    (void)state;
+    struct stand stand = stand_new(NULL);
+    stand.take_fails_at = 50;
+    struct sim_error error;
+    uint64_t taken;
+    assert_false(run(&stand, 3, &taken, &error));
+    assert_string_equal(error.text, "take 50");
+    assert_int_equal(taken, 50);
+    assert_int_equal(stand.taken, 51);
+}
+
+static void test_enough_is_enough(void **state)
+{
+    (void)state;
+    struct stand stand = stand_new(NULL);
+    stand.enough_at = 63;
+    stand.fails_at = 64;
+    struct sim_error error;
+    uint64_t taken;
+    assert_true(run(&stand, 4, &taken, &error));
+    assert_int_equal(taken, 64);
+    assert_true(stand.begun < JOBS);
+}
+
+static void test_stopped_from_outside_is_no_error(void **state)
+{
+    (void)state;
+    for (uint32_t threads = 1; threads <= 4; threads++) {
+        struct lab_progress progress = {0};
+        struct stand stand = stand_new(&progress);
+        stand.stop_at = 100;
+        struct sim_error error;
+        uint64_t taken;
+        assert_true(run(&stand, threads, &taken, &error));
+        assert_int_equal(taken, stand.taken);
+        assert_true(taken <= 100 + threads);
+        assert_true(stand.begun < JOBS);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_jobs_are_taken_in_order),
+        cmocka_unit_test(test_no_job_is_fine),
+        cmocka_unit_test(test_the_first_error_in_order_is_told),
+        cmocka_unit_test(test_an_error_of_take_ends_all),
+        cmocka_unit_test(test_enough_is_enough),
+        cmocka_unit_test(test_stopped_from_outside_is_no_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
