@@ -123,15 +123,14 @@ static void tally_partitions(struct lab_cluster_run *run)
             lab_tally_left(tally, view.rows, view.tombstones);
         }
         bool is_closed = view.bucket < lab_current_bucket(run, (uint32_t)view.key, run->end_ns);
-        bool over_rows = limits->partition_rows != 0 && view.written_rows > limits->partition_rows;
-        bool over_bytes = limits->partition_bytes != 0 && view.written_bytes > limits->partition_bytes;
-        tally->over_limit_rows += over_rows;
-        tally->over_limit_bytes += over_bytes;
-        tally->over_limit += over_rows || over_bytes;
-        tally->tiny += is_closed && view.written_rows < limits->tiny_rows;
-        lab_histogram_add(is_closed ? &tally->closed_rows : &tally->open_rows, view.written_rows, 1,
-                          view.written_rows);
-        lab_histogram_add(is_closed ? &tally->closed_bytes : &tally->open_bytes, view.written_bytes, 1,
-                          view.written_rows);
+        const struct cass_partition partition = {view.written_rows, view.written_bytes};
+        lab_tally_partition(tally, limits, &partition, is_closed);
+        const struct lab_key_name key = {"", 0, (uint64_t)view.key};
+        lab_tally_largest(tally, &key, view.bucket, &partition);
+    }
+    for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
+        struct lab_largest *largest = &tally->largest[unit];
+        if (largest->size > 0)
+            lab_rows_key_name(run->rows, (uint32_t)largest->key_index, largest->key, sizeof largest->key);
     }
 }

@@ -234,17 +234,8 @@ void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally 
 {
     if (lab_rows_go(settings->scenario))
         lab_tally_left(tally, partition->rows - gone, gone);
-    const struct lab_limits *limits = &settings->scenario->limits;
-    bool over_rows = limits->partition_rows != 0 && partition->rows > limits->partition_rows;
-    bool over_bytes = limits->partition_bytes != 0 && partition->bytes > limits->partition_bytes;
-    tally->over_limit_rows += over_rows;
-    tally->over_limit_bytes += over_bytes;
-    tally->over_limit += over_rows || over_bytes;
-    tally->tiny += is_closed && partition->rows < limits->tiny_rows;
-    lab_histogram_add(is_closed ? &tally->closed_rows : &tally->open_rows, partition->rows, 1,
-                      partition->rows);
-    lab_histogram_add(is_closed ? &tally->closed_bytes : &tally->open_bytes, partition->bytes, 1,
-                      partition->rows);
+    lab_tally_partition(tally, &settings->scenario->limits, partition, is_closed);
+    lab_tally_largest(tally, key, bucket, partition);
 
     const uint32_t *replicas =
         cass_ring_replicas(settings->ring, cass_token_bucketed(key->text, key->size, bucket));

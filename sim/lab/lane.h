@@ -18,6 +18,7 @@
 #include "change.h"
 #include "kernel/digest.h"
 #include "lab/histogram.h"
+#include "lab/largest.h"
 #include "lab/scenario.h"
 #include "reads.h"
 
@@ -28,6 +29,7 @@ struct lab_tally {
     struct lab_histogram closed_rows, open_rows, closed_bytes, open_bytes;
     struct lab_read_tally reads, reads_of[LAB_READ_KINDS]; /* the latter of several kinds only */
     uint64_t over_limit, over_limit_rows, over_limit_bytes, tiny;
+    struct lab_largest largest[LAB_SIZE_UNITS];
     uint64_t rows, counter_increments, state_reads, state_writes;
     uint64_t lwt, lock_ops, rows_scanned, retried, duplicated, misrouted; /* of a cluster run */
     uint64_t peak_rows_per_s;
@@ -219,6 +221,12 @@ static inline void lab_bytes_add(uint64_t *sum, uint64_t bytes)
 /* Without `stored`. */
 bool lab_tally_init(struct lab_tally *tally, uint32_t nodes);
 void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint32_t nodes);
+/* A partition as it is at the end: its sizes, and the limits that it passes. */
+void lab_tally_partition(struct lab_tally *tally, const struct lab_limits *limits,
+                         const struct cass_partition *partition, bool is_closed);
+/* Keeps it when it is the largest so far. */
+void lab_tally_largest(struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
+                       const struct cass_partition *partition);
 void lab_tally_clear(struct lab_tally *tally);
 
 #endif

@@ -55,6 +55,7 @@ struct lab_strategy_result *lab_result_add(struct lab_result *result, const stru
     strategy->is_idgen = scenario->strategies[index].is_idgen;
     strategy->idgen = scenario->strategies[index].idgen;
     strategy->placement_digest = tally->placement_digest;
+    memcpy(strategy->largest, tally->largest, sizeof strategy->largest);
     result->digest = sim_digest_chain(result->digest, tally->placement_digest);
     if (tally->stored != NULL) {
         const struct lab_stored_figures *stored = lab_stored_figures(tally->stored);

@@ -211,6 +211,7 @@ bool lab_stored_settle(struct lab_stored *stored, struct lab_tally *tally)
     tally->over_limit_rows = found->over_limit_rows;
     tally->over_limit_bytes = found->over_limit_bytes;
     tally->tiny = found->tiny;
+    memset(tally->largest, 0, sizeof tally->largest); /* the keys' partitions are not the table's */
     tally->peak_rows_per_s = found->peak_rows_per_s;
     struct cass_node_load *nodes = tally->nodes;
     tally->nodes = found->nodes;
@@ -391,18 +392,10 @@ static void finish_partitions(struct lab_stored *stored)
 
 static void finish_partition(struct lab_stored *stored, const uint64_t *tuple, const uint64_t *partition)
 {
-    const struct lab_limits *limits = &stored->scenario->limits;
     struct lab_tally *found = &stored->found;
     uint64_t rows = partition[PART_ROWS], bytes = partition[PART_BYTES];
-    bool over_rows = limits->partition_rows != 0 && rows > limits->partition_rows;
-    bool over_bytes = limits->partition_bytes != 0 && bytes > limits->partition_bytes;
-    bool closed = is_closed(stored, tuple);
-    found->over_limit_rows += over_rows;
-    found->over_limit_bytes += over_bytes;
-    found->over_limit += over_rows || over_bytes;
-    found->tiny += closed && rows < limits->tiny_rows;
-    lab_histogram_add(closed ? &found->closed_rows : &found->open_rows, rows, 1, rows);
-    lab_histogram_add(closed ? &found->closed_bytes : &found->open_bytes, bytes, 1, rows);
+    const struct cass_partition size = {rows, bytes};
+    lab_tally_partition(found, &stored->scenario->limits, &size, is_closed(stored, tuple));
     const uint32_t *replicas = cass_ring_replicas(stored->ring, (int64_t)partition[PART_TOKEN]);
     for (uint32_t i = 0; i < cass_ring_replication_factor(stored->ring); i++) {
         found->nodes[replicas[i]].rows += rows;

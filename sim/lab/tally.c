@@ -5,6 +5,8 @@
 #include "lane.h"
 #include "stored.h"
 
+static bool is_before(uint64_t size, uint64_t key_index, int64_t bucket, const struct lab_largest *other);
+
 bool lab_tally_init(struct lab_tally *tally, uint32_t nodes)
 {
     memset(tally, 0, sizeof *tally);
@@ -27,6 +29,11 @@ void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint3
     into->over_limit_rows += from->over_limit_rows;
     into->over_limit_bytes += from->over_limit_bytes;
     into->tiny += from->tiny;
+    for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
+        const struct lab_largest *largest = &from->largest[unit];
+        if (is_before(largest->size, largest->key_index, largest->bucket, &into->largest[unit]))
+            into->largest[unit] = *largest;
+    }
     into->rows += from->rows;
     into->counter_increments += from->counter_increments;
     into->state_reads += from->state_reads;
@@ -56,6 +63,41 @@ void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint3
     }
 }
 
+void lab_tally_partition(struct lab_tally *tally, const struct lab_limits *limits,
+                         const struct cass_partition *partition, bool is_closed)
+{
+    bool over_rows = limits->partition_rows != 0 && partition->rows > limits->partition_rows;
+    bool over_bytes = limits->partition_bytes != 0 && partition->bytes > limits->partition_bytes;
+    tally->over_limit_rows += over_rows;
+    tally->over_limit_bytes += over_bytes;
+    tally->over_limit += over_rows || over_bytes;
+    tally->tiny += is_closed && partition->rows < limits->tiny_rows;
+    lab_histogram_add(is_closed ? &tally->closed_rows : &tally->open_rows, partition->rows, 1,
+                      partition->rows);
+    lab_histogram_add(is_closed ? &tally->closed_bytes : &tally->open_bytes, partition->bytes, 1,
+                      partition->rows);
+}
+
+void lab_tally_largest(struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
+                       const struct cass_partition *partition)
+{
+    const uint64_t sizes[LAB_SIZE_UNITS] = {partition->rows, partition->bytes};
+    for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
+        struct lab_largest *largest = &tally->largest[unit];
+        if (!is_before(sizes[unit], key->index, bucket, largest))
+            continue;
+        *largest = (struct lab_largest){.key_index = key->index, .bucket = bucket, .size = sizes[unit]};
+        size_t size = key->size;
+        if (size >= sizeof largest->key) {
+            size = sizeof largest->key - 1;
+            /* Not within a character: its bytes after the first are 10xxxxxx. */
+            while (size > 0 && ((unsigned char)key->text[size] & 0xc0) == 0x80)
+                size--;
+        }
+        memcpy(largest->key, key->text, size);
+    }
+}
+
 void lab_tally_left(struct lab_tally *tally, uint64_t live, uint64_t tombstones)
 {
     lab_histogram_add(&tally->tombstones, tombstones, 1, 1);
@@ -78,4 +120,14 @@ void lab_tally_clear(struct lab_tally *tally)
     lab_histogram_clear(&tally->tombstones);
     free(tally->nodes);
     memset(tally, 0, sizeof *tally);
+}
+
+/* A total order, so that the parts of several workers merge to one answer. */
+static bool is_before(uint64_t size, uint64_t key_index, int64_t bucket, const struct lab_largest *other)
+{
+    if (size != other->size)
+        return size > other->size;
+    if (key_index != other->key_index)
+        return key_index < other->key_index;
+    return bucket < other->bucket;
 }

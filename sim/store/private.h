@@ -127,6 +127,12 @@ bool store_histograms_save(struct store *store, sqlite3_stmt *insert, sqlite3_st
 bool store_histograms_load(struct store *store, int64_t id, struct lab_strategy_result *result,
                            struct sim_error *error);
 
+/* --- largest.c: where the largest partitions stand */
+
+bool store_largest_save(struct store *store, sqlite3_stmt *insert, int64_t id,
+                        const struct lab_largest *largest, struct sim_error *error);
+bool store_largest_load(struct store *store, int64_t id, struct lab_largest *out, struct sim_error *error);
+
 /* --- events.c: what a strategy of a cluster run has beside; nothing is stored of another */
 
 bool store_events_save(struct store *store, sqlite3_stmt *insert, int64_t id,

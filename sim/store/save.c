@@ -14,6 +14,7 @@ enum insert {
     INSERT_EVENT_LOG,
     INSERT_CHANGE,
     INSERT_BELIEF,
+    INSERT_LARGEST,
     INSERT_COUNT
 };
 
@@ -37,6 +38,8 @@ static const char *const inserts[INSERT_COUNT] = {
         "INSERT INTO change (strategy, key, change_ns, until_ns, agents) VALUES (?, ?, ?, ?, ?)",
     [INSERT_BELIEF] = ("INSERT INTO belief (strategy, position, time_ns, agent, bucket, is_known, "
                        "is_changing) VALUES (?, ?, ?, ?, ?, ?, ?)"),
+    [INSERT_LARGEST] =
+        "INSERT INTO largest (strategy, unit, key, key_index, bucket, size) VALUES (?, ?, ?, ?, ?, ?)",
 };
 
 static bool save_all(struct store *store, sqlite3_stmt **statements, const struct store_run_info *info,
@@ -130,6 +133,7 @@ static bool save_strategy(struct store *store, sqlite3_stmt **statements, int64_
     }
     return store_histograms_save(store, statements[INSERT_HISTOGRAM], statements[INSERT_BIN], id, result,
                                  error) &&
+           store_largest_save(store, statements[INSERT_LARGEST], id, result->largest, error) &&
            store_events_save(store, statements[INSERT_EVENT_LOG], id, &result->events, error) &&
            store_views_save(store, statements[INSERT_CHANGE], statements[INSERT_BELIEF], id, &result->views,
                             error);

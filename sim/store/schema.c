@@ -101,7 +101,49 @@ static const char version_2_tables[] =
     "  is_known, is_changing\n"
     "  FROM belief JOIN change USING (strategy) JOIN strategy USING (strategy);\n";
 
-static const struct store_migration migrations[] = {{version_1_tables}, {version_2_tables}};
+/* Where the largest partitions stand, sweeps, baselines, and what was tuned. */
+static const char version_3_tables[] =
+    "CREATE TABLE largest (\n"
+    "  strategy INTEGER NOT NULL REFERENCES strategy ON DELETE CASCADE,\n"
+    "  unit TEXT NOT NULL CHECK (unit IN ('rows', 'bytes')),\n"
+    "  key TEXT NOT NULL, key_index ANY NOT NULL, bucket INTEGER NOT NULL, size ANY NOT NULL,\n"
+    "  PRIMARY KEY (strategy, unit)\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE TABLE sweep (\n"
+    "  sweep INTEGER PRIMARY KEY AUTOINCREMENT,\n"
+    "  identity TEXT NOT NULL UNIQUE, scenario TEXT NOT NULL, version TEXT NOT NULL,\n"
+    "  scenario_path TEXT, scenario_text TEXT, overrides TEXT,\n"
+    "  points ANY NOT NULL, jobs ANY NOT NULL, created_unix_s INTEGER NOT NULL\n"
+    ") STRICT;\n"
+    "CREATE TABLE sweep_point (\n"
+    "  sweep INTEGER NOT NULL REFERENCES sweep ON DELETE CASCADE, point INTEGER NOT NULL,\n"
+    "  settings TEXT NOT NULL,\n"
+    "  PRIMARY KEY (sweep, point)\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE TABLE sweep_job (\n"
+    "  sweep INTEGER NOT NULL REFERENCES sweep ON DELETE CASCADE, job INTEGER NOT NULL,\n"
+    "  point INTEGER NOT NULL, run INTEGER NOT NULL UNIQUE REFERENCES run ON DELETE CASCADE,\n"
+    "  PRIMARY KEY (sweep, job)\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE TABLE baseline (\n"
+    "  scenario TEXT PRIMARY KEY, run INTEGER NOT NULL UNIQUE REFERENCES run ON DELETE CASCADE,\n"
+    "  seeds INTEGER NOT NULL\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE TABLE baseline_metric (\n"
+    "  scenario TEXT NOT NULL REFERENCES baseline ON DELETE CASCADE,\n"
+    "  label TEXT NOT NULL, name TEXT NOT NULL,\n"
+    "  count INTEGER NOT NULL, mean REAL NOT NULL, stddev REAL NOT NULL, low REAL, high REAL,\n"
+    "  PRIMARY KEY (scenario, label, name)\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE TABLE tune (\n"
+    "  run INTEGER PRIMARY KEY REFERENCES run ON DELETE CASCADE,\n"
+    "  answer TEXT NOT NULL\n"
+    ") STRICT;\n"
+    "CREATE VIEW largest_partitions AS SELECT run, label, unit, key, bucket, size\n"
+    "  FROM largest JOIN strategy USING (strategy);\n";
+
+static const struct store_migration migrations[] = {
+    {version_1_tables}, {version_2_tables}, {version_3_tables}};
 
 const struct store_options store_options_default = {
     .busy_timeout_ms = 3000,

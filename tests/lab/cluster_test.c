@@ -89,6 +89,12 @@ static void assert_same_placements(const struct lab_result *one, const struct la
     for (size_t i = 0; i < other->strategy_count; i++) {
         if (one->strategies[i].placement_digest != other->strategies[i].placement_digest)
             fail_msg("%s: placements differ", one->strategies[i].label);
+        for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
+            const struct lab_largest *a = &one->strategies[i].largest[unit];
+            const struct lab_largest *b = &other->strategies[i].largest[unit];
+            assert_true(a->size > 0 && a->size == b->size && a->bucket == b->bucket);
+            assert_string_equal(a->key, b->key);
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 /* Aim: the stream engine's batches, runs and forgotten partitions change nothing. Method: the same workload
  * through a naive engine that keeps everything and does one row at a time; every figure must be equal, to the
  * last bit. */
+#include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -259,6 +260,31 @@ static void assert_loads(const struct lab_scenario *scenario, const struct lab_s
     cass_ring_destroy(ring);
 }
 
+/* The largest by the same order of ties, found by looking at all. */
+static void assert_largest(const struct naive_result *naive, const struct lab_strategy_result *strategy)
+{
+    const struct naive_partition *best[LAB_SIZE_UNITS] = {NULL};
+    for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
+        for (size_t i = 0; i < naive->partition_count; i++) {
+            const struct naive_partition *one = &naive->partitions[i], *other = best[unit];
+            uint64_t size = unit == LAB_IN_ROWS ? one->rows : one->bytes;
+            uint64_t most = other == NULL ? 0 : unit == LAB_IN_ROWS ? other->rows : other->bytes;
+            bool is_first =
+                other != NULL && (one->key_index < other->key_index ||
+                                  (one->key_index == other->key_index && one->bucket < other->bucket));
+            if (size > most || (size == most && is_first))
+                best[unit] = one;
+        }
+        char name[32];
+        snprintf(name, sizeof name, "key-%" PRIu64, best[unit]->key_index);
+        assert_string_equal(strategy->largest[unit].key, name);
+        assert_true(strategy->largest[unit].key_index == best[unit]->key_index);
+        assert_true(strategy->largest[unit].bucket == best[unit]->bucket);
+        assert_true(strategy->largest[unit].size ==
+                    (unit == LAB_IN_ROWS ? best[unit]->rows : best[unit]->bytes));
+    }
+}
+
 static void assert_equals_naive(const struct lab_scenario *scenario, const struct lab_result *result)
 {
     for (size_t i = 0; i < scenario->strategy_count; i++) {
@@ -278,6 +304,7 @@ static void assert_equals_naive(const struct lab_scenario *scenario, const struc
         assert_int_equal(naive->rows, result->rows);
         assert_int_equal(naive->keys, result->keys);
         assert_int_equal(naive->digest, strategy->placement_digest);
+        assert_largest(naive, strategy);
         assert_metric(strategy, "partitions.total", (double)naive->partition_count);
         assert_metric(strategy, "partitions.closed", (double)closed);
         assert_metric(strategy, "partitions.open", (double)(naive->partition_count - closed));

@@ -220,6 +220,8 @@ static inline struct lab_result *sample_make(uint64_t bins)
     s[4].lead_ns = 10000000000;
     s[4].events = (struct lab_event_log){.digest = 1, .stride = 1};
     s[4].views.key = text_copy("");
+    s[4].largest[LAB_IN_ROWS] = (struct lab_largest){"key-7", 7, 12, 31000};
+    s[4].largest[LAB_IN_BYTES] = (struct lab_largest){"Kanal's \xc3\xa4", UINT64_MAX, -3, UINT64_MAX};
     s[5].coordination = BK_LOCKED;
     s[5].counter = BK_COUNTER_COLUMN;
     sample_fill_events(&s[5]);
@@ -329,6 +331,15 @@ static inline void assert_views_equal(const struct lab_views *a, const struct la
     }
 }
 
+static inline void assert_largest_equal(const struct lab_largest *a, const struct lab_largest *b)
+{
+    for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
+        assert_string_equal(a[unit].key, b[unit].key);
+        assert_true(a[unit].key_index == b[unit].key_index && a[unit].bucket == b[unit].bucket);
+        assert_true(a[unit].size == b[unit].size);
+    }
+}
+
 static inline void assert_results_equal(const struct lab_result *a, const struct lab_result *b)
 {
     assert_texts_equal(a->scenario_name, b->scenario_name);
@@ -349,6 +360,7 @@ static inline void assert_results_equal(const struct lab_result *a, const struct
         assert_true(x->every_ns == y->every_ns);
         assert_true(x->lead_ns == y->lead_ns && x->grant_ns == y->grant_ns);
         assert_true(x->placement_digest == y->placement_digest);
+        assert_largest_equal(x->largest, y->largest);
         assert_events_equal(&x->events, &y->events);
         assert_views_equal(&x->views, &y->views);
         assert_histograms_equal(&x->closed_rows, &y->closed_rows);

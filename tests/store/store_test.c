@@ -193,7 +193,7 @@ static void test_views_of_a_run_read_as_documented(void **state)
                  "1|every row|key-3's|5000000000|15000000000|3|9223372036854775807|2|9223372036854775807|1|"
                  "0\n");
     assert_query(folder.db, "PRAGMA journal_mode", "wal\n");
-    assert_query(folder.db, "PRAGMA user_version", "2\n");
+    assert_query(folder.db, "PRAGMA user_version", "3\n");
     assert_query(folder.db, "PRAGMA foreign_key_check", "");
     assert_query(folder.db,
                  "SELECT name FROM pragma_table_list WHERE type = 'table' AND NOT strict AND name "
@@ -393,7 +393,7 @@ static void test_database_of_version_1_is_migrated_with_its_run(void **state)
     struct sim_error error = {0};
     assert_false(store_open(folder.db, STORE_READ, &store, &error));
     assert_non_null(
-        strstr(error.text, "made by an older bucketlab (database version 1, this program reads 2)"));
+        strstr(error.text, "made by an older bucketlab (database version 1, this program reads 3)"));
     assert_query(folder.db, "PRAGMA user_version", "1\n");
     assert_int_equal(store_must_save(folder.db, saved), 2);
     store = store_must_open(folder.db, STORE_READ);
@@ -409,19 +409,20 @@ static void test_database_of_version_1_is_migrated_with_its_run(void **state)
     store_close(store);
     store_must_save(fresh, saved);
     assert_schemas_equal(folder.db, fresh);
-    assert_query(folder.db, "PRAGMA user_version", "2\n");
+    assert_query(folder.db, "PRAGMA user_version", "3\n");
     lab_result_destroy(saved);
     folder_remove(&folder);
 }
 
 static struct store_migration next_versions[] = {
-    {NULL}, {NULL}, {"ALTER TABLE run ADD COLUMN mood TEXT; CREATE TABLE note (text TEXT) STRICT"}};
+    {NULL}, {NULL}, {NULL}, {"ALTER TABLE run ADD COLUMN mood TEXT; CREATE TABLE note (text TEXT) STRICT"}};
 
 static struct store_options options_of_next_version(void)
 {
     next_versions[0] = store_options_default.migrations[0];
     next_versions[1] = store_options_default.migrations[1];
-    return (struct store_options){3000, next_versions, 3};
+    next_versions[2] = store_options_default.migrations[2];
+    return (struct store_options){3000, next_versions, 4};
 }
 
 static void test_older_database_is_migrated_with_its_runs(void **state)
@@ -436,18 +437,18 @@ static void test_older_database_is_migrated_with_its_runs(void **state)
     assert_false(store_open_with(folder.db, STORE_READ, &options, &store, &error));
     assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
     assert_non_null(
-        strstr(error.text, "made by an older bucketlab (database version 2, this program reads 3)"));
-    assert_query(folder.db, "PRAGMA user_version", "2\n");
+        strstr(error.text, "made by an older bucketlab (database version 3, this program reads 4)"));
+    assert_query(folder.db, "PRAGMA user_version", "3\n");
     assert_true(store_open_with(folder.db, STORE_WRITE, &options, &store, &error));
     assert_true(store_load_run(store, 1, NULL, &loaded, &error));
     assert_results_equal(saved, loaded);
     store_close(store);
-    assert_query(folder.db, "PRAGMA user_version", "3\n");
+    assert_query(folder.db, "PRAGMA user_version", "4\n");
     assert_query(folder.db, "SELECT mood, (SELECT count(*) FROM note) FROM run", "NULL|0\n");
     assert_false(store_open(folder.db, STORE_WRITE, &store, &error));
     assert_null(store);
     assert_non_null(
-        strstr(error.text, "made by a newer bucketlab (database version 3, this program knows 2)"));
+        strstr(error.text, "made by a newer bucketlab (database version 4, this program knows 3)"));
     lab_result_destroy(saved);
     lab_result_destroy(loaded);
     folder_remove(&folder);
@@ -459,8 +460,8 @@ static void test_migration_that_fails_changes_nothing(void **state)
     struct folder folder = folder_make();
     store_must_save_sample(folder.db, 20);
     const struct store_migration broken[] = {
-        {"SELECT 1"}, {"SELECT 1"}, {"CREATE TABLE half (x) ; INSERT INTO nowhere VALUES (1)"}};
-    const struct store_options options = {3000, broken, 3};
+        {"SELECT 1"}, {"SELECT 1"}, {"SELECT 1"}, {"CREATE TABLE half (x) ; INSERT INTO nowhere VALUES (1)"}};
+    const struct store_options options = {3000, broken, 4};
     size_t size, size_after;
     char *before = file_read(folder.db, &size);
     struct store *store;

@@ -39,7 +39,6 @@ bool lab_fuzz_rewrite(const char *text, const struct lab_override *overrides, si
                       char **out, struct sim_error *error);
 
 /* The name of a key of the scenario; buffer holds LAB_KEY_NAME_SIZE. Of UINT32_MAX: "". */
-#define LAB_KEY_NAME_SIZE 256
 bool lab_fuzz_key_name(const struct lab_scenario *scenario, uint32_t key, char *buffer,
                        struct sim_error *error);
 

@@ -10,6 +10,7 @@
 #include "bucketing/agent.h"
 #include "bucketing/bucketing.h"
 #include "lab/histogram.h"
+#include "lab/largest.h"
 #include "lab/oracle.h"
 #include "lab/scenario.h"
 
@@ -66,7 +67,9 @@ struct lab_strategy_result {
     struct bk_idgen_config idgen;
     uint64_t placement_digest;
     struct lab_histogram closed_rows, open_rows, closed_bytes, open_bytes; /* weight: rows */
-    struct lab_histogram read_partitions; /* partitions per read; empty without reads. weight: 1 */
+    struct lab_histogram read_partitions;       /* partitions per read; empty without reads. weight: 1 */
+    struct lab_largest largest[LAB_SIZE_UNITS]; /* of all, closed and open; none where a table has partitions
+                                                   of its own */
     struct lab_metrics metrics;
     struct lab_event_log events; /* of a cluster run */
     struct lab_views views;

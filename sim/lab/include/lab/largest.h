@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where a strategy's largest partition stands, so that whoever finds a limit passed knows the key. */
+#ifndef LAB_LARGEST_H
+#define LAB_LARGEST_H
+
+#include <stdint.h>
+
+enum lab_size_unit { LAB_IN_ROWS, LAB_IN_BYTES, LAB_SIZE_UNITS };
+
+#define LAB_KEY_NAME_SIZE 256
+
+/* Of several equally large ones that of the first key, and of its first bucket. */
+struct lab_largest {
+    char key[LAB_KEY_NAME_SIZE]; /* a longer name is cut short between two characters */
+    uint64_t key_index;
+    int64_t bucket;
+    uint64_t size; /* in the unit asked for; 0: there is none */
+};
+
+#endif
