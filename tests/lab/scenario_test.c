@@ -403,6 +403,25 @@ static void test_override_changes_adds_and_removes_fields(void **state)
     lab_scenario_destroy(s);
 }
 
+/* As what was stored of a run is run again, with a change on top. */
+static void test_scenario_again_keeps_overrides_and_takes_more(void **state)
+{
+    (void)state;
+    const struct lab_override more[] = {{"duration=5d"}, {"keys.count=8"}};
+    const char *sets[] = {"duration=13d", "limits.tiny_rows=99"};
+    struct lab_scenario *first = parse_with("x.yaml", HEAD TAIL, sets, 2), *again;
+    assert_true(lab_scenario_again(first->path, first->text, first->overrides, more, 2, 77, &again, NULL));
+    assert_int_equal(again->seed, 77);
+    assert_int_equal(again->limits.tiny_rows, 99);
+    assert_int_equal(again->workload.duration_ns, INT64_C(5) * 86400 * 1000000000);
+    assert_string_equal(again->overrides, "duration=13d\nlimits.tiny_rows=99\nduration=5d\nkeys.count=8\n");
+    lab_scenario_destroy(again);
+    assert_true(lab_scenario_again(first->path, first->text, "", NULL, 0, 1, &again, NULL));
+    assert_string_equal(again->overrides, "");
+    lab_scenario_destroy(again);
+    lab_scenario_destroy(first);
+}
+
 static void test_override_of_a_label_reaches_where_it_stands(void **state)
 {
     static const char *const sets[] = {"strategies.b.label=c", "strategies.hash.buckets=4",
@@ -562,6 +581,7 @@ int main(void)
         cmocka_unit_test(test_null_and_other_spellings_are_taken),
         cmocka_unit_test(test_bounds_themselves_are_taken),
         cmocka_unit_test(test_override_changes_adds_and_removes_fields),
+        cmocka_unit_test(test_scenario_again_keeps_overrides_and_takes_more),
         cmocka_unit_test(test_override_of_a_label_reaches_where_it_stands),
         cmocka_unit_test(test_shipped_scenarios_are_sound),
         cmocka_unit_test(test_manual_lists_every_field_and_no_other),

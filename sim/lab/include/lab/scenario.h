@@ -154,6 +154,11 @@ bool lab_scenario_load(const char *path, const struct lab_override *overrides, s
 bool lab_scenario_parse(const char *path, const char *text, size_t size, const struct lab_override *overrides,
                         size_t override_count, const uint64_t *seed, struct lab_scenario **out,
                         struct sim_error *error);
+/* The same from what was kept of a scenario (its path, text and overrides), with more overrides after those,
+ * which win, and a seed. more may be NULL when more_count is 0. */
+bool lab_scenario_again(const char *path, const char *text, const char *overrides,
+                        const struct lab_override *more, size_t more_count, uint64_t seed,
+                        struct lab_scenario **out, struct sim_error *error);
 /* A file's bytes, malloc'ed, as lab_scenario_load() reads them. On failure *text is NULL. */
 bool lab_scenario_text(const char *path, char **text, size_t *size, struct sim_error *error);
 void lab_scenario_destroy(struct lab_scenario *scenario); /* NULL is fine */
