@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: the smallest safe lead is found, by the formula and by trial, and the search tells where there is
+ * none. Method: the scenario of the findings, whose answer a sweep of leads has shown (violations end between
+ * 0.9 and 1.3 s); one agent, which needs no lead; clocks that jump, against which no lead helps. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tune/lead.h"
+
+#define NS_PER_MS INT64_C(1000000)
+
+static struct lab_scenario *load(const struct lab_override *overrides, size_t count)
+{
+    struct lab_scenario *scenario;
+    struct sim_error error;
+    if (!lab_scenario_load(BUCKETLAB_SOURCE_DIR "/scenarios/findings/lead-sweep.yaml", overrides, count, NULL,
+                           &scenario, &error))
+        fail_msg("%s", error.text);
+    return scenario;
+}
+
+static void find(const struct lab_scenario *scenario, uint32_t seeds, uint32_t threads, struct tune_lead *out)
+{
+    struct sim_error error;
+    if (!tune_lead_find(scenario, 0, seeds, threads, NULL, out, &error))
+        fail_msg("%s", error.text);
+}
+
+static void test_the_lead_of_the_findings_is_found(void **state)
+{
+    (void)state;
+    const struct lab_override override = {"duration=30s"};
+    struct lab_scenario *scenario = load(&override, 1);
+    assert_true(tune_has_lead(scenario, 0));
+    struct tune_lead one, other;
+    memset(&one, 0, sizeof one);
+    memset(&other, 0, sizeof other);
+    find(scenario, 3, 1, &one);
+    find(scenario, 3, 3, &other);
+    assert_memory_equal(&one, &other, sizeof one);
+    assert_true(one.formula_ns == one.write_p999_ns + 1200 * NS_PER_MS);
+    assert_true(one.write_p999_ns > 0 && one.write_p999_ns < 500 * NS_PER_MS);
+    assert_true(one.safe_ns > 900 * NS_PER_MS && one.safe_ns < 1300 * NS_PER_MS);
+    assert_true(one.unsafe_ns < one.safe_ns &&
+                one.safe_ns - one.unsafe_ns <= one.formula_ns / 50 + NS_PER_MS);
+    for (uint32_t i = 0; i < one.step_count; i++) {
+        const struct tune_lead_step *step = &one.steps[i];
+        assert_true(i == 0 || one.steps[i - 1].lead_ns < step->lead_ns);
+        assert_true((step->violations == 0) == (step->lead_ns >= one.safe_ns));
+        assert_true(step->runs >= 1 && step->runs <= 3 && step->rolls > 0);
+        assert_true(step->violations > 0 || step->runs == 3);
+    }
+    lab_scenario_destroy(scenario);
+}
+
+static void test_one_agent_needs_no_lead(void **state)
+{
+    (void)state;
+    const struct lab_override overrides[] = {{"duration=10s"}, {"agents.count=1"}};
+    struct lab_scenario *scenario = load(overrides, 2);
+    struct tune_lead found;
+    find(scenario, 2, 2, &found);
+    assert_true(found.safe_ns == 0 && found.unsafe_ns == -1);
+    lab_scenario_destroy(scenario);
+}
+
+static void test_against_clocks_that_jump_no_lead_helps(void **state)
+{
+    (void)state;
+    const struct lab_override overrides[] = {{"duration=40s"},
+                                             {"faults=[{clock_jump: {agent: 1, at: 10s, by: -8s}}]"}};
+    struct lab_scenario *scenario = load(overrides, 2);
+    struct tune_lead found;
+    find(scenario, 2, 2, &found);
+    assert_true(found.safe_ns == -1);
+    assert_true(found.unsafe_ns == found.steps[found.step_count - 1].lead_ns &&
+                found.unsafe_ns > found.formula_ns);
+    lab_scenario_destroy(scenario);
+}
+
+static void test_a_search_can_be_stopped(void **state)
+{
+    (void)state;
+    struct lab_scenario *scenario = load(NULL, 0);
+    struct lab_progress progress = {.stop = true};
+    struct tune_lead found;
+    struct sim_error error;
+    assert_false(tune_lead_find(scenario, 0, 8, 2, &progress, &found, &error));
+    assert_int_equal(error.class, SIM_ERROR_CHECK);
+    lab_scenario_destroy(scenario);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_lead_of_the_findings_is_found),
+        cmocka_unit_test(test_one_agent_needs_no_lead),
+        cmocka_unit_test(test_against_clocks_that_jump_no_lead_helps),
+        cmocka_unit_test(test_a_search_can_be_stopped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
