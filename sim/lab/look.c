@@ -410,13 +410,14 @@ static void show_rows(const struct outlook *outlook, double rows, char *buffer)
     snprintf(buffer, FIGURE_SIZE, "%s rows, %s", count, bytes);
 }
 
-/* Two digits or a few more, and a power of 1000; 1 KB is 1000 B. */
+/* Whole numbers below 10,000 as they are; else three digits and a power of 1000; 1 KB is 1000 B. */
 static void show(double value, const char *unit, char *buffer)
 {
     static const char *const powers[] = {"", "k", "M", "G", "T", "P", "E"};
     bool is_bytes = unit[0] != '\0';
     size_t power = 0;
-    while (value >= 10000 && power < sizeof powers / sizeof *powers - 1) {
+    bool is_scaled = is_bytes || value >= 9999.5;
+    while (is_scaled && value >= 999.5 && power < sizeof powers / sizeof *powers - 1) {
         value /= 1000;
         power++;
     }
@@ -424,7 +425,9 @@ static void show(double value, const char *unit, char *buffer)
         snprintf(buffer, SHOWN_SIZE, is_bytes ? "countless bytes" : "countless");
         return;
     }
-    int digits = value < 10 && (power > 0 || value != (double)(int)value);
+    int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    if (power == 0)
+        digits = value < 9.95 && value != (double)(int)value;
     snprintf(buffer, SHOWN_SIZE, "%.*f%s%s", digits, value, is_bytes && power == 1 ? "K" : powers[power],
              unit);
 }
