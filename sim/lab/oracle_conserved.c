@@ -4,7 +4,8 @@
  * by a 128-bit sum of hashes, and the cluster says the same; and counter columns hold what rows added - lost
  * + doubled, each told by the rows that asked for it; a sum of rows counted is never more than the bucket
  * holds (cluster_state.c). When all has been well for long enough, and no node has forgotten what it owed,
- * each acknowledged row is on all of its replicas. */
+ * each acknowledged row is on all of its replicas, or a hint of it waits: an overloaded cluster delivers
+ * late. */
 #include <inttypes.h>
 
 #include "cluster_run.h"
@@ -53,7 +54,7 @@ void lab_conserved_end(struct lab_cluster_run *run)
             lab_violate(run, LAB_ORACLE_CONSERVED, (uint32_t)view.key, 1,
                         "bucket %" PRId64 ": %" PRIu64
                         " acknowledged rows are not on all replicas, long after "
-                        "the last fault",
+                        "the last fault, nor do hints of them wait",
                         view.bucket, view.owed_rows);
     }
     const struct lab_deletes_open *deletes = &run->deletes;

@@ -244,7 +244,8 @@ struct cass_partition_view {
         tombstones; /* rows that at least one replica has; without expired and deleted ones */
     uint64_t written_rows, written_bytes; /* that some replica ever got */
     uint64_t missing_rows;                /* of the rows, those that some replica misses */
-    uint64_t owed_rows;                   /* of those, rows whose writer has taken an OK */
+    uint64_t owed_rows;                   /* of those, rows whose writer has taken an OK and of
+                                             which no hint waits for a replica that misses it */
     int64_t first_row_ns, last_row_ns;
 };
 size_t cass_partition_count(const struct cass_cluster *cluster);
