@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A chart as data: what it says, with no place for anything yet.
  *
- * Four forms: panels stacked over one x axis (a histogram a strategy), a table of bars (a line a strategy, a
- * column a figure), panels of lanes over time (a lane an agent), and lines over a common x axis. Values are
- * in units of the axis; on a log axis `at`, `from`, `to`, `x`, and of lines `y`, `low` and `high`, are
- * decimal logarithms, minus infinity for 0. All memory belongs to the arena; texts are never NULL. */
+ * Six forms: panels stacked over one x axis (a histogram a strategy), a table of bars (a line a strategy, a
+ * column a figure), panels of lanes over time (a lane an agent), lines over a common x axis, spots with the
+ * front of the best among them, and a grid of coloured tiles. Values are
+ * in units of the axis; on a log axis `at`, `from`, `to`, `x`, and of lines and spots `y`, `low` and `high`,
+ * are decimal logarithms, minus infinity for 0. All memory belongs to the arena; texts are never NULL. */
 #ifndef REPORTS_CHART_H
 #define REPORTS_CHART_H
 
@@ -17,6 +18,8 @@
 #include "kernel/error.h"
 #include "lab/result.h"
 #include "reports/curves.h"
+#include "reports/front.h"
+#include "reports/heatmap.h"
 
 /* What a mark means; style.c says how that looks. */
 enum report_ink {
@@ -40,9 +43,13 @@ enum report_ink {
     REPORT_INK_QUIET, /* secondary text */
     REPORT_INK_AXIS,
     REPORT_INK_GRID,
-    REPORT_INK_HALO, /* the paper's colour, around a curve */
-    REPORT_INK_ZERO, /* the strip of a log axis for the value 0 */
-    REPORT_INK_LINE, /* the first of REPORT_CURVES_MAX lines; the others follow */
+    REPORT_INK_HALO,   /* the paper's colour, around a curve */
+    REPORT_INK_ZERO,   /* the strip of a log axis for the value 0; a tile that was not tried */
+    REPORT_INK_PALE,   /* a spot that another is better than */
+    REPORT_INK_CHOSEN, /* the recommended spot */
+    REPORT_INK_RING,   /* around the recommended tile */
+    REPORT_INK_HOLDS,  /* around the tiles that hold */
+    REPORT_INK_LINE,   /* the first of REPORT_CURVES_MAX lines; the others follow */
     REPORT_INK_LINE_LAST = REPORT_INK_LINE + REPORT_CURVES_MAX - 1,
     REPORT_INK_COUNT
 };
@@ -101,6 +108,29 @@ struct report_line {
     enum report_ink ink;
     struct report_sample *samples; /* in order of x */
     size_t sample_count;
+};
+
+/* A candidate by two figures; low = high = y without a range. */
+struct report_spot {
+    const char *label;
+    double x, y, low, high;
+    bool is_on_front, is_chosen;
+};
+
+struct report_tile {
+    bool is_tried, holds, is_chosen;
+    double shade;     /* 0 to 1 along the colours */
+    const char *text; /* its value */
+};
+
+/* Names of columns from the left, of rows from the bottom; tiles row by row. */
+struct report_grid {
+    const char *x_title, *y_title;
+    const char **columns, **rows;
+    size_t column_count, row_count;
+    struct report_tile *tiles;
+    struct report_axis scale;
+    bool is_cut; /* the least colour stands for smaller values, too */
 };
 
 /* A vertical line with a name. */
@@ -165,7 +195,14 @@ struct report_legend {
     const char *text;
 };
 
-enum report_form { REPORT_FORM_STACK, REPORT_FORM_TABLE, REPORT_FORM_LANES, REPORT_FORM_CURVES };
+enum report_form {
+    REPORT_FORM_STACK,
+    REPORT_FORM_TABLE,
+    REPORT_FORM_LANES,
+    REPORT_FORM_CURVES,
+    REPORT_FORM_FRONT,
+    REPORT_FORM_HEATMAP
+};
 enum { REPORT_LEGEND_MAX = 8 };
 
 struct report_chart {
@@ -177,18 +214,21 @@ struct report_chart {
     size_t legend_count;
     struct report_panel *panels; /* REPORT_FORM_STACK, REPORT_FORM_LANES */
     size_t panel_count;
-    struct report_axis x; /* REPORT_FORM_STACK, REPORT_FORM_CURVES */
+    struct report_axis x; /* REPORT_FORM_STACK, REPORT_FORM_CURVES, REPORT_FORM_FRONT */
     /* REPORT_FORM_TABLE */
     struct report_row *rows;
     size_t row_count;
     struct report_column *columns;
     size_t column_count;
-    /* REPORT_FORM_CURVES */
+    /* REPORT_FORM_CURVES, REPORT_FORM_FRONT */
     struct report_axis y;
     struct report_line *lines;
     size_t line_count;
     struct report_moment *rules; /* in order of x */
     size_t rule_count;
+    struct report_spot *spots; /* REPORT_FORM_FRONT */
+    size_t spot_count;
+    struct report_grid grid; /* REPORT_FORM_HEATMAP */
 };
 
 enum report_kind {
@@ -210,9 +250,13 @@ void report_costs_fill(const struct lab_result *result, struct report_arena *are
 void report_changes_fill(const struct lab_result *result, struct report_arena *arena,
                          struct report_chart *chart);
 
-/* The chart of plain data; failures stay in the arena. */
+/* The charts of plain data; failures stay in the arena. */
 void report_curves_fill(const struct report_curves *curves, struct report_arena *arena,
                         struct report_chart *chart);
+void report_front_fill(const struct report_front *front, struct report_arena *arena,
+                       struct report_chart *chart);
+void report_heatmap_fill(const struct report_heatmap *heatmap, struct report_arena *arena,
+                         struct report_chart *chart);
 void report_legend_add(struct report_chart *chart, enum report_ink ink, const char *text);
 /* "9 bits, threshold 40"; "20.5K rows, numbers leased by 100" */
 const char *report_settings(struct report_arena *arena, const struct lab_strategy_result *result);

@@ -4,9 +4,10 @@
 #include "chart.h"
 
 static const char *const ink_names[REPORT_INK_COUNT] = {
-    "closed", "open",     "law",   "over",    "tiny",  "cost",  "slow",  "alarm", "waste", "old",  "old-soon",
-    "new",    "new-soon", "other", "unknown", "split", "text",  "quiet", "axis",  "grid",  "halo", "zero",
-    "line1",  "line2",    "line3", "line4",   "line5", "line6", "line7", "line8", "line9",
+    "closed", "open",     "law",   "over",     "tiny",  "cost",    "slow",  "alarm", "waste",
+    "old",    "old-soon", "new",   "new-soon", "other", "unknown", "split", "text",  "quiet",
+    "axis",   "grid",     "halo",  "zero",     "pale",  "chosen",  "ring",  "holds", "line1",
+    "line2",  "line3",    "line4", "line5",    "line6", "line7",   "line8", "line9",
 };
 
 static void dump_axis(const char *name, const struct report_axis *axis, FILE *out);
@@ -14,6 +15,8 @@ static void dump_panel(const struct report_panel *panel, bool has_lanes, FILE *o
 static void dump_lanes(const struct report_panel *panel, FILE *out);
 static void dump_table(const struct report_chart *chart, FILE *out);
 static void dump_lines(const struct report_chart *chart, FILE *out);
+static void dump_spots(const struct report_chart *chart, FILE *out);
+static void dump_grid(const struct report_grid *grid, FILE *out);
 
 void report_chart_dump(const struct report_chart *chart, FILE *out)
 {
@@ -28,6 +31,14 @@ void report_chart_dump(const struct report_chart *chart, FILE *out)
     }
     if (chart->form == REPORT_FORM_CURVES) {
         dump_lines(chart, out);
+        return;
+    }
+    if (chart->form == REPORT_FORM_FRONT) {
+        dump_spots(chart, out);
+        return;
+    }
+    if (chart->form == REPORT_FORM_HEATMAP) {
+        dump_grid(&chart->grid, out);
         return;
     }
     const bool has_lanes = chart->form == REPORT_FORM_LANES;
@@ -141,6 +152,47 @@ static void dump_lines(const struct report_chart *chart, FILE *out)
             if (sample->low < sample->high) {
                 fprintf(out, "(%.4g..%.4g)", sample->low, sample->high);
             }
+        }
+        fputc('\n', out);
+    }
+}
+
+static void dump_spots(const struct report_chart *chart, FILE *out)
+{
+    dump_axis("x", &chart->x, out);
+    dump_axis("y", &chart->y, out);
+    for (size_t i = 0; i < chart->spot_count; i++) {
+        const struct report_spot *spot = &chart->spots[i];
+        fprintf(out, "spot %s'%s' %.4g,%.4g",
+                spot->is_chosen     ? "chosen "
+                : spot->is_on_front ? "front "
+                                    : "",
+                spot->label, spot->x, spot->y);
+        if (spot->low < spot->high) {
+            fprintf(out, "(%.4g..%.4g)", spot->low, spot->high);
+        }
+        fputc('\n', out);
+    }
+}
+
+static void dump_grid(const struct report_grid *grid, FILE *out)
+{
+    dump_axis(grid->is_cut ? "scale <=" : "scale", &grid->scale, out);
+    fprintf(out, "columns '%s'", grid->x_title);
+    for (size_t i = 0; i < grid->column_count; i++) {
+        fprintf(out, " '%s'", grid->columns[i]);
+    }
+    fprintf(out, "\nrows '%s'\n", grid->y_title);
+    for (size_t row = 0; row < grid->row_count; row++) {
+        fprintf(out, "  '%s'", grid->rows[row]);
+        for (size_t i = 0; i < grid->column_count; i++) {
+            const struct report_tile *tile = &grid->tiles[row * grid->column_count + i];
+            if (!tile->is_tried) {
+                fputs(" -", out);
+                continue;
+            }
+            fprintf(out, " %s%s%.3f='%s'", tile->is_chosen ? "chosen " : "", tile->holds ? "holds " : "",
+                    tile->shade, tile->text);
         }
         fputc('\n', out);
     }

@@ -49,6 +49,29 @@ static const char *log_text(const struct report_curves_axis *axis, double value,
 static const char *superscript(int exponent, struct report_arena *arena);
 static double power_of_ten(int exponent);
 
+const struct report_extremes report_no_extremes = {.least = HUGE_VAL, .most = -HUGE_VAL};
+
+bool report_curves_is_fit(const struct report_curves_axis *axis, double value)
+{
+    return value >= (axis->scale == REPORT_LOG ? 0 : -REPORT_VALUE_MAX) && value <= REPORT_VALUE_MAX;
+}
+
+double report_curves_flush(double value)
+{
+    return fabs(value) < REPORT_VALUE_LEAST ? 0 : value;
+}
+
+void report_extremes_meet(struct report_extremes *extremes, double value)
+{
+    value = report_curves_flush(value);
+    extremes->least = fmin(extremes->least, value);
+    extremes->most = fmax(extremes->most, value);
+    if (value > 0 && (extremes->positive == 0 || value < extremes->positive)) {
+        extremes->positive = value;
+    }
+    extremes->has_zero |= value == 0;
+}
+
 struct report_mapping report_curves_axis_fill(const struct report_curves_axis *axis,
                                               const struct report_extremes *extremes,
                                               struct report_arena *arena, struct report_axis *out)
@@ -290,6 +313,21 @@ static const char *log_text(const struct report_curves_axis *axis, double value,
     const int digit = (int)floor(number / power_of_ten(exponent) + 0.5);
     const char *factor = digit == 1 ? "" : report_text(arena, "%d·", digit);
     return report_text(arena, "%s10%s%s", factor, superscript(exponent, arena), unit);
+}
+
+const char *report_curves_text(enum report_curves_unit unit, double value, struct report_arena *arena)
+{
+    if (value < 0) {
+        return report_text(arena, MINUS "%s", report_curves_text(unit, -value, arena));
+    }
+    if (unit == REPORT_UNIT_SECONDS) {
+        return report_time(arena, value * (double)SIM_SECOND);
+    }
+    const struct report_curves_axis axis = {.unit = unit};
+    if (value == 0) {
+        return unit == REPORT_UNIT_SHARE ? "0%" : "0";
+    }
+    return log_text(&axis, value, arena);
 }
 
 static const char *superscript(int exponent, struct report_arena *arena)

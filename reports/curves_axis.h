@@ -14,6 +14,13 @@ struct report_extremes {
     bool is_tight; /* a log axis ends where the values do, and not at a round number */
 };
 
+extern const struct report_extremes report_no_extremes;
+void report_extremes_meet(struct report_extremes *extremes, double value);
+/* Whether an axis takes it. */
+bool report_curves_is_fit(const struct report_curves_axis *axis, double value);
+/* What is too near to 0 is 0. */
+double report_curves_flush(double value);
+
 /* From a value of the data to a place on the axis. */
 struct report_mapping {
     bool is_log;
@@ -23,6 +30,8 @@ struct report_mapping {
 struct report_mapping report_curves_axis_fill(const struct report_curves_axis *axis,
                                               const struct report_extremes *extremes,
                                               struct report_arena *arena, struct report_axis *out);
+/* A value by itself, with its unit: "0.21%", "7Â·10â»â¸%", "20.5K". */
+const char *report_curves_text(enum report_curves_unit unit, double value, struct report_arena *arena);
 double report_curves_map(const struct report_mapping *mapping, double value);
 
 #endif

@@ -23,6 +23,10 @@ bool report_layout(const struct report_chart *chart, struct report_typesetter *t
         report_layout_lanes(chart, &pen);
     } else if (chart->form == REPORT_FORM_CURVES) {
         report_layout_curves(chart, &pen);
+    } else if (chart->form == REPORT_FORM_FRONT) {
+        report_layout_front(chart, &pen);
+    } else if (chart->form == REPORT_FORM_HEATMAP) {
+        report_layout_heatmap(chart, &pen);
     } else {
         report_layout_stack(chart, &pen);
     }
@@ -185,6 +189,14 @@ void report_pen_swatch(struct report_pen *pen, enum report_ink ink, double x, do
         report_pen_line(pen, REPORT_SHAPE_DASHED, ink, box.x + box.width / 2, box.y - 1,
                         box.x + box.width / 2, box.y + box.height + 1, 1);
         return;
+    case REPORT_INK_PALE:
+    case REPORT_INK_CHOSEN:
+        report_pen_marker(pen, ink, box.x + box.width / 2, middle);
+        return;
+    case REPORT_INK_RING:
+    case REPORT_INK_HOLDS:
+        report_pen_frame(pen, ink, &box, 1.8);
+        return;
     case REPORT_INK_LAW:
         report_pen_line(pen, REPORT_SHAPE_LINE, ink, box.x, middle, box.x + box.width, middle, 1.6);
         return;
@@ -214,6 +226,16 @@ void report_pen_marker(struct report_pen *pen, enum report_ink ink, double x, do
     static const double size = REPORT_MARKER_SIZE;
     report_pen_mark(pen, REPORT_SHAPE_MARKER, ink,
                     (struct report_box){x - size / 2, y - size / 2, size, size});
+}
+
+void report_pen_frame(struct report_pen *pen, enum report_ink ink, const struct report_box *box,
+                      double stroke)
+{
+    const double right = box->x + box->width, bottom = box->y + box->height, over = stroke / 2;
+    report_pen_line(pen, REPORT_SHAPE_LINE, ink, box->x - over, box->y, right + over, box->y, stroke);
+    report_pen_line(pen, REPORT_SHAPE_LINE, ink, box->x - over, bottom, right + over, bottom, stroke);
+    report_pen_line(pen, REPORT_SHAPE_LINE, ink, box->x, box->y, box->x, bottom, stroke);
+    report_pen_line(pen, REPORT_SHAPE_LINE, ink, right, box->y, right, bottom, stroke);
 }
 
 static void put_heading(const struct report_chart *chart, struct report_pen *pen)

@@ -35,8 +35,11 @@ void report_pen_swatch(struct report_pen *pen, enum report_ink ink, double x, do
 #define REPORT_SWATCH_WIDTH 18.0
 #define REPORT_SWATCH_GAP   6.0
 #define REPORT_MARKER_SIZE  5.5
-/* The marker of a line's ink around (x, y). */
+/* The marker of an ink around (x, y). */
 void report_pen_marker(struct report_pen *pen, enum report_ink ink, double x, double y);
+/* The sides of a box. */
+void report_pen_frame(struct report_pen *pen, enum report_ink ink, const struct report_box *box,
+                      double stroke);
 
 /* Of both forms that have panels: numbers or names left, plot, key figures right. */
 #define REPORT_FIGURES_LEFT  628.0
@@ -50,5 +53,7 @@ void report_layout_stack(const struct report_chart *chart, struct report_pen *pe
 void report_layout_table(const struct report_chart *chart, struct report_pen *pen);
 void report_layout_lanes(const struct report_chart *chart, struct report_pen *pen);
 void report_layout_curves(const struct report_chart *chart, struct report_pen *pen);
+void report_layout_front(const struct report_chart *chart, struct report_pen *pen);
+void report_layout_heatmap(const struct report_chart *chart, struct report_pen *pen);
 
 #endif

@@ -39,9 +39,7 @@ static bool is_marked(const struct report_line *line, size_t index);
 void report_layout_curves(const struct report_chart *chart, struct report_pen *pen)
 {
     struct report_curves_plot plot = make_plot(chart, pen);
-    put_ground(&plot, pen);
-    put_y_axis(&plot, pen);
-    put_x_axis(&plot, pen);
+    report_curves_put_axes(&plot, pen);
     report_curves_put_rules(&plot, pen);
     for (size_t i = 0; i < chart->line_count; i++) {
         put_ranges(&plot, i, pen);
@@ -55,6 +53,33 @@ void report_layout_curves(const struct report_chart *chart, struct report_pen *p
     if (plot.has_names) {
         report_curves_put_names(&plot, pen);
     }
+}
+
+void report_curves_put_axes(const struct report_curves_plot *plot, struct report_pen *pen)
+{
+    put_ground(plot, pen);
+    put_y_axis(plot, pen);
+    put_x_axis(plot, pen);
+}
+
+double report_curves_plot_left(const struct report_chart *chart, struct report_pen *pen)
+{
+    double numbers = report_pen_width(pen, "0", REPORT_FONT_TICK);
+    for (size_t i = 0; i < chart->y.tick_count; i++) {
+        numbers = fmax(numbers, report_pen_width(pen, chart->y.ticks[i].text, REPORT_FONT_TICK));
+    }
+    return ceil(fmax(REPORT_PAGE_MARGIN + numbers + text_gap, plot_left_min));
+}
+
+double report_curves_set_top(struct report_curves_plot *plot, double top, size_t lanes)
+{
+    plot->box.y = report_snap(top);
+    plot->box.height = plot_height;
+    if (plot->chart->y.has_zero) {
+        plot->strip_top = plot->box.y + plot_height + strip_gap;
+        plot->box.height += strip_gap + fmax(strip_height_min, strip_padding + lane_height * (double)lanes);
+    }
+    return plot->box.y + plot->box.height;
 }
 
 double report_curves_x(const struct report_curves_plot *plot, double value)
@@ -82,12 +107,8 @@ double report_curves_y(const struct report_curves_plot *plot, size_t line, doubl
 static struct report_curves_plot make_plot(const struct report_chart *chart, struct report_pen *pen)
 {
     struct report_curves_plot plot = {.chart = chart};
-    double numbers = report_pen_width(pen, "0", REPORT_FONT_TICK);
-    for (size_t i = 0; i < chart->y.tick_count; i++) {
-        numbers = fmax(numbers, report_pen_width(pen, chart->y.ticks[i].text, REPORT_FONT_TICK));
-    }
     const double page_right = REPORT_PAGE_WIDTH - REPORT_PAGE_MARGIN;
-    plot.box.x = ceil(fmax(REPORT_PAGE_MARGIN + numbers + text_gap, plot_left_min));
+    plot.box.x = report_curves_plot_left(chart, pen);
     const double names = report_curves_names_width(chart, pen);
     plot.has_names = names > 0;
     plot.box.width = floor(page_right - names) - plot.box.x;
@@ -98,13 +119,9 @@ static struct report_curves_plot make_plot(const struct report_chart *chart, str
     struct report_box box = report_pen_text(pen, &title, REPORT_LEFT, REPORT_PAGE_MARGIN, pen->y);
     plot.names_top = box.y + box.height + 4;
     plot.names_line = report_pen_height(pen, REPORT_FONT_STAGE) + 1;
-    plot.box.y =
-        report_snap(plot.names_top + plot.names_line * (double)plot.rule_rows + (plot.rule_rows > 0 ? 3 : 6));
-    plot.box.height = plot_height;
-    if (chart->y.has_zero) {
-        plot.strip_top = plot.box.y + plot_height + strip_gap;
-        plot.box.height += strip_gap + fmax(strip_height_min, strip_padding + lane_height * (double)lanes);
-    }
+    report_curves_set_top(
+        &plot, plot.names_top + plot.names_line * (double)plot.rule_rows + (plot.rule_rows > 0 ? 3 : 6),
+        lanes);
     return plot;
 }
 

@@ -26,6 +26,13 @@ struct report_curves_plot {
 double report_curves_x(const struct report_curves_plot *plot, double value);
 double report_curves_y(const struct report_curves_plot *plot, size_t line, double value);
 
+/* Ground, axes and their numbers; the pen goes below them. */
+void report_curves_put_axes(const struct report_curves_plot *plot, struct report_pen *pen);
+/* Where a plot begins, right of the y axis's numbers. */
+double report_curves_plot_left(const struct report_chart *chart, struct report_pen *pen);
+/* Sets the plot's top and height, the strip with room for so many lanes; returns its bottom. */
+double report_curves_set_top(struct report_curves_plot *plot, double top, size_t lanes);
+
 /* The room that names need right of the plot; 0 when they do not go there. */
 double report_curves_names_width(const struct report_chart *chart, struct report_pen *pen);
 void report_curves_put_names(const struct report_curves_plot *plot, struct report_pen *pen);

@@ -20,6 +20,7 @@ enum report_shape {
     REPORT_SHAPE_LINE,    /* from the box's corner to the opposite one */
     REPORT_SHAPE_DASHED,
     REPORT_SHAPE_CURVE,
+    REPORT_SHAPE_TILE,   /* a rectangle in a colour of the scale, on which a text may stand */
     REPORT_SHAPE_MARKER, /* what a line's ink has for its points, in the box */
     REPORT_SHAPE_TEXT
 };
@@ -32,6 +33,7 @@ struct report_mark {
     struct report_point *points; /* of a curve */
     size_t point_count;
     bool is_dashed;          /* a curve */
+    double shade;            /* a tile */
     struct report_type type; /* of a text */
     bool is_upright;         /* a text that reads from bottom to top; its box is as it stands */
 };

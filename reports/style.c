@@ -18,6 +18,8 @@ static const struct report_font_style fonts[REPORT_FONT_COUNT] = {
     [REPORT_FONT_STAGE] = {9.5, false, true, REPORT_INK_TEXT},
     [REPORT_FONT_LEGEND] = {10, false, false, REPORT_INK_TEXT},
     [REPORT_FONT_FOOT] = {9, false, false, REPORT_INK_QUIET},
+    [REPORT_FONT_TILE_DARK] = {9.5, false, false, REPORT_INK_TEXT},
+    [REPORT_FONT_TILE_LIGHT] = {9.5, false, false, REPORT_INK_HALO},
 };
 
 /* Okabe and Ito's palette for the marks (blue, vermilion, orange, purple), which the colour-blind tell apart;
@@ -35,6 +37,8 @@ static const struct report_colour inks[REPORT_INK_COUNT] = {
     [REPORT_INK_TEXT] = RGB(0x1A1A1A),     [REPORT_INK_QUIET] = RGB(0x555555),
     [REPORT_INK_AXIS] = RGB(0x777777),     [REPORT_INK_GRID] = RGB(0xE2E2E2),
     [REPORT_INK_HALO] = RGB(0xFFFFFF),     [REPORT_INK_ZERO] = RGB(0xF0F0F0),
+    [REPORT_INK_PALE] = RGB(0xA9A9A9),     [REPORT_INK_CHOSEN] = RGB(0xD55E00),
+    [REPORT_INK_RING] = RGB(0xD55E00),     [REPORT_INK_HOLDS] = RGB(0x111111),
     [REPORT_INK_LINE + 0] = RGB(0x0072B2), [REPORT_INK_LINE + 1] = RGB(0xD55E00),
     [REPORT_INK_LINE + 2] = RGB(0x009E73), [REPORT_INK_LINE + 3] = RGB(0xB65490),
     [REPORT_INK_LINE + 4] = RGB(0xE69F00), [REPORT_INK_LINE + 5] = RGB(0x56B4E9),
@@ -61,6 +65,29 @@ struct report_colour report_style_colour(enum report_ink ink)
     return inks[ink];
 }
 
+/* Eleven of the 256 colours of cividis (Nunez, Anderton and Renslow 2018), evenly apart: its lightness grows
+ * evenly, for all kinds of sight alike. */
+struct report_colour report_style_scale(double share)
+{
+    static const struct report_colour stops[] = {
+        RGB(0x00224E), RGB(0x0F3570), RGB(0x30466D), RGB(0x4B566E), RGB(0x616A72), RGB(0x7C7B78),
+        RGB(0x958F78), RGB(0xB0A172), RGB(0xCBBA69), RGB(0xE6D256), RGB(0xFEE838),
+    };
+    enum { LAST = sizeof stops / sizeof stops[0] - 1 };
+    double place = share * LAST;
+    int index = place < 0 ? 0 : place >= LAST ? LAST - 1 : (int)place;
+    double part = place < 0 ? 0 : place > LAST ? 1 : place - index;
+    const struct report_colour *from = &stops[index], *to = &stops[index + 1];
+    return (struct report_colour){from->red + part * (to->red - from->red),
+                                  from->green + part * (to->green - from->green),
+                                  from->blue + part * (to->blue - from->blue)};
+}
+
+enum report_font report_style_scale_font(double share)
+{
+    return share < 0.5 ? REPORT_FONT_TILE_LIGHT : REPORT_FONT_TILE_DARK;
+}
+
 struct report_hatch report_style_hatch(enum report_ink ink)
 {
     return hatches[ink];
@@ -83,5 +110,10 @@ enum report_marker report_style_marker(enum report_ink ink)
         REPORT_MARKER_DIAMOND, REPORT_MARKER_RING,   REPORT_MARKER_FRAME,
         REPORT_MARKER_CROSS,   REPORT_MARKER_KITE,   REPORT_MARKER_FALLING,
     };
-    return report_style_is_line(ink) ? markers[ink - REPORT_INK_LINE] : REPORT_MARKER_DISC;
+    if (report_style_is_line(ink)) {
+        return markers[ink - REPORT_INK_LINE];
+    }
+    return ink == REPORT_INK_PALE     ? REPORT_MARKER_RING
+           : ink == REPORT_INK_CHOSEN ? REPORT_MARKER_DIAMOND
+                                      : REPORT_MARKER_DISC;
 }

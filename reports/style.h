@@ -26,6 +26,8 @@ enum report_font {
     REPORT_FONT_STAGE,
     REPORT_FONT_LEGEND,
     REPORT_FONT_FOOT,
+    REPORT_FONT_TILE_DARK, /* on a light tile */
+    REPORT_FONT_TILE_LIGHT,
     REPORT_FONT_COUNT
 };
 
@@ -41,6 +43,9 @@ struct report_colour {
 
 const struct report_font_style *report_style_font(enum report_font font);
 struct report_colour report_style_colour(enum report_ink ink);
+/* Along the colours of tiles, share from 0 to 1; and the font that can be read on it. */
+struct report_colour report_style_scale(double share);
+enum report_font report_style_scale_font(double share);
 /* Which way the strokes of a hatched mark run: bits. */
 enum { REPORT_STROKES_RISING = 1, REPORT_STROKES_FALLING = 2 };
 struct report_hatch {

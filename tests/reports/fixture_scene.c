@@ -55,9 +55,15 @@ void fixture_check_scene(const struct report_scene *scene)
         }
         for (size_t k = 0; mark->shape == REPORT_SHAPE_TEXT && k < scene->count; k++) {
             const struct report_mark *other = &scene->marks[k];
-            bool is_solid = other->shape == REPORT_SHAPE_RECTANGLE || other->shape == REPORT_SHAPE_HATCHED ||
-                            other->shape == REPORT_SHAPE_CURVE || other->shape == REPORT_SHAPE_TEXT ||
-                            other->shape == REPORT_SHAPE_MARKER || is_moment(other);
+            /* The strip for 0 is ground, as the plot is. */
+            bool is_solid = (other->shape == REPORT_SHAPE_RECTANGLE && other->ink != REPORT_INK_ZERO) ||
+                            other->shape == REPORT_SHAPE_HATCHED || other->shape == REPORT_SHAPE_CURVE ||
+                            other->shape == REPORT_SHAPE_TEXT || other->shape == REPORT_SHAPE_MARKER ||
+                            is_moment(other);
+            /* On a tile a text may stand, but not on its edge. */
+            is_solid |= other->shape == REPORT_SHAPE_TILE &&
+                        !is_inside(&mark->box, other->box.x, other->box.y, other->box.x + other->box.width,
+                                   other->box.y + other->box.height);
             if (k != i && is_solid && overlap(&mark->box, &other->box)) {
                 name_mark("overlap", mark);
                 name_mark("with", other);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 add_library(report_fixture STATIC EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/fixture.c
             ${CMAKE_CURRENT_LIST_DIR}/fixture_cases.c ${CMAKE_CURRENT_LIST_DIR}/fixture_views.c
-            ${CMAKE_CURRENT_LIST_DIR}/fixture_scene.c ${CMAKE_CURRENT_LIST_DIR}/fixture_curves.c)
+            ${CMAKE_CURRENT_LIST_DIR}/fixture_scene.c ${CMAKE_CURRENT_LIST_DIR}/fixture_curves.c
+            ${CMAKE_CURRENT_LIST_DIR}/fixture_tune.c)
 # The tests look at the model, the layout and the files one by one, through the headers inside reports/.
 target_include_directories(report_fixture PUBLIC ${CMAKE_CURRENT_LIST_DIR} ${PROJECT_SOURCE_DIR}/reports)
 target_link_libraries(report_fixture PUBLIC reports sim_tune PkgConfig::PANGOCAIRO PRIVATE bucketlab_flags PkgConfig::CMOCKA)
@@ -15,5 +16,6 @@ bucketlab_test(reports/model_test LINK report_fixture)
 bucketlab_test(reports/changes_test LINK report_fixture)
 bucketlab_test(reports/layout_test LINK report_fixture)
 bucketlab_test(reports/curves_test LINK report_fixture)
+bucketlab_test(reports/tune_test LINK report_fixture)
 bucketlab_test(reports/files_test LINK report_fixture)
 bucketlab_test(reports/no_font_test LINK report_fixture)

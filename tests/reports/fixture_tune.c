@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "fixture_tune.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char long_label[] =
+    "three-state, 9 bits, threshold 40, lead 30 s, at most 7 d, read newest first, "
+    "written by sixteen agents";
+static const char cyrillic_label[] = "вероятностная, 9 бит, порог 40";
+
+static void begin_heatmap(struct fixture_heatmap *out, size_t columns, size_t rows);
+static void set_label(struct fixture_heatmap *fixture, size_t axis, size_t index, const char *text);
+static void fill_risks(struct fixture_heatmap *out);
+static void fill_front(struct fixture_front *out, size_t count);
+static uint64_t drawn(uint64_t *state, uint64_t below);
+
+void fixture_heatmap(size_t index, struct fixture_heatmap *out)
+{
+    static const size_t sizes[FIXTURE_HEATMAP_COUNT][2] = {
+        {5, 12}, {1, 1}, {REPORT_HEATMAP_MAX, REPORT_HEATMAP_MAX}, {5, 3}, {7, 9}, {3, 3}, {20, 40}, {2, 2}};
+    assert(index < FIXTURE_HEATMAP_COUNT);
+    const size_t columns = sizes[index][0], rows = sizes[index][1];
+    begin_heatmap(out, columns, rows);
+    fill_risks(out);
+    switch (index) {
+    case 1:
+        out->cells[0] = (struct report_heatmap_cell){0, true};
+        break;
+    case 3: /* nothing tried */
+        for (size_t i = 0; i < columns * rows; i++) {
+            out->cells[i].value = NAN;
+            out->cells[i].holds = false;
+        }
+        out->heatmap.recommended = NULL;
+        break;
+    case 4:
+        for (size_t i = 0; i < columns; i++) {
+            set_label(out, 0, i, i % 2 == 0 ? long_label : cyrillic_label);
+        }
+        for (size_t i = 0; i < rows; i++) {
+            set_label(out, 1, i, i % 2 == 0 ? cyrillic_label : long_label);
+        }
+        out->heatmap.recommended = long_label;
+        out->heatmap.y.title = long_label;
+        out->heatmap.x.title = cyrillic_label;
+        break;
+    case 5: /* from 0 to the largest, nothing holds */
+        for (size_t i = 0; i < columns * rows; i++) {
+            out->cells[i] = (struct report_heatmap_cell){i == 0       ? 0
+                                                         : i % 2 == 0 ? 1e9
+                                                                      : REPORT_VALUE_MAX,
+                                                         false};
+        }
+        out->heatmap.value = (struct report_curves_axis){"largest partition", REPORT_UNIT_ROWS, REPORT_LOG};
+        out->heatmap.least = 0;
+        out->heatmap.recommended = NULL;
+        break;
+    case 6:
+        out->heatmap.value = (struct report_curves_axis){"time", REPORT_UNIT_SECONDS, REPORT_LINEAR};
+        break;
+    case 7: /* one value everywhere, no name for the recommended one */
+        for (size_t i = 0; i < 4; i++) {
+            out->cells[i] = (struct report_heatmap_cell){-3, true};
+        }
+        out->heatmap.value = (struct report_curves_axis){NULL, REPORT_UNIT_PLAIN, REPORT_LINEAR};
+        out->heatmap.least = 0;
+        out->heatmap.recommended = "";
+        out->heatmap.title = out->heatmap.subtitle = out->heatmap.foot = NULL;
+        out->heatmap.recommended_x = out->heatmap.recommended_y = 0;
+        break;
+    default:
+        break;
+    }
+}
+
+void fixture_front(size_t index, struct fixture_front *out)
+{
+    static const size_t counts[FIXTURE_FRONT_COUNT] = {5, 1, 60, REPORT_FRONT_MAX, 3, 8, 2, 4, 12};
+    assert(index < FIXTURE_FRONT_COUNT);
+    fixture_front_begin(out);
+    fill_front(out, counts[index]);
+    switch (index) {
+    case 1:
+        out->front.has_recommended = true;
+        break;
+    case 4: /* 0 and the largest in both */
+        out->front.y.scale = REPORT_LOG;
+        out->points[0].x = out->points[0].y = out->points[0].low = 0;
+        out->points[0].is_on_front = out->points[1].is_on_front = out->points[2].is_on_front = true;
+        out->points[1].x = 0;
+        out->points[1].y = out->points[1].high = out->points[1].low = 1e9;
+        out->points[0].high = 1;
+        out->points[2].x = 1e9;
+        out->points[2].y = out->points[2].low = out->points[2].high = 0;
+        break;
+    case 5: /* all at one place */
+        for (size_t i = 0; i < out->front.count; i++) {
+            out->points[i] = out->points[0];
+        }
+        break;
+    case 6:
+        snprintf(out->labels[0], FIXTURE_LABEL_SIZE, "%s", long_label);
+        snprintf(out->labels[1], FIXTURE_LABEL_SIZE, "%s", cyrillic_label);
+        out->points[1].is_on_front = false;
+        out->front.has_recommended = true;
+        break;
+    case 7: /* no names */
+        for (size_t i = 0; i < out->front.count; i++) {
+            out->points[i].label = i % 2 == 0 ? "" : NULL;
+        }
+        out->front.title = out->front.subtitle = out->front.foot = NULL;
+        out->front.has_recommended = true;
+        break;
+    default:
+        break;
+    }
+}
+
+void fixture_front_begin(struct fixture_front *out)
+{
+    memset(out, 0, sizeof *out);
+    out->front.title = "What the candidates cost and buy";
+    out->front.subtitle = "24 seeds each";
+    out->front.foot = "bars: 95 % confidence";
+    out->front.x =
+        (struct report_curves_axis){"counter increments per 1000 rows", REPORT_UNIT_PLAIN, REPORT_LOG};
+    out->front.y = (struct report_curves_axis){"spread of rows", REPORT_UNIT_SHARE, REPORT_LINEAR};
+    out->front.points = out->points;
+}
+
+void fixture_front_add(struct fixture_front *fixture, const char *label, double x, double y, bool is_on_front)
+{
+    const size_t index = fixture->front.count++;
+    assert(index < REPORT_FRONT_MAX);
+    snprintf(fixture->labels[index], FIXTURE_LABEL_SIZE, "%s", label);
+    fixture->points[index] = (struct report_front_point){fixture->labels[index], x, y, y, y, is_on_front};
+}
+
+static void begin_heatmap(struct fixture_heatmap *out, size_t columns, size_t rows)
+{
+    memset(out, 0, sizeof *out);
+    char text[FIXTURE_LABEL_SIZE];
+    for (size_t i = 0; i < columns; i++) {
+        snprintf(text, sizeof text, "%zu", i + 6);
+        set_label(out, 0, i, text);
+    }
+    for (size_t i = 0; i < rows; i++) {
+        snprintf(text, sizeof text, "%zu", 20 + 4 * i);
+        set_label(out, 1, i, text);
+    }
+    out->heatmap = (struct report_heatmap){
+        .title = "Risk of bits and thresholds",
+        .subtitle = "rows 12000..32000, risk 0.3 % or less",
+        .foot = "by the exact law",
+        .x = {"bits", out->labels[0], columns},
+        .y = {"threshold", out->labels[1], rows},
+        .value = {"risk", REPORT_UNIT_SHARE, REPORT_LOG},
+        .least = 1e-9,
+        .cells = out->cells,
+        .recommended = "9 bits, threshold 40",
+        .recommended_x = columns / 2,
+        .recommended_y = rows / 2,
+    };
+}
+
+static void set_label(struct fixture_heatmap *fixture, size_t axis, size_t index, const char *text)
+{
+    snprintf(fixture->texts[axis][index], FIXTURE_LABEL_SIZE, "%s", text);
+    fixture->labels[axis][index] = fixture->texts[axis][index];
+}
+
+/* A valley from one corner to the other, with a few gaps. */
+static void fill_risks(struct fixture_heatmap *out)
+{
+    const size_t columns = out->heatmap.x.count, rows = out->heatmap.y.count;
+    for (size_t row = 0; row < rows; row++) {
+        for (size_t column = 0; column < columns; column++) {
+            const double across =
+                ((double)row + 0.5) / (double)rows - ((double)column + 0.5) / (double)columns;
+            const double risk = across == 0 ? 0 : fmin(1, across * across * across * across);
+            const bool is_gap = (row * 7 + column * 3) % 11 == 5;
+            out->cells[row * columns + column] =
+                (struct report_heatmap_cell){is_gap ? (double)NAN : risk, !is_gap && risk <= 0.003};
+        }
+    }
+    struct report_heatmap_cell *chosen =
+        &out->cells[out->heatmap.recommended_y * columns + out->heatmap.recommended_x];
+    *chosen = (struct report_heatmap_cell){1e-7, true};
+}
+
+/* A third lies on a front, the rest behind it. */
+static void fill_front(struct fixture_front *out, size_t count)
+{
+    uint64_t state = 7;
+    for (size_t i = 0; i < count; i++) {
+        const bool is_on_front = i % 3 == 0;
+        const double x = 0.1 * pow(10, (double)i * 3 / (double)(count + 1));
+        const double behind = is_on_front ? 0 : 0.01 + (double)drawn(&state, 200) / 1000;
+        const double y = 0.05 + 0.3 / (1 + x / 3) + behind;
+        char label[FIXTURE_LABEL_SIZE];
+        snprintf(label, sizeof label, "%zu bits, threshold %zu", i % 12, 10 + i);
+        fixture_front_add(out, label, x, y, is_on_front);
+        out->points[i].low = y - 0.005;
+        out->points[i].high = y + 0.005 + behind / 8;
+    }
+    out->front.has_recommended = count > 3;
+    out->front.recommended = count > 3 ? 3 : 0;
+}
+
+static uint64_t drawn(uint64_t *state, uint64_t below)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (*state >> 33) % below;
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: heat maps and fronts say what the data hold, nothing on them overlaps, and a file is the same made
+ * twice. Method: charts as text; the boxes of every special case, measured by Pango; every allocation made to
+ * fail in turn; files read back. */
+#define _XOPEN_SOURCE 700
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <glib.h>
+
+#include "chart.h"
+#include "fixture_scene.h"
+#include "fixture_tune.h"
+
+static struct fixture_heatmap heatmap;
+static struct fixture_front front;
+
+/* Cases of both kinds, one after the other. */
+enum { CASE_COUNT = FIXTURE_HEATMAP_COUNT + FIXTURE_FRONT_COUNT };
+
+static void fill_case(size_t index, struct report_arena *arena, struct report_chart *chart)
+{
+    *chart = (struct report_chart){.name = "chart"};
+    if (index < FIXTURE_HEATMAP_COUNT) {
+        fixture_heatmap(index, &heatmap);
+        report_heatmap_fill(&heatmap.heatmap, arena, chart);
+    } else {
+        fixture_front(index - FIXTURE_HEATMAP_COUNT, &front);
+        report_front_fill(&front.front, arena, chart);
+    }
+}
+
+static void check_dump(const struct report_chart *chart, const char *wanted)
+{
+    char text[2048] = "";
+    FILE *file = fmemopen(text, sizeof text, "w");
+    assert_non_null(file);
+    report_chart_dump(chart, file);
+    fclose(file);
+    assert_string_equal(text, wanted);
+}
+
+static void test_heatmap_is_told_tile_by_tile(void **state)
+{
+    (void)state;
+    static const char *const bits[] = {"8", "9"}, *const thresholds[] = {"40", "80", "160"};
+    const double nan_value = (double)NAN;
+    const struct report_heatmap_cell cells[] = {{0.9, false}, {0.002, true},      {1e-5, true},
+                                                {0, false},   {nan_value, false}, {1, false}};
+    const struct report_heatmap map = {
+        .title = "Risk",
+        .x = {"bits", bits, 2},
+        .y = {"threshold", thresholds, 3},
+        .value = {"risk", REPORT_UNIT_SHARE, REPORT_LOG},
+        .least = 1e-4,
+        .cells = cells,
+        .recommended = "9 bits",
+        .recommended_x = 1,
+        .recommended_y = 0,
+    };
+    struct report_arena arena;
+    report_arena_init(&arena);
+    struct report_chart chart = {.name = "heatmap"};
+    report_heatmap_fill(&map, &arena, &chart);
+    assert_false(arena.out_of_memory);
+    check_dump(&chart, "chart heatmap\ntitle Risk\nsubtitle \nfoot \nstart 0\n"
+                       "legend ring recommended: 9 bits\nlegend holds holds (inside the line)\n"
+                       "legend zero not tried\n"
+                       "scale <= -4..0 'risk (log scale)' -4='0.01%' -3='0.1%' -2='1%' -1='10%' 0='100%'\n"
+                       "columns 'bits' '8' '9'\nrows 'threshold'\n"
+                       "  '40' 0.989='90%' chosen holds 0.325='0.2%'\n"
+                       "  '80' holds 0.000='0.001%' 0.000='0%'\n"
+                       "  '160' - 1.000='100%'\n");
+    report_arena_free(&arena);
+}
+
+static void test_front_is_told_spot_by_spot(void **state)
+{
+    (void)state;
+    fixture_front_begin(&front);
+    front.front.foot = NULL;
+    fixture_front_add(&front, "dear", 100, 0.05, true);
+    fixture_front_add(&front, "cheap", 0, 0.4, true);
+    fixture_front_add(&front, "bad", 100, 0.3, false);
+    front.points[2].high = 0.35;
+    front.front.has_recommended = true;
+    struct report_arena arena;
+    report_arena_init(&arena);
+    struct report_chart chart = {.name = "front"};
+    report_front_fill(&front.front, &arena, &chart);
+    assert_false(arena.out_of_memory);
+    check_dump(
+        &chart,
+        "chart front\ntitle What the candidates cost and buy\nsubtitle 24 seeds each\nfoot \nstart 0\n"
+        "legend chosen recommended: dear\nlegend line1 on the front\nlegend pale not on the front\n"
+        "x 0, 1.699..2.301 'counter increments per 1000 rows (log scale)' 1.699='50' 2='100' 2.301='200'\n"
+        "y 0..0.416 'spread of rows' 0='0%' 0.1='10%' 0.2='20%' 0.3='30%' 0.4='40%'\n"
+        "spot chosen 'dear' 2,0.05\nspot front 'cheap' -inf,0.4\nspot 'bad' 2,0.3(0.3..0.35)\n");
+    report_arena_free(&arena);
+}
+
+static size_t count_texts(const struct report_scene *scene, const char *text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < scene->count; i++) {
+        const struct report_mark *mark = &scene->marks[i];
+        count += mark->shape == REPORT_SHAPE_TEXT && strcmp(mark->type.text, text) == 0;
+    }
+    return count;
+}
+
+static bool is_spot_line(const struct report_mark *mark)
+{
+    return (mark->shape == REPORT_SHAPE_LINE || mark->shape == REPORT_SHAPE_DASHED) &&
+           (mark->ink == REPORT_INK_LINE || mark->ink == REPORT_INK_PALE || mark->ink == REPORT_INK_CHOSEN ||
+            mark->ink == REPORT_INK_RING || mark->ink == REPORT_INK_HOLDS);
+}
+
+/* Neither stairs, ranges, rings nor the line around what holds run through a text. */
+static void check_lines(const struct report_scene *scene)
+{
+    for (size_t i = 0; i < scene->count; i++) {
+        const struct report_box *text = &scene->marks[i].box;
+        for (size_t k = 0; scene->marks[i].shape == REPORT_SHAPE_TEXT && k < scene->count; k++) {
+            const struct report_box *line = &scene->marks[k].box;
+            if (!is_spot_line(&scene->marks[k])) {
+                continue;
+            }
+            const double left = fmin(line->x, line->x + line->width), right = left + fabs(line->width);
+            const double top = fmin(line->y, line->y + line->height), bottom = top + fabs(line->height);
+            if (left < text->x + text->width && right > text->x && top < text->y + text->height &&
+                bottom > text->y) {
+                fail_msg("a line runs through '%s'", scene->marks[i].type.text);
+            }
+        }
+    }
+}
+
+static void test_charts_of_each_case_do_not_overlap(void **state)
+{
+    for (size_t i = 0; i < CASE_COUNT; i++) {
+        struct report_arena arena;
+        report_arena_init(&arena);
+        struct report_chart chart;
+        struct report_scene scene;
+        fill_case(i, &arena, &chart);
+        assert_true(report_layout(&chart, *state, &arena, &scene, NULL));
+        fixture_check_scene(&scene);
+        check_lines(&scene);
+        report_arena_free(&arena);
+    }
+}
+
+/* Names and those that are said to be left out are all; the recommended one is named in any case. */
+static void test_names_of_a_front_stand_or_are_counted(void **state)
+{
+    for (size_t i = 0; i < FIXTURE_FRONT_COUNT; i++) {
+        struct report_arena arena;
+        report_arena_init(&arena);
+        struct report_chart chart;
+        struct report_scene scene;
+        fill_case(FIXTURE_HEATMAP_COUNT + i, &arena, &chart);
+        assert_true(report_layout(&chart, *state, &arena, &scene, NULL));
+        size_t wanted = 0, placed = 0, left_out = 0;
+        for (size_t k = 0; k < chart.spot_count; k++) {
+            wanted += chart.spots[k].label[0] != 0;
+        }
+        for (size_t k = 0; k < scene.count; k++) {
+            const struct report_mark *mark = &scene.marks[k];
+            for (size_t n = 0; mark->shape == REPORT_SHAPE_TEXT && n < chart.spot_count; n++) {
+                /* By the address: texts of several spots may be the same. */
+                placed += mark->type.text == chart.spots[n].label && chart.spots[n].label[0] != 0;
+            }
+            if (mark->shape == REPORT_SHAPE_TEXT && strstr(mark->type.text, "found no free place") != NULL) {
+                left_out = strtoul(mark->type.text, NULL, 10);
+            }
+        }
+        assert_int_equal(placed + left_out, wanted);
+        assert_true(placed > 0 || wanted == 0);
+        if (front.front.has_recommended) {
+            const char *name = chart.spots[front.front.recommended].label;
+            char entry[256];
+            snprintf(entry, sizeof entry, name[0] != 0 ? "recommended: %s" : "recommended%s", name);
+            assert_int_equal(count_texts(&scene, entry), 1);
+        }
+        report_arena_free(&arena);
+    }
+}
+
+/* The stairs go right and then down, through spots of the front alone. */
+static void test_stairs_join_what_nothing_is_better_than(void **state)
+{
+    fixture_front_begin(&front);
+    fixture_front_add(&front, "", 1, 0.4, true);
+    fixture_front_add(&front, "", 100, 0.1, true);
+    fixture_front_add(&front, "", 10, 0.2, true);
+    fixture_front_add(&front, "", 20, 0.3, true); /* good for something else */
+    fixture_front_add(&front, "", 1000, 0.05, false);
+    struct report_arena arena;
+    report_arena_init(&arena);
+    struct report_chart chart = {.name = "front"};
+    struct report_scene scene;
+    report_front_fill(&front.front, &arena, &chart);
+    assert_true(report_layout(&chart, *state, &arena, &scene, NULL));
+    double x = -1, y = -1;
+    size_t steps = 0, spots = 0;
+    for (size_t i = 0; i < scene.count; i++) {
+        const struct report_mark *mark = &scene.marks[i];
+        spots += mark->shape == REPORT_SHAPE_MARKER;
+        /* That of the key lies left of the plot. */
+        if (mark->ink != REPORT_INK_LINE || mark->shape != REPORT_SHAPE_LINE || mark->stroke != 1.2) {
+            continue;
+        }
+        assert_true(steps % 2 == 0 ? mark->box.height == 0 && mark->box.width > 0
+                                   : mark->box.width == 0 && mark->box.height > 0);
+        assert_true(steps == 0 || (mark->box.x == x && mark->box.y == y));
+        x = mark->box.x + mark->box.width;
+        y = mark->box.y + mark->box.height;
+        steps++;
+    }
+    assert_int_equal(steps, 4);
+    assert_int_equal(spots, 5 + 2); /* two in the key */
+    report_arena_free(&arena);
+}
+
+static void test_colours_get_lighter_all_the_way(void **state)
+{
+    (void)state;
+    double last = 0;
+    for (int i = 0; i <= 100; i++) {
+        const struct report_colour colour = report_style_scale(i / 100.0);
+        const double light =
+            0.2126 * pow(colour.red, 2.2) + 0.7152 * pow(colour.green, 2.2) + 0.0722 * pow(colour.blue, 2.2);
+        assert_true(light > last);
+        last = light;
+        /* What is written on it stands out by 4:1. */
+        const double contrast = report_style_scale_font(i / 100.0) == REPORT_FONT_TILE_LIGHT
+                                    ? 1.05 / (light + 0.05)
+                                    : (light + 0.05) / (0.0103 + 0.05);
+        assert_true(contrast >= 4);
+    }
+}
+
+static void test_chart_without_memory_fails_and_says_so(void **state)
+{
+    for (size_t i = 0; i < CASE_COUNT; i += 4) {
+        bool ok = false;
+        for (size_t allowed = 0; !ok; allowed += 1 + allowed / 16) {
+            struct report_arena arena;
+            report_arena_init(&arena);
+            arena.allowance = allowed;
+            struct report_chart chart;
+            fill_case(i, &arena, &chart);
+            struct report_scene scene;
+            ok = !arena.out_of_memory && report_layout(&chart, *state, &arena, &scene, NULL);
+            assert_true(ok || arena.out_of_memory);
+            assert_true(allowed < 20000);
+            report_arena_free(&arena);
+        }
+    }
+}
+
+static char *read_file(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    *size = (size_t)ftell(file);
+    rewind(file);
+    char *data = calloc(1, *size + 1);
+    assert_non_null(data);
+    assert_int_equal(fread(data, 1, *size, file), *size);
+    fclose(file);
+    return data;
+}
+
+static void test_file_made_twice_is_the_same_bytes(void **state)
+{
+    (void)state;
+    char folder[] = "report_tune_XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/here", folder);
+    fixture_heatmap(0, &heatmap);
+    fixture_front(0, &front);
+    for (int i = 0; i < 2 * REPORT_FORMAT_COUNT; i++) {
+        const enum report_format format = (enum report_format)(i / 2);
+        char *data[2];
+        size_t sizes[2];
+        for (size_t turn = 0; turn < 2; turn++) {
+            assert_true(i % 2 == 0 ? report_heatmap_write(&heatmap.heatmap, format, path, NULL)
+                                   : report_front_write(&front.front, format, path, NULL));
+            data[turn] = read_file(path, &sizes[turn]);
+            assert_int_equal(remove(path), 0);
+        }
+        assert_int_equal(sizes[0], sizes[1]);
+        assert_memory_equal(data[0], data[1], sizes[0]);
+        assert_true(sizes[0] > 5000);
+        free(data[0]);
+        free(data[1]);
+    }
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static int set_up(void **state)
+{
+    g_log_set_always_fatal(G_LOG_LEVEL_WARNING | G_LOG_LEVEL_CRITICAL | G_LOG_FATAL_MASK);
+    *state = report_typesetter_create(NULL);
+    return *state != NULL ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    report_typesetter_destroy(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_heatmap_is_told_tile_by_tile),
+        cmocka_unit_test(test_front_is_told_spot_by_spot),
+        cmocka_unit_test(test_charts_of_each_case_do_not_overlap),
+        cmocka_unit_test(test_names_of_a_front_stand_or_are_counted),
+        cmocka_unit_test(test_stairs_join_what_nothing_is_better_than),
+        cmocka_unit_test(test_colours_get_lighter_all_the_way),
+        cmocka_unit_test(test_chart_without_memory_fails_and_says_so),
+        cmocka_unit_test(test_file_made_twice_is_the_same_bytes),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
