@@ -47,6 +47,12 @@ void report_legend_add(struct report_chart *chart, enum report_ink ink, const ch
 const char *report_settings(struct report_arena *arena, const struct lab_strategy_result *result)
 {
     const struct bk_strategy *strategy = &result->strategy;
+    if (result->observed != WL_OBSERVED_AUTO) {
+        return report_text(arena, "%s of %s%s%s", wl_observed_format_name(result->observed),
+                           report_clean(arena, result->observed_table),
+                           result->observed_table[0] == 0 ? "" : " in ",
+                           report_clean(arena, result->observed_file));
+    }
     const char *settings = settings_of_kind(arena, strategy);
     if (strategy->kind == BK_COUNT) {
         settings = report_text(arena, "%s%s", settings, source_of_numbers(arena, result));
@@ -123,7 +129,7 @@ static const char *settings_of_kind(struct report_arena *arena, const struct bk_
 void report_panel_name(struct report_arena *arena, const struct lab_strategy_result *strategy,
                        struct report_panel *panel)
 {
-    const char *kind = bk_kind_name(strategy->strategy.kind);
+    const char *kind = lab_result_kind(strategy);
     panel->label = report_clean(arena, strategy->label);
     panel->detail = report_settings(arena, strategy);
     if (strategy->label != NULL && strcmp(strategy->label, kind) != 0) {
@@ -143,6 +149,11 @@ static void fill_heading(const struct lab_result *result, struct report_arena *a
 {
     chart->start_ns = result->start_ns;
     chart->title = report_text(arena, "%s: %s", chart->title, report_clean(arena, result->scenario_name));
+    if (lab_result_is_observed(result)) {
+        chart->subtitle = "observed; no rows were made";
+        chart->foot = report_text(arena, "digest %016" PRIx64, result->digest);
+        return;
+    }
     chart->subtitle =
         report_text(arena, "%zu strateg%s %s row%s of %s key%s · %s · seed %" PRIu64, result->strategy_count,
                     result->strategy_count == 1 ? "y over" : "ies over the same",

@@ -14,6 +14,7 @@ static struct domain find_domain(const struct lab_result *result, bool is_bytes)
 static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes,
                        const struct report_bins *bins, struct report_arena *arena,
                        struct report_panel *panel);
+static const char *observed_note(const struct lab_strategy_result *strategy, bool is_bytes);
 static void count_into(const struct lab_histogram *histogram, const struct report_bins *bins,
                        struct report_arena *arena, double *counts);
 static void fill_bars(const struct report_bins *bins, const double *closed, const double *open,
@@ -94,7 +95,9 @@ static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes
     count_into(closed, bins, arena, counts);
     count_into(is_bytes ? &strategy->open_bytes : &strategy->open_rows, bins, arena, counts + bins->count);
     fill_bars(bins, counts, counts + bins->count, arena, panel);
-    panel->note = is_bytes ? "" : report_sizes_note(arena, strategy);
+    panel->note = strategy->observed != WL_OBSERVED_AUTO ? observed_note(strategy, is_bytes)
+                  : is_bytes                             ? ""
+                                                         : report_sizes_note(arena, strategy);
     if (!is_bytes && strategy->strategy.kind == BK_PROBABILISTIC && strategy->strategy.max_age_ns == 0 &&
         closed->count >= REPORT_CLOSED_MIN) {
         report_sizes_law(arena, &strategy->strategy, bins, closed->count, panel);
@@ -107,7 +110,22 @@ static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes
         top = panel->curve[i].y > top ? panel->curve[i].y : top;
     }
     report_sizes_y_axis(arena, top, &panel->y);
+    if (strategy->observed == WL_OBSERVED_PERCENTILES) {
+        panel->y.title = "% of partitions";
+    }
     fill_figures(strategy, is_bytes, arena, panel);
+}
+
+/* What a file does not tell. */
+static const char *observed_note(const struct lab_strategy_result *strategy, bool is_bytes)
+{
+    if (!is_bytes && strategy->open_rows.count == 0) {
+        return "the file tells no numbers of rows";
+    }
+    if (strategy->observed == WL_OBSERVED_PERCENTILES) {
+        return "six bounds of the sizes are all that is known: what lies below each may be smaller";
+    }
+    return "";
 }
 
 static void count_into(const struct lab_histogram *histogram, const struct report_bins *bins,
@@ -216,16 +234,22 @@ static void fill_legend(const struct lab_result *result, const struct domain *do
     bool has_closed = false;
     bool has_open = false;
     bool has_law = false;
+    bool has_observed = false;
     for (size_t i = 0; i < result->strategy_count; i++) {
         has_closed |= result->strategies[i].closed_rows.count > 0;
-        has_open |= result->strategies[i].open_rows.count > 0;
+        bool is_observed = result->strategies[i].observed != WL_OBSERVED_AUTO;
+        has_open |= !is_observed && result->strategies[i].open_rows.count > 0;
+        has_observed |= is_observed;
         has_law |= chart->panels[i].curve_count > 0;
     }
     if (has_closed) {
         report_legend_add(chart, REPORT_INK_CLOSED, "closed partitions");
     }
-    if (has_open) {
-        report_legend_add(chart, REPORT_INK_OPEN, "open partitions");
+    if (has_open || has_observed) {
+        report_legend_add(chart, REPORT_INK_OPEN,
+                          !has_observed ? "open partitions"
+                          : has_open    ? "open partitions, and all observed ones"
+                                        : "observed partitions");
     }
     if (has_law) {
         report_legend_add(chart, REPORT_INK_LAW, "exact law (negative binomial)");

@@ -113,6 +113,11 @@ static bool check(const struct lab_scenario *scenario, const char *label, struct
 
 static bool fail_label(const struct lab_scenario *scenario, const char *label, struct sim_error *error)
 {
+    if (scenario->strategy_count == 0)
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "%s: 'observed' alone places no rows, so it needs no statements; add a strategy that does",
+            scenario->path);
     const char *labels[LAB_STRATEGIES_MAX];
     for (size_t i = 0; i < scenario->strategy_count; i++)
         labels[i] = scenario->strategies[i].label;

@@ -6,6 +6,7 @@
 #include "cli.h"
 #include "json.h"
 #include "kernel/time.h"
+#include "show.h"
 #include "store/store.h"
 #include "table.h"
 #include "warnings.h"
@@ -26,8 +27,6 @@ const struct cli_command cli_show = {
     .run = show,
 };
 
-static bool print_run(const struct store_run_info *info, const struct lab_result *result,
-                      const struct lab_scenario *scenario, const char *database, struct sim_error *error);
 static void print_overrides(const char *overrides);
 
 static int show(const struct cli_args *args, struct sim_error *error)
@@ -51,7 +50,7 @@ static int show(const struct cli_args *args, struct sim_error *error)
                 cli_json_run(info.run, result, scenario == NULL ? json_array() : cli_warnings_json(scenario)),
                 error);
         else
-            is_fine = print_run(&info, result, scenario, database, error);
+            is_fine = cli_show_run(&info, result, scenario, database, error);
         lab_scenario_destroy(scenario);
         lab_result_destroy(result);
     }
@@ -59,8 +58,8 @@ static int show(const struct cli_args *args, struct sim_error *error)
     return is_fine ? 0 : (int)error->class;
 }
 
-static bool print_run(const struct store_run_info *info, const struct lab_result *result,
-                      const struct lab_scenario *scenario, const char *database, struct sim_error *error)
+bool cli_show_run(const struct store_run_info *info, const struct lab_result *result,
+                  const struct lab_scenario *scenario, const char *database, struct sim_error *error)
 {
     char created[SIM_TIME_TEXT_SIZE];
     sim_time_format(info->created_unix_s * SIM_SECOND, created);

@@ -17,7 +17,7 @@ static void print_heading(const struct lab_result *result);
 static void print_title(const struct lab_result *result);
 static bool print_strategy(const struct lab_strategy_result *strategy, bool has_colour);
 static void print_number(const struct lab_metrics *metrics, const char *name, int columns);
-static void print_sizes(const struct lab_metrics *metrics, bool is_closed);
+static void print_sizes(const struct lab_metrics *metrics, bool is_closed, bool is_told);
 static void print_overwritten(const struct lab_result *result);
 static void print_expects(const struct lab_result *result, bool has_colour);
 static void settings_of_kind(const struct lab_strategy_result *result, char *buffer);
@@ -41,6 +41,7 @@ void cli_print_result(const struct lab_result *result)
            "per 1000 rows; part/read: partitions that a read asks on average\n");
     if (has_open_only)
         printf("*: none has closed; sizes of the open ones\n");
+    cli_print_observed(result);
     print_overwritten(result);
     cli_print_cluster(result);
     cli_print_costs(result);
@@ -98,6 +99,10 @@ void cli_settings(const struct lab_strategy_result *result, char *buffer)
 static void settings_of_kind(const struct lab_strategy_result *result, char *buffer)
 {
     const struct bk_strategy *strategy = &result->strategy;
+    if (result->observed != WL_OBSERVED_AUTO) {
+        cli_observed_settings(result, buffer);
+        return;
+    }
     if (result->is_idgen) {
         cli_idgen_settings(&result->idgen, buffer);
         return;
@@ -217,6 +222,11 @@ static void print_heading(const struct lab_result *result)
         printf("\nidentifiers, within %.10g s\n\n", (double)(result->end_ns - result->start_ns) / 1e9);
         return;
     }
+    if (lab_result_is_observed(result)) {
+        print_title(result);
+        printf("\nobserved; no rows were made\n\n");
+        return;
+    }
     cli_grouped(result->rows, rows);
     cli_grouped(result->keys, keys);
     sim_time_format(result->start_ns, start);
@@ -246,6 +256,7 @@ static bool print_strategy(const struct lab_strategy_result *strategy, bool has_
 {
     const struct lab_metrics *metrics = &strategy->metrics;
     bool is_closed = cli_figure(metrics, "partitions.closed") > 0;
+    bool is_told = strategy->observed == WL_OBSERVED_AUTO; /* open or closed */
     bool is_over = has_colour && cli_figure(metrics, "partitions.over_limit") > 0;
     cli_print_label(strategy->label);
     print_number(metrics, "partitions.total", 6);
@@ -254,13 +265,13 @@ static bool print_strategy(const struct lab_strategy_result *strategy, bool has_
     fputs(is_over ? CLI_RED : "", stdout);
     print_number(metrics, "partitions.over_limit", 6);
     fputs(is_over ? CLI_PLAIN : "", stdout);
-    print_sizes(metrics, is_closed);
+    print_sizes(metrics, is_closed, is_told);
     char text[CLI_NUMBER_SIZE];
     cli_compact(cli_figure(metrics, "writes.extra_ops_per_1000_rows"), 4, text);
     printf("%5s", text);
     cli_compact(cli_figure(metrics, "reads.partitions_per_read.mean"), 4, text);
     printf("%5s\n", text);
-    return !is_closed;
+    return !is_closed && is_told;
 }
 
 static void print_number(const struct lab_metrics *metrics, const char *name, int columns)
@@ -271,7 +282,7 @@ static void print_number(const struct lab_metrics *metrics, const char *name, in
 }
 
 /* Where none is closed, those of all partitions: they are the open ones. */
-static void print_sizes(const struct lab_metrics *metrics, bool is_closed)
+static void print_sizes(const struct lab_metrics *metrics, bool is_closed, bool is_told)
 {
     static const char *const names[] = {"rows.p50", "rows.p99", "rows.max", "bytes.p99", "bytes.max"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -282,7 +293,7 @@ static void print_sizes(const struct lab_metrics *metrics, bool is_closed)
             cli_compact_bytes(cli_figure(metrics, name), number);
         else
             cli_compact(cli_figure(metrics, name), 5, number);
-        snprintf(text, sizeof text, "%s%s", i == 0 && !is_closed ? "*" : "", number);
+        snprintf(text, sizeof text, "%s%s", i == 0 && !is_closed && is_told ? "*" : "", number);
         printf("%*s", is_bytes ? 7 : 6, text);
     }
 }

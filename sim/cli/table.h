@@ -26,6 +26,9 @@ double cli_figure(const struct lab_metrics *metrics, const char *name);
 /* "bits 9, threshold 40, three-state, lead 10s"; buffer holds CLI_SETTINGS_SIZE. */
 #define CLI_SETTINGS_SIZE 192
 void cli_settings(const struct lab_strategy_result *result, char *buffer);
+/* What the files of the observed ones are; of a run without any nothing. */
+void cli_print_observed(const struct lab_result *result);
+void cli_observed_settings(const struct lab_strategy_result *result, char *buffer);
 void cli_idgen_settings(const struct bk_idgen_config *config, char *buffer);
 /* Whether stdout takes colours: a terminal, and neither NO_COLOR nor TERM=dumb. */
 bool cli_has_colour(void);

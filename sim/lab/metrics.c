@@ -21,8 +21,6 @@ static const struct quantile size_quantiles[] = {
 static const struct quantile read_quantiles[] = {{"p50", 500}, {"p99", 990}};
 
 static bool add(struct lab_metrics *out, const char *prefix, const char *name, double value);
-static bool add_sizes(struct lab_metrics *out, const char *prefix, const struct lab_histogram *histogram,
-                      bool is_weighted);
 static double variance_of(const struct lab_bin *bins, size_t bin_count, const struct lab_histogram *histogram,
                           bool is_weighted);
 static bool add_quantiles(struct lab_metrics *out, const char *prefix, const struct lab_bin *bins,
@@ -108,21 +106,20 @@ static bool add_all_sizes(struct lab_metrics *out, const struct lab_tally *tally
     lab_histogram_merge(&all_bytes, &tally->closed_bytes);
     lab_histogram_merge(&all_bytes, &tally->open_bytes);
     bool ok = !all_rows.out_of_memory && !all_bytes.out_of_memory &&
-              add_sizes(out, "partitions.closed.rows", &tally->closed_rows, false) &&
-              add_sizes(out, "partitions.closed.bytes", &tally->closed_bytes, false) &&
-              add_sizes(out, "partitions.all.rows", &all_rows, false) &&
-              add_sizes(out, "partitions.all.bytes", &all_bytes, false) &&
-              add_sizes(out, "partitions.row_weighted.rows", &all_rows, true) &&
-              add_sizes(out, "partitions.row_weighted.bytes", &all_bytes, true) &&
+              lab_metrics_of_sizes(&tally->closed_rows, "partitions.closed.rows", false, out) &&
+              lab_metrics_of_sizes(&tally->closed_bytes, "partitions.closed.bytes", false, out) &&
+              lab_metrics_of_sizes(&all_rows, "partitions.all.rows", false, out) &&
+              lab_metrics_of_sizes(&all_bytes, "partitions.all.bytes", false, out) &&
+              lab_metrics_of_sizes(&all_rows, "partitions.row_weighted.rows", true, out) &&
+              lab_metrics_of_sizes(&all_bytes, "partitions.row_weighted.bytes", true, out) &&
               add_repair(out, &all_bytes);
     lab_histogram_clear(&all_rows);
     lab_histogram_clear(&all_bytes);
     return ok;
 }
 
-/* Nothing for an empty histogram: it has no mean. */
-static bool add_sizes(struct lab_metrics *out, const char *prefix, const struct lab_histogram *histogram,
-                      bool is_weighted)
+bool lab_metrics_of_sizes(const struct lab_histogram *histogram, const char *prefix, bool is_weighted,
+                          struct lab_metrics *out)
 {
     uint64_t n = is_weighted ? histogram->weight : histogram->count;
     if (n == 0)
@@ -251,8 +248,8 @@ static bool add_left(struct lab_metrics *out, const struct lab_tally *tally)
            add(out, "rows", "deleted", (double)tally->rows_deleted) &&
            add(out, "rows", "expired", (double)tally->rows_expired) &&
            add(out, "partitions", "emptied", (double)tally->emptied) &&
-           add_sizes(out, "partitions.live.rows", &tally->live_rows, false) &&
-           add_sizes(out, "tombstones.partition", &tally->tombstones, false);
+           lab_metrics_of_sizes(&tally->live_rows, "partitions.live.rows", false, out) &&
+           lab_metrics_of_sizes(&tally->tombstones, "tombstones.partition", false, out);
 }
 
 /* Shares of the bytes that all nodes hold together, replicas included. */

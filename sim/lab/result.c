@@ -26,6 +26,8 @@ bool lab_metrics_add(struct lab_metrics *metrics, const char *name, double value
 
 const char *lab_result_kind(const struct lab_strategy_result *strategy)
 {
+    if (strategy->observed != WL_OBSERVED_AUTO)
+        return "observed";
     return strategy->is_idgen ? "idgen" : bk_kind_name(strategy->strategy.kind);
 }
 
@@ -63,19 +65,8 @@ void lab_result_destroy(struct lab_result *result)
 {
     if (result == NULL)
         return;
-    for (size_t i = 0; i < result->strategy_count; i++) {
-        struct lab_strategy_result *strategy = &result->strategies[i];
-        free(strategy->label);
-        lab_histogram_clear(&strategy->closed_rows);
-        lab_histogram_clear(&strategy->open_rows);
-        lab_histogram_clear(&strategy->closed_bytes);
-        lab_histogram_clear(&strategy->open_bytes);
-        lab_histogram_clear(&strategy->read_partitions);
-        free(strategy->metrics.items);
-        free(strategy->events.marks);
-        free(strategy->views.key);
-        free(strategy->views.items);
-    }
+    for (size_t i = 0; i < result->strategy_count; i++)
+        lab_strategy_result_clear(&result->strategies[i]);
     for (size_t i = 0; i < result->expect_count; i++)
         free(result->expects[i].text);
     free(result->strategies);
@@ -84,4 +75,26 @@ void lab_result_destroy(struct lab_result *result)
     free(result->about);
     free(result->source);
     free(result);
+}
+
+void lab_strategy_result_clear(struct lab_strategy_result *strategy)
+{
+    free(strategy->label);
+    lab_histogram_clear(&strategy->closed_rows);
+    lab_histogram_clear(&strategy->open_rows);
+    lab_histogram_clear(&strategy->closed_bytes);
+    lab_histogram_clear(&strategy->open_bytes);
+    lab_histogram_clear(&strategy->read_partitions);
+    free(strategy->metrics.items);
+    free(strategy->events.marks);
+    free(strategy->views.key);
+    free(strategy->views.items);
+    free(strategy->observed_file);
+    free(strategy->observed_table);
+}
+
+bool lab_result_is_observed(const struct lab_result *result)
+{
+    /* They stand behind the others. */
+    return result->strategy_count > 0 && result->strategies[0].observed != WL_OBSERVED_AUTO;
 }

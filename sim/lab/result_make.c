@@ -28,7 +28,8 @@ struct lab_result *lab_result_begin(const struct lab_scenario *scenario, uint64_
     result->end_ns = end_ns;
     result->limits = scenario->limits;
     result->digest = sim_digest_chain(sim_digest_chain(0, rows), keys);
-    result->strategies = calloc(scenario->strategy_count, sizeof *result->strategies);
+    result->strategies =
+        calloc(scenario->strategy_count + scenario->observed_count, sizeof *result->strategies);
     if (result->scenario_name == NULL || result->about == NULL || result->source == NULL ||
         result->strategies == NULL) {
         lab_result_destroy(result);

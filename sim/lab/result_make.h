@@ -6,7 +6,8 @@
 #include "lab/result.h"
 #include "lane.h"
 
-/* NULL without memory. The digest begins with rows and keys. */
+/* NULL without memory. The digest begins with rows and keys. There is room for all strategies, and for those
+ * that were observed behind them. */
 struct lab_result *lab_result_begin(const struct lab_scenario *scenario, uint64_t rows, uint64_t keys,
                                     int64_t start_ns, int64_t end_ns);
 /* Adds the scenario's next strategy, with its label and digest, which is chained to the run's; NULL without

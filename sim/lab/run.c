@@ -10,6 +10,7 @@
 #include "cluster_run.h"
 #include "kernel/text.h"
 #include "metrics.h"
+#include "observed.h"
 #include "result_make.h"
 #include "ring.h"
 #include "scenario_field.h"
@@ -25,6 +26,7 @@
 static bool check(const struct lab_scenario *scenario, struct sim_error *error);
 static bool check_windows(const struct lab_scenario *scenario, const struct lab_strategy *strategy,
                           struct sim_error *error);
+static bool run_none(const struct lab_scenario *scenario, struct lab_result **out, struct sim_error *error);
 static bool run_stream(const struct lab_scenario *scenario, uint32_t jobs, struct lab_progress *progress,
                        struct lab_result **out, struct sim_error *error);
 static bool settle(const struct lab_scenario *scenario, struct lab_stream_result *stream,
@@ -47,17 +49,32 @@ bool lab_run_told(const struct lab_scenario *scenario, uint32_t jobs, struct lab
     assert(jobs >= 1);
     *out = NULL;
     struct lab_result *result;
-    bool ok = scenario->engine == LAB_ENGINE_CLUSTER
+    struct lab_strategy_result *observed;
+    if (!lab_observed_read(scenario, progress, &observed, error))
+        return false;
+    bool ok = scenario->strategy_count == 0 ? run_none(scenario, &result, error)
+              : scenario->engine == LAB_ENGINE_CLUSTER
                   ? lab_cluster_scenario(scenario, jobs, progress, story, &result, error)
                   : run_stream(scenario, jobs, progress, &result, error);
-    if (!ok)
+    if (!ok) {
+        lab_observed_free(observed, scenario->observed_count);
         return false;
+    }
+    lab_observed_append(result, observed, scenario->observed_count);
     if (!judge(scenario, result, error)) {
         lab_result_destroy(result);
         return false;
     }
     *out = result;
     return true;
+}
+
+/* All strategies are observed. */
+static bool run_none(const struct lab_scenario *scenario, struct lab_result **out, struct sim_error *error)
+{
+    int64_t start_ns = scenario->workload.start_ns;
+    *out = lab_result_begin(scenario, 0, 0, start_ns, start_ns);
+    return *out != NULL || sim_fail_memory(error);
 }
 
 static bool run_stream(const struct lab_scenario *scenario, uint32_t jobs, struct lab_progress *progress,

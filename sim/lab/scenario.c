@@ -28,7 +28,8 @@ static void set_seed(struct lab_scenario *scenario, const uint64_t *seed);
 static bool join_overrides(struct lab_reader *reader, const struct lab_override *overrides,
                            size_t override_count);
 static bool complete(struct lab_reader *reader, const struct lab_node *root);
-static bool resolve_trace(struct lab_reader *reader);
+static bool resolve_paths(struct lab_reader *reader);
+static bool resolve(struct lab_reader *reader, char **path);
 static bool check_expects(struct lab_reader *reader, const struct lab_node *root);
 static lab_field_reader read_expects;
 
@@ -150,6 +151,12 @@ void lab_scenario_destroy(struct lab_scenario *scenario)
     for (size_t i = 0; i < scenario->strategy_count; i++)
         free(scenario->strategies[i].label);
     free(scenario->strategies);
+    for (size_t i = 0; i < scenario->observed_count; i++) {
+        free(scenario->observed[i].label);
+        free(scenario->observed[i].path);
+        free(scenario->observed[i].table);
+    }
+    free(scenario->observed);
     for (size_t i = 0; i < scenario->expect_count; i++)
         lab_expect_clear(&scenario->expects[i]);
     free(scenario->expects);
@@ -253,11 +260,15 @@ static bool complete(struct lab_reader *reader, const struct lab_node *root)
         scenario->about = calloc(1, 1);
     if (scenario->name == NULL || scenario->about == NULL)
         return sim_fail_memory(reader->tree.error);
+    if (!lab_observed_complete(reader, root) || !resolve_paths(reader))
+        return false;
+    if (scenario->strategy_count == 0)
+        return check_expects(reader, root);
     return lab_workload_complete(reader, root) && lab_reads_complete(reader, root) &&
            lab_cluster_complete(reader, root) && lab_agents_complete(reader, root) &&
            lab_identifiers_complete(reader, root) && lab_engine_complete(reader, root) &&
            lab_gone_complete(reader, root) && lab_faults_complete(reader, root) &&
-           lab_table_complete(reader, root) && check_expects(reader, root) && resolve_trace(reader);
+           lab_table_complete(reader, root) && check_expects(reader, root);
 }
 
 /* The file's name without folder and ending; what cannot stand in a name becomes '?'. */
@@ -311,20 +322,29 @@ static bool join_overrides(struct lab_reader *reader, const struct lab_override 
     return true;
 }
 
-static bool resolve_trace(struct lab_reader *reader)
+static bool resolve_paths(struct lab_reader *reader)
 {
     struct lab_scenario *scenario = reader->scenario;
-    const char *slash = strrchr(scenario->path, '/');
-    if (scenario->trace_path == NULL || scenario->trace_path[0] == '/' || slash == NULL)
+    bool ok = resolve(reader, &scenario->trace_path);
+    for (size_t i = 0; ok && i < scenario->observed_count; i++)
+        ok = resolve(reader, &scenario->observed[i].path);
+    return ok;
+}
+
+/* Relative file names are relative to the scenario's folder. */
+static bool resolve(struct lab_reader *reader, char **path)
+{
+    const char *slash = strrchr(reader->scenario->path, '/');
+    if (*path == NULL || (*path)[0] == '/' || slash == NULL)
         return true;
-    size_t folder = (size_t)(slash - scenario->path) + 1, name = strlen(scenario->trace_path);
+    size_t folder = (size_t)(slash - reader->scenario->path) + 1, name = strlen(*path);
     char *resolved = malloc(folder + name + 1);
     if (resolved == NULL)
         return sim_fail_memory(reader->tree.error);
-    memcpy(resolved, scenario->path, folder);
-    memcpy(resolved + folder, scenario->trace_path, name + 1);
-    free(scenario->trace_path);
-    scenario->trace_path = resolved;
+    memcpy(resolved, reader->scenario->path, folder);
+    memcpy(resolved + folder, *path, name + 1);
+    free(*path);
+    *path = resolved;
     return true;
 }
 
@@ -367,12 +387,15 @@ static bool check_expects(struct lab_reader *reader, const struct lab_node *root
     const struct lab_scenario *scenario = reader->scenario;
     const struct lab_node *list = lab_node_find(root, "expect"), *item = list == NULL ? NULL : list->first;
     const char *labels[LAB_STRATEGIES_MAX];
+    size_t label_count = 0;
     for (size_t i = 0; i < scenario->strategy_count; i++)
-        labels[i] = scenario->strategies[i].label;
+        labels[label_count++] = scenario->strategies[i].label;
+    for (size_t i = 0; i < scenario->observed_count; i++)
+        labels[label_count++] = scenario->observed[i].label;
     for (size_t i = 0; i < scenario->expect_count; i++, item = item->next) {
         const char *metric = scenario->expects[i].metric;
         bool is_known = false;
-        for (size_t j = 0; j < scenario->strategy_count && !is_known; j++) {
+        for (size_t j = 0; j < label_count && !is_known; j++) {
             size_t size = strlen(labels[j]);
             is_known = strncmp(metric, labels[j], size) == 0 && metric[size] == '.';
         }
@@ -380,7 +403,7 @@ static bool check_expects(struct lab_reader *reader, const struct lab_node *root
             continue;
         char label[LAB_LABEL_SIZE_MAX + 1];
         snprintf(label, sizeof label, "%.*s", (int)strcspn(metric, "."), metric);
-        const char *nearest = sim_nearest(label, labels, scenario->strategy_count);
+        const char *nearest = sim_nearest(label, labels, label_count);
         if (nearest != NULL)
             return lab_fail_at(&reader->tree, &item->place,
                                "no strategy has the label '%s'; did you mean '%s'?", label, nearest);

@@ -70,6 +70,17 @@ extern const struct lab_table lab_idgen_table;
 extern const struct lab_table lab_identifiers_table;
 bool lab_identifiers_complete(struct lab_reader *reader, const struct lab_node *root);
 
+/* scenario_observed.c. What the table of the strategy fills; the strings are malloc'ed. */
+struct lab_observed_draft {
+    char *label, *file, *table;
+    int format;
+    bool is_present;
+};
+extern const struct lab_table lab_observed_table;
+bool lab_observed_complete(struct lab_reader *reader, const struct lab_node *root);
+/* The element of `strategies` itself or the next one that places rows; NULL where there is none. */
+const struct lab_node *lab_placing(const struct lab_node *item);
+
 /* scenario_engine.c: the engine, and what it asks of strategies, cluster and consistency. */
 bool lab_engine_complete(struct lab_reader *reader, const struct lab_node *root);
 

@@ -30,6 +30,7 @@ struct draft {
     int coordination, counter_kind;
     int64_t lead_ns, lock_lasts_ns, lock_backoff_ns, grant_ns;
     struct lab_idgen_draft idgen;
+    struct lab_observed_draft observed;
     struct bk_strategy strategy;
     struct lab_changes changes;
     struct lab_reading_draft reading;
@@ -37,6 +38,11 @@ struct draft {
 
 static bool read_one(struct lab_reader *reader, const struct lab_node *item, struct draft *draft,
                      struct lab_reading *reading);
+static bool take_label(struct lab_reader *reader, const struct lab_node *item, char **label,
+                       struct draft *draft);
+static void take_strategy(struct lab_scenario *scenario, const struct lab_node *item, struct draft *draft,
+                          const struct lab_reading *reading);
+static void take_observed(struct lab_scenario *scenario, const struct lab_node *item, struct draft *draft);
 static bool take_max_age(struct lab_reader *reader, const struct lab_node *kind, struct draft *draft);
 static bool check_label(struct lab_reader *reader, const struct lab_node *list, const struct lab_node *item,
                         const char *label);
@@ -209,6 +215,7 @@ static const struct lab_table strategy_table = {
         {"hash", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &hash_table},
         {"weighted", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &weighted_table},
         {"idgen", lab_read_mapping, DRAFT(idgen), LAB_OPTIONAL, 0, 0, NULL, &lab_idgen_table},
+        {"observed", lab_read_mapping, DRAFT(observed), LAB_OPTIONAL, 0, 0, NULL, &lab_observed_table},
         LABEL_FIELD,
         {.name = NULL},
     }};
@@ -227,7 +234,8 @@ bool lab_read_strategies(struct lab_reader *reader, const struct lab_field *fiel
         return lab_fail_at(&reader->tree, &node->place, "%zu strategies; give at most %d", node->count,
                            LAB_STRATEGIES_MAX);
     scenario->strategies = calloc(node->count, sizeof *scenario->strategies);
-    if (scenario->strategies == NULL)
+    scenario->observed = calloc(node->count, sizeof *scenario->observed);
+    if (scenario->strategies == NULL || scenario->observed == NULL)
         return sim_fail_memory(reader->tree.error);
     for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
         struct draft draft = {0};
@@ -235,32 +243,57 @@ bool lab_read_strategies(struct lab_reader *reader, const struct lab_field *fiel
         if (!read_one(reader, item, &draft, &reading) || !check_label(reader, node, item, draft.label)) {
             free(draft.label);
             free(draft.idgen.label);
+            free(draft.observed.label);
+            free(draft.observed.file);
+            free(draft.observed.table);
             return false;
         }
-        scenario->strategies[scenario->strategy_count++] = (struct lab_strategy){
-            .label = draft.label,
-            .strategy = draft.strategy,
-            .coordination = (enum bk_coordination)draft.coordination,
-            .counter = (enum bk_counter)draft.counter_kind,
-            .source = (enum bk_source)draft.source,
-            .lease_rows = draft.lease_rows,
-            .every_rows = draft.every_rows,
-            .every_ns = draft.every_ns,
-            .lead_ns = draft.lead_ns,
-            .lock_lasts_ns = draft.lock_lasts_ns,
-            .lock_backoff_ns = draft.lock_backoff_ns,
-            .grant_ns = draft.grant_ns,
-            .change_count = draft.changes.count,
-            .is_idgen = draft.idgen.is_present,
-            .idgen = draft.idgen.config,
-            .reading = reading,
-            .line = item->place.argument == NULL ? item->place.line : 0,
-            .column = item->place.argument == NULL ? item->place.column : 0,
-        };
-        memcpy(scenario->strategies[scenario->strategy_count - 1].changes, draft.changes.items,
-               sizeof draft.changes.items);
+        if (draft.observed.is_present)
+            take_observed(scenario, item, &draft);
+        else
+            take_strategy(scenario, item, &draft, &reading);
     }
     return true;
+}
+
+static void take_strategy(struct lab_scenario *scenario, const struct lab_node *item, struct draft *draft,
+                          const struct lab_reading *reading)
+{
+    scenario->strategies[scenario->strategy_count] = (struct lab_strategy){
+        .label = draft->label,
+        .strategy = draft->strategy,
+        .coordination = (enum bk_coordination)draft->coordination,
+        .counter = (enum bk_counter)draft->counter_kind,
+        .source = (enum bk_source)draft->source,
+        .lease_rows = draft->lease_rows,
+        .every_rows = draft->every_rows,
+        .every_ns = draft->every_ns,
+        .lead_ns = draft->lead_ns,
+        .lock_lasts_ns = draft->lock_lasts_ns,
+        .lock_backoff_ns = draft->lock_backoff_ns,
+        .grant_ns = draft->grant_ns,
+        .change_count = draft->changes.count,
+        .is_idgen = draft->idgen.is_present,
+        .idgen = draft->idgen.config,
+        .reading = *reading,
+        .line = item->place.argument == NULL ? item->place.line : 0,
+        .column = item->place.argument == NULL ? item->place.column : 0,
+    };
+    memcpy(scenario->strategies[scenario->strategy_count].changes, draft->changes.items,
+           sizeof draft->changes.items);
+    scenario->strategy_count++;
+}
+
+static void take_observed(struct lab_scenario *scenario, const struct lab_node *item, struct draft *draft)
+{
+    scenario->observed[scenario->observed_count++] = (struct lab_observed){
+        .label = draft->label,
+        .path = draft->observed.file,
+        .format = (enum wl_observed_format)draft->observed.format,
+        .table = draft->observed.table,
+        .line = item->place.argument == NULL ? item->place.line : 0,
+        .column = item->place.argument == NULL ? item->place.column : 0,
+    };
 }
 
 static bool read_one(struct lab_reader *reader, const struct lab_node *item, struct draft *draft,
@@ -271,18 +304,15 @@ static bool read_one(struct lab_reader *reader, const struct lab_node *item, str
                            "a strategy is its kind and settings; write it as 'hash: {buckets: 256}'");
     if (!lab_table_read(reader, &strategy_table, item, draft))
         return false;
-    const struct lab_node *kind = lab_only_field(reader, item, "label", "an element of 'strategies'",
-                                                 "none, time, count, probabilistic, weighted, hash or idgen");
+    const struct lab_node *kind =
+        lab_only_field(reader, item, "label", "an element of 'strategies'",
+                       "none, time, count, probabilistic, weighted, hash, idgen or observed");
     if (kind == NULL || !take_max_age(reader, kind, draft) ||
         !lab_reading_make(reader, kind, draft->strategy.kind, &draft->reading, reading))
         return false;
-    if (draft->idgen.label != NULL && draft->label != NULL)
-        return lab_fail_at(&reader->tree, &lab_node_find(item, "label")->name_place,
-                           "a second 'label' for one strategy; remove one of them");
-    if (draft->idgen.label != NULL) {
-        draft->label = draft->idgen.label;
-        draft->idgen.label = NULL;
-    }
+    if (!take_label(reader, item, &draft->idgen.label, draft) ||
+        !take_label(reader, item, &draft->observed.label, draft))
+        return false;
     if (draft->label == NULL) {
         size_t size = strlen(kind->name) + 1;
         draft->label = malloc(size);
@@ -290,6 +320,20 @@ static bool read_one(struct lab_reader *reader, const struct lab_node *item, str
             return sim_fail_memory(reader->tree.error);
         memcpy(draft->label, kind->name, size);
     }
+    return true;
+}
+
+/* Of a kind whose settings go to a draft of their own. */
+static bool take_label(struct lab_reader *reader, const struct lab_node *item, char **label,
+                       struct draft *draft)
+{
+    if (*label == NULL)
+        return true;
+    if (draft->label != NULL)
+        return lab_fail_at(&reader->tree, &lab_node_find(item, "label")->name_place,
+                           "a second 'label' for one strategy; remove one of them");
+    draft->label = *label;
+    *label = NULL;
     return true;
 }
 
@@ -310,9 +354,13 @@ static bool check_label(struct lab_reader *reader, const struct lab_node *list, 
 {
     const struct lab_scenario *scenario = reader->scenario;
     const struct lab_node *earlier = list->first;
-    for (size_t i = 0; i < scenario->strategy_count; i++, earlier = earlier->next) {
+    size_t placing = 0, observed = 0;
+    for (; earlier != item; earlier = earlier->next) {
+        bool is_observed = lab_node_find(earlier, "observed") != NULL;
+        const char *taken =
+            is_observed ? scenario->observed[observed++].label : scenario->strategies[placing++].label;
         char where[LAB_PLACE_SIZE];
-        if (strcmp(scenario->strategies[i].label, label) == 0)
+        if (strcmp(taken, label) == 0)
             return lab_fail_at(&reader->tree, &item->place,
                                "label '%s' is taken by the strategy at %s; give this one another 'label'",
                                label, lab_place_text(&earlier->place, where));

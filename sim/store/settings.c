@@ -14,11 +14,17 @@ enum field {
     FIELD_SOURCE,
     FIELD_CHOICE,
     FIELD_LOCK,
-    FIELD_BACKOFF
+    FIELD_BACKOFF,
+    FIELD_FORMAT,
+    FIELD_TEXT
 };
 
+/* Kinds of strategies beside those of the core. */
+#define KIND_IDGEN    BK_KIND_COUNT
+#define KIND_OBSERVED ((enum bk_kind)(BK_KIND_COUNT + 1))
+
 struct setting {
-    enum bk_kind kind; /* BK_KIND_COUNT: identifiers */
+    enum bk_kind kind;
     const char *name;
     enum field field;
     size_t offset;
@@ -53,18 +59,21 @@ static const struct setting settings[] = {
     {BK_WEIGHTED, "counter", FIELD_COUNTER, PLACE(counter)},
     {BK_WEIGHTED, "lead_ns", FIELD_I64, PLACE(lead_ns)},
     {BK_WEIGHTED, "grant_ns", FIELD_I64, PLACE(grant_ns)},
-    {BK_KIND_COUNT, "batch", FIELD_U32, PLACE(idgen.batch)},
-    {BK_KIND_COUNT, "stripes", FIELD_U32, PLACE(idgen.stripes)},
-    {BK_KIND_COUNT, "stripe", FIELD_U32, PLACE(idgen.stripe)},
-    {BK_KIND_COUNT, "choice", FIELD_CHOICE, PLACE(idgen.choice)},
-    {BK_KIND_COUNT, "lock", FIELD_LOCK, PLACE(idgen.lock)},
-    {BK_KIND_COUNT, "lock_lasts_ns", FIELD_I64, PLACE(idgen.lock_lasts_ns)},
-    {BK_KIND_COUNT, "lease_ns", FIELD_I64, PLACE(idgen.lease_ns)},
-    {BK_KIND_COUNT, "backoff", FIELD_BACKOFF, PLACE(idgen.backoff)},
-    {BK_KIND_COUNT, "backoff_base_ns", FIELD_I64, PLACE(idgen.backoff_base_ns)},
-    {BK_KIND_COUNT, "backoff_cap_ns", FIELD_I64, PLACE(idgen.backoff_cap_ns)},
-    {BK_KIND_COUNT, "backoff_limit_ns", FIELD_I64, PLACE(idgen.backoff_limit_ns)},
-    {BK_KIND_COUNT, "attempts", FIELD_U32, PLACE(idgen.attempts)},
+    {KIND_IDGEN, "batch", FIELD_U32, PLACE(idgen.batch)},
+    {KIND_IDGEN, "stripes", FIELD_U32, PLACE(idgen.stripes)},
+    {KIND_IDGEN, "stripe", FIELD_U32, PLACE(idgen.stripe)},
+    {KIND_IDGEN, "choice", FIELD_CHOICE, PLACE(idgen.choice)},
+    {KIND_IDGEN, "lock", FIELD_LOCK, PLACE(idgen.lock)},
+    {KIND_IDGEN, "lock_lasts_ns", FIELD_I64, PLACE(idgen.lock_lasts_ns)},
+    {KIND_IDGEN, "lease_ns", FIELD_I64, PLACE(idgen.lease_ns)},
+    {KIND_IDGEN, "backoff", FIELD_BACKOFF, PLACE(idgen.backoff)},
+    {KIND_IDGEN, "backoff_base_ns", FIELD_I64, PLACE(idgen.backoff_base_ns)},
+    {KIND_IDGEN, "backoff_cap_ns", FIELD_I64, PLACE(idgen.backoff_cap_ns)},
+    {KIND_IDGEN, "backoff_limit_ns", FIELD_I64, PLACE(idgen.backoff_limit_ns)},
+    {KIND_IDGEN, "attempts", FIELD_U32, PLACE(idgen.attempts)},
+    {KIND_OBSERVED, "format", FIELD_FORMAT, PLACE(observed)},
+    {KIND_OBSERVED, "file", FIELD_TEXT, PLACE(observed_file)},
+    {KIND_OBSERVED, "table", FIELD_TEXT, PLACE(observed_table)},
 };
 #define SETTING_COUNT (sizeof settings / sizeof *settings)
 
@@ -77,6 +86,7 @@ static const char *const sources[] = {"external",    "counter", "lwt",    "lease
 static const char *const choices[] = {"fixed", "rotate", "random", NULL};
 static const char *const locks[] = {"columns", "lwt", NULL};
 static const char *const backoffs[] = {"constant", "exponential", "random", NULL};
+static const char *const formats[] = {"auto", "sstablepartitions", "tablehistograms", NULL};
 
 static bool is_written(const struct setting *setting, const struct lab_strategy_result *result);
 static void bind_value(struct store_binder *binder, const struct setting *setting,
@@ -107,8 +117,9 @@ bool store_settings_load(struct store *store, int64_t id, const char *kind, stru
 {
     memset(&out->strategy, 0, sizeof out->strategy);
     enum bk_kind known = find_kind(kind);
+    bool is_observed = known == KIND_OBSERVED;
     out->is_idgen = strcmp(kind, "idgen") == 0;
-    out->strategy.kind = out->is_idgen ? BK_NONE : known;
+    out->strategy.kind = out->is_idgen || is_observed ? BK_NONE : known;
     sqlite3_stmt *statement;
     struct store_row row;
     bool more = true,
@@ -127,9 +138,11 @@ bool store_settings_load(struct store *store, int64_t id, const char *kind, stru
     }
     sqlite3_finalize(statement);
     out->idgen.client_id = out->is_idgen ? 1 : 0; /* each client of a run has its own */
-    bool is_idgen_wrong = out->is_idgen && bk_idgen_check(&out->idgen) != BK_OK;
+    bool is_wrong = (out->is_idgen && bk_idgen_check(&out->idgen) != BK_OK) ||
+                    (is_observed && (out->observed == WL_OBSERVED_AUTO || out->observed_file == NULL ||
+                                     out->observed_table == NULL));
     if (fine && (bk_strategy_check(&out->strategy) != BK_OK || out->lead_ns < 0 || out->grant_ns < 0 ||
-                 out->every_ns < 0 || is_idgen_wrong))
+                 out->every_ns < 0 || is_wrong))
         fine = store_fail_damaged(store, "a strategy that cannot be", error);
     return fine;
 }
@@ -139,9 +152,13 @@ static bool is_written(const struct setting *setting, const struct lab_strategy_
 {
     static const unsigned char zeros[sizeof(uint64_t)];
     const struct bk_strategy *strategy = &result->strategy;
-    if (setting->kind != (result->is_idgen ? BK_KIND_COUNT : strategy->kind))
+    enum bk_kind kind = result->observed != WL_OBSERVED_AUTO ? KIND_OBSERVED
+                        : result->is_idgen                   ? KIND_IDGEN
+                                                             : strategy->kind;
+    if (setting->kind != kind)
         return false;
-    size_t size = setting->field == FIELD_U32                                  ? sizeof(uint32_t)
+    size_t size = setting->field == FIELD_TEXT                                 ? sizeof(char *)
+                  : setting->field == FIELD_U32                                ? sizeof(uint32_t)
                   : setting->field == FIELD_U64 || setting->field == FIELD_I64 ? sizeof(uint64_t)
                                                                                : sizeof(enum bk_calendar);
     if (memcmp((const unsigned char *)result + setting->offset, zeros, size) != 0)
@@ -184,6 +201,12 @@ static void bind_value(struct store_binder *binder, const struct setting *settin
         break;
     case FIELD_BACKOFF:
         store_bind_text(binder, backoffs[*(const enum bk_idgen_backoff *)at]);
+        break;
+    case FIELD_FORMAT:
+        store_bind_text(binder, formats[*(const enum wl_observed_format *)at]);
+        break;
+    case FIELD_TEXT:
+        store_bind_text(binder, *(char *const *)at);
         break;
     }
 }
@@ -231,6 +254,13 @@ static void take_value(struct store_row *row, const struct setting *setting, str
     case FIELD_BACKOFF:
         *(enum bk_idgen_backoff *)at = (enum bk_idgen_backoff)take_choice(row, backoffs);
         break;
+    case FIELD_FORMAT:
+        *(enum wl_observed_format *)at = (enum wl_observed_format)take_choice(row, formats);
+        break;
+    case FIELD_TEXT:
+        free(*(char **)at);
+        *(char **)at = store_take_text(row);
+        break;
     }
 }
 
@@ -249,6 +279,8 @@ static size_t take_choice(struct store_row *row, const char *const *names)
 
 static enum bk_kind find_kind(const char *name)
 {
+    if (strcmp(name, "observed") == 0)
+        return KIND_OBSERVED;
     int kind = 0;
     while (kind < (int)BK_KIND_COUNT && strcmp(name, bk_kind_name((enum bk_kind)kind)) != 0)
         kind++;

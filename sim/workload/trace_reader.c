@@ -18,7 +18,13 @@ static bool fail_zlib(const struct trace_reader *reader, struct sim_error *error
 
 bool trace_reader_open(const char *path, struct trace_reader *out, struct sim_error *error)
 {
-    *out = (struct trace_reader){.path = path, .line = 1};
+    return trace_reader_open_as(path, "trace", out, error);
+}
+
+bool trace_reader_open_as(const char *path, const char *what, struct trace_reader *out,
+                          struct sim_error *error)
+{
+    *out = (struct trace_reader){.path = path, .what = what, .line = 1};
     int descriptor;
     if (!open_file(out, &descriptor, error)) {
         return false;
@@ -177,6 +183,6 @@ static bool fail_system(const struct trace_reader *reader, const char *what, int
     if (strerror_r(number, reason, sizeof reason) != 0) {
         reason[0] = '\0';
     }
-    return sim_fail(error, class, "%s:%" PRIu64 ": trace %s (%s); %s", reader->path, reader->line, what,
-                    reason, cure);
+    return sim_fail(error, class, "%s:%" PRIu64 ": %s %s (%s); %s", reader->path, reader->line, reader->what,
+                    what, reason, cure);
 }

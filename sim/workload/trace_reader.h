@@ -17,6 +17,7 @@ enum { TRACE_LINE_BYTES_MAX = 64 * 1024, TRACE_BUFFER_BYTES = 256 * 1024 };
 struct trace_reader {
     gzFile file;
     const char *path;   /* owned by the caller */
+    const char *what;   /* the file is, in messages; the same */
     uint64_t all_bytes; /* of the file; 0 where it has no size, as a pipe */
     uint64_t line;      /* number of the line that was handed out last, or at which reading failed; from 1 */
     char *buffer;
@@ -25,6 +26,9 @@ struct trace_reader {
 };
 
 bool trace_reader_open(const char *path, struct trace_reader *out, struct sim_error *error);
+/* The same for a file that is something else: "PATH:1: WHAT cannot be opened". */
+bool trace_reader_open_as(const char *path, const char *what, struct trace_reader *out,
+                          struct sim_error *error);
 /* *line is NULL at the end of the file. The size is without the line break (LF or CRLF). */
 bool trace_reader_next(struct trace_reader *reader, char **line, size_t *size, struct sim_error *error);
 uint64_t trace_reader_offset(const struct trace_reader *reader);

@@ -7,7 +7,8 @@ import unittest
 
 from program import PROGRAM, ProgramTest
 
-COMMANDS = ["init", "run", "cql", "fuzz", "odds", "tune", "runs", "show", "report", "replay", "token", "bucket-of"]
+COMMANDS = ["init", "run", "cql", "fuzz", "odds", "tune", "runs", "show", "report", "import",
+            "replay", "token", "bucket-of"]
 
 
 class UsageTest(ProgramTest):

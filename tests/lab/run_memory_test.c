@@ -66,6 +66,20 @@ static const char stream_traced[] =
 static const char table_apart[] = TABLE "  partition_key: [k, b]\n  clustering: [v, at]\n";
 static const char table_together[] = TABLE "  partition_key: [b, v]\n  clustering: [at]\n";
 
+/* Beside a strategy, and alone. */
+#define OBSERVED                                                                                             \
+    "  - observed: {file: " BUCKETLAB_SOURCE_DIR "/scenarios/observed/messages.csv}\n"                       \
+    "  - observed: {file: " BUCKETLAB_SOURCE_DIR "/scenarios/observed/messages.txt, label: o}\n"
+static const char observed_beside[] =
+    "name: memory\n"
+    "duration: 1m\n"
+    "keys: {count: 4}\n"
+    "arrivals: {rate: 1/s}\n"
+    "strategies:\n"
+    "  - none: {}\n" OBSERVED "expect: [observed.partitions.total == 120, none.writes.rows > 0]\n";
+static const char observed_alone[] =
+    "name: memory\nstrategies:\n" OBSERVED "expect: [o.partitions.all.bytes.p50 > 0]\n";
+
 static void run_with_refusals(const char *text, uint32_t jobs, long least)
 {
     struct sim_error error = {SIM_ERROR_NONE, ""};
@@ -136,6 +150,13 @@ static void test_run_with_a_table_without_memory_fails_clean(void **state)
     run_with_refusals(table_together, 2, 30);
 }
 
+static void test_run_with_observed_sizes_without_memory_fails_clean(void **state)
+{
+    (void)state;
+    run_with_refusals(observed_beside, 1, 40);
+    run_with_refusals(observed_alone, 1, 30);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +164,7 @@ int main(void)
         cmocka_unit_test(test_stream_run_of_two_workers_without_memory_fails_clean),
         cmocka_unit_test(test_stream_run_of_a_trace_without_memory_fails_clean),
         cmocka_unit_test(test_run_with_a_table_without_memory_fails_clean),
+        cmocka_unit_test(test_run_with_observed_sizes_without_memory_fails_clean),
         cmocka_unit_test(test_cluster_run_without_memory_fails_clean),
         cmocka_unit_test(test_cluster_run_of_a_trace_without_memory_fails_clean),
     };

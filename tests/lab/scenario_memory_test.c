@@ -51,7 +51,8 @@ static bool parse_trace(struct lab_scenario **out, struct sim_error *error)
 {
     static const char text[] =
         "trace: {file: a.csv}\nstrategies:\n  - none: {label: a}\n  - time: {window: 1d}\n"
-        "  - hash: {buckets: 2}\nexpect: [a.x < 1, time.x < 2, hash.x < 3]\n";
+        "  - hash: {buckets: 2}\n  - observed: {file: b.csv, table: k.t, label: o}\nexpect: [a.x < 1, time.x "
+        "< 2, hash.x < 3]\n";
     return lab_scenario_parse("folder/x.yaml", text, sizeof text - 1, NULL, 0, NULL, out, error);
 }
 

@@ -65,7 +65,12 @@ struct lab_strategy_result {
     int64_t lead_ns, grant_ns;
     bool is_idgen; /* it handed out identifiers; then strategy is BK_NONE, and means nothing */
     struct bk_idgen_config idgen;
-    uint64_t placement_digest;
+    /* Not AUTO: a running Cassandra told its sizes, and nothing was run; then strategy is BK_NONE, and means
+     * nothing. All partitions count as open. WL_OBSERVED_PERCENTILES: open_bytes holds hundredths of the
+     * partitions in place of partitions, each as large as it can be. */
+    enum wl_observed_format observed;
+    char *observed_file, *observed_table; /* without folder; "keyspace.table", "" where not told */
+    uint64_t placement_digest;            /* of one that was observed: over its sizes */
     struct lab_histogram closed_rows, open_rows, closed_bytes, open_bytes; /* weight: rows */
     struct lab_histogram read_partitions;       /* partitions per read; empty without reads. weight: 1 */
     struct lab_largest largest[LAB_SIZE_UNITS]; /* of all, closed and open; none where a table has partitions
@@ -97,7 +102,7 @@ struct lab_result {
 
 /* The coordination, of count the source. */
 unsigned lab_result_way(const struct lab_strategy_result *strategy);
-/* "probabilistic" and the like; "idgen". */
+/* "probabilistic" and the like; "idgen", "observed". */
 const char *lab_result_kind(const struct lab_strategy_result *strategy);
 /* Both take NULL for a missing name: 0 for find, and nothing is added without memory (returns false). */
 bool lab_metrics_add(struct lab_metrics *metrics, const char *name, double value);
@@ -105,6 +110,10 @@ const struct lab_metric *lab_metrics_find(const struct lab_metrics *metrics, con
 
 /* "LABEL.METRIC" -> the figure, by the longest label that fits; NULL when the run does not have it. */
 const struct lab_metric *lab_result_find(const struct lab_result *result, const char *name);
+/* Whether nothing was run, and all that stands in it was observed. */
+bool lab_result_is_observed(const struct lab_result *result);
 void lab_result_destroy(struct lab_result *result); /* NULL is fine */
+/* Frees what it holds. */
+void lab_strategy_result_clear(struct lab_strategy_result *strategy);
 
 #endif

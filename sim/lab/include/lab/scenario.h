@@ -16,6 +16,7 @@
 #include "lab/cluster.h"
 #include "lab/design.h"
 #include "lab/expect.h"
+#include "workload/observed.h"
 #include "workload/workload.h"
 
 #define LAB_STRATEGIES_MAX 64
@@ -80,6 +81,15 @@ struct lab_strategy {
     int line, column;
 };
 
+/* Sizes that a running Cassandra told, to hold strategies against. It places no rows. */
+struct lab_observed {
+    char *label; /* no strategy has the same */
+    char *path;  /* resolved against the scenario's folder */
+    enum wl_observed_format format;
+    char *table; /* "keyspace.table"; NULL: the only one in the file */
+    int line, column;
+};
+
 /* Clients, which are the agents, in a closed loop: each takes its next identifier when it has used the last.
  */
 struct lab_identifiers {
@@ -134,8 +144,10 @@ struct lab_scenario {
     struct lab_agents agents; /* present in the cluster engine, and nowhere else */
     size_t fault_count;
     struct lab_fault *faults;
-    size_t strategy_count;
+    size_t strategy_count; /* 0: there are observed ones alone, no rows, and no engine runs */
     struct lab_strategy *strategies;
+    size_t observed_count; /* strategies too for the user; in a result they stand behind the others */
+    struct lab_observed *observed;
     size_t expect_count;
     struct lab_expect *expects;
 };

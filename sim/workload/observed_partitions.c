@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The CSV of sstablepartitions. Its header names the columns, and later versions may add some. All fields but
+ * the key are plain. The key stands in quotes, but what is inside is not escaped (a key with a blank gets a
+ * second pair of quotes), so its end is looked for: the first quote behind which the other columns follow. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "observed_file.h"
+#include "trace_keys.h"
+
+#define COLUMNS_MAX    64
+#define TABLE_SIZE_MAX 512
+
+enum column {
+    KEY,
+    KEY_BINARY,
+    SIZE,
+    ROWS,
+    DIRECTORY,
+    KEYSPACE,
+    TABLE,
+    INDEX,
+    SNAPSHOT,
+    BACKUP,
+    GENERATION,
+    COLUMNS
+};
+static const char *const column_names[COLUMNS] = {"key",       "keyBinary", "size",      "rowCount",
+                                                  "directory", "keyspace",  "table",     "index",
+                                                  "snapshot",  "backup",    "generation"};
+
+struct csv {
+    struct observed_file *file;
+    char *header_bytes; /* kept, as the reader moves on */
+    struct observed_span header;
+    size_t column_count;
+    int places[COLUMNS]; /* -1: there is none */
+    struct observed_span fields[COLUMNS_MAX];
+    struct trace_keys keys, sstables;
+    uint32_t *sstable_of; /* of each partition's last piece */
+    size_t capacity;
+    char *copy; /* snapshot and backup of the first piece, a comma between */
+};
+
+static bool read_header(struct csv *csv, struct observed_span header);
+static bool read_lines(struct csv *csv);
+static bool read_line(struct csv *csv, struct observed_span line);
+static bool split_line(struct csv *csv, struct observed_span line);
+static size_t split(struct observed_span line, struct observed_span *fields, size_t most);
+static bool is_hex(struct observed_span span);
+static struct observed_span field_of(const struct csv *csv, enum column column);
+static bool check_table(struct csv *csv, bool *is_wanted);
+static bool check_copy(struct csv *csv);
+static bool add_piece(struct csv *csv, uint64_t bytes, uint64_t rows);
+static bool reserve(struct csv *csv);
+static bool check_twice(struct csv *csv, uint32_t partition, bool is_new);
+
+bool observed_partitions_read(struct observed_file *file, struct observed_span header)
+{
+    struct csv csv = {.file = file};
+    bool is_fine = read_header(&csv, header) && read_lines(&csv);
+    trace_keys_free(&csv.keys);
+    trace_keys_free(&csv.sstables);
+    free(csv.sstable_of);
+    free(csv.copy);
+    free(csv.header_bytes);
+    return is_fine;
+}
+
+static bool read_header(struct csv *csv, struct observed_span header)
+{
+    struct observed_file *file = csv->file;
+    size_t size = (size_t)(header.end - header.begin);
+    csv->header_bytes = malloc(size + 1);
+    if (csv->header_bytes == NULL)
+        return sim_fail_memory(file->error);
+    memcpy(csv->header_bytes, header.begin, size);
+    csv->header = (struct observed_span){csv->header_bytes, csv->header_bytes + size};
+    csv->column_count = split(csv->header, csv->fields, COLUMNS_MAX);
+    for (size_t i = 0; i < COLUMNS; i++) {
+        csv->places[i] = -1;
+        for (size_t j = 0; j < csv->column_count; j++) {
+            if (!observed_is(csv->fields[j], column_names[i]))
+                continue;
+            if (csv->places[i] >= 0)
+                return observed_fail(file, "column '%s' stands twice in the header; remove one of them",
+                                     column_names[i]);
+            csv->places[i] = (int)j;
+        }
+    }
+    bool has_key = csv->places[KEY] >= 0 || csv->places[KEY_BINARY] >= 0;
+    if (csv->column_count > 0 && csv->places[SIZE] >= 0 && has_key)
+        return true;
+    return observed_fail(file,
+                         "unknown header '%s'; give the output of 'sstablepartitions --csv --min-size "
+                         "0', which begins with key,keyBinary,live,offset,size",
+                         observed_show(header).text);
+}
+
+static bool read_lines(struct csv *csv)
+{
+    struct observed_file *file = csv->file;
+    struct wl_observed *out = file->out;
+    struct observed_span line;
+    bool more = true, is_fine = true;
+    while (is_fine && (is_fine = observed_next(file, &line, &more)) && more)
+        is_fine = read_line(csv, line);
+    if (!is_fine)
+        return false;
+    if (out->partition_count > 0)
+        return true;
+    if (file->wanted != NULL && file->table_count > 0)
+        return observed_fail_table(file);
+    return observed_fail(file, "no partition below the header; sstablepartitions prints those above a "
+                               "threshold alone, so give it --min-size 0");
+}
+
+static bool read_line(struct csv *csv, struct observed_span line)
+{
+    struct observed_file *file = csv->file;
+    size_t header_size = (size_t)(csv->header.end - csv->header.begin);
+    uint64_t bytes, rows = 0;
+    bool is_wanted;
+    if (line.begin == line.end)
+        return observed_fail(file, "empty line; remove it");
+    if ((size_t)(line.end - line.begin) == header_size &&
+        memcmp(line.begin, csv->header.begin, header_size) == 0)
+        return observed_fail(file, "a second header; join outputs without it, and those of one node alone, "
+                                   "as replicas hold the same partitions");
+    if (!split_line(csv, line) || !check_table(csv, &is_wanted))
+        return false;
+    if (!is_wanted)
+        return true;
+    if (!check_copy(csv) || !observed_whole(file, "size", field_of(csv, SIZE), &bytes))
+        return false;
+    if (csv->places[ROWS] >= 0 && !observed_whole(file, "rowCount", field_of(csv, ROWS), &rows))
+        return false;
+    if (bytes == 0)
+        return observed_fail(file, "size is 0, and a partition takes at least a byte; check the line");
+    return add_piece(csv, bytes, rows);
+}
+
+static bool split_line(struct csv *csv, struct observed_span line)
+{
+    struct observed_file *file = csv->file;
+    size_t count = csv->column_count, found = 0;
+    bool has_binary = csv->places[KEY_BINARY] >= 0;
+    if (csv->places[KEY] != 0 || *line.begin != '"') {
+        found = split(line, csv->fields, COLUMNS_MAX);
+    } else {
+        const char *quote = line.begin;
+        csv->fields[0].begin = line.begin + 1;
+        while (found != count && (quote = memchr(quote + 1, '"', (size_t)(line.end - quote - 1))) != NULL) {
+            const struct observed_span rest = {quote + 2, line.end};
+            if (quote + 1 == line.end || quote[1] != ',')
+                continue;
+            csv->fields[0].end = quote;
+            found = 1 + split(rest, csv->fields + 1, COLUMNS_MAX - 1);
+            if (found == count && has_binary && !is_hex(field_of(csv, KEY_BINARY)))
+                found = 0;
+        }
+        if (found != count)
+            return observed_fail(file,
+                                 "behind the key there are not %zu columns as in the header; leave a key "
+                                 "with a line break or the like out by sstablepartitions -x",
+                                 count - 1);
+    }
+    if (found != count)
+        return observed_fail(file,
+                             "%zu column%s where the header has %zu; check the line, or save the output "
+                             "again",
+                             found, found == 1 ? "" : "s", count);
+    if (has_binary && !is_hex(field_of(csv, KEY_BINARY)))
+        return observed_fail(file, "keyBinary '%s' is not hexadecimal; save the output again",
+                             observed_show(field_of(csv, KEY_BINARY)).text);
+    return true;
+}
+
+/* At commas, those in quotes aside; the quotes go, and what is doubled within stays so. Returns the number of
+ * fields, of which the first `most` are kept; 0 where a quote is not closed. */
+static size_t split(struct observed_span line, struct observed_span *fields, size_t most)
+{
+    const char *at = line.begin;
+    for (size_t count = 0;; at++) {
+        struct observed_span field = {at, at};
+        bool is_quoted = at < line.end && *at == '"';
+        if (is_quoted) {
+            field.begin = ++at;
+            while (at < line.end && (*at != '"' || (at + 1 < line.end && at[1] == '"' && ++at < line.end)))
+                at++;
+            if (at == line.end)
+                return 0;
+            field.end = at++;
+            if (at < line.end && *at != ',')
+                return 0;
+        } else {
+            const char *comma = memchr(at, ',', (size_t)(line.end - at));
+            at = field.end = comma == NULL ? line.end : comma;
+        }
+        if (count < most)
+            fields[count] = field;
+        count++;
+        if (at == line.end)
+            return count;
+    }
+}
+
+static bool is_hex(struct observed_span span)
+{
+    for (const char *at = span.begin; at < span.end; at++) {
+        bool is_digit =
+            (*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'f') || (*at >= 'A' && *at <= 'F');
+        if (!is_digit)
+            return false;
+    }
+    return span.begin < span.end;
+}
+
+static struct observed_span field_of(const struct csv *csv, enum column column)
+{
+    const struct observed_span none = {"", ""};
+    return csv->places[column] < 0 ? none : csv->fields[csv->places[column]];
+}
+
+/* The partitions of an index are those of a table of its own. */
+static bool check_table(struct csv *csv, bool *is_wanted)
+{
+    static const enum column parts[] = {KEYSPACE, TABLE, INDEX};
+    char name[TABLE_SIZE_MAX];
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        struct observed_span part = field_of(csv, parts[i]);
+        size_t size = (size_t)(part.end - part.begin);
+        if (size == 0)
+            continue;
+        if (used + size + 1 > sizeof name)
+            return observed_fail(csv->file, "%s '%s' is too long for a name; check the line",
+                                 column_names[parts[i]], observed_show(part).text);
+        if (used > 0)
+            name[used++] = '.';
+        memcpy(name + used, part.begin, size);
+        used += size;
+    }
+    return observed_table(csv->file, name, used, is_wanted);
+}
+
+/* A snapshot's and a backup's sstables are copies of those beside them. */
+static bool check_copy(struct csv *csv)
+{
+    struct observed_span snapshot = field_of(csv, SNAPSHOT), backup = field_of(csv, BACKUP);
+    size_t first = (size_t)(snapshot.end - snapshot.begin), second = (size_t)(backup.end - backup.begin);
+    if (csv->copy == NULL) {
+        csv->copy = malloc(first + second + 2);
+        if (csv->copy == NULL)
+            return sim_fail_memory(csv->file->error);
+        memcpy(csv->copy, snapshot.begin, first);
+        csv->copy[first] = ',';
+        memcpy(csv->copy + first + 1, backup.begin, second);
+        csv->copy[first + 1 + second] = '\0';
+    }
+    bool is_same = strlen(csv->copy) == first + 1 + second && memcmp(csv->copy, snapshot.begin, first) == 0 &&
+                   csv->copy[first] == ',' && memcmp(csv->copy + first + 1, backup.begin, second) == 0;
+    return is_same ||
+           observed_fail(csv->file,
+                         "sstables of a snapshot or backup beside others; as they are copies, give "
+                         "those of one alone");
+}
+
+static bool add_piece(struct csv *csv, uint64_t bytes, uint64_t rows)
+{
+    struct wl_observed *out = csv->file->out;
+    struct observed_span key = field_of(csv, csv->places[KEY_BINARY] >= 0 ? KEY_BINARY : KEY);
+    uint32_t partition;
+    if (!reserve(csv) || !trace_keys_intern(&csv->keys, key.begin, (size_t)(key.end - key.begin), &partition))
+        return sim_fail_memory(csv->file->error);
+    bool is_new = partition == out->partition_count;
+    if (is_new)
+        out->partitions[out->partition_count++] = (struct wl_observed_partition){0};
+    if (!check_twice(csv, partition, is_new))
+        return false;
+    struct wl_observed_partition *sum = &out->partitions[partition];
+    if (bytes > OBSERVED_SIZE_MAX - sum->bytes || rows > OBSERVED_SIZE_MAX - sum->rows)
+        return observed_fail(csv->file,
+                             "the pieces of this partition add up to more than 2^63; check the line");
+    sum->bytes += bytes;
+    sum->rows += rows;
+    out->pieces++;
+    out->has_rows = out->has_rows || rows > 0;
+    return true;
+}
+
+static bool reserve(struct csv *csv)
+{
+    struct wl_observed *out = csv->file->out;
+    if (out->partition_count < csv->capacity)
+        return true;
+    size_t capacity = csv->capacity == 0 ? 64 : csv->capacity * 2;
+    struct wl_observed_partition *partitions = realloc(out->partitions, capacity * sizeof *partitions);
+    if (partitions == NULL)
+        return false;
+    out->partitions = partitions;
+    uint32_t *sstable_of = realloc(csv->sstable_of, capacity * sizeof *sstable_of);
+    if (sstable_of == NULL)
+        return false;
+    csv->sstable_of = sstable_of;
+    csv->capacity = capacity;
+    return true;
+}
+
+/* An sstable holds a partition once. Where the columns do not name the sstable nothing can be told. */
+static bool check_twice(struct csv *csv, uint32_t partition, bool is_new)
+{
+    int from = csv->places[DIRECTORY], to = csv->places[GENERATION];
+    if (from < 0 || to < from)
+        return true;
+    const char *begin = csv->fields[from].begin;
+    uint32_t sstable;
+    if (!trace_keys_intern(&csv->sstables, begin, (size_t)(csv->fields[to].end - begin), &sstable))
+        return sim_fail_memory(csv->file->error);
+    if (!is_new && csv->sstable_of[partition] == sstable)
+        return observed_fail(csv->file,
+                             "this partition stood in the same sstable before; give each sstable "
+                             "once, and those of one node alone, as replicas hold the same partitions");
+    csv->sstable_of[partition] = sstable;
+    return true;
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: what sstablepartitions and tablehistograms print is read as they mean it, and everything else is
+ * refused with its line and a cure. Method: texts as the tools' sources print them, and broken ones. */
+#define _DEFAULT_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdbool.h>
+
+#include "trace_file.h"
+#include "workload/observed.h"
+
+#define HEADER                                                                                               \
+    "key,keyBinary,live,offset,size,rowCount,cellCount,tombstoneCount,rowTombstoneCount,"                    \
+    "rangeTombstoneCount,complexTombstoneCount,cellTombstoneCount,rowTtlExpired,cellTtlExpired,directory,"   \
+    "keyspace,table,index,snapshot,backup,generation,format,version\n"
+#define PIECE(key, hex, size, rows, keyspace, table, rest, generation)                                       \
+    key "," hex ",true,0," size "," rows ",9,0,0,0,0,0,0,0,/d/nb-" generation "-big-Data.db," keyspace       \
+        "," table "," rest "," generation ",big,nb\n"
+#define MESSAGES(key, hex, size, rows, generation)                                                           \
+    PIECE(key, hex, size, rows, "chat", "messages", ",,", generation)
+#define FIGURES(p50, p75, p95, p98, p99, min, max)                                                           \
+    "50%             1.00             29.52             35.43" p50                                           \
+    "24\n75%             1.00             35.43             42.51" p75                                       \
+    "24\n95%             1.00             51.01             73.46" p95                                       \
+    "103\n98%             2.00             61.21             88.15" p98                                      \
+    "103\n99%             2.00             73.46            105.78" p99                                      \
+    "103\nMin             0.00              5.72              5.72" min                                      \
+    "6\nMax             4.00            545.79           1131.75" max "4768\n\n"
+#define HEADINGS                                                                                             \
+    "Percentile  SSTables     Write Latency      Read Latency    Partition Size        Cell Count\n"         \
+    "                              (micros)          (micros)           (bytes)                  \n"
+#define SIZES FIGURES(" 446 ", " 924 ", " 88148 ", " 105778 ", " 89970660 ", " 311 ", " 186563160 ")
+
+static struct wl_observed read_fine(const char *text, enum wl_observed_format format, const char *table)
+{
+    struct trace_file file = trace_file_plain(text, strlen(text));
+    struct wl_observed seen;
+    struct sim_error error = {0};
+    if (!wl_observed_read(file.path, format, table, NULL, &seen, &error))
+        fail_msg("%s", error.text);
+    trace_file_remove(&file);
+    return seen;
+}
+
+static void assert_partition(const struct wl_observed *seen, size_t index, uint64_t bytes, uint64_t rows)
+{
+    assert_in_range(index, 0, seen->partition_count - 1);
+    assert_int_equal(seen->partitions[index].bytes, bytes);
+    assert_int_equal(seen->partitions[index].rows, rows);
+}
+
+static void test_pieces_of_a_partition_add_up(void **state)
+{
+    (void)state;
+    struct wl_observed seen = read_fine(HEADER MESSAGES("\"a:1\"", "6131", "1000", "10", "1")
+                                            MESSAGES("\"b:1\"", "6231", "70", "0", "1")
+                                                MESSAGES("\"a:1\"", "6131", "500", "5", "2"),
+                                        WL_OBSERVED_AUTO, NULL);
+    assert_int_equal(seen.format, WL_OBSERVED_PARTITIONS);
+    assert_string_equal(seen.table, "chat.messages");
+    assert_int_equal(seen.partition_count, 2);
+    assert_int_equal(seen.pieces, 3);
+    assert_true(seen.has_rows);
+    assert_partition(&seen, 0, 1500, 15);
+    assert_partition(&seen, 1, 70, 0);
+    wl_observed_clear(&seen);
+}
+
+/* The tool does not escape what is within a key; one with a blank gets quotes of its own. */
+static void test_keys_of_any_kind_are_read(void **state)
+{
+    (void)state;
+    struct wl_observed seen = read_fine(
+        HEADER MESSAGES("\"\"two words\"\"", "01", "1", "1", "1") MESSAGES("\"a,b\"", "02", "2", "1", "1")
+            MESSAGES("\"say \"hi\", you\"", "03", "3", "1", "1") MESSAGES("\"\"", "04", "4", "1", "1")
+                MESSAGES("\"\",05,\"", "05", "5", "1", "1") MESSAGES("plain", "06", "6", "1", "1")
+                    MESSAGES("\"\xC3\xA9\"", "0A", "7", "1", "1"),
+        WL_OBSERVED_PARTITIONS, NULL);
+    assert_int_equal(seen.partition_count, 7);
+    for (size_t i = 0; i < 7; i++)
+        assert_partition(&seen, i, i + 1, 1);
+    wl_observed_clear(&seen);
+}
+
+static void test_other_columns_and_line_ends_are_read(void **state)
+{
+    (void)state;
+    struct wl_observed seen = read_fine("\xEF\xBB\xBFkey,keyBinary,new,size\r\n\"a\",61,\"x,\"\"y\",9\r\n"
+                                        "\"b\",62,,9223372036854775807",
+                                        WL_OBSERVED_AUTO, NULL);
+    assert_string_equal(seen.table, "");
+    assert_false(seen.has_rows);
+    assert_int_equal(seen.partition_count, 2);
+    assert_partition(&seen, 0, 9, 0);
+    assert_partition(&seen, 1, INT64_MAX, 0);
+    wl_observed_clear(&seen);
+    seen = read_fine("key,size\n\"a\",1\nb,2\n\"a\",3\n", WL_OBSERVED_AUTO, NULL);
+    assert_int_equal(seen.partition_count, 2);
+    assert_partition(&seen, 0, 4, 0);
+    wl_observed_clear(&seen);
+}
+
+static void test_one_table_of_several_is_read(void **state)
+{
+    (void)state;
+    static const char text[] = HEADER MESSAGES("\"a\"", "61", "1", "1", "1")
+        PIECE("\"a\"", "61", "2", "1", "chat", "rooms", ",,", "1")
+            PIECE("\"a\"", "61", "3", "1", "chat", "rooms", "by_name,,", "1");
+    static const char *const tables[] = {"chat.messages", "chat.rooms", "chat.rooms.by_name"};
+    for (size_t i = 0; i < 3; i++) {
+        struct wl_observed seen = read_fine(text, WL_OBSERVED_AUTO, tables[i]);
+        assert_string_equal(seen.table, tables[i]);
+        assert_int_equal(seen.partition_count, 1);
+        assert_partition(&seen, 0, i + 1, 1);
+        wl_observed_clear(&seen);
+    }
+}
+
+static void test_many_partitions_of_a_gzip_file_are_read(void **state)
+{
+    (void)state;
+    enum { COUNT = 5000 };
+    static char text[COUNT * 200];
+    size_t size = (size_t)snprintf(text, sizeof text, "%s", HEADER);
+    for (int sstable = 1; sstable <= 2; sstable++) {
+        for (int i = 0; i < COUNT / 2; i++)
+            size +=
+                (size_t)snprintf(text + size, sizeof text - size,
+                                 "\"k%d\",%04x,true,0,%d,%d,1,0,0,0,0,0,0,0,/d,chat,messages,,,,%d,big,nb\n",
+                                 i, i, i + sstable, i, sstable);
+    }
+    struct trace_file file = trace_file_gzip(text, size, 0, 0);
+    struct wl_observed seen;
+    struct sim_error error = {0};
+    assert_true(wl_observed_read(file.path, WL_OBSERVED_AUTO, NULL, NULL, &seen, &error));
+    assert_int_equal(seen.partition_count, COUNT / 2);
+    for (size_t i = 0; i < COUNT / 2; i++)
+        assert_partition(&seen, i, 2 * i + 3, 2 * i);
+    wl_observed_clear(&seen);
+    trace_file_remove(&file);
+}
+
+static void assert_points(const struct wl_observed *seen)
+{
+    static const uint64_t wanted[WL_OBSERVED_POINTS] = {311, 446, 924, 88148, 105778, 89970660, 186563160};
+    assert_int_equal(seen->format, WL_OBSERVED_PERCENTILES);
+    assert_memory_equal(seen->points, wanted, sizeof wanted);
+    assert_null(seen->partitions);
+}
+
+static void test_percentiles_of_either_version_are_read(void **state)
+{
+    (void)state;
+    struct wl_observed seen = read_fine("chat/messages histograms\n" HEADINGS SIZES, WL_OBSERVED_AUTO, NULL);
+    assert_string_equal(seen.table, "chat.messages");
+    assert_points(&seen);
+    wl_observed_clear(&seen);
+    seen =
+        read_fine("\r\nchat/messages histograms\r\n"
+                  "Percentile      Read Latency     Write Latency          SSTables    Partition Size        "
+                  "Cell Count\r\n                    (micros)          (micros)                             "
+                  "(bytes)                  \r\n" SIZES,
+                  WL_OBSERVED_PERCENTILES, "chat.messages");
+    assert_points(&seen);
+    wl_observed_clear(&seen);
+}
+
+static void test_percentiles_of_one_table_of_several_are_read(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "No SSTables exists, unable to calculate 'Partition Size' and 'Cell Count' percentiles\n"
+        "system/empty histograms\n" HEADINGS FIGURES(" NaN ", " NaN ", " NaN ", " NaN ", " NaN ", " NaN ",
+                                                     " NaN ") "chat/messages histograms\n" HEADINGS SIZES
+                                                              "chat/rooms histograms\n" HEADINGS FIGURES(
+                                                                  " 1 ", " 1 ", " 1 ", " 1 ", " 1 ", " 1 ",
+                                                                  " 1 ");
+    struct wl_observed seen = read_fine(text, WL_OBSERVED_AUTO, "chat.messages");
+    assert_points(&seen);
+    wl_observed_clear(&seen);
+}
+
+struct broken {
+    const char *text, *table, *error; /* behind the file's name */
+};
+
+static const struct broken broken[] = {
+    {"", NULL,
+     ":1: nothing in it; save the output of 'sstablepartitions --csv --min-size 0', or of 'nodetool "
+     "tablehistograms', into it"},
+    {"\n\n", NULL,
+     ":1: nothing in it; save the output of 'sstablepartitions --csv --min-size 0', or of 'nodetool "
+     "tablehistograms', into it"},
+    {HEADER, NULL,
+     ":1: no partition below the header; sstablepartitions prints those above a threshold alone, so give it "
+     "--min-size 0"},
+    {"timestamp_ms,key,bytes\n1,a,2\n", NULL,
+     ":1: this is a trace of rows, which goes under 'trace'; give the output of 'sstablepartitions --csv "
+     "--min-size 0', or of 'nodetool tablehistograms'"},
+    {"\nProcessing chat.messages-1 #1 (big-nb) (1 KiB uncompressed)\n", NULL,
+     ":2: this is sstablepartitions without --csv; give the output of 'sstablepartitions --csv --min-size "
+     "0', "
+     "or of 'nodetool tablehistograms'"},
+    {"Total number of tables: 3\n", NULL,
+     ":1: this is nodetool tablestats; give the output of 'sstablepartitions --csv --min-size 0', or of "
+     "'nodetool tablehistograms'"},
+    {"{\"a\": 1}\n", NULL,
+     ":1: this is JSON; give the output of 'sstablepartitions --csv --min-size 0', or of 'nodetool "
+     "tablehistograms'"},
+    {"a,b\n", NULL,
+     ":1: unknown header 'a,b'; give the output of 'sstablepartitions --csv --min-size 0', which begins with "
+     "key,keyBinary,live,offset,size"},
+    {"key,size,size\na,1,1\n", NULL, ":1: column 'size' stands twice in the header; remove one of them"},
+    {"key,size\n\na,1\n", NULL, ":2: empty line; remove it"},
+    {"key,size\na\n", NULL, ":2: 1 column where the header has 2; check the line, or save the output again"},
+    {"key,size\na,1,2\n", NULL,
+     ":2: 3 columns where the header has 2; check the line, or save the output again"},
+    {"key,size\na,\n", NULL, ":2: size is empty; write a whole number"},
+    {"key,size\na,1.5\n", NULL,
+     ":2: size '1.5' is not a whole number; write digits alone, without separators"},
+    {"key,size\na,\"1,024\"\n", NULL,
+     ":2: size '1,024' is not a whole number; write digits alone, without separators"},
+    {"key,size\na,1_024\n", NULL,
+     ":2: size '1_024' is not a whole number; write digits alone, without separators"},
+    {"key,size\na,-1\n", NULL, ":2: size '-1' is not a whole number; write digits alone, without separators"},
+    {"key,size\na,0\n", NULL, ":2: size is 0, and a partition takes at least a byte; check the line"},
+    {"key,size\na,9223372036854775809\n", NULL,
+     ":2: size 9223372036854775809 is above 2^63, which no Cassandra counts to; check the line"},
+    {"key,size\na,9223372036854775807\na,2\n", NULL,
+     ":3: the pieces of this partition add up to more than 2^63; check the line"},
+    {"key,size,rowCount\na,1,x\n", NULL,
+     ":2: rowCount 'x' is not a whole number; write digits alone, without separators"},
+    {"key,keyBinary,size\n\"a\",6x,1\n", NULL,
+     ":2: behind the key there are not 2 columns as in the header; leave a key with a line break or the like "
+     "out by sstablepartitions -x"},
+    {"key,keyBinary,size\na,6x,1\n", NULL, ":2: keyBinary '6x' is not hexadecimal; save the output again"},
+    {"key,keyBinary,size\n\"a\nb\",61,1\n", NULL,
+     ":2: behind the key there are not 2 columns as in the header; leave a key with a line break or the like "
+     "out by sstablepartitions -x"},
+    {"key,size\na,1\nkey,size\n", NULL,
+     ":3: a second header; join outputs without it, and those of one node alone, as replicas hold the same "
+     "partitions"},
+    {HEADER MESSAGES("\"a\"", "61", "1", "1", "1") PIECE("\"a\"", "61", "2", "1", "chat", "rooms", ",,", "1"),
+     NULL, ":3: a second table, chat.rooms; name the one that you want, as in table: chat.messages"},
+    {HEADER MESSAGES("\"a\"", "61", "1", "1", "1") PIECE("\"a\"", "61", "2", "1", "chat", "rooms", ",,", "1"),
+     "chat.room", ":3: the file ends without table 'chat.room'; it holds chat.messages, chat.rooms"},
+    {"key,size\na,1\n", "chat.room",
+     ":2: the file ends without table 'chat.room'; it holds one without a name"},
+    {HEADER MESSAGES("\"a\"", "61", "1", "1", "1")
+         PIECE("\"a\"", "61", "2", "1", "chat", "messages", ",daily,", "1"),
+     NULL, ":3: sstables of a snapshot or backup beside others; as they are copies, give those of one alone"},
+    {HEADER PIECE("\"a\"", "61", "2", "1", "chat", "messages", ",x,", "1")
+         PIECE("\"a\"", "61", "2", "1", "chat", "messages", ",,x", "1"),
+     NULL, ":3: sstables of a snapshot or backup beside others; as they are copies, give those of one alone"},
+    {HEADER MESSAGES("\"a\"", "61", "1", "1", "1") MESSAGES("\"a\"", "61", "1", "1", "1"), NULL,
+     ":3: this partition stood in the same sstable before; give each sstable once, and those of one node "
+     "alone, as replicas hold the same partitions"},
+    {"Percentile SSTables\n", NULL,
+     ":1: 'Percentile SSTables' where a table begins; give the output of 'nodetool tablehistograms', in "
+     "which "
+     "'KEYSPACE/TABLE histograms' stands here"},
+    {"chat/messages histograms\n", NULL,
+     ":1: '' where the headings stand: Percentile, SSTables, Write Latency, Read Latency, Partition Size, "
+     "Cell "
+     "Count; save the output again"},
+    {"chat/messages histograms\nPercentile SSTables Write Latency Read Latency Row Size Cell Count\n", NULL,
+     ":2: 'Percentile SSTables Write Latency Read L...' where the headings stand: Percentile, SSTables, "
+     "Write "
+     "Latency, Read Latency, Partition Size, Cell Count; save the output again"},
+    {"chat/messages histograms\n" HEADINGS "75% 1 1 1 1 1\n", NULL,
+     ":4: '75% 1 1 1 1 1' where the line of 50% stands; save the output again"},
+    {"chat/messages histograms\n" HEADINGS "50% 1 1 1 1\n", NULL,
+     ":4: 4 figures behind 50% where 5 are wanted; save the output again"},
+    {"chat/messages histograms\n" HEADINGS "50% 1 1 1 1 1 1\n", NULL,
+     ":4: 6 figures behind 50% where 5 are wanted; save the output again"},
+    {"chat/messages histograms\n" HEADINGS "50% 1 1 x 1 1\n", NULL,
+     ":4: 'x' is no figure; save the output again"},
+    {"chat/messages histograms\n" HEADINGS "50% 1 1 1 1.5 1\n", NULL,
+     ":4: Partition Size '1.5' is not a whole number; write digits alone, without separators"},
+    {"chat/messages histograms\n" HEADINGS FIGURES(" NaN ", " NaN ", " NaN ", " NaN ", " NaN ", " 1 ",
+                                                   " 9223372036854775807 "),
+     NULL,
+     ":4: the percentiles of the partition size are NaN: the table has no sstable, or a partition too large "
+     "for Cassandra's buckets; use sstablepartitions"},
+    {"chat/messages histograms\n" HEADINGS FIGURES(" 9 ", " 8 ", " 9 ", " 9 ", " 9 ", " 1 ", " 9 "), NULL,
+     ":10: the partition sizes fall from Min over 50% to Max; check the figures"},
+    {"chat/messages histograms\n" HEADINGS FIGURES(" 0 ", " 8 ", " 9 ", " 9 ", " 9 ", " 0 ", " 9 "), NULL,
+     ":10: a median partition size of 0; check the figures"},
+    {"chat/messages histograms\n" HEADINGS SIZES "chat/messages histograms\n" HEADINGS SIZES, NULL,
+     ":21: the same table again; give what one node says, once"},
+    {"chat/messages histograms\n" HEADINGS SIZES "chat/rooms histograms\n" HEADINGS SIZES, NULL,
+     ":12: a second table, chat.rooms; name the one that you want, as in table: chat.messages"},
+    {"chat/messages histograms\n" HEADINGS SIZES, "chat.rooms",
+     ":11: the file ends without table 'chat.rooms'; it holds chat.messages"},
+    {"Row sizes are larger than 1, unable to calculate percentiles\n", NULL,
+     ":1: no table in it; give the output of 'nodetool tablehistograms'"},
+};
+
+static void test_broken_files_are_refused_with_line_and_cure(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        struct trace_file file = trace_file_plain(broken[i].text, strlen(broken[i].text));
+        struct wl_observed seen = {.partition_count = 1};
+        struct sim_error error = {0};
+        if (wl_observed_read(file.path, WL_OBSERVED_AUTO, broken[i].table, NULL, &seen, &error))
+            fail_msg("case %zu is taken", i);
+        assert_int_equal(error.class, SIM_ERROR_INPUT);
+        assert_string_equal(error.text + strlen(file.path), broken[i].error);
+        assert_int_equal(seen.partition_count, 0);
+        assert_null(seen.partitions);
+        trace_file_remove(&file);
+    }
+}
+
+static void assert_refused(struct trace_file file, const char *text)
+{
+    struct wl_observed seen;
+    struct sim_error error = {0};
+    assert_false(wl_observed_read(file.path, WL_OBSERVED_AUTO, NULL, NULL, &seen, &error));
+    if (strstr(error.text, text) == NULL)
+        fail_msg("'%s' is not in: %s", text, error.text);
+    trace_file_remove(&file);
+}
+
+static void test_damaged_files_are_refused(void **state)
+{
+    (void)state;
+    static const char text[] = HEADER MESSAGES("\"a\"", "61", "1", "1", "1"), nul[] = "key,size\na,\0";
+    assert_refused(trace_file_gzip(text, sizeof text - 1, 12, 0), "gzip file is cut off");
+    assert_refused(trace_file_gzip(text, sizeof text - 1, 0, 1), "gzip file is damaged");
+    assert_refused(trace_file_plain(nul, sizeof nul), ":2: NUL byte; save the file as UTF-8 text");
+    static const char database[] = "SQLite format 3\0\x10";
+    assert_refused(trace_file_plain(database, sizeof database), ":1: this is a database; ");
+    static char line[70000];
+    memset(line, 'a', sizeof line);
+    assert_refused(trace_file_plain(line, sizeof line), ":1: line is longer than 65536 bytes");
+    struct trace_file none = trace_file_name("t.csv");
+    assert_refused(none, ":1: file cannot be opened (No such file or directory); check the file's name");
+}
+
+static void test_reading_stops_when_it_is_told_to(void **state)
+{
+    (void)state;
+    static const char text[] = HEADER MESSAGES("\"a\"", "61", "1", "1", "1");
+    struct trace_file file = trace_file_plain(text, sizeof text - 1);
+    struct wl_observed seen;
+    struct sim_error error = {0};
+    const _Atomic bool stop = true;
+    assert_false(wl_observed_read(file.path, WL_OBSERVED_AUTO, NULL, &stop, &seen, &error));
+    assert_int_equal(error.class, SIM_ERROR_CHECK);
+    trace_file_remove(&file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pieces_of_a_partition_add_up),
+        cmocka_unit_test(test_keys_of_any_kind_are_read),
+        cmocka_unit_test(test_other_columns_and_line_ends_are_read),
+        cmocka_unit_test(test_one_table_of_several_is_read),
+        cmocka_unit_test(test_many_partitions_of_a_gzip_file_are_read),
+        cmocka_unit_test(test_percentiles_of_either_version_are_read),
+        cmocka_unit_test(test_percentiles_of_one_table_of_several_are_read),
+        cmocka_unit_test(test_broken_files_are_refused_with_line_and_cure),
+        cmocka_unit_test(test_damaged_files_are_refused),
+        cmocka_unit_test(test_reading_stops_when_it_is_told_to),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
