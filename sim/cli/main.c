@@ -12,8 +12,8 @@
 #include "kernel/text.h"
 
 static const struct cli_command *const commands[] = {
-    &cli_init, &cli_run,    &cli_cql,    &cli_fuzz,   &cli_odds,  &cli_tune,     &cli_runs,
-    &cli_show, &cli_report, &cli_import, &cli_replay, &cli_token, &cli_bucket_of};
+    &cli_init, &cli_run,    &cli_cql,    &cli_fuzz,   &cli_odds,   &cli_tune,  &cli_runs,
+    &cli_show, &cli_report, &cli_import, &cli_export, &cli_replay, &cli_token, &cli_bucket_of};
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 
 /* Named by the documentation, and not yet here. */

@@ -7,7 +7,7 @@ import unittest
 
 from program import PROGRAM, ProgramTest
 
-COMMANDS = ["init", "run", "cql", "fuzz", "odds", "tune", "runs", "show", "report", "import",
+COMMANDS = ["init", "run", "cql", "fuzz", "odds", "tune", "runs", "show", "report", "import", "export",
             "replay", "token", "bucket-of"]
 
 
