@@ -309,8 +309,12 @@ static const char *log_text(const struct report_curves_axis *axis, double value,
     if (number >= 0.00099) {
         return report_text(arena, "%s%s", report_number(arena, number), unit);
     }
-    const int exponent = (int)floor(report_log10(number) + 1e-9);
-    const int digit = (int)floor(number / power_of_ten(exponent) + 0.5);
+    int exponent = (int)floor(report_log10(number) + 1e-9);
+    int digit = (int)floor(number / power_of_ten(exponent) + 0.5);
+    if (digit == 10) {
+        digit = 1;
+        exponent++;
+    }
     const char *factor = digit == 1 ? "" : report_text(arena, "%d·", digit);
     return report_text(arena, "%s10%s%s", factor, superscript(exponent, arena), unit);
 }

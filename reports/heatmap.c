@@ -145,7 +145,12 @@ static void fill_tiles(const struct report_heatmap *heatmap, const struct report
         tile->holds = cell->holds;
         tile->is_chosen = heatmap->recommended != NULL && i % columns == heatmap->recommended_x &&
                           i / columns == heatmap->recommended_y;
-        tile->text = report_curves_text(heatmap->value.unit, value, arena);
+        /* What is not 0 does not read 0. */
+        const bool is_tiny = value == 0 && cell->value > 0;
+        tile->text = report_curves_text(heatmap->value.unit, is_tiny ? REPORT_VALUE_LEAST : value, arena);
+        if (is_tiny) {
+            tile->text = report_text(arena, "<%s", tile->text);
+        }
     }
     grid->column_count = columns;
     grid->row_count = rows;

@@ -7,8 +7,8 @@
 static const double names_max = 160; /* of rows */
 static const double column_name_min = 40;
 static const double text_gap = 6;
-static const double grid_height = 430;
-static const double row_height_min = 11;
+static const double grid_height = 460;
+static const double row_height_min = 13;
 static const double row_height_max = 30;
 static const double column_width_max = 120;
 static const double tile_padding = 3;
@@ -144,8 +144,9 @@ static void put_tile(const struct place *place, size_t column, size_t row, struc
     const struct report_type type = {
         .text = tile->text, .font = report_style_scale_font(tile->shade), .lines = 1};
     const struct report_extent extent = report_typeset_measure(pen->typesetter, &type);
-    const double spare = 2 * tile_padding + (tile->is_chosen ? 2 : 0);
-    if (extent.width + spare <= box.width && extent.height <= box.height - 0.5) {
+    /* The ring needs room, too. */
+    const double ring = tile->is_chosen ? 4 : 0;
+    if (extent.width + 2 * tile_padding + ring <= box.width && extent.height + ring <= inner.height) {
         report_pen_text(pen, &type, REPORT_CENTRE, box.x + box.width / 2,
                         box.y + (box.height - extent.height) / 2);
     }

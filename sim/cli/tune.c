@@ -10,6 +10,7 @@
 #include "json.h"
 #include "lab/quantity.h"
 #include "tune_answer.h"
+#include "tune_heatmap.h"
 
 static const struct cli_option options[] = {
     {"rows", "MIN..MAX", "rows that a partition shall have"},
@@ -19,6 +20,8 @@ static const struct cli_option options[] = {
     {"bits", "A..B", "only so many bits (default 0..32)"},
     {"probability", "any", "not bits alone: one row in N counts, every whole N"},
     {"max-increments", "X", "at most so many counter increments per 1000 rows"},
+    {"out", "DIR", "draw the risk of the settings into this folder"},
+    {"format", "F,...", "of that picture: png, svg or pdf; repeatable"},
     CLI_OPTION_JSON,
     CLI_OPTION_QUIET,
     {NULL, NULL, NULL}};
@@ -51,6 +54,8 @@ struct limits {
 };
 
 static int tune_rows(const struct cli_args *args, struct sim_error *error);
+static bool answer_rows(const struct cli_args *args, const struct cli_tune_answer *answer,
+                        struct sim_error *error);
 static bool read_goal(const struct cli_args *args, struct tune_goal *goal, struct sim_error *error);
 static bool read_risk(const char *text, double *out, struct sim_error *error);
 static bool read_range(const char *name, const char *text, uint64_t most, const char *example,
@@ -84,12 +89,30 @@ static int tune_rows(const struct cli_args *args, struct sim_error *error)
         is_fine = sim_fail_memory(error);
     if (is_fine && answer.found.fit_count == 0)
         is_fine = refuse(args, &limits, &answer, error);
-    else if (is_fine && cli_has(args, "json"))
-        is_fine = cli_json_print(cli_tune_json(&answer), error);
     else if (is_fine)
-        cli_tune_print(&answer);
+        is_fine = answer_rows(args, &answer, error);
     tune_found_free(&answer.found);
     return is_fine ? 0 : (int)error->class;
+}
+
+/* Only who says where or how gets a picture. */
+static bool answer_rows(const struct cli_args *args, const struct cli_tune_answer *answer,
+                        struct sim_error *error)
+{
+    struct cli_pictures pictures = {.folder = ""};
+    bool has_picture = cli_has(args, "out") || cli_has(args, "format");
+    bool is_fine = !has_picture ||
+                   (cli_pictures_read(args, &pictures, error) && cli_tune_draw(answer, &pictures, error));
+    if (is_fine && cli_has(args, "json")) {
+        is_fine = cli_json_print(cli_tune_json(answer), error);
+    } else if (is_fine) {
+        cli_tune_print(answer);
+        if (has_picture)
+            printf("\npictures\n");
+        cli_pictures_print(&pictures, "  ");
+    }
+    cli_pictures_free(&pictures);
+    return is_fine;
 }
 
 static bool read_goal(const struct cli_args *args, struct tune_goal *goal, struct sim_error *error)

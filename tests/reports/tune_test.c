@@ -108,6 +108,35 @@ static void test_front_is_told_spot_by_spot(void **state)
     report_arena_free(&arena);
 }
 
+static void test_values_are_short_and_never_0_for_what_is_not(void **state)
+{
+    (void)state;
+    static const struct {
+        enum report_curves_unit unit;
+        double value;
+        const char *text;
+    } cases[] = {
+        {REPORT_UNIT_SHARE, 0.0021, "0.21%"},     {REPORT_UNIT_SHARE, 9.7e-8, "10⁻⁵%"},
+        {REPORT_UNIT_SHARE, 7.2e-10, "7·10⁻⁸%"},  {REPORT_UNIT_SHARE, 0, "0%"},
+        {REPORT_UNIT_SHARE, 1e-200, "<10⁻¹⁶%"},   {REPORT_UNIT_PLAIN, 20480, "20.5K"},
+        {REPORT_UNIT_SECONDS, 0.0123, "12.3 ms"}, {REPORT_UNIT_PLAIN, -0.5, "−0.5"},
+    };
+    static const char *const label[] = {""};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct report_heatmap_cell cell = {cases[i].value, true};
+        const struct report_heatmap map = {.x = {"", label, 1},
+                                           .y = {"", label, 1},
+                                           .value = {"", cases[i].unit, REPORT_LINEAR},
+                                           .cells = &cell};
+        struct report_arena arena;
+        report_arena_init(&arena);
+        struct report_chart chart = {.name = "heatmap"};
+        report_heatmap_fill(&map, &arena, &chart);
+        assert_string_equal(chart.grid.tiles[0].text, cases[i].text);
+        report_arena_free(&arena);
+    }
+}
+
 static size_t count_texts(const struct report_scene *scene, const char *text)
 {
     size_t count = 0;
@@ -328,6 +357,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_heatmap_is_told_tile_by_tile),
         cmocka_unit_test(test_front_is_told_spot_by_spot),
+        cmocka_unit_test(test_values_are_short_and_never_0_for_what_is_not),
         cmocka_unit_test(test_charts_of_each_case_do_not_overlap),
         cmocka_unit_test(test_names_of_a_front_stand_or_are_counted),
         cmocka_unit_test(test_stairs_join_what_nothing_is_better_than),
