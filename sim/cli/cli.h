@@ -84,8 +84,9 @@ bool cli_whole(const struct cli_args *args, const char *name, uint64_t least, ui
                struct sim_error *error);
 bool cli_whole_parse(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *out,
                      struct sim_error *error);
-/* "N" or "last" (0 in *out). */
+/* The first argument: "N" or "last" (0 in *out). */
 bool cli_run_number(const struct cli_args *args, int64_t *out, struct sim_error *error);
+bool cli_run_parse(const char *text, int64_t *out, struct sim_error *error);
 bool cli_jobs(const struct cli_args *args, uint32_t *out, struct sim_error *error);
 /* The synopsis, the options and an example. */
 void cli_help(const struct cli_command *command, FILE *stream);

@@ -126,7 +126,11 @@ bool cli_whole(const struct cli_args *args, const char *name, uint64_t least, ui
 
 bool cli_run_number(const struct cli_args *args, int64_t *out, struct sim_error *error)
 {
-    const char *text = cli_argument(args, 0);
+    return cli_run_parse(cli_argument(args, 0), out, error);
+}
+
+bool cli_run_parse(const char *text, int64_t *out, struct sim_error *error)
+{
     uint64_t value;
     *out = 0;
     if (strcmp(text, "last") == 0)

@@ -7,7 +7,7 @@ foreach(name usage odds keys init run store stop cluster oracles findings cql wa
   set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 300)
 endforeach()
 # What goes in and out as files.
-foreach(name import export)
+foreach(name import export stress)
   add_test(NAME cli/${name}_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/${name}_test.py
            $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 300)
