@@ -125,7 +125,8 @@ class StressTest(ProgramTest):
         return tree
 
     def check_cql(self, tree):
-        self.assertRegex(tree["keyspace_definition"], rf"^CREATE KEYSPACE {tree['keyspace']} WITH replication = \{{.*\}};$")
+        self.assertRegex(tree["keyspace_definition"],
+                         rf"^CREATE KEYSPACE {tree['keyspace']} WITH replication = \{{.*\}};$")
         table = re.match(r"CREATE TABLE (\S+) \(\n", tree["table_definition"])[1]
         self.assertEqual(table.strip('"').replace('""', '"'), tree["table"])
         columns = [name for name in re.findall(r'^    ("(?:[^"]|"")*"|\w+) \w+,$', tree["table_definition"], re.M)]
@@ -134,7 +135,8 @@ class StressTest(ProgramTest):
         clustered = {name for name, column in tree["columns"].items() if "cluster" in column}
         self.assertEqual({part.rsplit(" ", 1)[0].strip('"') for part in clustering.split(", ")}, clustered)
         query = tree["queries"]["latest"]["cql"]
-        self.assertRegex(query, rf"^SELECT .* FROM {re.escape(table)} WHERE .* = \? AND .* = \?( ORDER BY .*)? LIMIT [0-9]+$")
+        self.assertRegex(query,
+                         rf"^SELECT .* FROM {re.escape(table)} WHERE .* = \? AND .* = \?( ORDER BY .*)? LIMIT [0-9]+$")
 
     def test_rows_are_those_of_a_run(self):
         self.write("x.yaml", SMALL)
@@ -177,8 +179,8 @@ class StressTest(ProgramTest):
 
     def test_popular_tenth_gets_what_zipf_gives_it(self):
         for exponent in (0.5, 1.0, 1.3):
-            self.write("x.yaml", SMALL.replace("count: 20, popularity: uniform",
-                                               f"count: 1000, popularity: {{zipf: {exponent}}}").replace("0.5/s", "90/s"))
+            keys = f"count: 1000, popularity: {{zipf: {exponent}}}"
+            self.write("x.yaml", SMALL.replace("count: 20, popularity: uniform", keys).replace("0.5/s", "90/s"))
             name, (low, high), (shape,) = law(self.profile("--strategy", "count")["pop"])
             self.assertEqual((name, low, high), ("extreme", 1, 1000))
             scale = (high - low) / (0.5 * math.log(high - low)) ** (1 / shape)
@@ -215,8 +217,9 @@ class StressTest(ProgramTest):
                 (["--stress", "--strategy", "hash", "--run", "1"],
                  "strategy 'hash' is not in this run of another scenario; give the number of a run of this one")]:
             self.assertIn(words, self.bad(2, "cql", "x.yaml", *arguments))
-        self.write("x.yaml", SMALL.replace("reads: {latest: {rows: 10, rate: 0.01/s}}\n", "") + "table: {name: t, columns: "
-                   "{k: key, b: bucket, at: time}, partition_key: [k, b], clustering: [at]}\n")
+        self.write("x.yaml", SMALL.replace("reads: {latest: {rows: 10, rate: 0.01/s}}\n", "") +
+                   "table: {name: t, columns: {k: key, b: bucket, at: time}, "
+                   "partition_key: [k, b], clustering: [at]}\n")
         self.assertIn("shares its partitions or overwrites rows by this table",
                       self.bad(2, "cql", "x.yaml", "--stress", "--strategy", "count"))
 
