@@ -11,6 +11,7 @@
 #include "lab/quantity.h"
 #include "tune_answer.h"
 #include "tune_heatmap.h"
+#include "tune_scenario.h"
 
 static const struct cli_option options[] = {
     {"rows", "MIN..MAX", "rows that a partition shall have"},
@@ -20,8 +21,16 @@ static const struct cli_option options[] = {
     {"bits", "A..B", "only so many bits (default 0..32)"},
     {"probability", "any", "not bits alone: one row in N counts, every whole N"},
     {"max-increments", "X", "at most so many counter increments per 1000 rows"},
-    {"out", "DIR", "draw the risk of the settings into this folder"},
-    {"format", "F,...", "of that picture: png, svg or pdf; repeatable"},
+    {"seed", "N", "in place of the scenario's seed"},
+    {"seeds", "N", "the most seeds that a setting is run with (default 8)"},
+    {"set", "PATH=VALUE", "change one field of the scenario; repeatable"},
+    CLI_OPTION_DB,
+    {"out", "DIR",
+     "folder of the pictures (default bucketlab-out);\n"
+     "without a scenario: draw the risk of the settings"},
+    CLI_OPTION_FORMAT,
+    {"no-charts", NULL, "draw no pictures"},
+    CLI_OPTION_JOBS,
     CLI_OPTION_JSON,
     CLI_OPTION_QUIET,
     {NULL, NULL, NULL}};
@@ -30,9 +39,10 @@ static int tune(const struct cli_args *args, struct sim_error *error);
 
 const struct cli_command cli_tune = {
     .name = "tune",
-    .arguments = "",
+    .arguments = "[SCENARIO]",
     .summary = "the settings that keep partitions within limits, cheapest first",
-    .example = "  bucketlab tune --rows 12000..32000 --risk 0.003\n"
+    .example = "  bucketlab tune chat.yaml --risk 0.1%\n"
+               "  bucketlab tune --rows 12000..32000 --risk 0.003\n"
                "  bucketlab tune --rows 12000..32000 --risk 0.3% --probability any\n",
     .options = options,
     .least = 0,
@@ -53,6 +63,7 @@ struct limits {
     uint64_t rarity_bits; /* the same in bits; 64 beyond */
 };
 
+static bool check_options(const struct cli_args *args, bool is_scenario, struct sim_error *error);
 static int tune_rows(const struct cli_args *args, struct sim_error *error);
 static bool answer_rows(const struct cli_args *args, const struct cli_tune_answer *answer,
                         struct sim_error *error);
@@ -70,13 +81,29 @@ static void round_up(double value, int digits, char *buffer);
 
 static int tune(const struct cli_args *args, struct sim_error *error)
 {
-    if (cli_argument_count(args) > 0)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: 'tune' takes no scenario in this version, and '%s' is one; write "
-                        "bucketlab tune --rows 12000..32000 --risk 0.003",
-                        cli_argument(args, 0)),
-               (int)error->class;
+    bool is_scenario = cli_argument_count(args) > 0;
+    if (!check_options(args, is_scenario, error))
+        return (int)error->class;
+    if (is_scenario)
+        return cli_tune_scenario(args, error);
     return tune_rows(args, error);
+}
+
+/* Each way to tune has options of its own. */
+static bool check_options(const struct cli_args *args, bool is_scenario, struct sim_error *error)
+{
+    static const char *const of_rows[] = {"rows", "bits", "probability", "max-increments", NULL};
+    static const char *const of_scenario[] = {"seed", "seeds", "set", "db", "no-charts", "jobs", NULL};
+    for (const char *const *name = is_scenario ? of_rows : of_scenario; *name != NULL; name++) {
+        if (cli_has(args, *name))
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            is_scenario
+                                ? "bucketlab: --%s is of 'tune' without a scenario; a scenario has "
+                                  "its limits under 'limits'"
+                                : "bucketlab: --%s is of 'tune SCENARIO'; name one, or leave this out",
+                            *name);
+    }
+    return true;
 }
 
 static int tune_rows(const struct cli_args *args, struct sim_error *error)

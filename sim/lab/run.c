@@ -23,7 +23,6 @@
 /* Where rows come late, each key under way keeps all of its windows. */
 #define WINDOWS_MAX (INT64_C(1) << 22)
 
-static bool check(const struct lab_scenario *scenario, struct sim_error *error);
 static bool check_windows(const struct lab_scenario *scenario, const struct lab_strategy *strategy,
                           struct sim_error *error);
 static bool run_none(const struct lab_scenario *scenario, struct lab_result **out, struct sim_error *error);
@@ -81,7 +80,7 @@ static bool run_stream(const struct lab_scenario *scenario, uint32_t jobs, struc
                        struct lab_result **out, struct sim_error *error)
 {
     struct cass_ring *ring;
-    if (!check(scenario, error) || !lab_ring_create(scenario, &ring, error))
+    if (!lab_run_check(scenario, error) || !lab_ring_create(scenario, &ring, error))
         return false;
     struct lab_stream_result stream;
     bool ok = scenario->trace_path != NULL ? lab_stream_trace(scenario, ring, progress, &stream, error)
@@ -112,8 +111,7 @@ static bool settle(const struct lab_scenario *scenario, struct lab_stream_result
     return true;
 }
 
-/* What only the engine knows to be too much. */
-static bool check(const struct lab_scenario *scenario, struct sim_error *error)
+bool lab_run_check(const struct lab_scenario *scenario, struct sim_error *error)
 {
     for (size_t i = 0; i < scenario->strategy_count; i++) {
         const struct lab_strategy *strategy = &scenario->strategies[i];

@@ -76,6 +76,7 @@ static const struct lab_table scenario_table = {
         {"faults", lab_read_faults, 0, LAB_OPTIONAL, 0, 0, NULL, NULL},
         {"strategies", lab_read_strategies, 0, LAB_REQUIRED, 0, 0, NULL, NULL},
         {"expect", read_expects, 0, LAB_OPTIONAL, 0, 0, NULL, NULL},
+        {"tune", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_tune_table},
         {.name = "sweep"},
         {.name = NULL},
     }};
@@ -238,6 +239,7 @@ static bool set_defaults(struct lab_reader *reader, const char *path, const char
     scenario->workload.row_cells = 1;
     lab_cluster_default(scenario);
     lab_agents_default(&scenario->agents);
+    lab_tune_default(&scenario->tune);
     scenario->text_size = size;
     size_t path_size = strlen(path) + 1;
     scenario->path = malloc(path_size);
@@ -268,7 +270,8 @@ static bool complete(struct lab_reader *reader, const struct lab_node *root)
            lab_cluster_complete(reader, root) && lab_agents_complete(reader, root) &&
            lab_identifiers_complete(reader, root) && lab_engine_complete(reader, root) &&
            lab_gone_complete(reader, root) && lab_faults_complete(reader, root) &&
-           lab_table_complete(reader, root) && check_expects(reader, root);
+           lab_table_complete(reader, root) && lab_tune_complete(reader, root) &&
+           check_expects(reader, root);
 }
 
 /* The file's name without folder and ending; what cannot stand in a name becomes '?'. */

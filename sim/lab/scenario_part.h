@@ -88,6 +88,11 @@ bool lab_engine_complete(struct lab_reader *reader, const struct lab_node *root)
 extern const struct lab_table lab_design_table;
 bool lab_table_complete(struct lab_reader *reader, const struct lab_node *root);
 
+/* scenario_tune.c; the target is the struct lab_scenario. Complete once reads are read. */
+extern const struct lab_table lab_tune_table;
+void lab_tune_default(struct lab_tune *tune);
+bool lab_tune_complete(struct lab_reader *reader, const struct lab_node *root);
+
 /* scenario_override.c: applies one --set argument to the tree. */
 bool lab_override_apply(struct lab_tree *tree, struct lab_node *root, const char *argument);
 

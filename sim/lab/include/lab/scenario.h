@@ -16,6 +16,7 @@
 #include "lab/cluster.h"
 #include "lab/design.h"
 #include "lab/expect.h"
+#include "lab/tune.h"
 #include "workload/observed.h"
 #include "workload/workload.h"
 
@@ -137,6 +138,7 @@ struct lab_scenario {
     struct lab_reads reads;
     struct lab_design design; /* `table`; without it lab_design_default() */
     struct lab_limits limits;
+    struct lab_tune tune;
     struct lab_cluster cluster;         /* defaults: 6 nodes, replication factor 3, 16 tokens a node */
     struct cass_cluster_config network; /* the same in full, seed and clients included; `nodes: N` is one
                                            datacenter "dc1" */

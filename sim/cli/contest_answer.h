@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The answer of `tune SCENARIO`: as a table with what speaks for the recommended setting, and as JSON. */
+#ifndef CLI_CONTEST_ANSWER_H
+#define CLI_CONTEST_ANSWER_H
+
+#include <jansson.h>
+
+#include "tune/contest.h"
+
+/* A text that grows up to its size; what does not fit is cut. */
+#define CLI_SAYING_SIZE 4096
+struct cli_saying {
+    char buffer[CLI_SAYING_SIZE];
+    size_t used;
+};
+void cli_say(struct cli_saying *saying, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* --- contest_table.c: the settings that matter, a line each */
+void cli_contest_table(const struct tune_contest *contest);
+/* "0.012": in percent. */
+void cli_percent(double share, char *buffer);
+
+/* --- contest_why.c: in sentences */
+/* Why it is recommended, and what it costs. */
+void cli_contest_why(const struct tune_contest *contest, struct cli_saying *out);
+/* At how many times the rate it still holds. */
+void cli_contest_margin(const struct tune_contest *contest, const struct tune_margin *margin,
+                        struct cli_saying *out);
+/* What beside it is worth knowing: what grows without end, what costs nothing, what was not tried. */
+void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *out);
+/* Without a recommendation: which limit binds, and the nearest that would do. SIM_ERROR_CHECK. */
+bool cli_contest_refuse(const struct tune_contest *contest, struct sim_error *error);
+
+/* --- contest_json.c; NULL without memory */
+json_t *cli_contest_json(const struct tune_contest *contest);
+
+#endif

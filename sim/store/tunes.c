@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "private.h"
+
+bool store_tune_save(struct store *store, int64_t run, const char *answer, struct sim_error *error)
+{
+    assert(store->mode == STORE_WRITE);
+    sqlite3_stmt *insert = NULL;
+    struct store_binder binder;
+    bool fine = store_prepare(store, "INSERT INTO tune (run, answer) VALUES (?, ?)", &insert, error);
+    if (fine) {
+        binder = (struct store_binder){.statement = insert};
+        store_bind_integer(&binder, run);
+        store_bind_text(&binder, answer);
+        fine = store_bind_run(store, &binder, error);
+    }
+    sqlite3_finalize(insert);
+    return fine;
+}
+
+bool store_tune_load(struct store *store, int64_t run, char **answer, struct sim_error *error)
+{
+    sqlite3_stmt *select = NULL;
+    struct store_row row;
+    bool more = false;
+    *answer = NULL;
+    bool fine = store_prepare(store, "SELECT answer FROM tune WHERE run = ?", &select, error);
+    if (fine)
+        sqlite3_bind_int64(select, 1, run);
+    fine = fine && store_next(store, select, &row, &more, error);
+    if (fine && more) {
+        *answer = store_take_text(&row);
+        fine = store_row_check(store, &row, error);
+    }
+    sqlite3_finalize(select);
+    if (!fine) {
+        free(*answer);
+        *answer = NULL;
+    }
+    return fine;
+}

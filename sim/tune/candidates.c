@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/text.h"
+#include "kernel/time.h"
+#include "tune/contest.h"
+#include "tune/odds.h"
+#include "tune/weighted.h"
+
+#define NUMBERS_SIZE  40
+#define GRANT_DEFAULT (10 * SIM_SECOND)
+
+static bool enter_own(struct tune_contest *contest, const struct lab_strategy *own, struct sim_error *error);
+static bool enter_ladder(struct tune_contest *contest, const struct lab_strategy *template, const char *base,
+                         struct sim_error *error);
+static bool default_template(const struct tune_contest *contest, enum bk_kind kind, struct lab_strategy *out);
+static bool is_repeated(const struct lab_scenario *scenario, size_t index);
+static bool is_same_template(const struct lab_strategy *one, const struct lab_strategy *other);
+static bool is_same_numbers(const struct bk_strategy *one, const struct bk_strategy *other);
+static bool is_entered(const struct tune_contest *contest, const struct lab_strategy *strategy);
+static bool enter(struct tune_contest *contest, const struct lab_strategy *strategy, const char *label,
+                  bool is_own, struct sim_error *error);
+static void name(const struct tune_contest *contest, const char *base, const struct bk_strategy *strategy,
+                 char *label);
+static void numbers_of(const struct bk_strategy *strategy, char *buffer);
+static void short_span(int64_t span_ns, char *buffer);
+static void short_bytes(uint64_t bytes, char *buffer);
+static bool is_taken(const struct tune_contest *contest, const char *label);
+static void find_law(const struct tune_contest *contest, struct tune_entrant *entrant);
+static void law_of_count(const struct tune_contest *contest, struct tune_entrant *entrant);
+static bool has_varied_bytes(const struct lab_scenario *scenario);
+
+bool tune_candidates(struct tune_contest *contest, struct sim_error *error)
+{
+    const struct lab_scenario *scenario = contest->scenario;
+    uint32_t kinds = contest->race.terms.kinds, met = 0;
+    for (size_t i = 0; i < scenario->strategy_count; i++) {
+        const struct lab_strategy *own = &scenario->strategies[i];
+        met |= UINT32_C(1) << own->strategy.kind;
+        if ((kinds >> own->strategy.kind & 1) != 0 && !enter_own(contest, own, error))
+            return false;
+    }
+    for (size_t i = 0; i < scenario->strategy_count; i++) {
+        const struct lab_strategy *own = &scenario->strategies[i];
+        if ((kinds >> own->strategy.kind & 1) != 0 && !is_repeated(scenario, i) &&
+            !enter_ladder(contest, own, own->label, error))
+            return false;
+    }
+    for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++) {
+        struct lab_strategy template;
+        if ((met >> kind & 1) == 0 && (kinds >> kind & 1) != 0 &&
+            default_template(contest, (enum bk_kind)kind, &template) &&
+            !enter_ladder(contest, &template, bk_kind_name((enum bk_kind)kind), error))
+            return false;
+    }
+    return true;
+}
+
+void tune_entrant_describe(const struct tune_contest *contest, struct tune_entrant *entrant)
+{
+    const struct lab_scenario *scenario = contest->scenario;
+    enum bk_kind kind = entrant->strategy.strategy.kind;
+    bool is_bounded = scenario->row_ttl_ns > 0 && scenario->row_ttl_ns <= contest->rows.lasts_ns;
+    entrant->is_endless = (kind == BK_NONE || kind == BK_HASH) && !is_bounded;
+    entrant->is_fixed = scenario->trace_path != NULL && scenario->engine != LAB_ENGINE_CLUSTER &&
+                        (kind == BK_NONE || kind == BK_TIME || kind == BK_COUNT);
+    entrant->has_law = false;
+    find_law(contest, entrant);
+    if (entrant->has_law && entrant->law_share > contest->race.terms.risk)
+        entrant->status = TUNE_REFUSED;
+}
+
+/* One that changes its settings on the way is no setting. */
+static bool enter_own(struct tune_contest *contest, const struct lab_strategy *own, struct sim_error *error)
+{
+    if (own->change_count > 0) {
+        contest->left_out++;
+        return true;
+    }
+    return enter(contest, own, own->label, true, error);
+}
+
+static bool enter_ladder(struct tune_contest *contest, const struct lab_strategy *template, const char *base,
+                         struct sim_error *error)
+{
+    struct bk_strategy ladder[TUNE_LADDER_MAX];
+    size_t count = tune_ladder(contest, &template->strategy, ladder);
+    struct lab_strategy strategy = *template;
+    strategy.change_count = 0;
+    strategy.line = strategy.column = 0;
+    for (size_t i = 0; i < count; i++) {
+        char label[LAB_LABEL_SIZE_MAX + 1];
+        strategy.strategy = ladder[i];
+        if (is_entered(contest, &strategy))
+            continue;
+        name(contest, base, &ladder[i], label);
+        if (!enter(contest, &strategy, label, false, error))
+            return false;
+    }
+    return true;
+}
+
+/* What a kind says beside its numbers where the scenario does not have it. False: it would be of no use. */
+static bool default_template(const struct tune_contest *contest, enum bk_kind kind, struct lab_strategy *out)
+{
+    bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
+    *out = (struct lab_strategy){.strategy = {.kind = kind}, .reading = {.late_ns = SIM_MINUTE}};
+    switch (kind) {
+    case BK_NONE:
+    case BK_TIME:
+    case BK_HASH:
+        return true;
+    case BK_COUNT: /* an external number only the application can have */
+        out->source = BK_SOURCE_COUNTER;
+        return true;
+    case BK_PROBABILISTIC:
+    case BK_WEIGHTED:
+        /* Of several agents: the one coordination that needs neither clocks nor luck. */
+        if (is_cluster) {
+            out->coordination = BK_GUARDED;
+            out->counter = BK_COUNTER_COLUMN;
+            out->grant_ns = GRANT_DEFAULT;
+        }
+        return kind == BK_PROBABILISTIC ||
+               (contest->scenario->limits.partition_bytes != 0 && has_varied_bytes(contest->scenario));
+    case BK_KIND_COUNT:
+        break;
+    }
+    return false;
+}
+
+/* Whether an earlier strategy of the scenario is the same template. */
+static bool is_repeated(const struct lab_scenario *scenario, size_t index)
+{
+    for (size_t i = 0; i < index; i++) {
+        if (is_same_template(&scenario->strategies[i], &scenario->strategies[index]))
+            return true;
+    }
+    return false;
+}
+
+static bool is_same_template(const struct lab_strategy *one, const struct lab_strategy *other)
+{
+    const struct bk_strategy *a = &one->strategy, *b = &other->strategy;
+    if (a->kind != b->kind || a->max_age_ns != b->max_age_ns)
+        return false;
+    if (a->kind == BK_TIME && a->of.time.epoch_ns != b->of.time.epoch_ns)
+        return false;
+    return one->coordination == other->coordination && one->counter == other->counter &&
+           one->source == other->source && one->lease_rows == other->lease_rows &&
+           one->every_rows == other->every_rows && one->every_ns == other->every_ns &&
+           one->lead_ns == other->lead_ns && one->lock_lasts_ns == other->lock_lasts_ns &&
+           one->lock_backoff_ns == other->lock_backoff_ns && one->grant_ns == other->grant_ns &&
+           one->reading.plan == other->reading.plan && one->reading.at_once == other->reading.at_once &&
+           one->reading.remembers_empty == other->reading.remembers_empty &&
+           one->reading.late_ns == other->reading.late_ns;
+}
+
+static bool is_same_numbers(const struct bk_strategy *one, const struct bk_strategy *other)
+{
+    switch (one->kind) {
+    case BK_TIME:
+        return one->of.time.calendar == other->of.time.calendar &&
+               one->of.time.window_ns == other->of.time.window_ns;
+    case BK_COUNT:
+        return one->of.count.rows == other->of.count.rows;
+    case BK_PROBABILISTIC:
+        return one->of.probabilistic.bits == other->of.probabilistic.bits &&
+               one->of.probabilistic.chance_numerator == other->of.probabilistic.chance_numerator &&
+               one->of.probabilistic.chance_denominator == other->of.probabilistic.chance_denominator &&
+               one->of.probabilistic.threshold == other->of.probabilistic.threshold;
+    case BK_HASH:
+        return one->of.hash.buckets == other->of.hash.buckets;
+    case BK_WEIGHTED:
+        return one->of.weighted.bytes == other->of.weighted.bytes &&
+               one->of.weighted.threshold == other->of.weighted.threshold;
+    case BK_NONE:
+    case BK_KIND_COUNT:
+        break;
+    }
+    return true;
+}
+
+static bool is_entered(const struct tune_contest *contest, const struct lab_strategy *strategy)
+{
+    for (size_t i = 0; i < contest->race.count; i++) {
+        const struct lab_strategy *other = &contest->race.entrants[i].strategy;
+        if (is_same_template(other, strategy) && is_same_numbers(&other->strategy, &strategy->strategy))
+            return true;
+    }
+    return false;
+}
+
+/* One that the engine could not hold is left out. */
+static bool enter(struct tune_contest *contest, const struct lab_strategy *strategy, const char *label,
+                  bool is_own, struct sim_error *error)
+{
+    struct tune_entrant entrant = {.strategy = *strategy, .is_own = is_own, .status = TUNE_HOLDS};
+    struct lab_scenario scenario;
+    tune_entrant_describe(contest, &entrant);
+    entrant.strategy.label = strdup(label);
+    if (entrant.strategy.label == NULL)
+        return sim_fail_memory(error);
+    tune_scenario_of(contest->scenario, &entrant.strategy, 1, contest->scenario->seed, 1, &scenario);
+    if (!lab_run_check(&scenario, NULL)) {
+        contest->left_out++;
+        free(entrant.strategy.label);
+        return true;
+    }
+    return tune_race_add(&contest->race, &entrant) || sim_fail_memory(error);
+}
+
+/* The template's label and the numbers, cut and numbered where it has to be. */
+static void name(const struct tune_contest *contest, const char *base, const struct bk_strategy *strategy,
+                 char *label)
+{
+    char numbers[NUMBERS_SIZE], tail[NUMBERS_SIZE + 16];
+    numbers_of(strategy, numbers);
+    for (unsigned number = 1;; number++) {
+        if (number == 1)
+            snprintf(tail, sizeof tail, "%s%s", numbers[0] == '\0' ? "" : "-", numbers);
+        else
+            snprintf(tail, sizeof tail, "-%s%s%u", numbers, numbers[0] == '\0' ? "" : "-", number);
+        size_t room = LAB_LABEL_SIZE_MAX - strlen(tail), size = strlen(base);
+        size = sim_utf8_valid(base, size < room ? size : room);
+        snprintf(label, LAB_LABEL_SIZE_MAX + 1, "%.*s%s", (int)size, base, tail);
+        if (!is_taken(contest, label))
+            return;
+    }
+}
+
+/* "13x3": bits and threshold; "512KBx40", "10d", "20480", "256". */
+static void numbers_of(const struct bk_strategy *strategy, char *buffer)
+{
+    char unit[NUMBERS_SIZE / 2];
+    buffer[0] = '\0';
+    switch (strategy->kind) {
+    case BK_TIME:
+        short_span(strategy->of.time.window_ns, buffer);
+        break;
+    case BK_COUNT:
+        snprintf(buffer, NUMBERS_SIZE, "%" PRIu64, strategy->of.count.rows);
+        break;
+    case BK_PROBABILISTIC:
+        snprintf(buffer, NUMBERS_SIZE, "%" PRIu32 "x%" PRIu64, strategy->of.probabilistic.bits,
+                 strategy->of.probabilistic.threshold);
+        break;
+    case BK_WEIGHTED:
+        short_bytes(strategy->of.weighted.bytes, unit);
+        snprintf(buffer, NUMBERS_SIZE, "%sx%" PRIu64, unit, strategy->of.weighted.threshold);
+        break;
+    case BK_HASH:
+        snprintf(buffer, NUMBERS_SIZE, "%" PRIu32, strategy->of.hash.buckets);
+        break;
+    case BK_NONE:
+    case BK_KIND_COUNT:
+        break;
+    }
+}
+
+/* Those of the ladder are whole days, hours or minutes. */
+static void short_span(int64_t span_ns, char *buffer)
+{
+    bool is_days = span_ns % SIM_DAY == 0, is_hours = span_ns % SIM_HOUR == 0;
+    int64_t unit_ns = is_days ? SIM_DAY : is_hours ? SIM_HOUR : SIM_MINUTE;
+    snprintf(buffer, NUMBERS_SIZE, "%" PRId64 "%s", span_ns / unit_ns, is_days ? "d" : is_hours ? "h" : "m");
+}
+
+static void short_bytes(uint64_t bytes, char *buffer)
+{
+    static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
+    size_t unit = 0;
+    for (; bytes != 0 && bytes % 1000 == 0; unit++)
+        bytes /= 1000;
+    snprintf(buffer, NUMBERS_SIZE / 2, "%" PRIu64 "%s", bytes, units[unit]);
+}
+
+static bool is_taken(const struct tune_contest *contest, const char *label)
+{
+    for (size_t i = 0; i < contest->race.count; i++) {
+        if (strcmp(contest->race.entrants[i].strategy.label, label) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Where rows are counted at once and have one size, chance is all there is. A maximum age ends partitions
+ * earlier, so the law is then no more than a bound, and none refuses by it. */
+static void find_law(const struct tune_contest *contest, struct tune_entrant *entrant)
+{
+    const struct lab_scenario *scenario = contest->scenario;
+    const struct bk_strategy *strategy = &entrant->strategy.strategy;
+    bool is_exact = scenario->limits.partition_bytes == 0 || !has_varied_bytes(scenario);
+    if (scenario->design.is_given || scenario->engine == LAB_ENGINE_CLUSTER)
+        return;
+    if (strategy->kind == BK_COUNT) {
+        law_of_count(contest, entrant);
+    } else if (strategy->kind == BK_PROBABILISTIC) {
+        double n = (double)strategy->of.probabilistic.chance_denominator;
+        const struct tune_law law = {.p = n > 0 ? (double)strategy->of.probabilistic.chance_numerator / n
+                                                : ldexp(1, -(int)strategy->of.probabilistic.bits),
+                                     .threshold = strategy->of.probabilistic.threshold};
+        entrant->law_share = tune_above(&law, (uint64_t)fmin(contest->rows.limit_rows, 1e18));
+        /* By the mean size the law refuses, and lets nobody pass. */
+        entrant->has_law = is_exact || entrant->law_share > contest->race.terms.risk;
+    } else if (strategy->kind == BK_WEIGHTED && !has_varied_bytes(scenario) &&
+               scenario->limits.partition_rows == 0) {
+        const struct tune_weighted law = {.bytes = strategy->of.weighted.bytes,
+                                          .threshold = strategy->of.weighted.threshold,
+                                          .row_bytes = (uint64_t)fmax(1, round(contest->rows.mean_bytes))};
+        entrant->law_share = tune_weighted_above(&law, scenario->limits.partition_bytes);
+        entrant->has_law = true;
+    }
+    if (strategy->max_age_ns != 0 && entrant->law_share > contest->race.terms.risk)
+        entrant->has_law = false;
+}
+
+/* Those that number each row make partitions of exactly so many. */
+static void law_of_count(const struct tune_contest *contest, struct tune_entrant *entrant)
+{
+    const struct lab_scenario *scenario = contest->scenario;
+    enum bk_source source = entrant->strategy.source;
+    bool numbers = source == BK_SOURCE_EXTERNAL || source == BK_SOURCE_COUNTER || source == BK_SOURCE_LWT ||
+                   source == BK_SOURCE_LEASE;
+    bool is_exact = scenario->limits.partition_bytes == 0 || !has_varied_bytes(scenario);
+    bool is_over = (double)entrant->strategy.strategy.of.count.rows > contest->rows.limit_rows;
+    uint64_t limit = scenario->limits.partition_rows;
+    if (!is_exact)
+        is_over = limit != 0 && entrant->strategy.strategy.of.count.rows > limit;
+    entrant->law_share = is_over ? 1 : 0;
+    entrant->has_law = numbers && (is_exact || is_over);
+}
+
+/* A trace's sizes are its own. */
+static bool has_varied_bytes(const struct lab_scenario *scenario)
+{
+    return scenario->workload.row_bytes.kind != SIM_SIZE_CONSTANT ||
+           (scenario->trace_path != NULL && !scenario->has_row_bytes);
+}

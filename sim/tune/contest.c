@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tune/contest.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool fly(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
+                struct sim_error *error);
+static bool read_pilot(struct tune_contest *contest, const struct lab_result *result,
+                       struct sim_error *error);
+
+bool tune_contest_begin(struct tune_contest *contest, const struct lab_scenario *scenario,
+                        const struct lab_tune *terms, uint32_t threads, struct lab_progress *progress,
+                        struct sim_error *error)
+{
+    *contest = (struct tune_contest){
+        .scenario = scenario,
+        .race = {.terms = *terms, .watch = tune_watch_lab, .drops = true, .recommended = SIZE_MAX}};
+    if (fly(contest, threads, progress, error) && tune_candidates(contest, error))
+        return true;
+    tune_contest_clear(contest);
+    return false;
+}
+
+bool tune_contest_run(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
+                      struct sim_error *error)
+{
+    contest->race.context = contest;
+    return tune_race_run(&contest->race, threads, progress, error) &&
+           (contest->race.recommended == SIZE_MAX || tune_margins(contest, threads, progress, error));
+}
+
+void tune_contest_clear(struct tune_contest *contest)
+{
+    tune_race_clear(&contest->race);
+    free(contest->margins);
+    contest->margins = NULL;
+    contest->margin_count = 0;
+}
+
+static bool fly(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
+                struct sim_error *error)
+{
+    char label[] = "none";
+    struct lab_strategy none = {.label = label};
+    struct lab_scenario scenario;
+    struct lab_result *result;
+    struct lab_progress inner = {.parent = progress};
+    if (bk_strategy_none(&none.strategy) != BK_OK)
+        return false;
+    tune_scenario_of(contest->scenario, &none, 1, contest->scenario->seed, 1, &scenario);
+    /* How rows are read back is of no matter to how many there are. */
+    scenario.reads.present = false;
+    memset(scenario.reads.kinds, 0, sizeof scenario.reads.kinds);
+    bool is_fine = lab_run(&scenario, threads, &inner, &result, error);
+    if (!is_fine && progress != NULL && lab_is_stopped(progress))
+        return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
+    is_fine = is_fine && read_pilot(contest, result, error);
+    lab_result_destroy(result);
+    return is_fine;
+}
+
+static bool read_pilot(struct tune_contest *contest, const struct lab_result *result, struct sim_error *error)
+{
+    const struct lab_scenario *scenario = contest->scenario;
+    const struct lab_limits *limits = &scenario->limits;
+    const struct lab_strategy_result *none = &result->strategies[0];
+    double bytes = (double)(none->open_bytes.sum + none->closed_bytes.sum);
+    double rows = (double)(none->open_rows.sum + none->closed_rows.sum);
+    if (!(rows > 0))
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s: no row comes within the run, so there is nothing to tune; raise arrivals.rate "
+                        "or duration",
+                        scenario->path);
+    struct tune_rows *out = &contest->rows;
+    *out = (struct tune_rows){.rows = result->rows,
+                              .keys = result->keys,
+                              .mean_bytes = bytes / rows,
+                              .lasts_ns = result->end_ns - result->start_ns,
+                              .limit_rows = (double)INFINITY};
+    out->busiest_rows =
+        none->open_rows.most > none->closed_rows.most ? none->open_rows.most : none->closed_rows.most;
+    if (out->lasts_ns < 1)
+        out->lasts_ns = 1;
+    if (limits->partition_rows != 0)
+        out->limit_rows = (double)limits->partition_rows;
+    if (limits->partition_bytes != 0)
+        out->limit_rows = fmin(out->limit_rows, floor((double)limits->partition_bytes / out->mean_bytes));
+    return true;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+
+#include "tune/race.h"
+
+static bool is_left(const struct tune_entrant *entrant);
+static void judge_all(struct tune_race *race, double error_chance);
+static void choose(struct tune_race *race);
+static void mark_front(struct tune_race *race);
+static int order(double one, double other);
+
+const char *tune_status_name(enum tune_status status)
+{
+    static const char *const names[TUNE_STATUS_COUNT] = {"recommended", "front", "holds",  "unsure",
+                                                         "dominated",   "fails", "refused"};
+    return (unsigned)status < TUNE_STATUS_COUNT ? names[status] : "unknown";
+}
+
+void tune_race_finish(struct tune_race *race)
+{
+    judge_all(race, (1 - race->terms.confidence) / 2);
+    choose(race);
+    if (race->recommended != SIZE_MAX)
+        mark_front(race);
+}
+
+bool tune_is_cheaper(const struct tune_entrant *one, const struct tune_entrant *other)
+{
+    static const enum tune_figure figures[] = {TUNE_COST, TUNE_SPREAD, TUNE_P99_BYTES};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        int by = order(tune_mean_of(one, figures[i]), tune_mean_of(other, figures[i]));
+        if (by != 0)
+            return by < 0;
+    }
+    return false;
+}
+
+static bool is_left(const struct tune_entrant *entrant)
+{
+    return entrant->status != TUNE_DOMINATED && entrant->status != TUNE_FAILS &&
+           entrant->status != TUNE_REFUSED;
+}
+
+/* The confidence that was asked for is each setting's own; what the race itself has shown stays. */
+static void judge_all(struct tune_race *race, double error_chance)
+{
+    for (size_t i = 0; i < race->count; i++) {
+        struct tune_entrant *entrant = &race->entrants[i];
+        if (entrant->status == TUNE_REFUSED)
+            continue;
+        entrant->over = tune_over_interval(entrant, error_chance);
+        if (!is_left(entrant))
+            continue;
+        enum tune_demand demand;
+        enum tune_verdict verdict = tune_judge(entrant, &race->terms, error_chance, &entrant->failed);
+        if (verdict == TUNE_VERDICT_HOLDS) {
+            entrant->status = TUNE_HOLDS;
+        } else if (verdict == TUNE_VERDICT_OPEN && tune_is_within(entrant, &race->terms, &demand)) {
+            entrant->status = TUNE_UNSURE;
+        } else {
+            entrant->status = TUNE_FAILS;
+            if (verdict == TUNE_VERDICT_OPEN)
+                entrant->failed = demand;
+        }
+    }
+}
+
+/* The cheapest that was shown to hold; when none was, of those of which nothing else was seen. */
+static void choose(struct tune_race *race)
+{
+    race->recommended = SIZE_MAX;
+    for (int shown = 1; shown >= 0 && race->recommended == SIZE_MAX; shown--) {
+        race->is_shown = shown != 0;
+        for (size_t i = 0; i < race->count; i++) {
+            const struct tune_entrant *entrant = &race->entrants[i];
+            if (entrant->is_endless || entrant->status != (shown ? TUNE_HOLDS : TUNE_UNSURE))
+                continue;
+            if (race->recommended == SIZE_MAX || tune_is_cheaper(entrant, &race->entrants[race->recommended]))
+                race->recommended = i;
+        }
+    }
+}
+
+/* Of those that are as sure to hold as the recommended one. */
+static void mark_front(struct tune_race *race)
+{
+    enum tune_status among = race->entrants[race->recommended].status;
+    for (size_t i = 0; i < race->count; i++) {
+        struct tune_entrant *entrant = &race->entrants[i];
+        bool is_on_front = entrant->status == among && !entrant->is_endless;
+        for (size_t j = 0; is_on_front && j < race->count; j++) {
+            const struct tune_entrant *other = &race->entrants[j];
+            bool is_peer = other->status == among || other->status == TUNE_FRONT;
+            is_on_front = !is_peer || other->is_endless || !tune_is_better(other, entrant);
+        }
+        if (is_on_front)
+            entrant->status = TUNE_FRONT;
+    }
+    race->entrants[race->recommended].status = TUNE_RECOMMENDED;
+}
+
+/* What is missing comes last. */
+static int order(double one, double other)
+{
+    if (isnan(one) || isnan(other))
+        return isnan(one) - isnan(other);
+    return (one > other) - (one < other);
+}

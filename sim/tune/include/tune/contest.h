@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A scenario's race: which settings enter, how they are run in the lab, and what margin the winner has.
+ *
+ * First a pilot, one run of `none`, tells how many rows there are, how large they are on average and how many
+ * the busiest key gets. Then settings are made of templates: what the scenario's own strategies say beside
+ * their numbers (coordination, counter, lead, source of count, epoch, reading, maximum age), and, for kinds
+ * that it lacks, the plainest form. The numbers are those that the exact law allows within the limits, the
+ * limit in bytes taken in rows of mean size, and below these, since bursts, lag and the sizes of rows only
+ * show in a run. Own settings enter as they are; one that the law refuses is refused. */
+#ifndef TUNE_CONTEST_H
+#define TUNE_CONTEST_H
+
+#include "lab/run.h"
+#include "tune/race.h"
+
+/* What the rows are like, by the pilot. */
+struct tune_rows {
+    uint64_t rows, keys;
+    double mean_bytes;
+    uint64_t busiest_rows; /* of the key that has most */
+    int64_t lasts_ns;
+    double limit_rows; /* of a partition: of both limits the tighter one, with rows of mean size */
+};
+
+/* At so many times the rate, as far as it was tried. */
+#define TUNE_MARGIN_STEPS 5
+struct tune_margin_step {
+    double factor;
+    struct tune_seen seen; /* of the scenario's first seed */
+    bool holds;            /* within all demands, as far as one seed shows */
+    enum tune_demand failed;
+};
+struct tune_margin {
+    size_t entrant;
+    struct tune_margin_step steps[TUNE_MARGIN_STEPS];
+};
+
+struct tune_contest {
+    const struct lab_scenario *scenario;
+    struct tune_rows rows;
+    struct tune_race race;
+    size_t left_out; /* own settings that change on the way, or that a run could not hold */
+    size_t margin_count;
+    struct tune_margin *margins; /* the recommended one's first, then those of the best of other kinds */
+};
+
+/* The scenario outlives the contest and has a limit; terms: what is asked. Runs the pilot. On failure the
+ * contest is cleared. */
+bool tune_contest_begin(struct tune_contest *contest, const struct lab_scenario *scenario,
+                        const struct lab_tune *terms, uint32_t threads, struct lab_progress *progress,
+                        struct sim_error *error);
+/* The race itself, and with a winner its margin. */
+bool tune_contest_run(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
+                      struct sim_error *error);
+void tune_contest_clear(struct tune_contest *contest);
+
+/* --- candidates.c */
+
+/* Enters all settings. */
+bool tune_candidates(struct tune_contest *contest, struct sim_error *error);
+/* The exact law of one, where there is one: sets has_law and law_share; and is_endless and is_fixed. */
+void tune_entrant_describe(const struct tune_contest *contest, struct tune_entrant *entrant);
+
+/* --- ladder.c: numbers worth trying, at most TUNE_LADDER_MAX, best first */
+
+#define TUNE_LADDER_MAX 64
+size_t tune_ladder(const struct tune_contest *contest, const struct bk_strategy *template,
+                   struct bk_strategy *out);
+
+/* --- watch.c */
+
+tune_watch tune_watch_lab; /* its context is the struct tune_contest */
+/* What a run saw of one strategy. */
+bool tune_see(const struct lab_strategy_result *result, double risk, struct tune_seen *out,
+              struct sim_error *error);
+/* The scenario with these strategies, one seed, and its rate times a factor; strategies is the caller's and
+ * nothing of *out is to be freed. */
+void tune_scenario_of(const struct lab_scenario *scenario, struct lab_strategy *strategies, size_t count,
+                      uint64_t seed, double factor, struct lab_scenario *out);
+
+/* --- margin.c */
+
+bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
+                  struct sim_error *error);
+
+#endif

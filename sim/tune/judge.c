@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+
+#include "tune/race.h"
+
+static struct tune_interval share_interval(const struct tune_entrant *entrant, enum tune_figure figure,
+                                           uint64_t hits, uint64_t count, double error_chance);
+static enum tune_verdict judge_demand(const struct tune_entrant *entrant, const struct lab_tune *terms,
+                                      double error_chance, enum tune_demand demand);
+static enum tune_verdict compare(struct tune_interval interval, double most);
+static uint64_t violations_of(const struct tune_entrant *entrant);
+static int objective_order(const struct tune_entrant *one, const struct tune_entrant *other,
+                           enum tune_figure figure, double error_chance);
+static int mean_order(const struct tune_entrant *one, const struct tune_entrant *other,
+                      enum tune_figure figure);
+
+struct tune_sample tune_figures_of(const struct tune_entrant *entrant, enum tune_figure figure)
+{
+    struct tune_sample sample = {0};
+    for (uint32_t i = 0; i < entrant->seeds; i++) {
+        if (!isnan(entrant->seen[i].figures[figure]))
+            tune_sample_add(&sample, entrant->seen[i].figures[figure]);
+    }
+    return sample;
+}
+
+double tune_mean_of(const struct tune_entrant *entrant, enum tune_figure figure)
+{
+    struct tune_sample sample = tune_figures_of(entrant, figure);
+    return sample.count == 0 ? (double)NAN : sample.mean;
+}
+
+struct tune_interval tune_over_interval(const struct tune_entrant *entrant, double error_chance)
+{
+    uint64_t hits = 0, count = 0;
+    for (uint32_t i = 0; i < entrant->seeds; i++) {
+        hits += entrant->seen[i].over;
+        count += entrant->seen[i].partitions;
+    }
+    struct tune_interval interval = share_interval(entrant, TUNE_OVER, hits, count, error_chance);
+    if (entrant->has_law)
+        interval.high = fmin(interval.high, entrant->law_share);
+    interval.low = fmin(interval.low, interval.high);
+    return interval;
+}
+
+struct tune_interval tune_tiny_interval(const struct tune_entrant *entrant, double error_chance)
+{
+    uint64_t hits = 0, count = 0;
+    for (uint32_t i = 0; i < entrant->seeds; i++) {
+        hits += entrant->seen[i].tiny;
+        count += entrant->seen[i].closed;
+    }
+    return share_interval(entrant, TUNE_TINY, hits, count, error_chance);
+}
+
+enum tune_verdict tune_judge(const struct tune_entrant *entrant, const struct lab_tune *terms,
+                             double error_chance, enum tune_demand *demand)
+{
+    enum tune_verdict verdict = TUNE_VERDICT_HOLDS;
+    for (int i = 0; i < TUNE_DEMAND_COUNT; i++) {
+        enum tune_verdict part = judge_demand(entrant, terms, error_chance, (enum tune_demand)i);
+        if (part < verdict) {
+            verdict = part;
+            *demand = (enum tune_demand)i;
+        }
+    }
+    return verdict;
+}
+
+bool tune_is_within(const struct tune_entrant *entrant, const struct lab_tune *terms,
+                    enum tune_demand *demand)
+{
+    *demand = TUNE_FINDABLE;
+    if (violations_of(entrant) > 0)
+        return false;
+    *demand = TUNE_IN_LIMITS;
+    if (tune_mean_of(entrant, TUNE_OVER) > terms->risk)
+        return false;
+    *demand = TUNE_NOT_TINY;
+    if (terms->tiny >= 0 && tune_mean_of(entrant, TUNE_TINY) > terms->tiny)
+        return false;
+    *demand = TUNE_FEW_PER_READ;
+    return !(terms->partitions_per_read > 0 &&
+             tune_mean_of(entrant, TUNE_PER_READ_P99) > terms->partitions_per_read);
+}
+
+bool tune_dominates(const struct tune_entrant *one, const struct tune_entrant *other, double error_chance)
+{
+    /* The means first: they are quick, and settle most pairs. */
+    if (!tune_is_better(one, other))
+        return false;
+    bool is_better = false;
+    for (int i = 0; i < TUNE_OBJECTIVES; i++) {
+        int order = objective_order(one, other, (enum tune_figure)i, error_chance);
+        if (order > 0)
+            return false;
+        is_better |= order < 0;
+    }
+    return is_better;
+}
+
+bool tune_is_better(const struct tune_entrant *one, const struct tune_entrant *other)
+{
+    bool is_better = false;
+    for (int i = 0; i < TUNE_OBJECTIVES; i++) {
+        int order = mean_order(one, other, (enum tune_figure)i);
+        if (order > 0)
+            return false;
+        is_better |= order < 0;
+    }
+    return is_better;
+}
+
+/* Both ways to look at it, and of their ends the outer ones. */
+static struct tune_interval share_interval(const struct tune_entrant *entrant, enum tune_figure figure,
+                                           uint64_t hits, uint64_t count, double error_chance)
+{
+    struct tune_sample shares = tune_figures_of(entrant, figure);
+    if (entrant->is_fixed && shares.count > 0)
+        return (struct tune_interval){shares.mean, shares.mean};
+    if (count == 0)
+        return (struct tune_interval){0, 1};
+    struct tune_interval mean = tune_sample_mean_interval(&shares, 1 - 2 * error_chance);
+    return (struct tune_interval){
+        fmax(0, fmin(mean.low, tune_share_least(hits, count, 1 - error_chance))),
+        fmin(1, fmax(mean.high, tune_share_most(hits, count, 1 - error_chance))),
+    };
+}
+
+static enum tune_verdict judge_demand(const struct tune_entrant *entrant, const struct lab_tune *terms,
+                                      double error_chance, enum tune_demand demand)
+{
+    struct tune_sample per_read;
+    switch (demand) {
+    case TUNE_IN_LIMITS:
+        return compare(tune_over_interval(entrant, error_chance), terms->risk);
+    case TUNE_NOT_TINY:
+        if (terms->tiny < 0 || tune_figures_of(entrant, TUNE_TINY).count == 0)
+            return TUNE_VERDICT_HOLDS;
+        return compare(tune_tiny_interval(entrant, error_chance), terms->tiny);
+    case TUNE_FEW_PER_READ:
+        per_read = tune_figures_of(entrant, TUNE_PER_READ_P99);
+        if (terms->partitions_per_read == 0 || per_read.count == 0)
+            return TUNE_VERDICT_HOLDS;
+        if (entrant->is_fixed)
+            return compare((struct tune_interval){per_read.mean, per_read.mean}, terms->partitions_per_read);
+        return compare(tune_sample_mean_interval(&per_read, 1 - 2 * error_chance),
+                       terms->partitions_per_read);
+    case TUNE_FINDABLE:
+        /* One row that no reader finds is one too many: that is no matter of shares. */
+        return violations_of(entrant) > 0 ? TUNE_VERDICT_FAILS : TUNE_VERDICT_HOLDS;
+    case TUNE_DEMAND_COUNT:
+        break;
+    }
+    return TUNE_VERDICT_HOLDS;
+}
+
+static enum tune_verdict compare(struct tune_interval interval, double most)
+{
+    return interval.low > most     ? TUNE_VERDICT_FAILS
+           : interval.high <= most ? TUNE_VERDICT_HOLDS
+                                   : TUNE_VERDICT_OPEN;
+}
+
+static uint64_t violations_of(const struct tune_entrant *entrant)
+{
+    uint64_t violations = 0;
+    for (uint32_t i = 0; i < entrant->seeds; i++)
+        violations += entrant->seen[i].violations;
+    return violations;
+}
+
+/* -1: the first is better, 0: equal on every seed, 1: that is not shown. */
+static int objective_order(const struct tune_entrant *one, const struct tune_entrant *other,
+                           enum tune_figure figure, double error_chance)
+{
+    struct tune_sample differences = {0};
+    uint32_t seeds = one->seeds < other->seeds ? one->seeds : other->seeds, neither = 0, lacks = 0;
+    for (uint32_t i = 0; i < seeds; i++) {
+        double mine = one->seen[i].figures[figure], its = other->seen[i].figures[figure];
+        if (isnan(mine) && isnan(its))
+            neither++;
+        else if (isnan(mine))
+            return 1;
+        else if (isnan(its))
+            lacks++;
+        else
+            tune_sample_add(&differences, its - mine);
+    }
+    if (neither == seeds)
+        return 0;
+    if (lacks == seeds)
+        return -1;
+    if (differences.count != seeds)
+        return 1;
+    if (differences.least == 0 && differences.most == 0)
+        return 0;
+    return differences.mean > 0 && tune_sample_p_value(&differences) / 2 <= error_chance ? -1 : 1;
+}
+
+static int mean_order(const struct tune_entrant *one, const struct tune_entrant *other,
+                      enum tune_figure figure)
+{
+    double mine = tune_mean_of(one, figure), its = tune_mean_of(other, figure);
+    if (isnan(mine) || isnan(its))
+        return isnan(mine) - isnan(its);
+    return (mine > its) - (mine < its);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+
+#include "kernel/time.h"
+#include "tune/contest.h"
+#include "tune/search.h"
+#include "tune/weighted.h"
+
+/* Beyond this threshold the spread, below 3 %, buys nothing more. */
+#define THRESHOLD_MOST 1000u
+/* Of windows, those are tried that are up to so many times too short for the busiest key's mean rate. */
+#define WINDOW_ROOM 100.0
+#define HASH_MOST   65536.0
+
+static size_t climb_probabilistic(const struct tune_contest *contest, const struct bk_strategy *template,
+                                  struct bk_strategy *out);
+static size_t climb_weighted(const struct tune_contest *contest, const struct bk_strategy *template,
+                             struct bk_strategy *out);
+static size_t climb_time(const struct tune_contest *contest, const struct bk_strategy *template,
+                         struct bk_strategy *out);
+static size_t climb_count(const struct tune_contest *contest, const struct bk_strategy *template,
+                          struct bk_strategy *out);
+static size_t climb_hash(const struct tune_contest *contest, struct bk_strategy *out);
+static uint64_t bytes_that_hold(uint64_t threshold, uint64_t limit, double risk);
+static uint64_t round_down(uint64_t value, unsigned digits);
+
+size_t tune_ladder(const struct tune_contest *contest, const struct bk_strategy *template,
+                   struct bk_strategy *out)
+{
+    switch (template->kind) {
+    case BK_NONE:
+        return bk_strategy_none(out) == BK_OK;
+    case BK_TIME:
+        return climb_time(contest, template, out);
+    case BK_COUNT:
+        return climb_count(contest, template, out);
+    case BK_PROBABILISTIC:
+        return climb_probabilistic(contest, template, out);
+    case BK_WEIGHTED:
+        return climb_weighted(contest, template, out);
+    case BK_HASH:
+        return climb_hash(contest, out);
+    case BK_KIND_COUNT:
+        break;
+    }
+    return 0;
+}
+
+/* For each number of bits the largest threshold that the law allows, and fractions of it: they leave room for
+ * what the law does not know. And the first bits too many, which the law refuses. */
+static size_t climb_probabilistic(const struct tune_contest *contest, const struct bk_strategy *template,
+                                  struct bk_strategy *out)
+{
+    static const double parts[] = {1, 0.75, 0.5, 0.25};
+    const struct tune_goal goal = {.rows_max =
+                                       (uint64_t)fmin(contest->rows.limit_rows, (double)TUNE_ROWS_MAX),
+                                   .risk = contest->race.terms.risk};
+    size_t count = 0;
+    bool is_over = false;
+    for (uint32_t bits = BK_BITS_MAX + 1; bits-- > 0;) {
+        uint64_t most = tune_fit_thresholds(&goal, UINT64_C(1) << bits).last, before = 0;
+        if (most == 0) {
+            is_over = true;
+            continue;
+        }
+        if (is_over && count == 0 && bk_strategy_probabilistic(bits + 1, 1, &out[count]) == BK_OK)
+            out[count++].max_age_ns = template->max_age_ns;
+        for (size_t i = 0; i < sizeof parts / sizeof *parts && count < TUNE_LADDER_MAX; i++) {
+            uint64_t threshold = (uint64_t)ceil((double)most * parts[i]);
+            if (threshold == before)
+                continue;
+            before = threshold;
+            if (bk_strategy_probabilistic(bits, threshold, &out[count]) == BK_OK)
+                out[count++].max_age_ns = template->max_age_ns;
+        }
+        if (most > THRESHOLD_MOST)
+            break;
+    }
+    return count;
+}
+
+/* Bytes for thresholds of powers of two, as the law of rows of any sizes allows, and half of them. */
+static size_t climb_weighted(const struct tune_contest *contest, const struct bk_strategy *template,
+                             struct bk_strategy *out)
+{
+    size_t count = 0;
+    uint64_t limit = (uint64_t)fmin(contest->rows.limit_rows * contest->rows.mean_bytes, 1e15);
+    for (uint64_t threshold = 1; threshold <= THRESHOLD_MOST; threshold *= 2) {
+        uint64_t most = round_down(bytes_that_hold(threshold, limit, contest->race.terms.risk), 2);
+        for (uint64_t part = 1; part <= 2; part++) {
+            uint64_t bytes = most / part;
+            if (bytes > 0 && count < TUNE_LADDER_MAX &&
+                bk_strategy_weighted(bytes, threshold, &out[count]) == BK_OK)
+                out[count++].max_age_ns = template->max_age_ns;
+        }
+    }
+    return count;
+}
+
+/* Windows that people use, from the longest that the run has room for. */
+static size_t climb_time(const struct tune_contest *contest, const struct bk_strategy *template,
+                         struct bk_strategy *out)
+{
+    static const int64_t windows_ns[] = {30 * SIM_DAY,    14 * SIM_DAY,    10 * SIM_DAY,   7 * SIM_DAY,
+                                         5 * SIM_DAY,     3 * SIM_DAY,     2 * SIM_DAY,    SIM_DAY,
+                                         12 * SIM_HOUR,   6 * SIM_HOUR,    3 * SIM_HOUR,   SIM_HOUR,
+                                         30 * SIM_MINUTE, 15 * SIM_MINUTE, 5 * SIM_MINUTE, SIM_MINUTE};
+    size_t count = 0;
+    double full_ns =
+        (double)contest->rows.lasts_ns * contest->rows.limit_rows / (double)contest->rows.busiest_rows;
+    for (size_t i = 0; i < sizeof windows_ns / sizeof *windows_ns; i++) {
+        if (windows_ns[i] > contest->rows.lasts_ns || (double)windows_ns[i] * WINDOW_ROOM < full_ns)
+            continue;
+        int64_t epoch_ns = template->of.time.calendar == BK_CALENDAR_NONE ? template->of.time.epoch_ns : 0;
+        if (bk_strategy_time(windows_ns[i], epoch_ns, &out[count]) == BK_OK)
+            count++;
+    }
+    return count;
+}
+
+static size_t climb_count(const struct tune_contest *contest, const struct bk_strategy *template,
+                          struct bk_strategy *out)
+{
+    static const double parts[] = {1, 0.9, 0.75, 0.5, 0.25, 0.1};
+    size_t count = 0;
+    uint64_t before = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        uint64_t rows = (uint64_t)fmin(contest->rows.limit_rows * parts[i], 1e15);
+        if (i > 0)
+            rows = round_down(rows, 2);
+        if (rows == 0 || rows == before || bk_strategy_count(rows, &out[count]) != BK_OK)
+            continue;
+        before = rows;
+        out[count++].max_age_ns = template->max_age_ns;
+    }
+    return count;
+}
+
+/* Powers of two about the number that the busiest key's rows need. */
+static size_t climb_hash(const struct tune_contest *contest, struct bk_strategy *out)
+{
+    size_t count = 0;
+    double needed = (double)contest->rows.busiest_rows / contest->rows.limit_rows, buckets = 1;
+    while (buckets < needed && buckets < HASH_MOST)
+        buckets *= 2;
+    for (double more = buckets; more <= 4 * buckets && more <= HASH_MOST; more *= 2) {
+        if (bk_strategy_hash((uint32_t)more, &out[count]) == BK_OK)
+            count++;
+    }
+    return count;
+}
+
+/* The most bytes an increment with which partitions stay within the limit but for the risk. */
+static uint64_t bytes_that_hold(uint64_t threshold, uint64_t limit, double risk)
+{
+    uint64_t low = 0, high = limit + 1;
+    while (high - low > 1) {
+        const struct tune_weighted law = {
+            .bytes = low + (high - low) / 2, .threshold = threshold, .row_bytes = 1};
+        if (tune_weighted_above_most(&law, limit) <= risk)
+            low = law.bytes;
+        else
+            high = law.bytes;
+    }
+    return low;
+}
+
+static uint64_t round_down(uint64_t value, unsigned digits)
+{
+    uint64_t unit = 1, most = 1;
+    for (unsigned i = 0; i < digits; i++)
+        most *= 10;
+    while (value / unit >= most)
+        unit *= 10;
+    return value / unit * unit;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The winner and the best of each other kind again, at higher rates. */
+#include <stdlib.h>
+
+#include "tune/contest.h"
+
+static const double factors[TUNE_MARGIN_STEPS] = {1.5, 2, 3, 5, 10};
+
+static size_t choose(const struct tune_contest *contest, size_t *out);
+/* Whether so many above a limit are no more than chance brings at the risk itself. */
+static bool is_chance(const struct tune_contest *contest, const struct tune_seen *seen);
+static bool work(void *context, uint64_t job, struct lab_progress *progress, void **made,
+                 struct sim_error *error);
+static bool take(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error);
+
+struct trial {
+    struct tune_contest *contest;
+    struct lab_progress *progress;
+    uint32_t threads_each;
+};
+
+bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
+                  struct sim_error *error)
+{
+    size_t chosen[BK_KIND_COUNT];
+    /* A trace comes at the rate that it has. */
+    if (contest->scenario->trace_path != NULL)
+        return true;
+    size_t count = choose(contest, chosen);
+    contest->margins = calloc(count, sizeof *contest->margins);
+    if (contest->margins == NULL)
+        return sim_fail_memory(error);
+    contest->margin_count = count;
+    for (size_t i = 0; i < count; i++)
+        contest->margins[i].entrant = chosen[i];
+    struct lab_progress unseen = {0}, inner = {.parent = progress};
+    struct trial trial = {.contest = contest,
+                          .progress = progress != NULL ? progress : &unseen,
+                          .threads_each = threads > TUNE_MARGIN_STEPS ? threads / TUNE_MARGIN_STEPS : 1};
+    const struct lab_crew crew = {
+        .context = &trial, .count = TUNE_MARGIN_STEPS, .work = work, .take = take, .drop = free};
+    uint64_t taken;
+    trial.progress->total = trial.progress->done + crew.count;
+    bool is_fine = lab_crew_run(&crew, threads, &inner, &taken, error);
+    if (is_fine && lab_is_stopped(progress))
+        return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
+    return is_fine;
+}
+
+/* The winner, and of each other kind the cheapest that holds. */
+static size_t choose(const struct tune_contest *contest, size_t *out)
+{
+    const struct tune_race *race = &contest->race;
+    enum bk_kind winner = race->entrants[race->recommended].strategy.strategy.kind;
+    size_t count = 0;
+    out[count++] = race->recommended;
+    for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++) {
+        size_t best = SIZE_MAX;
+        for (size_t i = 0; i < race->count && kind != winner; i++) {
+            const struct tune_entrant *entrant = &race->entrants[i];
+            bool holds = entrant->status == TUNE_HOLDS || entrant->status == TUNE_FRONT ||
+                         (entrant->status == TUNE_UNSURE && !race->is_shown);
+            if (entrant->strategy.strategy.kind == kind && holds &&
+                (best == SIZE_MAX || tune_is_cheaper(entrant, &race->entrants[best])))
+                best = i;
+        }
+        if (best != SIZE_MAX)
+            out[count++] = best;
+    }
+    return count;
+}
+
+static bool is_chance(const struct tune_contest *contest, const struct tune_seen *seen)
+{
+    double confidence = 1 - (1 - contest->race.terms.confidence) / 2;
+    return tune_share_least(seen->over, seen->partitions, confidence) <= contest->race.terms.risk;
+}
+
+/* The highest rate takes longest, so it is run first. */
+static bool work(void *context, uint64_t job, struct lab_progress *progress, void **made,
+                 struct sim_error *error)
+{
+    const struct trial *trial = context;
+    const struct tune_contest *contest = trial->contest;
+    struct lab_strategy strategies[BK_KIND_COUNT];
+    struct lab_scenario scenario;
+    struct lab_result *result = NULL;
+    struct lab_progress inner = {.parent = progress};
+    for (size_t i = 0; i < contest->margin_count; i++)
+        strategies[i] = contest->race.entrants[contest->margins[i].entrant].strategy;
+    tune_scenario_of(contest->scenario, strategies, contest->margin_count, contest->scenario->seed,
+                     factors[TUNE_MARGIN_STEPS - 1 - job], &scenario);
+    struct tune_seen *seen = calloc(contest->margin_count, sizeof *seen);
+    if (seen == NULL)
+        return sim_fail_memory(error);
+    *made = seen;
+    bool is_fine = lab_run(&scenario, trial->threads_each, &inner, &result, error);
+    for (size_t i = 0; is_fine && i < contest->margin_count; i++)
+        is_fine = tune_see(&result->strategies[i], contest->race.terms.risk, &seen[i], error);
+    lab_result_destroy(result);
+    return is_fine;
+}
+
+static bool take(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error)
+{
+    const struct trial *trial = context;
+    const struct tune_contest *contest = trial->contest;
+    struct tune_seen *seen = made;
+    (void)is_enough;
+    (void)error;
+    for (size_t i = 0; i < contest->margin_count; i++) {
+        struct tune_margin_step *step = &contest->margins[i].steps[TUNE_MARGIN_STEPS - 1 - job];
+        struct tune_entrant alone = contest->race.entrants[contest->margins[i].entrant];
+        alone.seen = &seen[i];
+        alone.seeds = 1;
+        *step = (struct tune_margin_step){.factor = factors[TUNE_MARGIN_STEPS - 1 - job], .seen = seen[i]};
+        step->holds = tune_is_within(&alone, &contest->race.terms, &step->failed) ||
+                      (step->failed == TUNE_IN_LIMITS && is_chance(contest, &seen[i]));
+    }
+    free(made);
+    trial->progress->done++;
+    return true;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/contest.h"
+
+static double figure(const struct lab_metrics *metrics, const char *name);
+static uint64_t whole(const struct lab_metrics *metrics, const char *name);
+static double share(double part, double all);
+static bool see_sizes(const struct lab_histogram *closed, const struct lab_histogram *open, double risk,
+                      uint64_t *at_risk, uint64_t *most);
+
+bool tune_watch_lab(void *context, const struct tune_entrant *const *entrants, size_t count,
+                    uint32_t seed_index, uint32_t threads, struct lab_progress *progress,
+                    struct tune_seen *out, struct sim_error *error)
+{
+    const struct tune_contest *contest = context;
+    struct lab_strategy *strategies = calloc(count, sizeof *strategies);
+    struct lab_scenario scenario;
+    struct lab_result *result = NULL;
+    struct lab_progress inner = {.parent = progress};
+    if (strategies == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < count; i++)
+        strategies[i] = entrants[i]->strategy;
+    tune_scenario_of(contest->scenario, strategies, count, contest->scenario->seed + seed_index, 1,
+                     &scenario);
+    bool is_fine = lab_run(&scenario, threads, &inner, &result, error);
+    for (size_t i = 0; is_fine && i < count; i++)
+        is_fine = tune_see(&result->strategies[i], contest->race.terms.risk, &out[i], error);
+    lab_result_destroy(result);
+    free(strategies);
+    return is_fine;
+}
+
+void tune_scenario_of(const struct lab_scenario *scenario, struct lab_strategy *strategies, size_t count,
+                      uint64_t seed, double factor, struct lab_scenario *out)
+{
+    *out = *scenario;
+    out->strategies = strategies;
+    out->strategy_count = count;
+    out->observed_count = 0;
+    out->expects = NULL;
+    out->expect_count = 0;
+    out->seed = out->workload.seed = out->network.seed = seed;
+    out->workload.rate_per_s *= factor;
+}
+
+bool tune_see(const struct lab_strategy_result *result, double risk, struct tune_seen *out,
+              struct sim_error *error)
+{
+    const struct lab_metrics *metrics = &result->metrics;
+    *out = (struct tune_seen){
+        .partitions = whole(metrics, "partitions.total"),
+        .closed = whole(metrics, "partitions.closed"),
+        .over = whole(metrics, "partitions.over_limit"),
+        .over_rows = whole(metrics, "partitions.over_limit_rows"),
+        .over_bytes = whole(metrics, "partitions.over_limit_bytes"),
+        .tiny = whole(metrics, "partitions.tiny"),
+        .violations =
+            whole(metrics, "oracle.findable.violations") + whole(metrics, "oracle.newest.violations"),
+    };
+    double *figures = out->figures;
+    figures[TUNE_OPS] = figure(metrics, "writes.extra_ops_per_1000_rows");
+    figures[TUNE_SPREAD] = share(figure(metrics, "partitions.closed.rows.stddev"),
+                                 figure(metrics, "partitions.closed.rows.mean"));
+    figures[TUNE_PER_READ] = figure(metrics, "reads.partitions_per_read.mean");
+    figures[TUNE_PER_READ_P99] = figure(metrics, "reads.partitions_per_read.p99");
+    figures[TUNE_P99_BYTES] = figure(metrics, "partitions.all.bytes.p99");
+    figures[TUNE_OVER] = share((double)out->over, (double)out->partitions);
+    figures[TUNE_TINY] = share((double)out->tiny, (double)out->closed);
+    double asked = figures[TUNE_PER_READ] * figure(metrics, "reads.count");
+    double asked_per_1000 = share(1000 * asked, figure(metrics, "writes.rows"));
+    figures[TUNE_COST] = figures[TUNE_OPS] + (isnan(asked_per_1000) ? 0 : asked_per_1000);
+    return (see_sizes(&result->closed_rows, &result->open_rows, risk, &out->rows_at_risk, &out->rows_most) &&
+            see_sizes(&result->closed_bytes, &result->open_bytes, risk, &out->bytes_at_risk,
+                      &out->bytes_most)) ||
+           sim_fail_memory(error);
+}
+
+static double figure(const struct lab_metrics *metrics, const char *name)
+{
+    const struct lab_metric *metric = lab_metrics_find(metrics, name);
+    return metric == NULL ? (double)NAN : metric->value;
+}
+
+/* 0 where there is none. */
+static uint64_t whole(const struct lab_metrics *metrics, const char *name)
+{
+    const struct lab_metric *metric = lab_metrics_find(metrics, name);
+    return metric == NULL ? 0 : (uint64_t)metric->value;
+}
+
+static double share(double part, double all)
+{
+    return all > 0 ? part / all : (double)NAN;
+}
+
+/* Both histograms together, from the largest size down until more than the risk is above. */
+static bool see_sizes(const struct lab_histogram *closed, const struct lab_histogram *open, double risk,
+                      uint64_t *at_risk, uint64_t *most)
+{
+    struct lab_histogram all;
+    size_t count;
+    lab_histogram_init(&all);
+    lab_histogram_merge(&all, closed);
+    lab_histogram_merge(&all, open);
+    struct lab_bin *bins = lab_histogram_sorted(&all, &count);
+    bool is_fine = !all.out_of_memory && (bins != NULL || all.count == 0);
+    *most = *at_risk = all.most;
+    double above = 0;
+    for (size_t i = count; is_fine && i-- > 0;) {
+        if (above > risk * (double)all.count)
+            break;
+        *at_risk = bins[i].size < all.most ? bins[i].size : all.most;
+        above += (double)bins[i].count;
+    }
+    free(bins);
+    lab_histogram_clear(&all);
+    return is_fine;
+}

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Aim: `tune SCENARIO` recommends a setting that holds, says so in a table that fits, keeps it in the database, and
+names what binds when nothing holds.
+Method: a scenario of some ten thousand rows; what is recommended is run again by `run` and judged by hand."""
+import json
+import os
+import signal
+import sqlite3
+import time
+import unittest
+
+from program import ProgramTest
+
+SMALL = """\
+name: small
+seed: 7
+duration: 2d
+keys: {count: 30, popularity: {zipf: 0.8}}
+arrivals: {rate: 0.5/s, bursts: {on: 10m, off: 1h, factor: 10}}
+row: {bytes: {lognormal: {mean: 300, sigma: 0.8}}, cells: 3}
+reads: {latest: {rows: 20, rate: 0.02/s}}
+limits: {partition_rows: 1000, partition_bytes: 250KB, tiny_rows: 24}
+tune: {risk: 2%, seeds: 4}
+strategies:
+  - time: {window: 1d, label: mine}
+  - probabilistic: {bits: 4, threshold: 20}
+"""
+STATUSES = {"recommended", "front", "holds", "unsure", "dominated", "fails", "refused"}
+OBJECTIVES = ["writes.extra_ops_per_1000_rows", "partitions.closed.rows.spread", "reads.partitions_per_read.mean",
+              "partitions.all.bytes.p99"]
+
+
+class TuneScenarioTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("small.yaml", SMALL)
+
+    def tune(self, *arguments):
+        return self.good_json("tune", "small.yaml", "--json", "--no-charts", *arguments)
+
+    def test_tune_recommends_the_cheapest_that_holds(self):
+        answer = self.tune()
+        self.assertEqual(list(answer), ["scenario", "seed", "risk", "asked", "candidates", "front", "recommended", "why",
+                                        "notes", "margin", "run"])
+        self.assertEqual((answer["scenario"], answer["seed"], answer["risk"]), ("small", 7, 0.02))
+        best = answer["recommended"]
+        by_label = {each["label"]: each for each in answer["candidates"]}
+        self.assertEqual(len(by_label), len(answer["candidates"]))
+        self.assertEqual({each["status"] for each in by_label.values()} - STATUSES, set())
+        self.assertEqual(by_label[best["label"]]["status"], "recommended")
+        self.assertTrue(best["is_shown"])
+        self.assertIn(best["label"], answer["front"])
+        holding = [each for each in by_label.values() if each["status"] in ("recommended", "front", "holds")]
+        for each in holding:
+            over = each["metrics"]["partitions.over_limit.share"]
+            self.assertLessEqual(over["high"], 0.02)
+            self.assertLessEqual(over["low"], over["mean"])
+            if not each["grows"]:
+                self.assertLessEqual(best["metrics"]["cost_per_1000_rows"]["mean"],
+                                     each["metrics"]["cost_per_1000_rows"]["mean"])
+        self.assertEqual(by_label["mine"]["status"], "fails")
+        self.assertEqual(by_label["mine"]["fails_by"], "limits")
+        self.assertTrue(by_label["mine"]["own"])
+        self.assertIn(best["label"] + " is the cheapest that holds", answer["why"])
+
+    def test_front_is_what_no_other_beats(self):
+        answer = self.tune()
+
+        def figures(each):
+            return [each["metrics"].get(name, {"mean": float("inf")})["mean"] for name in OBJECTIVES]
+
+        holding = [each for each in answer["candidates"]
+                   if each["status"] in ("recommended", "front", "holds") and not each["grows"]]
+        front = [each["label"] for each in holding
+                 if not any(all(a <= b for a, b in zip(figures(other), figures(each))) and
+                            figures(other) != figures(each) for other in holding)]
+        self.assertEqual(answer["front"], front)
+
+    def test_recommended_holds_when_it_is_run(self):
+        answer = self.tune()
+        shares = []
+        for seed in range(7, 11):
+            run = self.good_json("run", "small.yaml", "--json", "--no-charts", "--seed", str(seed), "--set",
+                                 "strategies=[{" + answer["recommended"]["yaml"] + "}]")
+            metrics = run["strategies"][0]["metrics"]
+            shares.append(metrics["partitions.over_limit"] / metrics["partitions.total"])
+        share = answer["recommended"]["metrics"]["partitions.over_limit.share"]
+        self.assertAlmostEqual(sum(shares) / 4, share["mean"], places=12)
+        self.assertLessEqual(share["mean"], 0.02)
+
+    def test_answer_does_not_depend_on_jobs_and_is_stored(self):
+        answers = [self.tune("--jobs", jobs, "--db", jobs + ".db") for jobs in ["1", "3"]]
+        self.assertEqual(answers[0], answers[1])
+        database = sqlite3.connect(os.path.join(self.folder, "1.db"))
+        self.addCleanup(database.close)
+        stored = database.execute("SELECT run, answer FROM tune").fetchall()
+        self.assertEqual([(run, json.loads(answer)) for run, answer in stored],
+                         [(1, {name: answers[0][name] for name in answers[0] if name != "run"})])
+        labels = [row[0] for row in database.execute("SELECT label FROM strategy ORDER BY position")]
+        self.assertEqual(labels[0], answers[0]["recommended"]["label"])
+        self.assertEqual(set(labels), set(answers[0]["front"]) | {"mine", "probabilistic"})
+        self.assertIn("same digest", self.good("replay", "1", "--db", "1.db"))
+
+    def test_table_fits_and_names_all_that_matters(self):
+        out = self.good("tune", "small.yaml", "--quiet", "--out", "x")
+        for line in out.split("strategies:")[0].splitlines():
+            self.assertLessEqual(len(line), 80, line)
+        self.assertNotIn("\033", out)
+        for piece in [r"\n\*\S+ .* recommended\n", r"\n mine .* fails\n", r"is the cheapest that holds", r"still holds",
+                      r"\nstrategies:\n  - \w+: \{.*\}\n",
+                      r"\nrun 1 in bucketlab\.db, seed 7, digest [0-9a-f]{16}, \d+\.\d s\n\Z"]:
+            self.assertRegex(out, piece)
+        self.assertTrue(os.path.exists(os.path.join(self.folder, "x", "small-partitions-rows.png")))
+
+    def test_impossible_limits_name_the_nearest_and_a_cure_that_works(self):
+        base = ["tune", "small.yaml", "--quiet", "--no-charts", "--set", "tune.strategies=[time]", "--set",
+                "tune.seeds=3", "--set", "limits={partition_rows: 5}"]
+        line = self.bad(1, *base)
+        self.assertRegex(line, r"small\.yaml: no setting holds: with mine-\w+, the nearest, [\d.]+ % of "
+                               r"partitions pass 5 rows; raise partition_rows to \d+, or risk to [\d.]+%\Z")
+        rows = line.split("partition_rows to ")[1].split(",")[0]
+        risk = line.split("risk to ")[1]
+        self.good(*base, "--set", "limits.partition_rows=" + rows)
+        self.good(*base, "--risk", risk)
+        self.assertEqual(self.files(), ["bucketlab.db", "small.yaml"])
+
+    def test_other_demands_bind_too(self):
+        line = self.bad(1, "tune", "small.yaml", "--quiet", "--no-charts", "--set",
+                        "tune={strategies: [time], seeds: 3, risk: 50%, tiny: 0%}", "--set", "limits.tiny_rows=100000")
+        self.assertRegex(line, r"% of closed partitions are tiny; raise tune\.tiny to [\d.]+%")
+
+    def test_bad_use_is_told(self):
+        cases = [
+            (["--rows", "1..2"], "bucketlab: --rows is of 'tune' without a scenario; a scenario has its limits under "
+                                 "'limits'"),
+            (["--risk", "60%"], "bucketlab: --risk 60%: out of range; give a share above 0 and at most 0.5, for example "
+                                "0.001 or 0.1%"),
+            (["--seeds", "1"], "bucketlab: --seeds 1: out of range; give a whole number from 2 to 1000"),
+            (["--set", "limits=null", "--set", "tune=null"],
+             "small.yaml: no limit to tune for; add limits: {partition_bytes: 100MB}, or --set "
+             "limits.partition_rows=100000"),
+        ]
+        for arguments, line in cases:
+            self.assertEqual(self.bad(2, "tune", "small.yaml", *arguments), line)
+        self.assertEqual(self.bad(2, "tune", "--seeds", "3"),
+                         "bucketlab: --seeds is of 'tune SCENARIO'; name one, or leave this out")
+        self.assertEqual(self.files(), ["small.yaml"])
+
+    def test_interrupt_leaves_nothing(self):
+        process = self.start("tune", "small.yaml", "--set", "arrivals.rate=200/s", "--quiet", "--no-charts")
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out, err.decode()), (130, b"", "interrupted; nothing was stored\n"))
+        self.assertEqual(self.files(), ["small.yaml"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: settings enter a race as the scenario and the law say; the lab's race recommends what all settings
+ * with all seeds recommend; a strategy written out is read again as the same one. Method: small scenarios,
+ * run both ways. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tune/contest.h"
+#include "tune/strategy_text.h"
+
+#define HEAD                                                                                                 \
+    "duration: 2d\nkeys: {count: 30, popularity: {zipf: 0.8}}\n"                                             \
+    "arrivals: {rate: 0.5/s, bursts: {on: 10m, off: 1h, factor: 10}}\n"                                      \
+    "reads: {latest: {rows: 20, rate: 0.01/s}}\n"
+
+static struct lab_scenario *parse(const char *text)
+{
+    struct lab_scenario *scenario;
+    struct sim_error error = {0};
+    if (!lab_scenario_parse("x.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error))
+        fail_msg("%s", error.text);
+    return scenario;
+}
+
+static void begin(struct tune_contest *contest, const struct lab_scenario *scenario)
+{
+    struct sim_error error = {0};
+    if (!tune_contest_begin(contest, scenario, &scenario->tune, 2, NULL, &error))
+        fail_msg("%s", error.text);
+}
+
+static void run(struct tune_contest *contest)
+{
+    struct sim_error error = {0};
+    if (!tune_contest_run(contest, 2, NULL, &error))
+        fail_msg("%s", error.text);
+}
+
+static const struct tune_entrant *find(const struct tune_contest *contest, const char *label)
+{
+    for (size_t i = 0; i < contest->race.count; i++) {
+        if (strcmp(contest->race.entrants[i].strategy.label, label) == 0)
+            return &contest->race.entrants[i];
+    }
+    return NULL;
+}
+
+static void test_race_in_the_lab_recommends_what_all_seeds_do(void **state)
+{
+    static const char *const limits[] = {
+        "limits: {partition_rows: 1000}\ntune: {seeds: 6, risk: 2%}\n",
+        "row: {bytes: {lognormal: {mean: 300, sigma: 1}}}\nlimits: {partition_bytes: 300KB}\n"
+        "tune: {seeds: 6, risk: 2%}\n",
+        "limits: {partition_rows: 3000, tiny_rows: 50}\ntune: {seeds: 6, risk: 1%, tiny: 1%}\n"};
+    (void)state;
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        char text[1024];
+        struct tune_contest race, all;
+        uint64_t runs = 0, all_runs = 0;
+        snprintf(text, sizeof text, HEAD "%sstrategies: [time: {window: 6h}]\n", limits[i]);
+        struct lab_scenario *scenario = parse(text);
+        begin(&race, scenario);
+        run(&race);
+        begin(&all, scenario);
+        all.race.drops = false;
+        run(&all);
+        assert_int_not_equal(all.race.recommended, SIZE_MAX);
+        assert_int_equal(race.race.recommended, all.race.recommended);
+        for (size_t j = 0; j < race.race.count; j++) {
+            runs += race.race.entrants[j].seeds;
+            all_runs += all.race.entrants[j].seeds;
+        }
+        assert_true(runs < all_runs);
+        tune_contest_clear(&race);
+        tune_contest_clear(&all);
+        lab_scenario_destroy(scenario);
+    }
+}
+
+/* Limits in rows alone: the law knows all of probabilistic and count. */
+static void test_law_of_entrants_refuses_and_shows(void **state)
+{
+    (void)state;
+    struct tune_contest contest;
+    struct lab_scenario *scenario =
+        parse(HEAD "limits: {partition_rows: 2000}\nstrategies:\n"
+                   "  - probabilistic: {bits: 10, threshold: 4, label: wild}\n"
+                   "  - probabilistic: {bits: 4, threshold: 40, label: tame}\n"
+                   "  - probabilistic: {bits: 10, threshold: 4, max_age: 1d, label: aged}\n"
+                   "  - count: {rows: 2001, label: over}\n  - count: {rows: 2000, label: full}\n");
+    begin(&contest, scenario);
+    assert_int_equal(find(&contest, "wild")->status, TUNE_REFUSED);
+    assert_true(find(&contest, "wild")->law_share > 0.5);
+    assert_true(find(&contest, "tame")->has_law);
+    assert_true(find(&contest, "tame")->law_share < 1e-6);
+    assert_false(find(&contest, "aged")->has_law);
+    assert_int_equal(find(&contest, "over")->status, TUNE_REFUSED);
+    assert_true(find(&contest, "full")->has_law);
+    assert_true(find(&contest, "full")->law_share == 0);
+    assert_null(find(&contest, "weighted-512Bx1"));
+    assert_true(find(&contest, "none")->is_endless);
+    tune_contest_clear(&contest);
+    lab_scenario_destroy(scenario);
+}
+
+/* Every template keeps what it says beside its numbers, and has a ladder of its own. */
+static void test_entrants_of_templates_keep_what_they_say(void **state)
+{
+    (void)state;
+    struct tune_contest contest;
+    unsigned by_lwt = 0, by_counter = 0, aged = 0, kinds = 0;
+    struct lab_scenario *scenario =
+        parse(HEAD "limits: {partition_rows: 2000}\ntune: {strategies: [count, probabilistic]}\nstrategies:\n"
+                   "  - none: {}\n  - count: {rows: 500, counter: lwt, label: sure}\n"
+                   "  - count: {rows: 500, counter: counter, label: sure-1000}\n"
+                   "  - probabilistic: {bits: 3, threshold: 9, max_age: 1d}\n"
+                   "  - probabilistic: {bits: 4, threshold: 9, max_age: 1d, label: again}\n");
+    begin(&contest, scenario);
+    for (size_t i = 0; i < contest.race.count; i++) {
+        const struct tune_entrant *entrant = &contest.race.entrants[i];
+        enum bk_kind kind = entrant->strategy.strategy.kind;
+        kinds |= 1u << kind;
+        by_lwt += kind == BK_COUNT && entrant->strategy.source == BK_SOURCE_LWT;
+        by_counter += kind == BK_COUNT && entrant->strategy.source == BK_SOURCE_COUNTER;
+        aged += kind == BK_PROBABILISTIC;
+        assert_true(kind != BK_PROBABILISTIC || entrant->strategy.strategy.max_age_ns != 0);
+        for (size_t j = 0; j < i; j++)
+            assert_string_not_equal(entrant->strategy.label, contest.race.entrants[j].strategy.label);
+    }
+    assert_int_equal(kinds, 1u << BK_COUNT | 1u << BK_PROBABILISTIC);
+    assert_in_range(by_lwt, 4, 8);
+    assert_int_equal(by_counter, by_lwt);
+    assert_in_range(aged, 8, TUNE_LADDER_MAX + 2);
+    assert_non_null(find(&contest, "sure-1000-2"));
+    tune_contest_clear(&contest);
+    lab_scenario_destroy(scenario);
+}
+
+/* TTL bounds what would grow for ever. */
+static void test_endless_of_a_time_to_live_ends(void **state)
+{
+    (void)state;
+    struct tune_contest contest;
+    struct lab_scenario *scenario =
+        parse("duration: 4d\nkeys: {count: 30}\narrivals: {rate: 0.5/s}\nrow: {ttl: 1d}\n"
+              "limits: {partition_rows: 20000}\nstrategies: [none: {}]\n");
+    begin(&contest, scenario);
+    assert_false(find(&contest, "none")->is_endless);
+    tune_contest_clear(&contest);
+    scenario->row_ttl_ns *= 5;
+    begin(&contest, scenario);
+    assert_true(find(&contest, "none")->is_endless);
+    tune_contest_clear(&contest);
+    lab_scenario_destroy(scenario);
+}
+
+static void check_text(const struct lab_strategy *strategy, const char *agents)
+{
+    char text[TUNE_STRATEGY_TEXT_SIZE], again[TUNE_STRATEGY_TEXT_SIZE], whole[4096];
+    tune_strategy_text(strategy, text);
+    snprintf(whole, sizeof whole,
+             "duration: 1h\nkeys: {count: 3}\narrivals: {rate: 1/s}\n%sstrategies: [{%s}]\n", agents, text);
+    struct lab_scenario *scenario = parse(whole);
+    const struct lab_strategy *read = &scenario->strategies[0];
+    tune_strategy_text(read, again);
+    assert_string_equal(text, again);
+    assert_string_equal(read->label, strategy->label);
+    assert_int_equal(read->strategy.kind, strategy->strategy.kind);
+    assert_int_equal(read->strategy.max_age_ns, strategy->strategy.max_age_ns);
+    assert_int_equal(read->coordination, strategy->coordination);
+    assert_int_equal(read->counter, strategy->counter);
+    assert_int_equal(read->source, strategy->source);
+    assert_int_equal(read->lease_rows, strategy->lease_rows);
+    assert_int_equal(read->every_rows, strategy->every_rows);
+    assert_int_equal(read->every_ns, strategy->every_ns);
+    assert_int_equal(read->lead_ns, strategy->lead_ns);
+    assert_int_equal(read->grant_ns, strategy->grant_ns);
+    assert_int_equal(read->lock_lasts_ns, strategy->lock_lasts_ns);
+    assert_int_equal(read->lock_backoff_ns, strategy->lock_backoff_ns);
+    assert_int_equal(read->reading.plan, strategy->reading.plan);
+    assert_int_equal(read->reading.at_once, strategy->reading.at_once);
+    assert_int_equal(read->reading.remembers_empty, strategy->reading.remembers_empty);
+    assert_int_equal(read->reading.late_ns, strategy->reading.late_ns);
+    lab_scenario_destroy(scenario);
+}
+
+static void test_text_of_a_strategy_is_that_strategy(void **state)
+{
+    static const char agents[] = "agents: {count: 2}\n";
+    static const char *const lists[] = {
+        "  - none: {}\n  - none: {read: {plan: pair}, label: 'on'}\n"
+        "  - time: {window: 90m, epoch: 2015-06-07T08:09:10Z, label: \"it's\"}\n"
+        "  - time: {calendar: week, read: {remember_empty: true, late: 1500ms}, label: '7'}\n"
+        "  - count: {rows: 7, max_age: 36h, label: 'a: {b}, #c'}\n  - count: {rows: 8, counter: lwt, label: "
+        "é}\n"
+        "  - count: {rows: 8, counter: lease, batch: 5, label: l}\n"
+        "  - count: {rows: 8, counter: scan, every_rows: 3, label: -s}\n"
+        "  - count: {rows: 8, counter: memory, label: m}\n"
+        "  - probabilistic: {bits: 0, threshold: 9}\n"
+        "  - probabilistic: {chance: 3/1000, threshold: 1, max_age: 1500us, label: c}\n"
+        "  - weighted: {bytes: 512KiB, threshold: 40}\n"
+        "  - hash: {buckets: 3, read: {plan: parallel, at_once: 2}}\n",
+        "  - probabilistic: {bits: 3, threshold: 9, coordination: three-state, lead: 1500ms, counter: lwt}\n"
+        "  - probabilistic: {bits: 3, threshold: 9, coordination: guarded, grant: 7s, label: g}\n"
+        "  - probabilistic: {bits: 3, threshold: 9, counter: counter, label: s}\n"
+        "  - weighted: {bytes: 1MB, threshold: 9, coordination: locked, lock: {lasts: 3s, backoff: 1ns}}\n"
+        "  - count: {rows: 8, counter: incremental, every_time: 90s, every_rows: 4}\n"};
+    (void)state;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        char text[4096];
+        snprintf(text, sizeof text,
+                 "duration: 1h\nkeys: {count: 3}\narrivals: {rate: 1/s}\n%sstrategies:\n%s",
+                 i == 1 ? agents : "", lists[i]);
+        struct lab_scenario *scenario = parse(text);
+        for (size_t j = 0; j < scenario->strategy_count; j++)
+            check_text(&scenario->strategies[j], i == 1 ? agents : "");
+        lab_scenario_destroy(scenario);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_race_in_the_lab_recommends_what_all_seeds_do),
+        cmocka_unit_test(test_law_of_entrants_refuses_and_shows),
+        cmocka_unit_test(test_entrants_of_templates_keep_what_they_say),
+        cmocka_unit_test(test_endless_of_a_time_to_live_ends),
+        cmocka_unit_test(test_text_of_a_strategy_is_that_strategy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

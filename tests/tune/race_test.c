@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: the race drops what fails and what is dominated, seldom anything else, and recommends what all seeds
+ * would have recommended.
+ * Method: a watcher that draws figures around known means, so that the truth is known; hundreds of races,
+ * each against one that drops nothing. Seeds are fixed. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel/random.h"
+#include "kernel/sampler.h"
+#include "tune/race.h"
+
+#define ENTRANTS 12
+#define SEEDS    10
+
+/* One setting as it truly is. */
+struct truth {
+    double objectives[TUNE_OBJECTIVES]; /* means; NaN: has none */
+    double over;                        /* share above a limit */
+    double noise;                       /* of objectives, relative; half of it is common to all settings */
+};
+
+struct stage {
+    uint64_t seed;
+    uint64_t partitions;
+    struct truth truths[ENTRANTS];
+    _Atomic uint64_t runs;
+};
+
+static uint64_t draw_hits(struct sim_random *random, uint64_t count, double share)
+{
+    uint64_t hits = 0;
+    for (uint64_t i = 0; i < count; i++)
+        hits += (double)(sim_random_next(random) >> 11) * 0x1p-53 < share;
+    return hits;
+}
+
+static bool watch(void *context, const struct tune_entrant *const *entrants, size_t count,
+                  uint32_t seed_index, uint32_t threads, struct lab_progress *progress, struct tune_seen *out,
+                  struct sim_error *error)
+{
+    struct stage *stage = context;
+    struct sim_random common;
+    (void)threads;
+    (void)progress;
+    (void)error;
+    sim_random_init(&common, stage->seed, SIM_ARRIVAL, seed_index);
+    double weather = sim_normal(&common);
+    for (size_t i = 0; i < count; i++) {
+        size_t number = (size_t)entrants[i]->strategy.line;
+        const struct truth *truth = &stage->truths[number];
+        struct sim_random own;
+        sim_random_init(&own, stage->seed, SIM_ROW_ID, seed_index * 1000u + number);
+        for (int j = 0; j < TUNE_OBJECTIVES; j++)
+            out[i].figures[j] = truth->objectives[j] * (1 + truth->noise * (weather + sim_normal(&own)) / 2);
+        out[i].figures[TUNE_COST] = out[i].figures[TUNE_OPS] + out[i].figures[TUNE_PER_READ];
+        out[i].partitions = stage->partitions;
+        out[i].over = draw_hits(&own, stage->partitions, truth->over);
+        out[i].figures[TUNE_OVER] = (double)out[i].over / (double)stage->partitions;
+        out[i].figures[TUNE_TINY] = out[i].figures[TUNE_PER_READ_P99] = (double)NAN;
+        stage->runs++;
+    }
+    return true;
+}
+
+static void enter_all(struct tune_race *race, struct stage *stage, bool drops)
+{
+    *race = (struct tune_race){.terms = {.risk = 0.01, .tiny = -1, .confidence = 0.95, .seeds = SEEDS},
+                               .watch = watch,
+                               .context = stage,
+                               .drops = drops};
+    for (int i = 0; i < ENTRANTS; i++) {
+        struct tune_entrant entrant = {.strategy = {.label = calloc(1, 1), .line = i}, .status = TUNE_HOLDS};
+        assert_non_null(entrant.strategy.label);
+        assert_true(tune_race_add(race, &entrant));
+    }
+}
+
+static void run(struct tune_race *race, uint32_t threads)
+{
+    struct sim_error error = {0};
+    assert_true(tune_race_run(race, threads, NULL, &error));
+}
+
+/* Settings on a front, settings behind it by ever so much, and some that are above the risk. */
+static void set_stage(struct stage *stage, uint64_t seed, double noise)
+{
+    struct sim_random random;
+    memset(stage, 0, sizeof *stage);
+    stage->seed = seed;
+    stage->partitions = 2000;
+    sim_random_init(&random, seed, SIM_ROW_BYTES, 0);
+    for (int i = 0; i < ENTRANTS; i++) {
+        struct truth *truth = &stage->truths[i];
+        double place = (double)(sim_random_next(&random) % 1000) / 1000;
+        double behind = i % 3 == 0 ? 0 : (double)(sim_random_next(&random) % 100) / 100;
+        truth->objectives[TUNE_OPS] = (1 + place) * (1 + behind);
+        truth->objectives[TUNE_SPREAD] = (2 - place) * (1 + behind);
+        truth->objectives[TUNE_PER_READ] = 1 + behind;
+        truth->objectives[TUNE_P99_BYTES] = 1000 * (1 + behind);
+        truth->over = i % 4 == 1 ? 0.03 : i % 4 == 2 ? 0.012 : 0.004;
+        truth->noise = noise;
+    }
+}
+
+/* That the race loses the one to be recommended has a chance of at most 5 % (tune/race.h). Of 300 races, were
+ * it so much, 15 would on average be lost; 50 or more have a chance below 1e-12. */
+static void test_race_against_all_seeds_recommends_the_same(void **state)
+{
+    (void)state;
+    unsigned lost = 0, races = 0;
+    uint64_t runs = 0, all_runs = 0;
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        struct stage stage;
+        struct tune_race race, all;
+        set_stage(&stage, seed, seed % 2 == 0 ? 0.02 : 0.2);
+        enter_all(&race, &stage, true);
+        run(&race, 1);
+        runs += stage.runs;
+        stage.runs = 0;
+        enter_all(&all, &stage, false);
+        run(&all, 1);
+        all_runs += stage.runs;
+        assert_int_equal(stage.runs, ENTRANTS * SEEDS);
+        races++;
+        lost += race.recommended != all.recommended;
+        tune_race_clear(&race);
+        tune_race_clear(&all);
+    }
+    assert_int_equal(races, 300);
+    assert_in_range(lost, 0, 49);
+    /* And it is worth it. */
+    assert_true(runs < all_runs * 9 / 10);
+}
+
+static void test_race_of_any_threads_is_the_same(void **state)
+{
+    (void)state;
+    struct stage stage;
+    struct tune_race one, other;
+    set_stage(&stage, 5, 0.05);
+    enter_all(&one, &stage, true);
+    run(&one, 1);
+    enter_all(&other, &stage, true);
+    run(&other, 4);
+    assert_int_equal(one.recommended, other.recommended);
+    for (size_t i = 0; i < one.count; i++) {
+        assert_int_equal(one.entrants[i].status, other.entrants[i].status);
+        assert_int_equal(one.entrants[i].seeds, other.entrants[i].seeds);
+        for (uint32_t s = 0; s < one.entrants[i].seeds; s++)
+            assert_true(one.entrants[i].seen[s].figures[TUNE_OPS] ==
+                        other.entrants[i].seen[s].figures[TUNE_OPS]);
+    }
+    tune_race_clear(&one);
+    tune_race_clear(&other);
+}
+
+/* All far apart: what becomes of each is known. */
+static void test_race_of_clear_cases_names_each(void **state)
+{
+    (void)state;
+    struct stage stage;
+    struct tune_race race;
+    set_stage(&stage, 3, 0.001);
+    for (int i = 0; i < ENTRANTS; i++)
+        stage.truths[i] = (struct truth){{5, 5, 5, 5}, 0.2, 0.001};
+    stage.truths[0] = (struct truth){{1, 2, 1, 1}, 0.001, 0.001}; /* cheapest */
+    stage.truths[1] = (struct truth){{2, 1, 1, 1}, 0.001, 0.001}; /* less spread */
+    stage.truths[2] = (struct truth){{3, 3, 3, 3}, 0.001, 0.001}; /* worse than both */
+    stage.truths[3] = (struct truth){{0.5, 1, 1, 1}, 0.2, 0.001}; /* better than all, and fails */
+    stage.truths[4] = (struct truth){{0.9, NAN, 1, 1}, 0, 0.001}; /* grows for ever */
+    stage.truths[5] =
+        (struct truth){{4, 4, 4, 4}, 0.0099, 0.001}; /* too near to the risk to tell; dominated */
+    enter_all(&race, &stage, true);
+    race.entrants[4].is_endless = true;
+    race.entrants[6].status = TUNE_REFUSED;
+    run(&race, 2);
+    assert_int_equal(race.recommended, 0);
+    assert_true(race.is_shown);
+    assert_int_equal(race.entrants[0].status, TUNE_RECOMMENDED);
+    assert_int_equal(race.entrants[1].status, TUNE_FRONT);
+    assert_int_equal(race.entrants[2].status, TUNE_DOMINATED);
+    assert_in_range(race.entrants[2].dominator, 0, 1);
+    assert_int_equal(race.entrants[3].status, TUNE_FAILS);
+    assert_int_equal(race.entrants[3].failed, TUNE_IN_LIMITS);
+    assert_in_range(race.entrants[3].seeds, 3, 4);
+    assert_int_equal(race.entrants[4].status, TUNE_HOLDS);
+    assert_int_equal(race.entrants[5].status, TUNE_DOMINATED);
+    assert_int_equal(race.entrants[6].status, TUNE_REFUSED);
+    assert_int_equal(race.entrants[6].seeds, 0);
+    for (int i = 7; i < ENTRANTS; i++)
+        assert_int_equal(race.entrants[i].status, TUNE_FAILS);
+    tune_race_clear(&race);
+}
+
+/* So few partitions show nothing; the cheapest that was not seen to fail is named, and told as such. */
+static void test_race_of_few_partitions_is_not_shown(void **state)
+{
+    (void)state;
+    struct stage stage;
+    struct tune_race race;
+    set_stage(&stage, 4, 0.01);
+    stage.partitions = 20;
+    for (int i = 0; i < ENTRANTS; i++)
+        stage.truths[i].over = i == 0 ? 0.5 : 0;
+    enter_all(&race, &stage, true);
+    run(&race, 1);
+    assert_int_not_equal(race.recommended, SIZE_MAX);
+    assert_false(race.is_shown);
+    assert_int_equal(race.entrants[0].status, TUNE_FAILS);
+    for (size_t i = 1; i < race.count; i++)
+        assert_true(race.entrants[i].status == TUNE_UNSURE || race.entrants[i].status == TUNE_FRONT ||
+                    race.entrants[i].status == TUNE_RECOMMENDED);
+    tune_race_clear(&race);
+}
+
+static void test_race_that_none_can_win_recommends_none(void **state)
+{
+    (void)state;
+    struct stage stage;
+    struct tune_race race;
+    set_stage(&stage, 6, 0.01);
+    for (int i = 0; i < ENTRANTS; i++)
+        stage.truths[i].over = 0.05;
+    enter_all(&race, &stage, true);
+    run(&race, 1);
+    assert_int_equal(race.recommended, SIZE_MAX);
+    for (size_t i = 0; i < race.count; i++)
+        assert_int_equal(race.entrants[i].status, TUNE_FAILS);
+    tune_race_clear(&race);
+}
+
+/* An exact law says more than a sample. */
+static void test_law_of_few_partitions_shows(void **state)
+{
+    (void)state;
+    struct tune_seen seen[2] = {{.partitions = 10}, {.partitions = 10}};
+    struct tune_entrant entrant = {.seen = seen, .seeds = 2};
+    const struct lab_tune terms = {.risk = 0.01, .tiny = -1, .confidence = 0.95, .seeds = 2};
+    enum tune_demand demand;
+    assert_int_equal(tune_judge(&entrant, &terms, 0.025, &demand), TUNE_VERDICT_OPEN);
+    assert_int_equal(demand, TUNE_IN_LIMITS);
+    entrant.has_law = true;
+    entrant.law_share = 0.009;
+    assert_int_equal(tune_judge(&entrant, &terms, 0.025, &demand), TUNE_VERDICT_HOLDS);
+    assert_true(tune_over_interval(&entrant, 0.025).high == 0.009);
+    entrant.has_law = false;
+    entrant.is_fixed = true;
+    assert_int_equal(tune_judge(&entrant, &terms, 0.025, &demand), TUNE_VERDICT_HOLDS);
+}
+
+static void test_judge_of_each_demand_names_it(void **state)
+{
+    (void)state;
+    struct tune_seen seen[3];
+    struct tune_entrant entrant = {.seen = seen, .seeds = 3};
+    const struct lab_tune terms = {
+        .risk = 0.01, .tiny = 0.1, .partitions_per_read = 4, .confidence = 0.95, .seeds = 3};
+    enum tune_demand demand;
+    for (int i = 0; i < 3; i++) {
+        seen[i] = (struct tune_seen){.partitions = 10000, .closed = 5000};
+        seen[i].figures[TUNE_PER_READ_P99] = 4;
+    }
+    assert_int_equal(tune_judge(&entrant, &terms, 0.025, &demand), TUNE_VERDICT_HOLDS);
+    for (int i = 0; i < 3; i++)
+        seen[i].figures[TUNE_PER_READ_P99] = 5;
+    assert_int_equal(tune_judge(&entrant, &terms, 0.025, &demand), TUNE_VERDICT_FAILS);
+    assert_int_equal(demand, TUNE_FEW_PER_READ);
+    for (int i = 0; i < 3; i++) {
+        seen[i].tiny = 1000;
+        seen[i].figures[TUNE_TINY] = 0.2;
+    }
+    assert_int_equal(tune_judge(&entrant, &terms, 0.025, &demand), TUNE_VERDICT_FAILS);
+    assert_int_equal(demand, TUNE_NOT_TINY);
+    seen[2].violations = 1;
+    for (int i = 0; i < 3; i++) {
+        seen[i].tiny = 0;
+        seen[i].figures[TUNE_TINY] = 0;
+        seen[i].figures[TUNE_PER_READ_P99] = 1;
+    }
+    assert_int_equal(tune_judge(&entrant, &terms, 0.025, &demand), TUNE_VERDICT_FAILS);
+    assert_int_equal(demand, TUNE_FINDABLE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_race_against_all_seeds_recommends_the_same),
+        cmocka_unit_test(test_race_of_any_threads_is_the_same),
+        cmocka_unit_test(test_race_of_clear_cases_names_each),
+        cmocka_unit_test(test_race_of_few_partitions_is_not_shown),
+        cmocka_unit_test(test_race_that_none_can_win_recommends_none),
+        cmocka_unit_test(test_law_of_few_partitions_shows),
+        cmocka_unit_test(test_judge_of_each_demand_names_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
