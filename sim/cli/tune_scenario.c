@@ -125,10 +125,11 @@ static bool check_scenario(const struct lab_scenario *scenario, struct sim_error
                         "%s: 'identifiers' have no partitions to tune; name a scenario with rows",
                         scenario->path);
     if (scenario->strategy_count == 0)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s: partitions of 'observed' stand as they are, and no rows come to tune for; add keys, "
-                        "arrivals and a strategy",
-                        scenario->path);
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "%s: partitions of 'observed' stand as they are, and no rows come to tune for; add keys, "
+            "arrivals and a strategy",
+            scenario->path);
     if (scenario->limits.partition_rows == 0 && scenario->limits.partition_bytes == 0)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "%s: no limit to tune for; add limits: {partition_bytes: 100MB}, or --set "

@@ -40,8 +40,8 @@ class TuneScenarioTest(ProgramTest):
 
     def test_tune_recommends_the_cheapest_that_holds(self):
         answer = self.tune()
-        self.assertEqual(list(answer), ["scenario", "seed", "risk", "asked", "candidates", "front", "recommended", "why",
-                                        "notes", "margin", "run"])
+        self.assertEqual(list(answer), ["scenario", "seed", "risk", "asked", "candidates", "front", "recommended",
+                                        "why", "notes", "margin", "run"])
         self.assertEqual((answer["scenario"], answer["seed"], answer["risk"]), ("small", 7, 0.02))
         best = answer["recommended"]
         by_label = {each["label"]: each for each in answer["candidates"]}
@@ -133,8 +133,8 @@ class TuneScenarioTest(ProgramTest):
         cases = [
             (["--rows", "1..2"], "bucketlab: --rows is of 'tune' without a scenario; a scenario has its limits under "
                                  "'limits'"),
-            (["--risk", "60%"], "bucketlab: --risk 60%: out of range; give a share above 0 and at most 0.5, for example "
-                                "0.001 or 0.1%"),
+            (["--risk", "60%"], "bucketlab: --risk 60%: out of range; give a share above 0 and at most 0.5, for "
+                                "example 0.001 or 0.1%"),
             (["--seeds", "1"], "bucketlab: --seeds 1: out of range; give a whole number from 2 to 1000"),
             (["--set", "limits=null", "--set", "tune=null"],
              "small.yaml: no limit to tune for; add limits: {partition_bytes: 100MB}, or --set "

@@ -39,8 +39,8 @@ struct lab_story {
                              then what it means */
 };
 
-/* Whether a run would be refused for what only the engine knows to be too much, as far as that is known before
- * it: SIM_ERROR_INPUT. */
+/* Whether a run would be refused for what only the engine knows to be too much, as far as that is known
+ * before it: SIM_ERROR_INPUT. */
 bool lab_run_check(const struct lab_scenario *scenario, struct sim_error *error);
 /* jobs: worker threads, at least 1; progress may be NULL. On failure *out is NULL. An expectation that does
  * not hold is no failure: it stands in the result. An expectation on a metric that the run does not have is
