@@ -14,8 +14,6 @@ static bool load_strategies(struct store *store, int64_t run, struct lab_result 
                             struct sim_error *error);
 static bool load_strategy(struct store *store, struct store_row *row, struct lab_strategy_result *out,
                           struct sim_error *error);
-static bool load_metrics(struct store *store, int64_t id, struct lab_metrics *metrics,
-                         struct sim_error *error);
 static bool load_expectations(struct store *store, int64_t run, struct lab_result *result,
                               struct sim_error *error);
 static bool query(struct store *store, const char *sql, int64_t id, sqlite3_stmt **out,
@@ -150,31 +148,10 @@ static bool load_strategy(struct store *store, struct store_row *row, struct lab
     row->is_damaged = row->is_damaged || out->label == NULL || kind == NULL;
     bool fine =
         store_row_check(store, row, error) && store_settings_load(store, id, kind, out, error) &&
-        load_metrics(store, id, &out->metrics, error) && store_histograms_load(store, id, out, error) &&
+        store_metrics_load(store, id, &out->metrics, error) && store_histograms_load(store, id, out, error) &&
         store_largest_load(store, id, out->largest, error) &&
         store_events_load(store, id, &out->events, error) && store_views_load(store, id, &out->views, error);
     free(kind);
-    return fine;
-}
-
-static bool load_metrics(struct store *store, int64_t id, struct lab_metrics *metrics,
-                         struct sim_error *error)
-{
-    sqlite3_stmt *statement;
-    struct store_row row;
-    bool more = true,
-         fine = query(store, "SELECT name, value FROM metric WHERE strategy = ? ORDER BY position", id,
-                      &statement, error);
-    while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
-        char *name = store_take_text(&row);
-        double value = store_take_real(&row);
-        row.is_damaged = row.is_damaged || name == NULL;
-        fine = store_row_check(store, &row, error);
-        if (fine && !lab_metrics_add(metrics, name, value))
-            fine = sim_fail_memory(error);
-        free(name);
-    }
-    sqlite3_finalize(statement);
     return fine;
 }
 

@@ -127,6 +127,10 @@ bool store_histograms_save(struct store *store, sqlite3_stmt *insert, sqlite3_st
 bool store_histograms_load(struct store *store, int64_t id, struct lab_strategy_result *result,
                            struct sim_error *error);
 
+/* --- figures.c: the metrics of a strategy */
+
+bool store_metrics_load(struct store *store, int64_t id, struct lab_metrics *out, struct sim_error *error);
+
 /* --- largest.c: where the largest partitions stand */
 
 bool store_largest_save(struct store *store, sqlite3_stmt *insert, int64_t id,

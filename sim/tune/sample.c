@@ -16,6 +16,8 @@ struct ranked {
 };
 
 static struct tune_interval around(const struct tune_sample *sample, double confidence, double scale);
+static bool welch(const struct tune_sample *one, const struct tune_sample *other, double *error,
+                  double *degrees);
 static double two_sided(double t, double degrees);
 static int compare_ranked(const void *one, const void *other);
 
@@ -65,16 +67,25 @@ double tune_sample_p_value(const struct tune_sample *differences)
 
 double tune_welch_p_value(const struct tune_sample *one, const struct tune_sample *other)
 {
+    double error, degrees;
     if (one->count < 2 || other->count < 2)
         return 1;
-    double n = (double)one->count, m = (double)other->count;
-    double a = one->squares / (n - 1) / n, b = other->squares / (m - 1) / m;
-    if (a + b == 0)
+    if (!welch(one, other, &error, &degrees))
         return one->mean == other->mean ? 1 : 0;
-    /* As shares of their sum, so that small ones do not vanish in the squares. */
-    double share = a / (a + b);
-    double degrees = 1 / (share * share / (n - 1) + (1 - share) * (1 - share) / (m - 1));
-    return two_sided((one->mean - other->mean) / sqrt(a + b), degrees);
+    return two_sided((one->mean - other->mean) / error, degrees);
+}
+
+struct tune_interval tune_welch_interval(const struct tune_sample *one, const struct tune_sample *other,
+                                         double confidence)
+{
+    double error, degrees, difference = one->mean - other->mean;
+    assert(confidence > 0 && confidence < 1);
+    if (one->count < 2 || other->count < 2)
+        return (struct tune_interval){-INFINITY, INFINITY};
+    if (!welch(one, other, &error, &degrees))
+        return (struct tune_interval){difference, difference};
+    double half = gsl_cdf_tdist_Qinv((1 - confidence) / 2, degrees) * error;
+    return (struct tune_interval){difference - half, difference + half};
 }
 
 bool tune_holm(double *p_values, uint64_t count)
@@ -131,6 +142,22 @@ static struct tune_interval around(const struct tune_sample *sample, double conf
     double t = gsl_cdf_tdist_Qinv((1 - confidence) / 2, (double)sample->count - 1);
     double half = t * tune_sample_stddev(sample) * scale;
     return (struct tune_interval){sample->mean - half, sample->mean + half};
+}
+
+/* The error of the difference of two means, each of two observations at least, and Welch's degrees of
+ * freedom; false when neither sample spreads. */
+static bool welch(const struct tune_sample *one, const struct tune_sample *other, double *error,
+                  double *degrees)
+{
+    double n = (double)one->count, m = (double)other->count;
+    double a = one->squares / (n - 1) / n, b = other->squares / (m - 1) / m;
+    if (a + b == 0)
+        return false;
+    /* As shares of their sum, so that small ones do not vanish in the squares. */
+    double share = a / (a + b);
+    *degrees = 1 / (share * share / (n - 1) + (1 - share) * (1 - share) / (m - 1));
+    *error = sqrt(a + b);
+    return true;
 }
 
 static double two_sided(double t, double degrees)

@@ -59,6 +59,8 @@ static void test_of_one_observation_nothing_is_known(void **state)
         assert_true(tune_sample_stddev(&sample) == 0);
         assert_true(tune_sample_p_value(&sample) == 1);
         assert_true(tune_welch_p_value(&sample, &sample) == 1);
+        struct tune_interval difference = tune_welch_interval(&sample, &sample, 0.95);
+        assert_true(difference.low == -HUGE_VAL && difference.high == HUGE_VAL);
         tune_sample_add(&sample, 7);
     }
 }
@@ -79,6 +81,8 @@ static void test_equal_observations_spread_by_nothing(void **state)
     assert_true(tune_sample_p_value(&none) == 1);
     assert_true(tune_welch_p_value(&none, &none) == 1);
     assert_true(tune_welch_p_value(&none, &sample) == 0);
+    struct tune_interval difference = tune_welch_interval(&none, &sample, 0.95);
+    assert_true(difference.low == -0.1 && difference.high == -0.1);
 }
 
 static void test_tests_agree_with_known_answers(void **state)
@@ -89,6 +93,9 @@ static void test_tests_agree_with_known_answers(void **state)
     assert_near(tune_sample_p_value(&other), 0.053103491751797856);
     assert_near(tune_welch_p_value(&one, &other), 0.0013560663655282283);
     assert_near(tune_welch_p_value(&other, &one), 0.0013560663655282283);
+    struct tune_interval difference = tune_welch_interval(&one, &other, 0.95);
+    assert_near(difference.low, 1.8834236176918645);
+    assert_near(difference.high, 4.7165763823081355);
 }
 
 static void test_holm_corrects_step_by_step(void **state)

@@ -45,4 +45,14 @@ struct lab_bin *lab_histogram_sorted(const struct lab_histogram *histogram, size
 bool lab_histogram_restore(struct lab_histogram *histogram, const struct lab_bin *bins, size_t bin_count,
                            const struct lab_histogram *figures);
 
+/* Where two laws of sizes lie furthest apart: the distance of Kolmogorov and Smirnov. */
+struct lab_gap {
+    double distance;   /* 0: the same law; 1: all of one are smaller than any of the other */
+    uint64_t size;     /* the least size at which it is so large; 0 when it is 0 */
+    double one, other; /* the shares of both that are no larger than that */
+};
+/* Exact; where either is rounded, both are taken as rounded. Neither is empty. False without memory. */
+bool lab_histogram_gap(const struct lab_histogram *one, const struct lab_histogram *other,
+                       struct lab_gap *out);
+
 #endif

@@ -61,4 +61,18 @@ struct store_run_row {
 bool store_list_runs(struct store *store, struct store_run_row **out, size_t *count, struct sim_error *error);
 void store_runs_free(struct store_run_row *rows, size_t count);
 
+/* A run of a sample: the same scenario, overrides and version, and another seed. */
+struct store_seed {
+    uint64_t seed;
+    int64_t run; /* of several with this seed the newest */
+};
+/* The sample that a run belongs to, itself included, in order of seeds; malloc'ed, the caller's. A scenario
+ * that reads a trace is the same at the same path only. */
+bool store_list_seeds(struct store *store, int64_t run, struct store_seed **out, size_t *count,
+                      struct sim_error *error);
+/* The figures of one strategy of a run, added to *out, whose items are the caller's; none of a label that the
+ * run does not have. */
+bool store_load_metrics(struct store *store, int64_t run, const char *label, struct lab_metrics *out,
+                        struct sim_error *error);
+
 #endif

@@ -36,6 +36,9 @@ struct tune_interval tune_sample_next_interval(const struct tune_sample *sample,
 double tune_sample_p_value(const struct tune_sample *differences);
 /* Welch's test for samples that are not paired. */
 double tune_welch_p_value(const struct tune_sample *one, const struct tune_sample *other);
+/* Where the mean of `one` less that of `other` lies, by the same t, with this confidence. */
+struct tune_interval tune_welch_interval(const struct tune_sample *one, const struct tune_sample *other,
+                                         double confidence);
 /* Holm's correction: p_values[i] becomes the chance that any of these many tests says so by chance; in
  * place. What is below 0.05 then is significant although many were looked at. Source: Holm 1979, "A simple
  * sequentially rejective multiple test procedure". Returns false without memory. */

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: a run's sample is the runs of the same scenario, overrides and version, a seed each, and no others.
+ * Method: runs that differ from the first in one thing each; the list must hold those that belong to it. */
+#define _DEFAULT_SOURCE
+#include "sample.h"
+
+static int64_t save(struct store *store, uint64_t seed, const struct store_run_info *like, const char *source)
+{
+    struct store_run_info info = *like;
+    struct sim_error error = {0};
+    struct lab_result *result = sample_make(1);
+    result->seed = seed;
+    free(result->source);
+    result->source = text_copy(source);
+    assert_true(store_save_run(store, &info, result, &error));
+    lab_result_destroy(result);
+    return info.run;
+}
+
+/* "seed:run seed:run". */
+static void assert_sample(struct store *store, int64_t run, const char *expected)
+{
+    struct store_seed *seeds;
+    size_t count, used = 0;
+    char text[512] = "";
+    struct sim_error error = {0};
+    assert_true(store_list_seeds(store, run, &seeds, &count, &error));
+    for (size_t i = 0; i < count; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%llu:%lld", i == 0 ? "" : " ",
+                                 (unsigned long long)seeds[i].seed, (long long)seeds[i].run);
+    assert_string_equal(text, expected);
+    free(seeds);
+}
+
+static void test_a_sample_is_of_one_scenario_and_version(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct store *store = store_must_open(folder.db, STORE_WRITE);
+    struct store_run_info first = sample_info(), other;
+    assert_sample(store, 1, "");
+    assert_int_equal(save(store, 5, &first, "made"), 1);
+    assert_sample(store, 1, "5:1");
+    assert_sample(store, 2, "");
+    save(store, UINT64_MAX, &first, "made");
+    save(store, 3, &first, "made");
+    save(store, 5, &first, "made"); /* the newest of a seed stands for it */
+    other = first;
+    other.scenario_path = "elsewhere.yaml"; /* of a made workload the path says nothing */
+    save(store, 4, &other, "made");
+    other = first;
+    other.version = "0.0.9";
+    save(store, 6, &other, "made");
+    other = first;
+    other.scenario_text = "name: chat-channels\nseed: 2\n";
+    save(store, 7, &other, "made");
+    for (int64_t run = 1; run <= 5; run++)
+        assert_sample(store, run, "3:3 4:5 5:4 18446744073709551615:2");
+    assert_sample(store, 6, "6:6");
+    assert_sample(store, 7, "7:7");
+    store_close(store);
+    folder_remove(&folder);
+}
+
+static void test_overrides_count_but_that_of_the_seed(void **state)
+{
+    (void)state;
+    static const char *const same[] = {"a=1\nb=2\n", "seed=7\na=1\nb=2\n", "a=1\nseed=7\nb=2\n",
+                                       "a=1\nb=2\nseed=7", "a=1\nb=2"};
+    static const char *const others[] = {
+        "", "a=1\n", "a=1\nb=2\nc=3\n", "b=2\na=1\n", "a=1\nb=21\n", "seed.x=1\na=1\nb=2\n", "seed=1"};
+    struct folder folder = folder_make();
+    struct store *store = store_must_open(folder.db, STORE_WRITE);
+    struct store_run_info info = sample_info();
+    for (size_t i = 0; i < 5; i++) {
+        info.overrides = same[i];
+        save(store, 10 + i, &info, "made");
+    }
+    for (size_t i = 0; i < 7; i++) {
+        info.overrides = others[i];
+        save(store, 20 + i, &info, "made");
+    }
+    for (int64_t run = 1; run <= 5; run++)
+        assert_sample(store, run, "10:1 11:2 12:3 13:4 14:5");
+    assert_sample(store, 6, "20:6 26:12"); /* none, and the seed's alone */
+    for (int64_t run = 7; run <= 11; run++) {
+        char alone[64];
+        snprintf(alone, sizeof alone, "%d:%d", (int)run + 14, (int)run);
+        assert_sample(store, run, alone);
+    }
+    store_close(store);
+    folder_remove(&folder);
+}
+
+static void test_a_trace_is_the_same_at_the_same_path(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct store *store = store_must_open(folder.db, STORE_WRITE);
+    struct store_run_info info = sample_info();
+    save(store, 1, &info, "rows.csv");
+    save(store, 2, &info, "rows.csv");
+    info.scenario_path = "elsewhere.yaml";
+    save(store, 3, &info, "rows.csv");
+    assert_sample(store, 1, "1:1 2:2");
+    assert_sample(store, 3, "3:3");
+    store_close(store);
+    folder_remove(&folder);
+}
+
+static void test_metrics_are_those_of_one_strategy(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct store *store = store_must_open(folder.db, STORE_WRITE);
+    struct store_run_info info = sample_info();
+    save(store, 1, &info, "made");
+    struct lab_result *result;
+    struct sim_error error = {0};
+    assert_true(store_load_run(store, 1, NULL, &result, &error));
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct lab_metrics *expected = &result->strategies[i].metrics;
+        struct lab_metrics metrics = {.items = NULL};
+        assert_true(store_load_metrics(store, 1, result->strategies[i].label, &metrics, &error));
+        assert_int_equal(metrics.count, expected->count);
+        for (size_t j = 0; j < metrics.count; j++) {
+            assert_string_equal(metrics.items[j].name, expected->items[j].name);
+            assert_true(metrics.items[j].value == expected->items[j].value);
+        }
+        free(metrics.items);
+    }
+    struct lab_metrics none = {.items = NULL};
+    assert_true(store_load_metrics(store, 1, "nobody", &none, &error));
+    assert_true(store_load_metrics(store, 2, "none", &none, &error));
+    assert_int_equal(none.count, 0);
+    lab_result_destroy(result);
+    store_close(store);
+    folder_remove(&folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_sample_is_of_one_scenario_and_version),
+        cmocka_unit_test(test_overrides_count_but_that_of_the_seed),
+        cmocka_unit_test(test_a_trace_is_the_same_at_the_same_path),
+        cmocka_unit_test(test_metrics_are_those_of_one_strategy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
