@@ -35,7 +35,7 @@ struct cli_command {
 #define CLI_ANY_NUMBER SIZE_MAX
 
 extern const struct cli_command cli_run, cli_odds, cli_token, cli_bucket_of, cli_runs, cli_show, cli_report,
-    cli_replay, cli_init, cli_fuzz, cli_cql, cli_tune;
+    cli_replay, cli_init, cli_fuzz, cli_cql, cli_tune, cli_diff;
 extern const struct cli_command cli_import, cli_export;
 
 /* Options that several commands have. */
