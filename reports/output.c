@@ -187,7 +187,7 @@ static bool fail(struct sim_error *error, enum report_step step, const char *pat
     const char *cure = reason == ENOSPC || reason == EDQUOT ? "make room on the disk"
                        : reason == ENOTDIR || reason == EISDIR || reason == EEXIST
                            ? "move what stands there away"
-                           : "choose another folder with --out";
+                           : "choose another folder";
     return sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s: cannot %s: %s; %s", path, steps[step],
                     strerror(reason), cure);
 }

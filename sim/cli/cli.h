@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "kernel/error.h"
+#include "lab/scenario.h"
 
 struct cli_option {
     const char *name;     /* without the dashes; NULL ends a table */
@@ -35,7 +36,7 @@ struct cli_command {
 #define CLI_ANY_NUMBER SIZE_MAX
 
 extern const struct cli_command cli_run, cli_odds, cli_token, cli_bucket_of, cli_runs, cli_show, cli_report,
-    cli_replay, cli_init, cli_fuzz, cli_cql, cli_tune, cli_diff;
+    cli_replay, cli_init, cli_fuzz, cli_cql, cli_tune, cli_diff, cli_check;
 extern const struct cli_command cli_import, cli_export;
 
 /* Options that several commands have. */
@@ -88,6 +89,10 @@ bool cli_whole_parse(const char *name, const char *text, uint64_t least, uint64_
 bool cli_run_number(const struct cli_args *args, int64_t *out, struct sim_error *error);
 bool cli_run_parse(const char *text, int64_t *out, struct sim_error *error);
 bool cli_jobs(const struct cli_args *args, uint32_t *out, struct sim_error *error);
+/* Every --set, in order; free() does for the list, the texts are the arguments'.
+ * None has a line break in it. */
+bool cli_overrides(const struct cli_args *args, struct lab_override **out, size_t *count,
+                   struct sim_error *error);
 /* The synopsis, the options and an example. */
 void cli_help(const struct cli_command *command, FILE *stream);
 
@@ -95,6 +100,9 @@ void cli_help(const struct cli_command *command, FILE *stream);
 
 /* Writes text with control characters as '?', so that a name cannot steer the terminal. */
 void cli_print_text(FILE *stream, const char *text);
+/* Writes text as one word for a POSIX shell; returns its size. A character takes at most four bytes, and
+ * three are for the quotes and the end. */
+size_t cli_quote(const char *text, char *buffer);
 /* Columns of a terminal that text takes, a character of UTF-8 counting one. */
 size_t cli_text_width(const char *text);
 /* A space and text to stdout, which stands at `column`; broken at spaces so that lines end by column 80.

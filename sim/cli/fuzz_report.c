@@ -25,7 +25,6 @@ static json_t *promises_of(const struct lab_fuzz_tally *tally);
 static json_t *cell_of(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
                        const struct lab_fuzz_cell *cell);
 static bool is_promised(enum bk_kind kind, unsigned way, enum lab_oracle oracle);
-static size_t quote(const char *text, char *buffer);
 
 char *cli_fuzz_replay(const struct lab_fuzz_base *base, uint64_t seed)
 {
@@ -39,11 +38,11 @@ char *cli_fuzz_replay(const struct lab_fuzz_base *base, uint64_t seed)
     size_t used = (size_t)snprintf(line, size, "bucketlab fuzz");
     if (base->path != NULL) {
         line[used++] = ' ';
-        used += quote(base->path, line + used);
+        used += cli_quote(base->path, line + used);
     }
     for (size_t i = 0; i < base->override_count; i++) {
         used += (size_t)snprintf(line + used, size - used, " --set ");
-        used += quote(base->overrides[i].text, line + used);
+        used += cli_quote(base->overrides[i].text, line + used);
     }
     for (unsigned i = 0; i < LAB_CONDITION_COUNT; i++) {
         if (base->held >> i & 1)
@@ -271,28 +270,4 @@ static json_t *cell_of(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
 static bool is_promised(enum bk_kind kind, unsigned way, enum lab_oracle oracle)
 {
     return lab_promise_find(kind, way, oracle) != NULL;
-}
-
-/* For a POSIX shell; returns the size. */
-static size_t quote(const char *text, char *buffer)
-{
-    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+%@";
-    char *end = buffer;
-    if (text[0] != '\0' && strspn(text, safe) == strlen(text)) {
-        size_t size = strlen(text);
-        memcpy(buffer, text, size + 1);
-        return size;
-    }
-    *end++ = '\'';
-    for (; *text != '\0'; text++) {
-        if (*text == '\'') {
-            memcpy(end, "'\\''", 4);
-            end += 4;
-        } else {
-            *end++ = *text;
-        }
-    }
-    *end++ = '\'';
-    *end = '\0';
-    return (size_t)(end - buffer);
 }

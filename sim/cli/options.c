@@ -153,6 +153,29 @@ bool cli_jobs(const struct cli_args *args, uint32_t *out, struct sim_error *erro
     return true;
 }
 
+bool cli_overrides(const struct cli_args *args, struct lab_override **out, size_t *count,
+                   struct sim_error *error)
+{
+    *count = 0;
+    while (cli_value_at(args, "set", *count) != NULL)
+        ++*count;
+    *out = calloc(*count + 1, sizeof **out);
+    if (*out == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < *count; i++) {
+        (*out)[i].text = cli_value_at(args, "set", i);
+        /* A run's overrides are stored one a line. */
+        if (strchr((*out)[i].text, '\n') != NULL) {
+            sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --set %s: a line break; write it as one line",
+                     (*out)[i].text);
+            free(*out);
+            *out = NULL;
+            return false;
+        }
+    }
+    return true;
+}
+
 void cli_help(const struct cli_command *command, FILE *stream)
 {
     fprintf(stream, "bucketlab %s: %s\n\nusage: bucketlab %s [OPTIONS]%s%s\n\noptions:\n", command->name,

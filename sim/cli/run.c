@@ -121,23 +121,13 @@ static bool read_batch(const struct cli_args *args, struct batch *batch, struct 
 
 static bool load_scenarios(const struct cli_args *args, struct batch *batch, struct sim_error *error)
 {
-    size_t override_count = 0;
     uint64_t seed = 0;
-    if (!cli_whole(args, "seed", 0, UINT64_MAX, &seed, error))
+    struct lab_override *overrides;
+    size_t override_count;
+    if (!cli_whole(args, "seed", 0, UINT64_MAX, &seed, error) ||
+        !cli_overrides(args, &overrides, &override_count, error))
         return false;
-    while (cli_value_at(args, "set", override_count) != NULL)
-        override_count++;
-    struct lab_override *overrides = calloc(override_count + 1, sizeof *overrides);
-    if (overrides == NULL)
-        return sim_fail_memory(error);
     bool is_fine = true;
-    for (size_t i = 0; is_fine && i < override_count; i++) {
-        overrides[i].text = cli_value_at(args, "set", i);
-        /* A run's overrides are stored one a line. */
-        if (strchr(overrides[i].text, '\n') != NULL)
-            is_fine = sim_fail(error, SIM_ERROR_INPUT,
-                               "bucketlab: --set %s: a line break; write it as one line", overrides[i].text);
-    }
     for (size_t i = 0; is_fine && i < batch->count; i++) {
         const char *path = cli_argument(args, i);
         struct job *job = &batch->jobs[i];

@@ -17,6 +17,29 @@ void cli_print_text(FILE *stream, const char *text)
     print_part(stream, text, strlen(text));
 }
 
+size_t cli_quote(const char *text, char *buffer)
+{
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+%@";
+    char *end = buffer;
+    if (text[0] != '\0' && strspn(text, safe) == strlen(text)) {
+        size_t size = strlen(text);
+        memcpy(buffer, text, size + 1);
+        return size;
+    }
+    *end++ = '\'';
+    for (; *text != '\0'; text++) {
+        if (*text == '\'') {
+            memcpy(end, "'\\''", 4);
+            end += 4;
+        } else {
+            *end++ = *text;
+        }
+    }
+    *end++ = '\'';
+    *end = '\0';
+    return (size_t)(end - buffer);
+}
+
 size_t cli_text_width(const char *text)
 {
     return part_width(text, strlen(text));

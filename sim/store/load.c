@@ -26,15 +26,21 @@ bool store_load_run(struct store *store, int64_t run, struct store_run_info *inf
     *out = NULL;
     if (store->db == NULL)
         return fail_missing(store, run, error);
+    /* One transaction, so that all of it is of one moment. */
+    bool fine = store_execute(store, "BEGIN", error) && store_load_within(store, run, info, out, error);
+    store_rollback(store);
+    return fine;
+}
+
+bool store_load_within(struct store *store, int64_t run, struct store_run_info *info, struct lab_result **out,
+                       struct sim_error *error)
+{
+    struct store_run_info ignored;
     struct lab_result *result = calloc(1, sizeof *result);
+    *out = NULL;
     if (result == NULL)
         return sim_fail_memory(error);
-    struct store_run_info ignored;
-    /* One transaction, so that all of it is of one moment. */
-    bool fine = store_execute(store, "BEGIN", error) &&
-                load_all(store, run, info == NULL ? &ignored : info, result, error);
-    store_rollback(store);
-    if (!fine) {
+    if (!load_all(store, run, info == NULL ? &ignored : info, result, error)) {
         lab_result_destroy(result);
         return false;
     }

@@ -112,6 +112,18 @@ bool store_row_check(const struct store *store, const struct store_row *row, str
 bool store_next(struct store *store, sqlite3_stmt *statement, struct store_row *row, bool *more,
                 struct sim_error *error);
 
+/* --- save.c */
+
+/* Stores a run in a transaction that store_begin() has begun. */
+bool store_save_within(struct store *store, const struct store_run_info *info,
+                       const struct lab_result *result, int64_t *run, struct sim_error *error);
+
+/* --- load.c */
+
+/* store_load_run() in a transaction that is open. */
+bool store_load_within(struct store *store, int64_t run, struct store_run_info *info, struct lab_result **out,
+                       struct sim_error *error);
+
 /* --- settings.c: a strategy's settings as (name, value) */
 
 bool store_settings_save(struct store *store, sqlite3_stmt *insert, int64_t id,

@@ -54,19 +54,27 @@ static bool save_expectations(struct store *store, sqlite3_stmt *statement, int6
 bool store_save_run(struct store *store, struct store_run_info *info, const struct lab_result *result,
                     struct sim_error *error)
 {
-    assert(store->mode == STORE_WRITE);
-    sqlite3_stmt *statements[INSERT_COUNT] = {NULL};
-    int64_t run = 0;
     bool is_new, fine = store_begin(store, &is_new, error);
-    for (int i = 0; fine && i < INSERT_COUNT; i++)
-        fine = store_prepare(store, inserts[i], &statements[i], error);
-    fine = fine && save_all(store, statements, info, result, &run, error);
-    for (int i = 0; i < INSERT_COUNT; i++)
-        sqlite3_finalize(statements[i]);
-    fine = fine && store_execute(store, "COMMIT", error);
+    int64_t run = 0;
+    fine =
+        fine && store_save_within(store, info, result, &run, error) && store_execute(store, "COMMIT", error);
     store_end(store, is_new, fine);
     if (fine)
         info->run = run;
+    return fine;
+}
+
+bool store_save_within(struct store *store, const struct store_run_info *info,
+                       const struct lab_result *result, int64_t *run, struct sim_error *error)
+{
+    assert(store->mode == STORE_WRITE);
+    sqlite3_stmt *statements[INSERT_COUNT] = {NULL};
+    bool fine = true;
+    for (int i = 0; fine && i < INSERT_COUNT; i++)
+        fine = store_prepare(store, inserts[i], &statements[i], error);
+    fine = fine && save_all(store, statements, info, result, run, error);
+    for (int i = 0; i < INSERT_COUNT; i++)
+        sqlite3_finalize(statements[i]);
     return fine;
 }
 

@@ -21,6 +21,8 @@ add_executable(bucketlab_bold ${CMAKE_CURRENT_LIST_DIR}/bold_promises.c)
 target_link_libraries(bucketlab_bold PRIVATE bucketlab_flags bucketlab_cli)
 add_test(NAME cli/fuzz_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/fuzz_test.py
          $<TARGET_FILE:bucketlab> $<TARGET_FILE:bucketlab_bold> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+add_test(NAME cli/check_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/check_test.py
+         $<TARGET_FILE:bucketlab> $<TARGET_FILE:bucketlab_bold> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 add_test(NAME cli/regress_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/regress_test.py
          $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-set_tests_properties(cli/fuzz_test cli/regress_test PROPERTIES TIMEOUT 300)
+set_tests_properties(cli/fuzz_test cli/check_test cli/regress_test PROPERTIES TIMEOUT 300)

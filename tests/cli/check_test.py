@@ -1,0 +1,462 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Aim: `check` is a gate that can be trusted: it fails when something is off and says what, with the key and a line
+that shows it again; it passes otherwise; and a baseline is made of what passes, or not at all.
+Method: small scenarios, baselines that are made and then falsified by SQL, faults of the disk and of the file, and
+JUnit reports held against a schema of our own and counted."""
+import json
+import math
+import os
+import re
+import resource
+import shlex
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+BOLD = os.path.abspath(sys.argv.pop(2)) if len(sys.argv) > 2 else ""
+
+import program  # noqa: E402: takes its own argument
+from program import SMALL, SOURCE, ProgramTest  # noqa: E402
+
+SCHEMA = os.path.join(SOURCE, "tests", "cli", "junit.xsd")
+GOOD = SMALL + "expect:\n  - count.partitions.closed.rows.max == 1000\n  - hash.partitions.total > 0\n"
+BAD = SMALL.replace("name: small", "name: bad") + ("expect:\n  - count.partitions.closed.rows.max == 1000\n"
+                                                   "  - hash.partitions.all.rows.max <= 1000\n")
+AGENTS = """\
+name: agents
+seed: 3
+duration: 10m
+keys: {count: 4}
+arrivals: {rate: 20/s}
+row: {bytes: 100}
+cluster: {nodes: 3, replication_factor: 3}
+agents: {count: 4, cache_ttl: 5s}
+strategies:
+  - probabilistic: {bits: 4, threshold: 10}
+  - probabilistic: {bits: 4, threshold: 10, coordination: guarded, label: guarded}
+"""
+
+
+class CheckTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("small.yaml", GOOD)
+
+    def check(self, *arguments, code=0, **options):
+        actual, out, err = self.run_program("check", *arguments, "--quiet", **options)
+        self.assertEqual(actual, code, out + err)
+        return out, err
+
+    def update(self, *paths, **options):
+        return self.check(*(paths or ["small.yaml"]), "--baseline", "b.db", "--update-baseline", **options)
+
+    def against(self, *arguments, code=1):
+        """The findings: lines that end in how to run it again."""
+        out, err = self.check(*(arguments or ["small.yaml"]), "--baseline", "b.db", code=code)
+        self.assertEqual(err == "", code == 0)
+        return [line for line in out.splitlines() if "; again: " in line]
+
+    def sql(self, statements, name="b.db"):
+        database = sqlite3.connect(os.path.join(self.folder, name))
+        database.executescript("PRAGMA foreign_keys = ON;" + statements)
+        database.close()
+
+    def bytes_of(self, name):
+        with open(os.path.join(self.folder, name), "rb") as file:
+            return file.read()
+
+    def confirmations(self, seeds=6):
+        """How many runs must agree: the least m with 2 F / C(n + m, n) < 1/1000 for F figures."""
+        figures = sqlite3.connect(os.path.join(self.folder, "b.db")).execute("SELECT count(*) FROM baseline_metric")
+        figures, m = figures.fetchone()[0], 1
+        while math.comb(seeds + m, seeds) < 2000 * figures:
+            m += 1
+        return m
+
+    def junit(self, name="o.xml"):
+        path = os.path.join(self.folder, name)
+        if shutil.which("xmllint"):
+            run = subprocess.run(["xmllint", "--noout", "--schema", SCHEMA, path], capture_output=True, text=True,
+                                 check=False)
+            self.assertEqual(run.returncode, 0, run.stderr)
+        suites = ElementTree.parse(path).getroot().findall("testsuite")
+        for suite in suites:
+            cases = suite.findall("testcase")
+            self.assertEqual(int(suite.get("tests")), len(cases))
+            self.assertEqual(int(suite.get("failures")), len(suite.findall("testcase/failure")))
+            self.assertEqual(int(suite.get("skipped")), len(suite.findall("testcase/skipped")))
+        return suites
+
+    # --- expectations
+
+    def test_check_of_a_good_scenario_passes_and_stores_its_run(self):
+        out, err = self.check("small.yaml")
+        self.assertEqual(err, "")
+        self.assertIn("\n2 checks in 1 scenario: all hold\n", out)
+        self.assertEqual([run["scenario"] for run in self.good_json("runs", "--json")], ["small"])
+        self.assertIn("same digest", self.good("replay", "last", "--quiet"))
+        self.assertEqual(self.files(), ["bucketlab.db", "small.yaml"])
+
+    def test_check_without_store_leaves_nothing(self):
+        self.check("small.yaml", "--no-store")
+        self.assertEqual(self.files(), ["small.yaml"])
+
+    def test_failed_expectation_is_told_with_limit_value_key_and_a_line_that_shows_it(self):
+        self.write("a b.yaml", BAD)
+        out, err = self.check("small.yaml", "a b.yaml", "--set", "row.bytes=90", code=1)
+        line = [line for line in out.splitlines() if "again:" in line]
+        self.assertEqual(len(line), 1, out)
+        largest = sqlite3.connect(os.path.join(self.folder, "bucketlab.db")).execute(
+            "SELECT key, bucket, size FROM largest_partitions JOIN runs USING (run) WHERE scenario = 'bad' AND "
+            "label = 'hash' AND unit = 'rows'").fetchone()
+        self.assertEqual(line[0], "a b.yaml: hash.partitions.all.rows.max <= 1000: %d (largest: key %s, bucket %d, "
+                         "%s rows); again: bucketlab run 'a b.yaml' --seed 7 --set row.bytes=90"
+                         % (largest[2], largest[0], largest[1], format(largest[2], ",")))
+        self.assertEqual(err, "1 of 4 checks failed, in bad; run what stands after 'again:' above to see it\n")
+        again = shlex.split(line[0].split("; again: ")[1])
+        code, out, err = self.run_program(*again[1:], "--quiet", "--no-charts")
+        self.assertEqual((code, err), (1, "bad: 1 of 2 expectations failed\n"))
+        self.assertIn(f"(actual {largest[2]})", out)
+
+    def test_bad_input_among_good_ends_before_anything_runs(self):
+        self.write("broken.yaml", GOOD.replace("keys:", "kees:"))
+        self.write("twin.yaml", GOOD)
+        self.write("trace.yaml", "name: t\ntrace: {file: none.csv}\nstrategies: [{none: {}}]\n")
+        before = self.files()
+        for arguments, text in [(["broken.yaml"], "unknown field 'kees'"), (["missing.yaml"], "missing.yaml"),
+                                (["twin.yaml"], "the name 'small' is that of small.yaml too"),
+                                (["trace.yaml"], "none.csv"), (["--junit", "."], "--junit"),
+                                (["--junit", ""], "--junit"), (["--update-baseline"], "add --baseline FILE"),
+                                (["--digest", "ignore"], "add --baseline FILE"),
+                                (["--seeds", "4"], "add --update-baseline"),
+                                (["--baseline", "b.db", "--digest", "no"], "--digest exact"),
+                                (["--baseline", ""], "--baseline"), (["--db", ""], "--db"),
+                                (["--baseline", "b.db", "--update-baseline", "--seeds", "2"], "from 3 to 1000")]:
+            self.assertIn(text, self.bad(2, "check", "small.yaml", *arguments, "--quiet"))
+            self.assertEqual(self.files(), before)
+        self.assertIn("lacks an argument", self.bad(2, "check"))
+
+    def test_output_does_not_depend_on_threads(self):
+        self.write("bad.yaml", BAD)
+        self.write("agents.yaml", AGENTS)
+        outs = set()
+        for jobs in ["1", "2", "5"]:
+            found = json.loads(self.check("small.yaml", "bad.yaml", "agents.yaml", "--json", "--no-store", "--jobs",
+                                          jobs, code=1)[0])
+            for item in found["scenarios"]:
+                item["seconds"] = 0
+            self.assertEqual([item["scenario"] for item in found["scenarios"]], ["small", "bad", "agents"])
+            outs.add(json.dumps(found))
+        self.assertEqual(len(outs), 1)
+
+    # --- promises
+
+    @unittest.skipUnless(BOLD, "no program with other promises")
+    def test_broken_promise_fails_and_an_unpromised_violation_does_not(self):
+        self.write("agents.yaml", AGENTS)
+        out, _ = self.check("agents.yaml", "--json", "--junit", "o.xml")
+        checks = json.loads(out)["scenarios"][0]["checks"]
+        self.assertIn({"kind": "promise", "name": "guarded keeps newest", "state": "holds", "excuse": None}, checks)
+        self.assertNotIn("probabilistic keeps newest", [check["name"] for check in checks])
+        metrics = self.good_json("show", "last", "--json")["strategies"][0]["metrics"]
+        self.assertGreater(metrics["oracle.newest.violations"], 0)
+        run = subprocess.run([BOLD, "check", "agents.yaml", "--quiet", "--no-store", "--json"], cwd=self.folder,
+                             capture_output=True, text=True, check=False)
+        self.assertEqual(run.returncode, 1, run.stderr)
+        finding = json.loads(run.stdout)["scenarios"][0]["findings"][0]
+        self.assertEqual((finding["kind"], finding["strategy"]), ("promise", "probabilistic"))
+        self.assertRegex(finding["key"], r"\Akey-\d+\Z")
+        self.assertIn(f"of key {finding['key']} at ", finding["text"])
+        self.assertEqual(finding["value"], metrics[f"oracle.{finding['name']}.violations"])
+
+    # --- baselines
+
+    def test_baseline_of_the_same_program_holds(self):
+        out, _ = self.update()
+        self.assertIn("\nbaseline of 1 scenario over 6 seeds written to b.db\n", out)
+        before = self.bytes_of("b.db")
+        self.assertEqual(self.against(code=0), [])
+        self.assertEqual(self.bytes_of("b.db"), before)
+        rows = sqlite3.connect(os.path.join(self.folder, "b.db")).execute(
+            "SELECT name, count, mean, stddev, low, high FROM baseline_metric WHERE label = 'count' ORDER BY name")
+        rows = {row[0]: row[1:] for row in rows}
+        self.assertEqual(rows["partitions.closed.rows.max"], (6, 1000.0, 0.0, 1000.0, 1000.0))
+        count, mean, stddev, low, high = rows["writes.rows"]
+        values = [self.good_json("run", "small.yaml", "--seed", str(seed), "--json", "--no-charts",
+                                 "--quiet")["rows"] for seed in range(7, 13)]
+        average = sum(values) / 6
+        spread = (sum((value - average) ** 2 for value in values) / 5) ** 0.5
+        # Student's t of 5 degrees, 0.995: 4.0321 (any table of it).
+        half = 4.0321 * spread * (7 / 6) ** 0.5
+        self.assertEqual(count, 6)
+        for found, expected in [(mean, average), (stddev, spread), (low, average - half), (high, average + half)]:
+            self.assertAlmostEqual(found / expected, 1, places=4)
+
+    def test_moved_digest_is_told_with_the_first_strategy(self):
+        self.update()
+        self.sql("UPDATE run SET digest = '0123456789abcdef';"
+                 "UPDATE strategy SET placement_digest = '00000000000000aa' WHERE label IN ('time', 'hash')")
+        found = self.against()
+        self.assertEqual(len(found), 1, found)
+        self.assertRegex(found[0], r"\Asmall.yaml: digest moved: [0-9a-f]{16}, baseline 0123456789abcdef; first "
+                                   r"to differ: strategy time, placement [0-9a-f]{16}, baseline "
+                                   r"00000000000000aa, and 1 more of 5; again: bucketlab run small.yaml "
+                                   r"--seed 7\Z")
+        out, err = self.check("small.yaml", "--baseline", "b.db", "--digest", "ignore")
+        self.assertIn("small.yaml: note: digest moved: ", out)
+        self.sql("UPDATE run SET version = '0.0.9'")
+        self.assertIn("baseline 0123456789abcdef by bucketlab 0.0.9, and this is ", self.against()[0])
+
+    def test_other_figures_at_the_same_digest_are_no_chance(self):
+        self.update()
+        self.sql("UPDATE metric SET value = value + 1 WHERE name = 'writes.rows' AND strategy = "
+                 "(SELECT strategy FROM strategy WHERE label = 'time')")
+        found = self.against()
+        self.assertEqual(len(found), 1, found)
+        self.assertRegex(found[0], r"time\.writes\.rows: \d+, baseline \d+, although the digest is the "
+                                   "same; the same program gives two answers")
+        self.sql("UPDATE run SET version = '0.0.9'")
+        self.assertIn("the baseline is another version's", self.against()[0])
+
+    def test_figures_outside_their_interval_have_drifted(self):
+        self.update()
+        self.sql("UPDATE run SET digest = '0123456789abcdef';"
+                 "UPDATE baseline_metric SET low = high * 1.5, high = high * 1.6 WHERE label = 'hash' AND name = "
+                 "'partitions.all.bytes.p99';"
+                 "UPDATE baseline_metric SET low = 999, high = 999 WHERE label = 'count' AND name = "
+                 "'partitions.closed.rows.max'")
+        found = self.against()
+        runs = self.confirmations()
+        self.assertEqual(len(found), 3, found)
+        self.assertRegex(found[1], r"\Asmall\.yaml: count\.partitions\.closed\.rows\.max: 1000, and 999 at all 6 "
+                                   rf"seeds of the baseline; so at each of {runs} seeds \(largest: key key-\d+, "
+                                   r"bucket \d+, 1,000 rows\)")
+        self.assertRegex(found[2], r"hash\.partitions\.all\.bytes\.p99: [\d.]+ KB is outside [\d.]+ to [\d.]+ KB "
+                                   r"\(baseline: mean [\d.]+ KB over 6 seeds\), and so at each of "
+                                   rf"{runs} seeds \(largest: key key-\d+, bucket \d, \d+(\.\d+)?KB\)")
+        out, err = self.check("small.yaml", "--baseline", "b.db", "--digest", "ignore", "--json", code=1)
+        self.assertEqual(len(json.loads(out)["scenarios"][0]["findings"]), 2)
+        self.assertEqual(err, "2 of 8 checks failed, in small; if the change is meant, repeat this with "
+                              "--update-baseline\n")
+
+    def test_a_figure_that_is_outside_at_one_seed_alone_has_not_drifted(self):
+        self.update()
+        value, *others = [self.good_json("run", "small.yaml", "--seed", str(seed), "--json", "--no-charts",
+                                         "--quiet")["rows"] for seed in range(7, 12)]
+        # Outside by half a row, while some seed is inside.
+        low, high = (value + 0.5, 2 * value) if max(others) > value else (0, value - 0.5)
+        self.assertTrue(any(low <= other <= high for other in others))
+        self.sql("UPDATE run SET digest = '0123456789abcdef';"
+                 f"UPDATE baseline_metric SET low = {low}, high = {high} WHERE name = 'writes.rows'")
+        self.assertEqual(len(self.against()), 1)
+        self.sql(f"UPDATE baseline_metric SET low = 0, high = {value // 2} WHERE name = 'writes.rows'")
+        self.assertEqual(len(self.against()), 1 + 5)
+
+    def test_another_setting_drifts_and_another_seed_does_not(self):
+        self.update()
+        self.against("small.yaml", "--digest", "ignore", "--set", "seed=12345", code=0)
+        found = self.against("small.yaml", "--digest", "ignore", "--set", "strategies.hash.buckets=5")
+        self.assertTrue(all("small.yaml: hash." in line or " more, by less" in line for line in found), found)
+        self.assertEqual(len(found), 11)
+        self.assertRegex(found[-1], r"and \d+ figures more, by less; --json and --junit list all")
+
+    def test_the_largest_ten_of_many_drifted_figures_are_shown(self):
+        self.update()
+        arguments = ["small.yaml", "--baseline", "b.db", "--digest", "ignore", "--set", "arrivals.rate=2/s"]
+        shown = [line for line in self.check(*arguments, code=1)[0].splitlines() if "; again: " in line]
+        all_found = json.loads(self.check(*arguments, "--json", "--junit", "o.xml", code=1)[0])["scenarios"][0]
+        figures = [finding for finding in all_found["findings"] if finding["kind"] == "baseline"]
+        self.assertGreater(len(figures), 100)
+        told = [line for line in shown if " is outside " in line or "seeds of the baseline" in line]
+        self.assertEqual(len(told), 10)
+        self.assertIn(f"and {len(figures) - 10} figures more", shown[-1])
+        text = "".join(failure.text for failure in self.junit()[0].findall("testcase/failure"))
+        for finding in figures:
+            self.assertIn(finding["text"], text)
+
+    def test_changed_scenario_is_named_by_its_lines(self):
+        self.update()
+        self.write("small.yaml", GOOD.replace("bits: 4", "bits: 3").replace("rows: 10,", "rows: 11,"))
+        found = self.against()
+        self.assertIn("first to differ: strategy probabilistic", found[0])
+        self.assertIn("; the scenario changed since: lines 7 to 13", found[0])
+        self.write("small.yaml", "# a remark\n" + GOOD)
+        out, _ = self.check("small.yaml", "--baseline", "b.db")
+        self.assertIn("small.yaml: note: all rows go where they went; the scenario changed since: line 1\n", out)
+        self.write("small.yaml", GOOD)
+        self.assertIn("; --set is another than it was", self.against("small.yaml", "--set", "arrivals.rate=0.4/s")[0])
+
+    def test_strategies_that_came_are_noted_and_those_that_went_fail(self):
+        self.update()
+        self.write("small.yaml", GOOD.replace("- time: {window: 6h}", "- time: {window: 6h, label: quarter}"))
+        out, _ = self.check("small.yaml", "--baseline", "b.db", "--digest", "ignore", code=1)
+        self.assertIn("small.yaml: strategy time of the baseline is gone; again: ", out)
+        self.assertIn("small.yaml: note: strategy quarter is not in the baseline\n", out)
+
+    def test_figures_that_came_are_noted_and_those_that_went_fail(self):
+        self.update()
+        self.sql("DELETE FROM metric WHERE name = 'writes.rows';"
+                 "DELETE FROM baseline_metric WHERE name = 'writes.rows'")
+        out, _ = self.check("small.yaml", "--baseline", "b.db")
+        self.assertIn("small.yaml: note: 5 figures are not in the baseline, none.writes.rows for one\n", out)
+        self.sql("UPDATE baseline_metric SET name = 'writes.of_old' WHERE name = 'writes.lwt';"
+                 "UPDATE run SET digest = '0123456789abcdef'")
+        self.assertIn(f"small.yaml: none.writes.of_old is gone, at each of {self.confirmations()} seeds; again: ",
+                      "\n".join(self.against()))
+
+    def test_scenario_without_baseline_fails_and_says_how_to_make_one(self):
+        self.update()
+        self.write("other.yaml", GOOD.replace("name: small", "name: other"))
+        found = self.against("small.yaml", "other.yaml")
+        self.assertEqual(len(found), 1)
+        self.assertIn("other.yaml: b.db holds nothing of 'other'; make it with --update-baseline", found[0])
+        self.update("other.yaml")
+        self.assertEqual(self.against("small.yaml", "other.yaml", code=0), [])
+
+    def test_update_replaces_the_run_and_leaves_others(self):
+        self.write("other.yaml", GOOD.replace("name: small", "name: other"))
+        self.update("small.yaml", "other.yaml")
+        self.update("small.yaml", "--seeds", "3", "--set", "row.bytes=70")
+        found = sqlite3.connect(os.path.join(self.folder, "b.db")).execute(
+            "SELECT scenario, run, seeds, (SELECT count(*) FROM run) FROM baseline ORDER BY scenario").fetchall()
+        self.assertEqual(found, [("other", 2, 6, 2), ("small", 3, 4, 2)])
+        self.assertIn("same digest", self.good("replay", "3", "--db", "b.db", "--quiet"))
+
+    def test_update_from_a_run_that_fails_is_refused_and_changes_no_byte(self):
+        self.write("bad.yaml", BAD)
+        out, err = self.update("small.yaml", "bad.yaml", code=1)
+        self.assertIn("bad.yaml: hash.partitions.all.rows.max <= 1000: ", out)
+        self.assertEqual(err, "1 of 4 checks failed, in bad; b.db is as it was, since a baseline is made of runs that "
+                              "pass: mend these first\n")
+        self.assertNotIn("b.db", self.files())
+        self.update()
+        before = self.bytes_of("b.db")
+        self.update("small.yaml", "bad.yaml", code=1)
+        self.assertEqual(self.bytes_of("b.db"), before)
+        self.assertEqual([name for name in self.files() if name.startswith("b.db")], ["b.db"])
+
+    # --- files that are not as they should be
+
+    def test_baseline_that_cannot_be_used_is_refused_and_left_alone(self):
+        self.update()
+        good = self.bytes_of("b.db")
+        damaged = bytearray(good)
+        damaged[4096:] = bytes(len(good) - 4096)
+        newer = bytearray(good)
+        newer[60:64] = (99).to_bytes(4, "big")
+        foreign = bytearray(good)
+        foreign[68:72] = (1).to_bytes(4, "big")
+        for name, content, text in [("text.db", b"no database at all, but a long text" * 30, "not a database"),
+                                    ("damaged.db", bytes(damaged), "damaged.db"),
+                                    ("newer.db", bytes(newer), "newer"),
+                                    ("foreign.db", bytes(foreign), "another program")]:
+            with open(os.path.join(self.folder, name), "wb") as file:
+                file.write(content)
+            for more in [[], ["--update-baseline"]]:
+                line = self.bad(3, "check", "small.yaml", "--baseline", name, "--quiet", "--no-store", *more)
+                self.assertIn(text, line)
+                self.assertNotIn("--db", line)
+                self.assertEqual(self.bytes_of(name), content)
+        self.assertIn("no such baseline; make it by the same command with --update-baseline",
+                      self.bad(3, "check", "small.yaml", "--baseline", "none.db", "--quiet"))
+        self.bad(3, "check", "small.yaml", "--baseline", "none/b.db", "--update-baseline", "--quiet")
+
+    def test_locked_baseline_is_waited_for_and_then_left_alone(self):
+        self.update()
+        before = self.bytes_of("b.db")
+        database = sqlite3.connect(os.path.join(self.folder, "b.db"), isolation_level=None)
+        database.execute("BEGIN IMMEDIATE")
+        self.assertIn("b.db: ", self.bad(3, "check", "small.yaml", "--baseline", "b.db", "--update-baseline", "--quiet",
+                                         "--no-store"))
+        database.execute("ROLLBACK")
+        database.close()
+        self.assertEqual(self.bytes_of("b.db"), before)
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write what is read-only")
+    def test_read_only_baseline_is_refused(self):
+        self.update()
+        os.chmod(os.path.join(self.folder, "b.db"), 0o444)
+        self.bad(3, "check", "small.yaml", "--baseline", "b.db", "--quiet")
+
+    def test_full_disk_while_updating_leaves_the_old_baseline(self):
+        self.update()
+        before = self.bytes_of("b.db")
+
+        def small_files():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, len(before) // 2))
+
+        self.write("other.yaml", GOOD.replace("name: small", "name: other"))
+        line = self.bad(3, "check", "small.yaml", "other.yaml", "--baseline", "b.db", "--update-baseline", "--quiet",
+                        "--no-store", preexec_fn=small_files)
+        self.assertIn("b.db: ", line)
+        self.assertEqual(self.against(code=0), [])
+        held = sqlite3.connect(os.path.join(self.folder, "b.db")).execute("SELECT scenario, run FROM baseline")
+        self.assertEqual(held.fetchall(), [("small", 1)])
+
+    def test_interrupted_check_and_update_change_nothing(self):
+        self.update()
+        os.remove(os.path.join(self.folder, "bucketlab.db"))
+        before, files = self.bytes_of("b.db"), self.files() + ["long.yaml"]
+        self.write("long.yaml", GOOD.replace("name: small", "name: long").replace("rate: 0.5/s", "rate: 3000/s"))
+        for arguments in [["long.yaml"], ["small.yaml", "long.yaml", "--baseline", "b.db", "--update-baseline"]]:
+            process = self.start("check", *arguments, "--quiet", "--junit", "o.xml")
+            time.sleep(0.7)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+            self.assertEqual((process.returncode, out), (130, b""), err)
+            self.assertIn(b"interrupted; nothing was stored", err)
+            self.assertEqual(self.bytes_of("b.db"), before)
+            self.assertEqual(self.files(), sorted(files))
+
+    # --- reports
+
+    def test_junit_holds_every_check_in_order(self):
+        self.update()
+        self.write("bad.yaml", BAD)
+        self.check("small.yaml", "bad.yaml", "--baseline", "b.db", "--junit", "new/folder/o.xml", code=1)
+        small, bad = self.junit("new/folder/o.xml")
+        self.assertEqual([case.get("name") for case in small.findall("testcase")],
+                         ["expect: count.partitions.closed.rows.max == 1000", "expect: hash.partitions.total > 0",
+                          "baseline: digest"] +
+                         [f"baseline: figures of {label}"
+                          for label in ["none", "time", "count", "probabilistic", "hash"]])
+        properties = {one.get("name"): one.get("value") for one in small.iter("property")}
+        shown = self.good_json("show", properties["run"], "--json")
+        self.assertEqual((properties["seed"], properties["digest"], properties["rows"]),
+                         ("7", shown["digest"], str(shown["rows"])))
+        self.assertEqual(self.good("--version").split()[1], properties["version"])
+        failure = bad.find("testcase/failure")
+        self.assertTrue(failure.text.endswith("\nagain: bucketlab run bad.yaml --seed 7\n"))
+        self.assertTrue(failure.text.startswith(failure.get("message") + "\n"))
+
+    def test_junit_keeps_what_is_markup_elsewhere_as_text(self):
+        label = "a<b> & \"c\" 'd' ]]> ü \U0001f600"
+        self.write("odd.yaml", SMALL.replace("name: small", f"name: {json.dumps(label)}")
+                   .replace("- none: {}", f"- none: {{label: {json.dumps(label)}}}") +
+                   "expect:\n  - " + json.dumps(label + ".partitions.total < 0") + "\n")
+        name = "o<&>\x01\x1f.yaml"
+        os.rename(os.path.join(self.folder, "odd.yaml"), os.path.join(self.folder, name))
+        self.check(name, "--junit", "o.xml", code=1)
+        suite = self.junit()[0]
+        self.assertEqual(suite.get("name"), label)
+        self.assertEqual(suite.find("testcase").get("name"), f"expect: {label}.partitions.total < 0")
+        self.assertIn(f"{label}.partitions.total < 0: ", suite.find("testcase/failure").text)
+        self.assertIn("o<&>??.yaml", suite.find("testcase/failure").text)
+
+    def test_junit_that_cannot_be_written_is_one_line(self):
+        self.write("file", "")
+        before = self.files()
+        for path in ["file/o.xml", "/proc/o.xml"]:
+            line = self.bad(3, "check", "small.yaml", "--junit", path, "--quiet", "--no-store")
+            self.assertIn(path.rsplit("/", 1)[0], line)
+            self.assertNotIn("--out", line)
+            self.assertEqual(self.files(), before)
+
+
+if __name__ == "__main__":
+    unittest.main()
