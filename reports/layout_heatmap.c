@@ -203,21 +203,15 @@ static void put_ring(const struct place *place, struct report_pen *pen)
     }
 }
 
-/* Of narrow rows not all are named. */
+/* The lowest rows are higher than a name. */
 static void put_row_names(const struct place *place, struct report_pen *pen)
 {
     const double height = report_pen_height(pen, REPORT_FONT_TICK);
-    double above = HUGE_VAL;
     for (size_t row = 0; row < place->grid->row_count; row++) {
         const struct report_box box = tile_box(place, 0, row);
-        const double top = box.y + (box.height - height) / 2;
-        if (top + height > above) {
-            continue;
-        }
         const struct report_type type = {place->grid->rows[row], REPORT_FONT_TICK,
                                          place->box.x - REPORT_PAGE_MARGIN - text_gap, 1};
-        report_pen_text(pen, &type, REPORT_RIGHT, place->box.x - text_gap, top);
-        above = top;
+        report_pen_text(pen, &type, REPORT_RIGHT, place->box.x - text_gap, box.y + (box.height - height) / 2);
     }
 }
 

@@ -261,6 +261,75 @@ static void test_stairs_join_what_nothing_is_better_than(void **state)
     report_arena_free(&arena);
 }
 
+/* From 0 the axis is broken, and the step with it. */
+static void test_stairs_out_of_a_strip_are_dashed(void **state)
+{
+    fixture_front_begin(&front);
+    front.front.y.scale = REPORT_LOG;
+    fixture_front_add(&front, "", 0, 0.4, true);
+    fixture_front_add(&front, "", 10, 0.2, true);
+    fixture_front_add(&front, "", 100, 0, true);
+    struct report_arena arena;
+    report_arena_init(&arena);
+    struct report_chart chart = {.name = "front"};
+    struct report_scene scene;
+    report_front_fill(&front.front, &arena, &chart);
+    assert_true(report_layout(&chart, *state, &arena, &scene, NULL));
+    static const enum report_shape wanted[] = {REPORT_SHAPE_DASHED, REPORT_SHAPE_LINE, REPORT_SHAPE_LINE,
+                                               REPORT_SHAPE_DASHED};
+    size_t steps = 0;
+    for (size_t i = 0; i < scene.count; i++) {
+        if (scene.marks[i].ink == REPORT_INK_LINE && scene.marks[i].stroke == 1.2) {
+            assert_true(steps < 4);
+            assert_int_equal(scene.marks[i].shape, wanted[steps++]);
+        }
+    }
+    assert_int_equal(steps, 4);
+    report_arena_free(&arena);
+}
+
+/* Three tiles of a square hold: eight sides, of which two lie within the square. The key has four more, and
+ * the ring has four in the picture and four in the key. */
+static void test_line_runs_around_what_holds(void **state)
+{
+    static const char *const labels[] = {"1", "2"};
+    const struct report_heatmap_cell cells[] = {{1, true}, {1, true}, {1, true}, {2, false}};
+    const struct report_heatmap map = {.x = {"", labels, 2},
+                                       .y = {"", labels, 2},
+                                       .value = {"", REPORT_UNIT_PLAIN, REPORT_LINEAR},
+                                       .cells = cells,
+                                       .recommended = "it",
+                                       .recommended_x = 0,
+                                       .recommended_y = 1};
+    struct report_arena arena;
+    report_arena_init(&arena);
+    struct report_chart chart = {.name = "heatmap"};
+    struct report_scene scene;
+    report_heatmap_fill(&map, &arena, &chart);
+    assert_true(report_layout(&chart, *state, &arena, &scene, NULL));
+    struct report_box tiles[4];
+    size_t tile_count = 0, ring = 0, sides = 0, inner = 0;
+    for (size_t i = 0; i < scene.count; i++) {
+        if (scene.marks[i].shape == REPORT_SHAPE_TILE && scene.marks[i].box.height > 20) {
+            tiles[tile_count++] = scene.marks[i].box;
+        }
+    }
+    assert_int_equal(tile_count, 4);
+    for (size_t i = 0; i < scene.count; i++) {
+        const struct report_mark *mark = &scene.marks[i];
+        ring += mark->ink == REPORT_INK_RING;
+        if (mark->ink == REPORT_INK_HOLDS) {
+            sides++;
+            inner += (mark->box.width == 0 && mark->box.x == tiles[3].x && mark->box.y < tiles[0].y) ||
+                     (mark->box.height == 0 && mark->box.y == tiles[0].y && mark->box.x > tiles[0].x);
+        }
+    }
+    assert_int_equal(sides, 4 + 8);
+    assert_int_equal(ring, 4 + 4);
+    assert_int_equal(inner, 2);
+    report_arena_free(&arena);
+}
+
 static void test_colours_get_lighter_all_the_way(void **state)
 {
     (void)state;
@@ -361,6 +430,8 @@ int main(void)
         cmocka_unit_test(test_charts_of_each_case_do_not_overlap),
         cmocka_unit_test(test_names_of_a_front_stand_or_are_counted),
         cmocka_unit_test(test_stairs_join_what_nothing_is_better_than),
+        cmocka_unit_test(test_stairs_out_of_a_strip_are_dashed),
+        cmocka_unit_test(test_line_runs_around_what_holds),
         cmocka_unit_test(test_colours_get_lighter_all_the_way),
         cmocka_unit_test(test_chart_without_memory_fails_and_says_so),
         cmocka_unit_test(test_file_made_twice_is_the_same_bytes),
