@@ -145,7 +145,9 @@ static bool answer_rows(const struct cli_args *args, const struct cli_tune_answe
 static bool read_goal(const struct cli_args *args, struct tune_goal *goal, struct sim_error *error)
 {
     if (!cli_has(args, "rows"))
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: 'tune' needs --rows; write --rows 12000..32000");
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: 'tune' needs --rows or a scenario; write --rows 12000..32000, or "
+                        "'bucketlab tune SCENARIO'");
     if (!cli_has(args, "risk"))
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: 'tune' needs --risk; write --risk 0.003");
     const char *rows = cli_value(args, "rows", "");
