@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: what sstablepartitions and tablehistograms print is read as they mean it, and everything else is
  * refused with its line and a cure. Method: texts as the tools' sources print them, and broken ones. */
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <stdbool.h>
+#include <sys/mman.h>
 
 #include "trace_file.h"
 #include "workload/observed.h"
@@ -344,6 +345,54 @@ static void test_damaged_files_are_refused(void **state)
     assert_refused(none, ":1: file cannot be opened (No such file or directory); check the file's name");
 }
 
+/* The text with one byte in another's place, or cut behind it, is read or refused, and nothing else. */
+static void read_or_refuse(int descriptor, const char *text, size_t size, size_t *fine, size_t *refused)
+{
+    struct wl_observed seen;
+    struct sim_error error = {0};
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    assert_int_equal(ftruncate(descriptor, 0), 0);
+    assert_int_equal(pwrite(descriptor, text, size, 0), size);
+    if (wl_observed_read(path, WL_OBSERVED_AUTO, NULL, NULL, &seen, &error)) {
+        assert_int_equal(error.class, SIM_ERROR_NONE);
+        (*fine)++;
+    } else {
+        assert_int_equal(error.class, SIM_ERROR_INPUT);
+        assert_int_equal(strncmp(error.text, path, strlen(path)), 0);
+        assert_null(strchr(error.text, '\n'));
+        (*refused)++;
+    }
+    wl_observed_clear(&seen);
+}
+
+static void test_texts_cut_or_altered_anywhere_are_read_or_refused(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {HEADER MESSAGES("\"a:1\"", "6131", "1000", "10", "1")
+                                            MESSAGES("\"\"b c\"\"", "62", "70", "0", "1"),
+                                        "chat/messages histograms\n" HEADINGS SIZES};
+    static const char others[] = {'"', ',', '\n', ' ', '9', 'x', '\0', (char)0xff};
+    int descriptor = memfd_create("observed", 0); /* thousands of files would keep a disk busy */
+    assert_true(descriptor >= 0);
+    size_t fine = 0, refused = 0;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char text[2048];
+        size_t size = strlen(texts[i]);
+        assert_in_range(size, 1, sizeof text);
+        for (size_t at = 0; at < size; at++) {
+            read_or_refuse(descriptor, texts[i], at, &fine, &refused);
+            for (size_t k = 0; k < sizeof others; k++) {
+                memcpy(text, texts[i], size);
+                text[at] = others[k];
+                read_or_refuse(descriptor, text, size, &fine, &refused);
+            }
+        }
+    }
+    assert_true(fine > 1000 && refused > 1000);
+    close(descriptor);
+}
+
 static void test_reading_stops_when_it_is_told_to(void **state)
 {
     (void)state;
@@ -369,6 +418,7 @@ int main(void)
         cmocka_unit_test(test_percentiles_of_one_table_of_several_are_read),
         cmocka_unit_test(test_broken_files_are_refused_with_line_and_cure),
         cmocka_unit_test(test_damaged_files_are_refused),
+        cmocka_unit_test(test_texts_cut_or_altered_anywhere_are_read_or_refused),
         cmocka_unit_test(test_reading_stops_when_it_is_told_to),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
