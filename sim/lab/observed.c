@@ -96,6 +96,14 @@ static void fill_partitions(struct wl_observed *seen, struct lab_strategy_result
             lab_histogram_add(&out->open_rows, partition->rows, 1, partition->rows);
     }
     out->placement_digest = digest;
+    const struct wl_observed_largest *largest[LAB_SIZE_UNITS] = {
+        [LAB_IN_ROWS] = &seen->largest_rows, [LAB_IN_BYTES] = &seen->largest_bytes};
+    _Static_assert(sizeof seen->largest_rows.key == LAB_KEY_NAME_SIZE, "a key's name fits");
+    for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
+        out->largest[unit].size = largest[unit]->size;
+        out->largest[unit].key_index = largest[unit]->partition;
+        strcpy(out->largest[unit].key, largest[unit]->key);
+    }
 }
 
 static int compare(const void *left, const void *right)

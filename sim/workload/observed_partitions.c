@@ -2,9 +2,11 @@
 /* The CSV of sstablepartitions. Its header names the columns, and later versions may add some. All fields but
  * the key are plain. The key stands in quotes, but what is inside is not escaped (a key with a blank gets a
  * second pair of quotes), so its end is looked for: the first quote behind which the other columns follow. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/text.h"
 #include "observed_file.h"
 #include "trace_keys.h"
 
@@ -39,7 +41,8 @@ struct csv {
     struct trace_keys keys, sstables;
     uint32_t *sstable_of; /* of each partition's last piece */
     size_t capacity;
-    char *copy; /* snapshot and backup of the first piece, a comma between */
+    struct wl_observed_largest largest_any; /* in bytes, also of those without rows */
+    char *copy;                             /* snapshot and backup of the first piece, a comma between */
 };
 
 static bool read_header(struct csv *csv, struct observed_span header);
@@ -52,6 +55,9 @@ static struct observed_span field_of(const struct csv *csv, enum column column);
 static bool check_table(struct csv *csv, bool *is_wanted);
 static bool check_copy(struct csv *csv);
 static bool add_piece(struct csv *csv, uint64_t bytes, uint64_t rows);
+static void keep_largest(const struct csv *csv, size_t partition, uint64_t size,
+                         struct wl_observed_largest *largest);
+static size_t key_text(const struct csv *csv, char *text, size_t size);
 static bool reserve(struct csv *csv);
 static bool check_twice(struct csv *csv, uint32_t partition, bool is_new);
 
@@ -107,6 +113,8 @@ static bool read_lines(struct csv *csv)
         is_fine = read_line(csv, line);
     if (!is_fine)
         return false;
+    if (!out->has_rows)
+        out->largest_bytes = csv->largest_any;
     if (out->partition_count > 0)
         return true;
     if (file->wanted != NULL && file->table_count > 0)
@@ -284,9 +292,44 @@ static bool add_piece(struct csv *csv, uint64_t bytes, uint64_t rows)
                              "the pieces of this partition add up to more than 2^63; check the line");
     sum->bytes += bytes;
     sum->rows += rows;
+    keep_largest(csv, partition, sum->bytes, &csv->largest_any);
+    keep_largest(csv, partition, sum->rows, &out->largest_rows);
+    if (sum->rows > 0)
+        keep_largest(csv, partition, sum->bytes, &out->largest_bytes);
     out->pieces++;
     out->has_rows = out->has_rows || rows > 0;
     return true;
+}
+
+/* Sums only grow, so who is the largest in the end was so with its last piece. */
+static void keep_largest(const struct csv *csv, size_t partition, uint64_t size,
+                         struct wl_observed_largest *largest)
+{
+    bool is_larger = size > largest->size || (size == largest->size && partition < largest->partition);
+    if (size == 0 || !is_larger)
+        return;
+    largest->size = size;
+    largest->partition = partition;
+    largest->key[key_text(csv, largest->key, sizeof largest->key - 1)] = '\0';
+}
+
+/* The second pair of quotes, which a key with a blank has, goes. Returns the bytes. */
+static size_t key_text(const struct csv *csv, char *text, size_t size)
+{
+    struct observed_span key = field_of(csv, KEY), binary = field_of(csv, KEY_BINARY);
+    size_t used = 0, all = (size_t)(key.end - key.begin);
+    if (all == 0 || sim_utf8_valid(key.begin, all) < all) {
+        used = (size_t)snprintf(text, size, "0x%.*s", (int)(binary.end - binary.begin), binary.begin);
+        return used < size ? used : size - 1;
+    }
+    bool is_quoted = all >= 2 && *key.begin == '"' && key.end[-1] == '"';
+    const char *end = is_quoted ? key.end - 1 : key.end;
+    for (const char *at = is_quoted ? key.begin + 1 : key.begin; at < end && used < size; at++) {
+        text[used++] = *at;
+        if (is_quoted && *at == '"' && at + 1 < end && at[1] == '"')
+            at++;
+    }
+    return sim_utf8_valid(text, used);
 }
 
 static bool reserve(struct csv *csv)

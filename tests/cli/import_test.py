@@ -6,6 +6,7 @@ import gzip
 import math
 import os
 import random
+import sqlite3
 import sys
 import unittest
 
@@ -75,6 +76,18 @@ class ImportTest(ProgramTest):
         self.assertEqual(metrics["partitions.over_limit_bytes"], sum(s > 10 ** 6 for s in sizes))
         self.assertEqual(metrics["partitions.over_limit"], sum(r > 600 or s > 10 ** 6 for s, r in sums.values()))
         self.assertEqual(len(metrics), 1 + 3 + 40)
+
+    def test_largest_partition_is_kept_with_its_key(self):
+        sums, lines = self.make_partitions(300)
+        self.good("import", self.write_csv(lines))
+        connection = sqlite3.connect(os.path.join(self.folder, "bucketlab.db"))
+        self.addCleanup(connection.close)
+        found = {unit: (key, size) for unit, key, size in
+                 connection.execute("SELECT unit, key, size FROM largest_partitions")}
+        for unit, index in (("bytes", 0), ("rows", 1)):
+            key, size = found[unit]
+            self.assertEqual(size, max(sizes[index] for sizes in sums.values()))
+            self.assertEqual(sums[int(key)][index], size)
 
     def test_digest_is_of_the_sizes_in_any_order(self):
         _, lines = self.make_partitions(50)

@@ -88,6 +88,33 @@ static void test_keys_of_any_kind_are_read(void **state)
     wl_observed_clear(&seen);
 }
 
+static void test_largest_partition_is_named(void **state)
+{
+    (void)state;
+    struct wl_observed seen = read_fine(
+        HEADER MESSAGES("\"a:1\"", "61", "1000", "3", "1") MESSAGES("\"gone\"", "62", "9000", "0", "1")
+            MESSAGES("\"\"b \"\"\"\"c\"\"", "63", "800", "4", "1") MESSAGES("\"a:1\"", "61", "10", "1", "2")
+                MESSAGES("\"\"b \"\"\"\"c\"\"", "63", "211", "0", "2"),
+        WL_OBSERVED_AUTO, NULL);
+    assert_string_equal(seen.largest_rows.key, "a:1");
+    assert_int_equal(seen.largest_rows.size, 4);
+    assert_string_equal(seen.largest_bytes.key, "b \"\"c");
+    assert_int_equal(seen.largest_bytes.size, 1011);
+    assert_int_equal(seen.largest_bytes.partition, 2);
+    wl_observed_clear(&seen);
+    static char text[1024];
+    snprintf(text, sizeof text,
+             "key,keyBinary,size\n\"\xFF\",ff,1\n\"%0300d\",61,2\n\"%0252d\xC3\xA9\xC3\xA9\",62,3\n", 0, 0);
+    seen = read_fine(text, WL_OBSERVED_AUTO, NULL);
+    assert_int_equal(seen.largest_rows.size, 0);
+    assert_int_equal(seen.largest_bytes.size, 3);
+    assert_int_equal(strlen(seen.largest_bytes.key), 254);
+    wl_observed_clear(&seen);
+    seen = read_fine("key,keyBinary,size\n\"\xFF\",ff01,1\n", WL_OBSERVED_AUTO, NULL);
+    assert_string_equal(seen.largest_bytes.key, "0xff01");
+    wl_observed_clear(&seen);
+}
+
 static void test_other_columns_and_line_ends_are_read(void **state)
 {
     (void)state;
@@ -411,6 +438,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pieces_of_a_partition_add_up),
         cmocka_unit_test(test_keys_of_any_kind_are_read),
+        cmocka_unit_test(test_largest_partition_is_named),
         cmocka_unit_test(test_other_columns_and_line_ends_are_read),
         cmocka_unit_test(test_one_table_of_several_is_read),
         cmocka_unit_test(test_many_partitions_of_a_gzip_file_are_read),

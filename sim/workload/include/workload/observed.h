@@ -41,6 +41,14 @@ enum wl_observed_point {
     WL_OBSERVED_POINTS
 };
 
+/* Of several equally large ones the first in the file. */
+#define WL_OBSERVED_KEY_SIZE 256
+struct wl_observed_largest {
+    char key[WL_OBSERVED_KEY_SIZE]; /* as the tool prints it, cut between two characters; else 0x and hex */
+    uint64_t size;                  /* 0: there is none */
+    size_t partition;
+};
+
 struct wl_observed {
     enum wl_observed_format format; /* never AUTO */
     char *table;                    /* "keyspace.table", ".index" behind it; "" where the file does not say */
@@ -49,6 +57,7 @@ struct wl_observed {
     size_t partition_count;
     uint64_t pieces; /* lines of this table */
     bool has_rows;   /* some piece has rows; without, their numbers were not asked for */
+    struct wl_observed_largest largest_rows, largest_bytes; /* where rows are known of those that have any */
     /* WL_OBSERVED_PERCENTILES */
     uint64_t points[WL_OBSERVED_POINTS]; /* bytes; none is below the one before */
 };
