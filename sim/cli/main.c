@@ -12,12 +12,13 @@
 #include "kernel/text.h"
 
 static const struct cli_command *const commands[] = {
-    &cli_init, &cli_run,  &cli_cql,    &cli_fuzz,   &cli_odds,   &cli_tune,   &cli_check, &cli_runs,
-    &cli_show, &cli_diff, &cli_report, &cli_import, &cli_export, &cli_replay, &cli_token, &cli_bucket_of};
+    &cli_init,   &cli_run,    &cli_sweep,  &cli_cql,   &cli_fuzz,     &cli_odds,
+    &cli_tune,   &cli_check,  &cli_runs,   &cli_show,  &cli_diff,     &cli_report,
+    &cli_import, &cli_export, &cli_replay, &cli_token, &cli_bucket_of};
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 
 /* Named by the documentation, and not yet here. */
-static const char *const planned[] = {"sweep", "merge"};
+static const char *const planned[] = {"merge"};
 #define PLANNED_COUNT (sizeof planned / sizeof planned[0])
 
 static void guard_standard_streams(void);

@@ -7,8 +7,11 @@
 #include "kernel/time.h"
 #include "store/store.h"
 
-static const struct cli_option options[] = {
-    CLI_OPTION_DB, CLI_OPTION_JSON, CLI_OPTION_QUIET, {NULL, NULL, NULL}};
+static const struct cli_option options[] = {CLI_OPTION_DB,
+                                            {"all", NULL, "also each run of a sweep"},
+                                            CLI_OPTION_JSON,
+                                            CLI_OPTION_QUIET,
+                                            {NULL, NULL, NULL}};
 
 static int runs(const struct cli_args *args, struct sim_error *error);
 
@@ -29,7 +32,7 @@ const struct cli_command cli_runs = {
 
 static json_t *as_json(const struct store_run_row *rows, size_t count);
 static json_t *row_as_json(const struct store_run_row *row);
-static void print_table(const struct store_run_row *rows, size_t count);
+static void print_table(const struct store_run_row *rows, size_t count, bool is_all);
 static int name_columns(const struct store_run_row *rows, size_t count);
 static void print_name(const char *name, int columns);
 
@@ -40,12 +43,14 @@ static int runs(const struct cli_args *args, struct sim_error *error)
     size_t count;
     if (!store_open(cli_value(args, "db", "bucketlab.db"), STORE_READ, &store, error))
         return (int)error->class;
-    bool is_fine = store_list_runs(store, &rows, &count, error);
+    bool is_all = cli_has(args, "all");
+    bool is_fine = is_all ? store_list_runs(store, &rows, &count, error)
+                          : store_list_folded(store, &rows, &count, error);
     if (is_fine) {
         if (cli_has(args, "json"))
             is_fine = cli_json_print(as_json(rows, count), error);
         else
-            print_table(rows, count);
+            print_table(rows, count, is_all);
         store_runs_free(rows, count);
     }
     store_close(store);
@@ -77,10 +82,13 @@ static json_t *row_as_json(const struct store_run_row *row)
                    cli_json_set(object, "created", json_string(created)) &&
                    cli_json_set(object, "elapsed_ms", json_integer(row->elapsed_ms)) &&
                    cli_json_set(object, "version", json_string(row->version));
+    if (row->sweep != 0)
+        is_fine = is_fine && cli_json_set(object, "sweep", json_integer(row->sweep)) &&
+                  cli_json_set(object, "sweep_runs", json_integer(row->sweep_runs));
     return cli_json_complete(object, is_fine);
 }
 
-static void print_table(const struct store_run_row *rows, size_t count)
+static void print_table(const struct store_run_row *rows, size_t count, bool is_all)
 {
     int columns = name_columns(rows, count);
     printf("%4s  %-*s  %6s  %5s  %-8s  %s\n", "run", columns, "scenario", "seed", "rows", "expected",
@@ -97,6 +105,10 @@ static void print_table(const struct store_run_row *rows, size_t count)
         printf("%4" PRId64 "  ", row->run);
         print_name(row->scenario_name, columns);
         printf("  %6" PRIu64 "  %5s  %-8s  %s\n", row->seed, size, expected, created);
+        if (row->sweep != 0 && !is_all && row->sweep_runs > 1) {
+            cli_grouped((uint64_t)row->sweep_runs, size);
+            printf("      the newest of %s runs of sweep %" PRId64 "; --all lists them\n", size, row->sweep);
+        }
     }
 }
 

@@ -77,7 +77,7 @@ static const struct lab_table scenario_table = {
         {"strategies", lab_read_strategies, 0, LAB_REQUIRED, 0, 0, NULL, NULL},
         {"expect", read_expects, 0, LAB_OPTIONAL, 0, 0, NULL, NULL},
         {"tune", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_tune_table},
-        {.name = "sweep"},
+        {"sweep", lab_read_sweep, 0, LAB_OPTIONAL, 0, 0, NULL, NULL},
         {.name = NULL},
     }};
 

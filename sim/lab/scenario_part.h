@@ -93,6 +93,9 @@ extern const struct lab_table lab_tune_table;
 void lab_tune_default(struct lab_tune *tune);
 bool lab_tune_complete(struct lab_reader *reader, const struct lab_node *root);
 
+/* scenario_sweep.c: checks the form of `sweep`, which no single run looks at; fills nothing. */
+lab_field_reader lab_read_sweep;
+
 /* scenario_override.c: applies one --set argument to the tree. */
 bool lab_override_apply(struct lab_tree *tree, struct lab_node *root, const char *argument);
 

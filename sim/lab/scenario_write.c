@@ -13,7 +13,6 @@
 static void write_fields(struct lab_writer *writer, const struct lab_node *mapping, size_t indent,
                          bool is_first_placed);
 static void write_value(struct lab_writer *writer, const struct lab_node *node, size_t indent);
-static void write_flow(struct lab_writer *writer, const struct lab_node *node);
 static void write_scalar(struct lab_writer *writer, const struct lab_node *node);
 static void write_text(struct lab_writer *writer, const char *text);
 static bool fits(struct lab_writer *writer, const struct lab_node *node);
@@ -39,6 +38,26 @@ void lab_writer_add(struct lab_writer *writer, const char *format, ...)
     vsnprintf(writer->text + writer->size, (size_t)size + 1, format, arguments);
     va_end(arguments);
     writer->size += (size_t)size;
+}
+
+void lab_writer_add_flow(struct lab_writer *writer, const struct lab_node *node)
+{
+    if (node->kind == LAB_NODE_SCALAR) {
+        write_scalar(writer, node);
+        return;
+    }
+    bool is_list = node->kind == LAB_NODE_LIST;
+    lab_writer_add(writer, is_list ? "[" : "{");
+    for (const struct lab_node *child = node->first; child != NULL; child = child->next) {
+        if (!is_list) {
+            write_text(writer, child->name);
+            lab_writer_add(writer, ": ");
+        }
+        lab_writer_add_flow(writer, child);
+        if (child->next != NULL)
+            lab_writer_add(writer, ", ");
+    }
+    lab_writer_add(writer, is_list ? "]" : "}");
 }
 
 char *lab_writer_take(struct lab_writer *writer)
@@ -74,7 +93,7 @@ static void write_value(struct lab_writer *writer, const struct lab_node *node, 
     bool is_top_list = node->kind == LAB_NODE_LIST && indent == 0 && node->count > 0;
     if (!is_top_list && (node->kind == LAB_NODE_SCALAR || node->count == 0 || fits(writer, node))) {
         lab_writer_add(writer, " ");
-        write_flow(writer, node);
+        lab_writer_add_flow(writer, node);
         lab_writer_add(writer, "\n");
         return;
     }
@@ -89,30 +108,10 @@ static void write_value(struct lab_writer *writer, const struct lab_node *node, 
         if (item->kind == LAB_NODE_MAPPING && item->count > 0 && (is_single || !fits(writer, item))) {
             write_fields(writer, item, indent + 2 * INDENT, true);
         } else {
-            write_flow(writer, item);
+            lab_writer_add_flow(writer, item);
             lab_writer_add(writer, "\n");
         }
     }
-}
-
-static void write_flow(struct lab_writer *writer, const struct lab_node *node)
-{
-    if (node->kind == LAB_NODE_SCALAR) {
-        write_scalar(writer, node);
-        return;
-    }
-    bool is_list = node->kind == LAB_NODE_LIST;
-    lab_writer_add(writer, is_list ? "[" : "{");
-    for (const struct lab_node *child = node->first; child != NULL; child = child->next) {
-        if (!is_list) {
-            write_text(writer, child->name);
-            lab_writer_add(writer, ": ");
-        }
-        write_flow(writer, child);
-        if (child->next != NULL)
-            lab_writer_add(writer, ", ");
-    }
-    lab_writer_add(writer, is_list ? "]" : "}");
 }
 
 static void write_scalar(struct lab_writer *writer, const struct lab_node *node)
@@ -153,7 +152,7 @@ static bool fits(struct lab_writer *writer, const struct lab_node *node)
     size_t before = writer->size, line = before;
     while (line > 0 && writer->text[line - 1] != '\n')
         line--;
-    write_flow(writer, node);
+    lab_writer_add_flow(writer, node);
     bool does_fit = writer->size - line < LINE_SIZE;
     if (!writer->out_of_memory)
         writer->text[before] = '\0';

@@ -13,6 +13,8 @@ struct lab_writer {
 };
 
 void lab_writer_add(struct lab_writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A value on one line, lists and mappings in brackets. */
+void lab_writer_add_flow(struct lab_writer *writer, const struct lab_node *node);
 /* The text, the caller's; NULL without memory. The writer is empty again. */
 char *lab_writer_take(struct lab_writer *writer);
 

@@ -7,14 +7,32 @@ static bool take_row(struct store *store, struct store_row *row, struct store_ru
                      struct sim_error *error);
 static bool grow(struct store_run_row **rows, size_t count, size_t *capacity);
 
+static bool list(struct store *store, int folds_sweeps, struct store_run_row **out, size_t *count,
+                 struct sim_error *error);
+
 bool store_list_runs(struct store *store, struct store_run_row **out, size_t *count, struct sim_error *error)
+{
+    return list(store, 0, out, count, error);
+}
+
+bool store_list_folded(struct store *store, struct store_run_row **out, size_t *count,
+                       struct sim_error *error)
+{
+    return list(store, 1, out, count, error);
+}
+
+/* Runs of a sweep carry its number and how many it has; folded, the newest of them stands for all. */
+static bool list(struct store *store, int folds_sweeps, struct store_run_row **out, size_t *count,
+                 struct sim_error *error)
 {
     static const char sql[] =
         "SELECT run, scenario, seed, digest, rows, created_unix_s, elapsed_ms, (SELECT count(*) FROM "
         "strategy "
         "WHERE strategy.run = run.run), (SELECT count(*) FROM expectation WHERE expectation.run = run.run), "
-        "(SELECT count(*) FROM expectation WHERE expectation.run = run.run AND NOT ok), version FROM run "
-        "ORDER BY run DESC";
+        "(SELECT count(*) FROM expectation WHERE expectation.run = run.run AND NOT ok), version, "
+        "coalesce(sweep, 0), coalesce(runs, 0) FROM run LEFT JOIN sweep_job USING (run) LEFT JOIN (SELECT "
+        "sweep, count(*) AS runs, max(run) AS newest FROM sweep_job GROUP BY sweep) USING (sweep) WHERE ?1 = "
+        "0 OR newest IS NULL OR run = newest ORDER BY run DESC";
     *out = NULL;
     *count = 0;
     if (store->db == NULL)
@@ -24,6 +42,8 @@ bool store_list_runs(struct store *store, struct store_run_row **out, size_t *co
     struct store_run_row *rows = NULL;
     size_t used = 0, capacity = 0;
     bool more = true, fine = store_prepare(store, sql, &statement, error);
+    if (fine)
+        sqlite3_bind_int(statement, 1, folds_sweeps);
     while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
         if (!grow(&rows, used, &capacity))
             fine = sim_fail_memory(error);
@@ -63,6 +83,8 @@ static bool take_row(struct store *store, struct store_row *row, struct store_ru
     out->expects = store_take_integer(row);
     out->expects_failed = store_take_integer(row);
     out->version = store_take_text(row);
+    out->sweep = store_take_integer(row);
+    out->sweep_runs = store_take_integer(row);
     return store_row_check(store, row, error);
 }
 

@@ -117,6 +117,12 @@ bool store_next(struct store *store, sqlite3_stmt *statement, struct store_row *
 /* Stores a run in a transaction that store_begin() has begun. */
 bool store_save_within(struct store *store, const struct store_run_info *info,
                        const struct lab_result *result, int64_t *run, struct sim_error *error);
+/* The same for several runs, whose statements are prepared once. */
+struct store_saver;
+bool store_saver_make(struct store *store, struct store_saver **out, struct sim_error *error);
+bool store_saver_add(struct store *store, struct store_saver *saver, const struct store_run_info *info,
+                     const struct lab_result *result, int64_t *run, struct sim_error *error);
+void store_saver_free(struct store_saver *saver); /* NULL is fine */
 
 /* --- load.c */
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
+#include <stdlib.h>
 
 #include "private.h"
 
@@ -42,6 +43,10 @@ static const char *const inserts[INSERT_COUNT] = {
         "INSERT INTO largest (strategy, unit, key, key_index, bucket, size) VALUES (?, ?, ?, ?, ?, ?)",
 };
 
+struct store_saver {
+    sqlite3_stmt *statements[INSERT_COUNT];
+};
+
 static bool save_all(struct store *store, sqlite3_stmt **statements, const struct store_run_info *info,
                      const struct lab_result *result, int64_t *run, struct sim_error *error);
 static bool save_head(struct store *store, sqlite3_stmt *statement, const struct store_run_info *info,
@@ -68,14 +73,37 @@ bool store_save_within(struct store *store, const struct store_run_info *info,
                        const struct lab_result *result, int64_t *run, struct sim_error *error)
 {
     assert(store->mode == STORE_WRITE);
-    sqlite3_stmt *statements[INSERT_COUNT] = {NULL};
-    bool fine = true;
-    for (int i = 0; fine && i < INSERT_COUNT; i++)
-        fine = store_prepare(store, inserts[i], &statements[i], error);
-    fine = fine && save_all(store, statements, info, result, run, error);
-    for (int i = 0; i < INSERT_COUNT; i++)
-        sqlite3_finalize(statements[i]);
+    struct store_saver *saver;
+    bool fine =
+        store_saver_make(store, &saver, error) && store_saver_add(store, saver, info, result, run, error);
+    store_saver_free(saver);
     return fine;
+}
+
+bool store_saver_make(struct store *store, struct store_saver **out, struct sim_error *error)
+{
+    struct store_saver *saver = *out = calloc(1, sizeof *saver);
+    bool fine = saver != NULL || sim_fail_memory(error);
+    for (int i = 0; fine && i < INSERT_COUNT; i++)
+        fine = store_prepare(store, inserts[i], &saver->statements[i], error);
+    if (!fine) {
+        store_saver_free(saver);
+        *out = NULL;
+    }
+    return fine;
+}
+
+void store_saver_free(struct store_saver *saver)
+{
+    for (int i = 0; saver != NULL && i < INSERT_COUNT; i++)
+        sqlite3_finalize(saver->statements[i]);
+    free(saver);
+}
+
+bool store_saver_add(struct store *store, struct store_saver *saver, const struct store_run_info *info,
+                     const struct lab_result *result, int64_t *run, struct sim_error *error)
+{
+    return save_all(store, saver->statements, info, result, run, error);
 }
 
 static bool save_all(struct store *store, sqlite3_stmt **statements, const struct store_run_info *info,

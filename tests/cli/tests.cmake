@@ -26,3 +26,10 @@ add_test(NAME cli/check_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LI
 add_test(NAME cli/regress_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/regress_test.py
          $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 set_tests_properties(cli/fuzz_test cli/check_test cli/regress_test PROPERTIES TIMEOUT 300)
+
+add_test(NAME cli/sweep_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/sweep_test.py
+         $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+add_test(NAME cli/sweep_slow COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/sweep_test.py
+         $<TARGET_FILE:bucketlab> slow WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+set_tests_properties(cli/sweep_test PROPERTIES TIMEOUT 300)
+set_tests_properties(cli/sweep_slow PROPERTIES TIMEOUT 900 LABELS slow)

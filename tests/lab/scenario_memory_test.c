@@ -15,6 +15,7 @@
 #include "../no_memory.h"
 #include "lab/fuzz.h"
 #include "lab/scenario.h"
+#include "lab/sweep.h"
 
 #define ALLOCATIONS_MIN 10 /* a scenario takes at least so many, or the linker's switch is missing */
 #define ALLOCATIONS_MAX 1000
@@ -100,6 +101,33 @@ static void test_drawn_scenario_without_memory_fails_and_leaks_nothing(void **st
     fail_each_allocation(draw_seed);
 }
 
+static void test_sweep_without_memory_fails_and_leaks_nothing(void **state)
+{
+    (void)state;
+    static const char text[] = "duration: 1d\nkeys: {count: 10}\narrivals: {rate: 1/s}\n"
+                               "strategies:\n  - hash: {buckets: 2}\nsweep:\n  seeds: [3, 4]\n  grid:\n"
+                               "    strategies.hash.buckets: [2, 3]\n    duration: [1d, 2d]\n"
+                               "  list:\n    - {duration: 3d, seed: 9}\n";
+    int count = 0;
+    for (bool is_done = false; !is_done && count < ALLOCATIONS_MAX; count++) {
+        struct sim_error error = {SIM_ERROR_NONE, ""};
+        struct lab_sweep *sweep = (struct lab_sweep *)&error;
+        struct lab_scenario *scenario = NULL;
+        const struct lab_override overrides[] = {{"keys.count=20"}};
+        allocations_left = count;
+        bool is_read = lab_sweep_parse("x.yaml", text, sizeof text - 1, overrides, 1, NULL, &sweep, &error);
+        is_done = is_read && lab_sweep_scenario(sweep, 8, &scenario, &error);
+        allocations_left = ALLOCATIONS_WITHOUT_END;
+        assert_int_equal(error.class, is_done ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
+        assert_true(is_read == (sweep != NULL) && is_done == (scenario != NULL));
+        if (is_done)
+            assert_true(scenario->seed == 9);
+        lab_scenario_destroy(scenario);
+        lab_sweep_destroy(sweep);
+    }
+    assert_in_range(count, ALLOCATIONS_MIN, ALLOCATIONS_MAX - 1);
+}
+
 static void test_shrinking_without_memory_fails_and_leaks_nothing(void **state)
 {
     (void)state;
@@ -130,6 +158,7 @@ int main(void)
         cmocka_unit_test(test_faults_without_memory_fail_and_leak_nothing),
         cmocka_unit_test(test_trace_scenario_without_memory_fails_and_leaks_nothing),
         cmocka_unit_test(test_drawn_scenario_without_memory_fails_and_leaks_nothing),
+        cmocka_unit_test(test_sweep_without_memory_fails_and_leaks_nothing),
         cmocka_unit_test(test_shrinking_without_memory_fails_and_leaks_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

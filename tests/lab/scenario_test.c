@@ -524,6 +524,8 @@ static void test_manual_lists_every_field_and_no_other(void **state)
         {"### `range`\n", "reads: {range: {" ZEBRA "}}"},
         {"### `all`\n", "reads: {all: {" ZEBRA "}}"},
         {"### `read`\n", "strategies: [{time: {read: {" ZEBRA "}}}]"},
+        {"### `sweep`\n", "sweep: {" ZEBRA "}"},
+        {"### `seeds`\n", "sweep: {seeds: {" ZEBRA "}}"},
         {"### `limits`\n", "limits: {" ZEBRA "}"},
         {"### `cluster`\n", "cluster: {" ZEBRA "}"},
         {"### `datacenters`\n", "cluster: {datacenters: {dc1: {" ZEBRA "}}}"},

@@ -56,9 +56,14 @@ struct store_run_row {
     int64_t strategy_count;
     int64_t expects, expects_failed;
     char *version;
+    int64_t sweep;      /* that the run is a job of; 0: of none */
+    int64_t sweep_runs; /* runs of this sweep in all */
 };
 /* Newest first. The rows are freed by store_runs_free(). */
 bool store_list_runs(struct store *store, struct store_run_row **out, size_t *count, struct sim_error *error);
+/* The same with one row a sweep, its newest run. */
+bool store_list_folded(struct store *store, struct store_run_row **out, size_t *count,
+                       struct sim_error *error);
 void store_runs_free(struct store_run_row *rows, size_t count);
 
 /* A run of a sample: the same scenario, overrides and version, and another seed. */

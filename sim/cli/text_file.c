@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _XOPEN_SOURCE 700
+#include "text_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool write_beside(const char *path, const char *text, size_t size, struct sim_error *error);
+static bool write_to(int file, const char *text, size_t size);
+static bool fail_with(int code, const char *path, struct sim_error *error);
+
+bool cli_text_file_check(const char *name, const char *path, const char *const *others, size_t count,
+                         struct sim_error *error)
+{
+    struct stat status, other;
+    if (path[0] == '\0')
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s: no file named", name);
+    bool is_there = stat(path, &status) == 0;
+    for (size_t i = 0; i < count; i++) {
+        if (others[i] != NULL && (strcmp(path, others[i]) == 0 ||
+                                  (is_there && stat(others[i], &other) == 0 &&
+                                   status.st_dev == other.st_dev && status.st_ino == other.st_ino)))
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            "bucketlab: --%s %s: would take the place of %s; name another file", name, path,
+                            others[i]);
+    }
+    if (is_there && S_ISDIR(status.st_mode))
+        return fail_with(EISDIR, path, error);
+    char *folder = strdup(path);
+    if (folder == NULL)
+        return sim_fail_memory(error);
+    char *slash = strrchr(folder, '/');
+    if (slash != NULL)
+        slash[slash == folder] = '\0';
+    bool is_special = is_there && !S_ISREG(status.st_mode);
+    int code = is_special || access(slash == NULL ? "." : folder, W_OK | X_OK) == 0 ? 0 : errno;
+    free(folder);
+    return code == 0 || fail_with(code, path, error);
+}
+
+bool cli_text_file_write(const char *path, const char *text, size_t size, struct sim_error *error)
+{
+    struct stat status;
+    if (stat(path, &status) != 0 || S_ISREG(status.st_mode))
+        return write_beside(path, text, size, error);
+    int file = open(path, O_WRONLY | O_CLOEXEC);
+    int code = file != -1 && write_to(file, text, size) ? 0 : errno;
+    if (file != -1)
+        close(file);
+    return code == 0 || fail_with(code, path, error);
+}
+
+static bool write_beside(const char *path, const char *text, size_t size, struct sim_error *error)
+{
+    char *target = realpath(path, NULL); /* a link stays one */
+    size_t length = strlen(target != NULL ? target : path) + 32;
+    char *part = malloc(length);
+    if (part == NULL) {
+        free(target);
+        return sim_fail_memory(error);
+    }
+    snprintf(part, length, "%s.%ld.partial", target != NULL ? target : path, (long)getpid());
+    int file = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), code = file == -1 ? errno : 0;
+    if (code == 0) {
+        bool is_fine = write_to(file, text, size) && fsync(file) == 0;
+        code = is_fine ? 0 : errno;
+        if (close(file) != 0 && code == 0)
+            code = errno;
+        if (code == 0 && rename(part, target != NULL ? target : path) != 0)
+            code = errno;
+        if (code != 0)
+            unlink(part);
+    }
+    free(part);
+    free(target);
+    return code == 0 || fail_with(code, path, error);
+}
+
+static bool write_to(int file, const char *text, size_t size)
+{
+    while (size > 0) {
+        ssize_t written = write(file, text, size);
+        if (written < 0 && errno != EINTR)
+            return false;
+        if (written > 0) {
+            text += written;
+            size -= (size_t)written;
+        }
+    }
+    return true;
+}
+
+static bool fail_with(int code, const char *path, struct sim_error *error)
+{
+    return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                    "%s: %s; name another file, or make room and rights for this one", path, strerror(code));
+}

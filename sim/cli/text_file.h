@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A file that appears under its name only when whole. */
+#ifndef CLI_TEXT_FILE_H
+#define CLI_TEXT_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "kernel/error.h"
+
+/* Early, so that nothing runs in vain: option --NAME may name this file, which is none of `others`
+ * (`count` of them, NULLs among them). SIM_ERROR_INPUT or SIM_ERROR_ENVIRONMENT. */
+bool cli_text_file_check(const char *name, const char *path, const char *const *others, size_t count,
+                         struct sim_error *error);
+/* Written beside, flushed, renamed; a pipe or a device is written to. SIM_ERROR_ENVIRONMENT. */
+bool cli_text_file_write(const char *path, const char *text, size_t size, struct sim_error *error);
+
+#endif

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Aim: a sweep ends with the same digest whatever happens on its way, and tells what its runs say.
+Method: one undisturbed sweep is the measure; then threads, shards, kills at random moments, signals, two at
+once, and databases that are not as they should be. `sweep_test.py PROGRAM slow` kills 20 times a larger one,
+and takes the time of 1,000 runs of 10^5 rows."""
+import csv
+import json
+import os
+import random
+import signal
+import sqlite3
+import statistics
+import sys
+import time
+import unittest
+
+from program import SMALL, ProgramTest
+
+IS_SLOW = "slow" in sys.argv
+if IS_SLOW:
+    sys.argv.remove("slow")
+
+SWEEP = SMALL + """\
+sweep:
+  seeds: 6
+  grid:
+    strategies.probabilistic.bits: [3, 4, 5]
+    arrivals.rate: [0.2/s, 0.5/s]
+  list:
+    - {duration: 1d, seed: 3}
+"""
+JOBS = 37
+# About 40 ms a run.
+LONG = SWEEP.replace("duration: 2d", "duration: 40d").replace("0.5/s]", "1/s]")
+
+
+class SweepTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("s.yaml", SWEEP)
+
+    def sweep(self, *arguments):
+        return self.good_json("sweep", "s.yaml", "--json", "--quiet", *arguments)
+
+    def query(self, sql, database="bucketlab.db"):
+        connection = sqlite3.connect(os.path.join(self.folder, database))
+        rows = connection.execute(sql).fetchall()
+        connection.close()
+        return rows
+
+    def wait_for_database(self, process):
+        """Until the first batch is stored, which ends with a write-ahead log."""
+        path = os.path.join(self.folder, "bucketlab.db")
+        while process.poll() is None and not (os.path.exists(path) and os.path.exists(path + "-wal")):
+            time.sleep(0.02)
+        return path
+
+    def assert_each_job_once(self, jobs, database="bucketlab.db"):
+        rows = self.query("SELECT count(*), count(DISTINCT job), count(DISTINCT run) FROM sweep_job", database)
+        self.assertEqual(rows, [(jobs, jobs, jobs)])
+        self.assertEqual(self.query("SELECT count(*), (SELECT count(*) FROM sweep) FROM run", database), [(jobs, 1)])
+        self.assertEqual(self.query("PRAGMA integrity_check", database), [("ok",)])
+
+    def test_figures_are_those_of_the_runs(self):
+        answer = self.sweep()
+        self.assertEqual((answer["sweep"], answer["scenario"], answer["jobs"], answer["done"]),
+                         (1, "small", JOBS, JOBS))
+        self.assertEqual([point["seeds"] for point in answer["points"]], [6, 6, 6, 6, 6, 6, 1])
+        self.assertEqual(answer["points"][1]["settings"],
+                         {"strategies.probabilistic.bits": "3", "arrivals.rate": "0.5/s"})
+        self.assert_each_job_once(JOBS)
+        runs = []
+        for seed in range(7, 13):
+            run = self.good_json("run", "s.yaml", "--json", "--no-charts", "--quiet", "--db", "plain.db", "--seed",
+                                 str(seed), "--set", "strategies.probabilistic.bits=3")
+            runs.append(run)
+        digests = [row[0] for row in self.query("SELECT digest FROM run JOIN sweep_job USING (run) "
+                                                "WHERE point = 2 ORDER BY job")]
+        self.assertEqual([run["digest"] for run in runs], digests)
+        for told in answer["points"][1]["strategies"]:
+            by_label = [next(one for one in run["strategies"] if one["label"] == told["label"]) for run in runs]
+            self.assertEqual(list(told["metrics"]), list(by_label[0]["metrics"]))
+            for name, figure in told["metrics"].items():
+                values = [one["metrics"][name] for one in by_label]
+                self.assertEqual(figure["count"], 6)
+                self.assertAlmostEqual(figure["mean"], statistics.mean(values), 6)
+                self.assertAlmostEqual(figure["stddev"], statistics.stdev(values), 6)
+                # Student's t at 97.5 % with 5 degrees of freedom.
+                half = 2.570581835636314 * statistics.stdev(values) / 6 ** 0.5
+                self.assertAlmostEqual(figure["high"] - figure["mean"], half, 6)
+                self.assertAlmostEqual(figure["mean"] - figure["low"], half, 6)
+        alone = answer["points"][6]["strategies"][0]["metrics"]["partitions.total"]
+        self.assertEqual((alone["count"], alone["low"], alone["high"]), (1, None, None))
+
+    def test_digest_is_that_of_any_threads_and_shards(self):
+        whole = self.sweep("--jobs", "1")
+        self.assertEqual(self.sweep("--jobs", "2", "--db", "two.db"), whole)
+        again = self.sweep()
+        self.assertEqual(again, whole)
+        done = 0
+        for part in ["3/4", "1/4", "4/4", "2/4"]:
+            answer = self.sweep("--shard", part, "--db", "parts.db")
+            done += len(range(int(part[0]), JOBS + 1, 4))
+            self.assertEqual(answer["done"], done)
+            self.assertEqual(answer == {**whole}, done == JOBS)
+        self.assertEqual(answer, whole)
+        self.assert_each_job_once(JOBS, "parts.db")
+        rows = self.query("SELECT job, digest FROM sweep_job JOIN run USING (run) ORDER BY job")
+        self.assertEqual(rows, self.query("SELECT job, digest FROM sweep_job JOIN run USING (run) ORDER BY job",
+                                          "parts.db"))
+
+    def test_sweep_goes_on_where_it_was_and_says_so(self):
+        self.sweep("--shard", "1/3")
+        code, _, err = self.run_program("sweep", "s.yaml")
+        self.assertEqual((code, err), (0, f"sweep: 13 of {JOBS} runs were done\n"))
+        self.assertEqual(self.run_program("sweep", "s.yaml")[2], f"sweep: {JOBS} of {JOBS} runs were done\n")
+
+    def kill_often(self, scenario, kills, jobs, longest):
+        self.write("s.yaml", scenario)
+        begin = time.monotonic()
+        whole = self.sweep("--db", "whole.db")
+        took = time.monotonic() - begin
+        moments = random.Random(11)
+        killed = 0
+        for _ in range(kills):
+            process = self.start("sweep", "s.yaml", "--quiet", "--json")
+            time.sleep(moments.uniform(0, min(longest, took)))
+            process.kill()
+            process.communicate(timeout=60)
+            killed += process.returncode == -signal.SIGKILL
+        self.assertGreater(killed, 0)
+        self.assertEqual(self.sweep(), whole)
+        self.assert_each_job_once(jobs)
+
+    def test_sweep_that_is_killed_ends_with_the_same_digest(self):
+        self.kill_often(LONG, 4, JOBS, 1)
+
+    def test_interrupted_sweep_keeps_what_is_finished(self):
+        self.write("s.yaml", LONG.replace("seeds: 6", "seeds: 60"))
+        for number in [signal.SIGINT, signal.SIGTERM]:
+            process = self.start("sweep", "s.yaml", "--quiet", "--json", "--jobs", "1")
+            self.wait_for_database(process)
+            time.sleep(0.3)
+            process.send_signal(number)
+            out, err = process.communicate(timeout=60)
+            self.assertEqual((process.returncode, out), (128 + number, b""), err)
+            self.assertRegex(err.decode(), r"\Ainterrupted; \d+ of 361 runs are in bucketlab.db, and the same "
+                                           r"command goes on with the others\n\Z")
+            done = self.query("SELECT count(*) FROM sweep_job")[0][0]
+            self.assertIn(f"; {done} of 361 ", err.decode())
+        self.assertGreater(done, 0)
+        self.assert_each_job_once(done)
+
+    def test_two_sweeps_at_once_end_right(self):
+        self.write("s.yaml", LONG)
+        whole = self.sweep("--db", "whole.db")
+        processes = [self.start("sweep", "s.yaml", "--json", "--quiet", "--jobs", "1") for _ in range(2)]
+        for process in processes:
+            out, err = process.communicate(timeout=120)
+            self.assertEqual((process.returncode, err), (0, b""))
+            self.assertEqual(json.loads(out), whole)
+        self.assert_each_job_once(JOBS)
+
+    def test_database_that_is_removed_meanwhile_is_an_error(self):
+        self.write("s.yaml", LONG.replace("seeds: 6", "seeds: 60"))
+        process = self.start("sweep", "s.yaml", "--quiet")
+        path = self.wait_for_database(process)
+        for name in ["", "-wal", "-shm"]:
+            os.rename(path + name, path + ".away" + name)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out), (3, b""), err)
+        self.assertIn(b"bucketlab.db: was removed, moved or replaced meanwhile; ", err)
+
+    def test_text_is_at_most_80_columns(self):
+        out = self.good("sweep", "s.yaml", "--quiet")
+        self.assertIn("\npoint 2: bits=3, rate=0.5/s (6 of 6 runs)\n", out)
+        self.assertRegex(out, r"\n  probabilistic +\d+ \+- [\d.]+ ")
+        self.assertRegex(out, r"\nsweep 1 in bucketlab.db, digest [0-9a-f]{16}\n\Z")
+        self.assertLessEqual(max(map(len, out.splitlines())), 80)
+        out = self.good("sweep", "s.yaml", "--quiet", "--metric", "partitions.row_weighted.rows.stddev", "--metric",
+                        "writes.rows")
+        self.assertIn("\n  a: partitions.row_weighted.rows.stddev\n"
+                      "  strategy                      a    writes.rows\n", out)
+
+    def test_csv_has_every_figure(self):
+        answer = self.sweep("--csv", "s.csv")
+        with open(os.path.join(self.folder, "s.csv"), encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        told = [(str(point["point"]), strategy["label"], name, figure["mean"])
+                for point in answer["points"] for strategy in point["strategies"]
+                for name, figure in strategy["metrics"].items()]
+        self.assertEqual([(row["point"], row["label"], row["metric"], float(row["mean"])) for row in rows], told)
+        self.assertEqual(rows[0]["settings"], "strategies.probabilistic.bits=3; arrivals.rate=0.2/s")
+        self.assertEqual((rows[-1]["settings"], rows[-1]["low"], rows[-1]["count"]), ("duration=1d", "", "1"))
+
+    def test_runs_of_a_sweep_are_folded_shown_and_replayed(self):
+        self.sweep()
+        self.good("run", "s.yaml", "--no-charts", "--quiet")
+        lines = self.good("runs").splitlines()
+        self.assertEqual([line.split()[0] for line in lines], ["run", str(JOBS + 1), str(JOBS), "the"])
+        self.assertEqual(lines[3].strip(), f"the newest of {JOBS} runs of sweep 1; --all lists them")
+        self.assertEqual(len(self.good("runs", "--all").splitlines()), JOBS + 2)
+        rows = self.good_json("runs", "--json")
+        self.assertEqual([row.get("sweep_runs") for row in rows], [None, JOBS])
+        self.assertEqual(len(self.good_json("runs", "--json", "--all")), JOBS + 1)
+        for job in [1, 9, JOBS]:
+            run, seed = self.query(f"SELECT run, seed FROM sweep_job JOIN run USING (run) WHERE job = {job}")[0]
+            self.assertEqual(seed, 3 if job == JOBS else 7 + (job - 1) % 6)
+            self.assertIn("same digest", self.good("replay", str(run), "--quiet"))
+        self.assertIn("--set 'duration=1d'", self.good("show", str(run)))
+
+    def test_expectations_that_fail_are_counted(self):
+        self.write("s.yaml", SWEEP + "expect: [probabilistic.partitions.closed.rows.p50 < 600]\n")
+        answer = self.sweep()
+        failed = [point["expects_failed"] for point in answer["points"]]
+        self.assertGreater(sum(failed), 0)
+        self.assertEqual(failed[0], 0)
+        self.assertIn(f"(6 of 6 runs; expectations failed in {max(failed)}", self.good("sweep", "s.yaml", "--quiet"))
+
+    def test_bad_usage_is_one_line(self):
+        for arguments, text in [
+                (["--shard", "2"], "--shard 2: not a part; give two whole numbers"),
+                (["--shard", "3/2"], "--shard 3/2: no such part"),
+                (["--shard", "0/2"], "--shard 0/2: no such part"),
+                (["--metric", "a b"], "--metric a b: not a metric's name"),
+                (["--csv", "s.yaml"], "--csv s.yaml: would take the place of s.yaml"),
+                (["--csv", "./bucketlab.db", "--db", "bucketlab.db"], ""),
+                (["--set", "sweep=null"], "s.yaml:1:1: no 'sweep' in it; add one"),
+                (["--set", "sweep.seeds=0"], "--set sweep.seeds=0: 'seeds: 0': out of range"),
+                (["--set", "strategies.hash.buckets=x"],
+                 "--set strategies.hash.buckets=x: 'buckets: x': not a whole number")]:
+            if text:
+                self.assertIn(text, self.bad(2, "sweep", "s.yaml", *arguments))
+        self.bad(3, "sweep", "s.yaml", "--csv", "none/such.csv")
+        self.bad(3, "sweep", "s.yaml", "--db", "none/such.db")
+        self.assertEqual(self.files(), ["s.yaml"])
+        self.sweep()
+        self.assertIn("no run of this sweep has the metric 'writes.rose'",
+                      self.bad(2, "sweep", "s.yaml", "--quiet", "--metric", "writes.rose"))
+        self.assertIn("--csv ./bucketlab.db: would take the place of bucketlab.db",
+                      self.bad(2, "sweep", "s.yaml", "--csv", "./bucketlab.db"))
+
+    def test_job_that_cannot_run_is_named_and_the_others_are_kept(self):
+        self.write("s.yaml", SWEEP + "    - {strategies.hash.buckets: 2000000}\n")
+        text = self.bad(2, "sweep", "s.yaml", "--quiet")
+        self.assertIn("2000000 hash buckets are more than a run can hold", text)
+        self.assertIn(f"(job {JOBS + 1} of the sweep: strategies.hash.buckets=2000000, seed 7)", text)
+        self.assert_each_job_once(JOBS)
+
+    def test_sweep_of_another_version_is_refused(self):
+        self.sweep("--shard", "1/2")
+        connection = sqlite3.connect(os.path.join(self.folder, "bucketlab.db"))
+        connection.execute("UPDATE sweep SET version = '0.0.1'")
+        connection.commit()
+        connection.close()
+        self.assertIn("bucketlab 0.0.1 began this sweep, and this is ", self.bad(2, "sweep", "s.yaml"))
+
+    @unittest.skipUnless(IS_SLOW, "takes minutes")
+    def test_slow_twenty_kills_end_with_the_same_digest(self):
+        self.kill_often(LONG.replace("seeds: 6", "seeds: 60"), 20, 361, 3)
+
+    @unittest.skipUnless(IS_SLOW, "takes minutes")
+    def test_slow_thousand_runs_of_1e5_rows_take_a_minute(self):
+        self.write("s.yaml", SMALL.replace("rate: 0.5/s", "rate: 10000/d").replace("duration: 2d", "duration: 10d") +
+                   "sweep: {seeds: 100, grid: {strategies.probabilistic.bits: [2, 3, 4, 5, 6], "
+                   "strategies.probabilistic.threshold: [20, 40]}}\n")
+        begin = time.monotonic()
+        answer = self.sweep("--jobs", "2")
+        took = time.monotonic() - begin
+        print(f"1,000 runs in {took:.1f} s")
+        self.assertEqual(answer["done"], 1000)
+        self.assertEqual(self.query("SELECT count(*) FROM run WHERE rows NOT BETWEEN 97000 AND 103000"), [(0,)])
+        self.assertLess(took, 60)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + (["-k", "test_slow"] if IS_SLOW else []))
