@@ -118,6 +118,9 @@ class ImportTest(ProgramTest):
         sizes = [size for _, _, size, _ in make.pieces()]
         wanted = dict(zip(("p50", "p75", "p95", "p98", "p99", "min", "max"), make.histogram(sizes)))
         self.assertEqual(metrics, {f"partitions.all.bytes.{name}": size for name, size in wanted.items()})
+        bins = self.good("export", "last").split("\r\n")[1:-1]
+        steps = (("p50", 50), ("p75", 25), ("p95", 20), ("p98", 3), ("p99", 1), ("max", 1))
+        self.assertEqual(bins, [f"observed,open,bytes,{wanted[name]},{share},0" for name, share in steps])
         for name, share in (("p50", 50), ("p99", 99)):
             exact = sorted(sizes)[-(-len(sizes) * share // 100) - 1]
             above, bound = make.bucket(exact)

@@ -127,7 +127,7 @@ static void test_other_columns_and_line_ends_are_read(void **state)
     assert_partition(&seen, 0, 9, 0);
     assert_partition(&seen, 1, INT64_MAX, 0);
     wl_observed_clear(&seen);
-    seen = read_fine("key,size\n\"a\",1\nb,2\n\"a\",3\n", WL_OBSERVED_AUTO, NULL);
+    seen = read_fine("\xEF\xBB\xBFkey,size\n\"a\",1\nb,2\n\"a\",3\n", WL_OBSERVED_AUTO, NULL);
     assert_int_equal(seen.partition_count, 2);
     assert_partition(&seen, 0, 4, 0);
     wl_observed_clear(&seen);
@@ -195,6 +195,20 @@ static void test_percentiles_of_either_version_are_read(void **state)
                   "(bytes)                  \r\n" SIZES,
                   WL_OBSERVED_PERCENTILES, "chat.messages");
     assert_points(&seen);
+    wl_observed_clear(&seen);
+}
+
+static void test_columns_are_found_by_their_headings(void **state)
+{
+    (void)state;
+    struct wl_observed seen = read_fine("k/t histograms\nPercentile Partition Size SSTables Cell Count Write "
+                                        "Latency Read Latency\n(bytes) (micros) "
+                                        "(micros)\n50% 2 9,5 9 9 9\n75% 3 9 9 9 9\n95% 4 9 9 9 9\n98% 5 9 9 "
+                                        "9 9\n99% 6 9 9 9 NaN\nMin 1 9 9 9 9\n"
+                                        "Max 7 9 9 9 9\n",
+                                        WL_OBSERVED_AUTO, NULL);
+    for (size_t i = 0; i < WL_OBSERVED_POINTS; i++)
+        assert_int_equal(seen.points[i], i + 1);
     wl_observed_clear(&seen);
 }
 
@@ -443,6 +457,7 @@ int main(void)
         cmocka_unit_test(test_one_table_of_several_is_read),
         cmocka_unit_test(test_many_partitions_of_a_gzip_file_are_read),
         cmocka_unit_test(test_percentiles_of_either_version_are_read),
+        cmocka_unit_test(test_columns_are_found_by_their_headings),
         cmocka_unit_test(test_percentiles_of_one_table_of_several_are_read),
         cmocka_unit_test(test_broken_files_are_refused_with_line_and_cure),
         cmocka_unit_test(test_damaged_files_are_refused),
