@@ -38,7 +38,7 @@ json_t *cli_contest_json(const struct tune_contest *contest)
     const struct lab_scenario *scenario = contest->scenario;
     struct cli_saying why = {.used = 0}, notes = {.used = 0};
     cli_contest_why(contest, &why);
-    for (size_t i = 0; i < contest->margin_count; i++) {
+    for (size_t i = 0; contest->has_margins && i < contest->margin_count; i++) {
         cli_say(&notes, "%s", i == 0 ? "" : " ");
         cli_contest_margin(contest, &contest->margins[i], &notes);
     }
@@ -190,7 +190,7 @@ static json_t *recommended_of(const struct tune_contest *contest)
 static json_t *margins_of(const struct tune_contest *contest)
 {
     json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < contest->margin_count; i++) {
+    for (size_t i = 0; list != NULL && contest->has_margins && i < contest->margin_count; i++) {
         const struct tune_margin *margin = &contest->margins[i];
         json_t *object = json_object();
         bool is_fine = cli_json_set(object, "label",

@@ -9,17 +9,23 @@
 #include "contest_answer.h"
 #include "kernel/time.h"
 
+/* So many that grow for ever are told of. */
+#define ENDLESS_TOLD 3
+
+static void say_lead(const struct tune_contest *contest, struct cli_saying *out);
 static void say_over(const struct tune_contest *contest, const struct tune_entrant *entrant,
                      struct cli_saying *out);
 static void say_rivals(const struct tune_contest *contest, struct cli_saying *out);
 static void say_failure(const struct tune_contest *contest, const struct tune_seen *seen,
                         enum tune_demand failed, struct cli_saying *out);
+static void say_cheaper(const struct tune_contest *contest, struct cli_saying *out);
 static void say_endless(const struct tune_contest *contest, struct cli_saying *out);
 static double endless_days(const struct tune_contest *contest, const struct tune_entrant *entrant);
 static bool has_external(const struct tune_contest *contest);
 static void say_limit(const struct tune_contest *contest, const struct tune_seen *seen,
                       struct cli_saying *out);
 static size_t nearest(const struct tune_contest *contest);
+static int64_t round_to_ms(int64_t span_ns);
 static void figure(double value, char *buffer);
 static void round_up(double value, char *buffer);
 static void percent_above(double share, char *buffer);
@@ -99,6 +105,8 @@ void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *ou
     if (scenario->trace_path != NULL)
         cli_say(out, " The rows are a trace's, and come at the rate they have: a margin by rate is not to be "
                      "had; set the limits lower (--set limits.partition_rows=N) to see one.");
+    say_lead(contest, out);
+    say_cheaper(contest, out);
     say_endless(contest, out);
     if ((race->terms.kinds >> BK_COUNT & 1) != 0 && !has_external(contest) && contest->rows.limit_rows >= 1) {
         char rows[CLI_NUMBER_SIZE];
@@ -166,13 +174,19 @@ static void say_over(const struct tune_contest *contest, const struct tune_entra
     cli_percent(share, seen);
     cli_percent(entrant->over.high, most);
     cli_percent(contest->race.terms.risk, risk);
+    if (entrant->is_fixed) {
+        cli_say(out, " In this trace %s %% of its partitions pass a limit, where %s %% may.", seen, risk);
+        return;
+    }
     if (share == 0)
         cli_say(out, " Over %" PRIu32 " seed%s none of its partitions passed a limit", entrant->seeds,
                 entrant->seeds == 1 ? "" : "s");
     else
         cli_say(out, " Over %" PRIu32 " seed%s %s %% of its partitions passed a limit", entrant->seeds,
                 entrant->seeds == 1 ? "" : "s", seen);
-    if (entrant->has_law && entrant->over.high == entrant->law_share)
+    if (entrant->has_law && entrant->law_share == 0)
+        cli_say(out, ", as none can");
+    else if (entrant->has_law && entrant->over.high == entrant->law_share)
         cli_say(out, ", and by the exact law %s %% of those that fill up do", most);
     else
         cli_say(out, ", at most %s %% do with %g %% confidence", most, 100 * contest->race.terms.confidence);
@@ -240,22 +254,73 @@ static void say_failure(const struct tune_contest *contest, const struct tune_se
     }
 }
 
+static void say_lead(const struct tune_contest *contest, struct cli_saying *out)
+{
+    const struct tune_lead *lead = &contest->lead;
+    char safe[CLI_NUMBER_SIZE], formula[CLI_NUMBER_SIZE];
+    if (contest->led == SIZE_MAX)
+        return;
+    const char *label = contest->race.entrants[contest->led].strategy.label;
+    cli_duration(round_to_ms(lead->formula_ns), formula);
+    if (lead->safe_ns < 0) {
+        cli_say(out,
+                " No lead of %s kept its agents together, not even twice the %s that caches and clocks ask "
+                "for.",
+                label, formula);
+        return;
+    }
+    cli_duration(round_to_ms(lead->safe_ns), safe);
+    cli_say(
+        out,
+        " The smallest lead of %s that broke nothing in the lab is %s; by caches, clocks and the time of a "
+        "write it should be %s: take the longer one.",
+        label, safe, formula);
+}
+
+/* What more seeds might show. */
+static void say_cheaper(const struct tune_contest *contest, struct cli_saying *out)
+{
+    const struct tune_race *race = &contest->race;
+    const struct tune_entrant *cheapest = NULL;
+    char cost[CLI_NUMBER_SIZE], most[CLI_NUMBER_SIZE];
+    if (race->recommended == SIZE_MAX || !race->is_shown)
+        return;
+    for (size_t i = 0; i < race->count; i++) {
+        const struct tune_entrant *entrant = &race->entrants[i];
+        if (entrant->status == TUNE_UNSURE && !entrant->is_endless &&
+            tune_is_cheaper(entrant, &race->entrants[race->recommended]) &&
+            (cheapest == NULL || tune_is_cheaper(entrant, cheapest)))
+            cheapest = entrant;
+    }
+    if (cheapest == NULL)
+        return;
+    figure(tune_mean_of(cheapest, TUNE_COST), cost);
+    cli_percent(cheapest->over.high, most);
+    cli_say(
+        out,
+        " %s would cost %s, and was not seen to fail, but so far up to %s %% may be over a limit; more seeds "
+        "(--seeds) would tell.",
+        cheapest->strategy.label, cost, most);
+}
+
 static void say_endless(const struct tune_contest *contest, struct cli_saying *out)
 {
     const struct tune_race *race = &contest->race;
     const char *join = " Partitions that are never left grow on: at this rate ";
-    bool has_some = false;
-    for (size_t i = 0; i < race->count; i++) {
+    size_t told = 0;
+    for (size_t i = 0; i < race->count && told < ENDLESS_TOLD; i++) {
         const struct tune_entrant *entrant = &race->entrants[i];
         if (!entrant->is_endless || entrant->status > TUNE_UNSURE)
             continue;
-        char days[CLI_NUMBER_SIZE];
-        cli_compact(endless_days(contest, entrant), 4, days);
-        cli_say(out, "%s%s passes a limit after %s days", join, entrant->strategy.label, days);
+        char number[CLI_NUMBER_SIZE];
+        double hours = 24 * endless_days(contest, entrant);
+        const char *unit = hours >= 48 ? "days" : hours >= 1 ? "hours" : "minutes";
+        cli_compact(hours >= 48 ? hours / 24 : hours >= 1 ? hours : 60 * hours, 4, number);
+        cli_say(out, "%s%s passes a limit after %s %s", join, entrant->strategy.label, number, unit);
         join = ", ";
-        has_some = true;
+        told++;
     }
-    if (has_some)
+    if (told > 0)
         cli_say(out, ".");
 }
 
@@ -320,6 +385,11 @@ static size_t nearest(const struct tune_contest *contest)
             return best;
     }
     return SIZE_MAX;
+}
+
+static int64_t round_to_ms(int64_t span_ns)
+{
+    return (span_ns + SIM_MS - 1) / SIM_MS * SIM_MS;
 }
 
 static void figure(double value, char *buffer)

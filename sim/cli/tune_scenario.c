@@ -268,7 +268,7 @@ static void print_text(const struct job *job)
     cli_contest_table(contest);
     cli_contest_why(contest, &why);
     print_paragraph(why.buffer);
-    for (size_t i = 0; i < contest->margin_count; i++) {
+    for (size_t i = 0; contest->has_margins && i < contest->margin_count; i++) {
         if (contest->race.entrants[contest->margins[i].entrant].is_endless)
             continue;
         cli_say(&margin, "%s", margin.used == 0 ? "" : " ");

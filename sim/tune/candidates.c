@@ -19,6 +19,7 @@ static bool enter_own(struct tune_contest *contest, const struct lab_strategy *o
 static bool enter_ladder(struct tune_contest *contest, const struct lab_strategy *template, const char *base,
                          struct sim_error *error);
 static bool default_template(const struct tune_contest *contest, enum bk_kind kind, struct lab_strategy *out);
+static bool lacks_guarded(const struct lab_scenario *scenario);
 static bool is_repeated(const struct lab_scenario *scenario, size_t index);
 static bool is_same_template(const struct lab_strategy *one, const struct lab_strategy *other);
 static bool is_same_numbers(const struct bk_strategy *one, const struct bk_strategy *other);
@@ -53,9 +54,10 @@ bool tune_candidates(struct tune_contest *contest, struct sim_error *error)
     }
     for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++) {
         struct lab_strategy template;
-        if ((met >> kind & 1) == 0 && (kinds >> kind & 1) != 0 &&
-            default_template(contest, (enum bk_kind)kind, &template) &&
-            !enter_ladder(contest, &template, bk_kind_name((enum bk_kind)kind), error))
+        bool is_new = (met >> kind & 1) == 0 || (kind == BK_PROBABILISTIC && lacks_guarded(scenario));
+        if (is_new && (kinds >> kind & 1) != 0 && default_template(contest, (enum bk_kind)kind, &template) &&
+            !enter_ladder(contest, &template,
+                          (met >> kind & 1) == 0 ? bk_kind_name((enum bk_kind)kind) : "guarded", error))
             return false;
     }
     return true;
@@ -132,6 +134,15 @@ static bool default_template(const struct tune_contest *contest, enum bk_kind ki
         break;
     }
     return false;
+}
+
+/* Whether agents have strategies to agree by, and not the one that is always safe. */
+static bool lacks_guarded(const struct lab_scenario *scenario)
+{
+    bool lacks = scenario->engine == LAB_ENGINE_CLUSTER;
+    for (size_t i = 0; i < scenario->strategy_count; i++)
+        lacks = lacks && scenario->strategies[i].coordination != BK_GUARDED;
+    return lacks;
 }
 
 /* Whether an earlier strategy of the scenario is the same template. */
@@ -296,7 +307,11 @@ static void find_law(const struct tune_contest *contest, struct tune_entrant *en
     const struct lab_scenario *scenario = contest->scenario;
     const struct bk_strategy *strategy = &entrant->strategy.strategy;
     bool is_exact = scenario->limits.partition_bytes == 0 || !has_varied_bytes(scenario);
-    if (scenario->design.is_given || scenario->engine == LAB_ENGINE_CLUSTER)
+    bool is_cluster = scenario->engine == LAB_ENGINE_CLUSTER;
+    if (scenario->design.is_given)
+        return;
+    /* Whoever writes a row, its own number says where it goes. */
+    if (is_cluster && (strategy->kind != BK_COUNT || entrant->strategy.source != BK_SOURCE_EXTERNAL))
         return;
     if (strategy->kind == BK_COUNT) {
         law_of_count(contest, entrant);

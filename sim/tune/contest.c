@@ -16,6 +16,7 @@ bool tune_contest_begin(struct tune_contest *contest, const struct lab_scenario 
 {
     *contest = (struct tune_contest){
         .scenario = scenario,
+        .led = SIZE_MAX,
         .race = {.terms = *terms, .watch = tune_watch_lab, .drops = true, .recommended = SIZE_MAX}};
     if (fly(contest, threads, progress, error) && tune_candidates(contest, error))
         return true;
@@ -28,7 +29,8 @@ bool tune_contest_run(struct tune_contest *contest, uint32_t threads, struct lab
 {
     contest->race.context = contest;
     return tune_race_run(&contest->race, threads, progress, error) &&
-           (contest->race.recommended == SIZE_MAX || tune_margins(contest, threads, progress, error));
+           (contest->race.recommended == SIZE_MAX || (tune_margins(contest, threads, progress, error) &&
+                                                      tune_contest_lead(contest, threads, progress, error)));
 }
 
 void tune_contest_clear(struct tune_contest *contest)

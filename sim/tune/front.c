@@ -7,7 +7,13 @@ static bool is_left(const struct tune_entrant *entrant);
 static void judge_all(struct tune_race *race, double error_chance);
 static void choose(struct tune_race *race);
 static void mark_front(struct tune_race *race);
-static int order(double one, double other);
+static bool is_choice(const struct tune_entrant *entrant, enum tune_status among);
+static bool is_narrower(const struct tune_entrant *one, const struct tune_entrant *other);
+static int compare(const struct tune_entrant *one, const struct tune_entrant *other,
+                   const enum tune_figure *figures, size_t count);
+
+static const enum tune_figure cheap_by[] = {TUNE_COST, TUNE_SPREAD, TUNE_P99_BYTES};
+static const enum tune_figure narrow_by[] = {TUNE_SPREAD, TUNE_P99_BYTES, TUNE_COST};
 
 const char *tune_status_name(enum tune_status status)
 {
@@ -26,13 +32,7 @@ void tune_race_finish(struct tune_race *race)
 
 bool tune_is_cheaper(const struct tune_entrant *one, const struct tune_entrant *other)
 {
-    static const enum tune_figure figures[] = {TUNE_COST, TUNE_SPREAD, TUNE_P99_BYTES};
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
-        int by = order(tune_mean_of(one, figures[i]), tune_mean_of(other, figures[i]));
-        if (by != 0)
-            return by < 0;
-    }
-    return false;
+    return compare(one, other, cheap_by, sizeof cheap_by / sizeof *cheap_by) < 0;
 }
 
 static bool is_left(const struct tune_entrant *entrant)
@@ -65,20 +65,41 @@ static void judge_all(struct tune_race *race, double error_chance)
     }
 }
 
-/* The cheapest that was shown to hold; when none was, of those of which nothing else was seen. */
+/* The cheapest that was shown to hold; when none was, of those of which nothing else was seen. Costs that
+ * differ by less than anyone would notice do not decide. */
 static void choose(struct tune_race *race)
 {
     race->recommended = SIZE_MAX;
     for (int shown = 1; shown >= 0 && race->recommended == SIZE_MAX; shown--) {
+        enum tune_status among = shown ? TUNE_HOLDS : TUNE_UNSURE;
+        size_t cheapest = SIZE_MAX;
         race->is_shown = shown != 0;
         for (size_t i = 0; i < race->count; i++) {
+            if (is_choice(&race->entrants[i], among) &&
+                (cheapest == SIZE_MAX || tune_is_cheaper(&race->entrants[i], &race->entrants[cheapest])))
+                cheapest = i;
+        }
+        if (cheapest == SIZE_MAX)
+            continue;
+        double most = tune_mean_of(&race->entrants[cheapest], TUNE_COST) * TUNE_AS_CHEAP;
+        race->recommended = cheapest;
+        for (size_t i = 0; i < race->count; i++) {
             const struct tune_entrant *entrant = &race->entrants[i];
-            if (entrant->is_endless || entrant->status != (shown ? TUNE_HOLDS : TUNE_UNSURE))
-                continue;
-            if (race->recommended == SIZE_MAX || tune_is_cheaper(entrant, &race->entrants[race->recommended]))
+            if (is_choice(entrant, among) && tune_mean_of(entrant, TUNE_COST) <= most &&
+                is_narrower(entrant, &race->entrants[race->recommended]))
                 race->recommended = i;
         }
     }
+}
+
+static bool is_choice(const struct tune_entrant *entrant, enum tune_status among)
+{
+    return entrant->status == among && !entrant->is_endless;
+}
+
+static bool is_narrower(const struct tune_entrant *one, const struct tune_entrant *other)
+{
+    return compare(one, other, narrow_by, sizeof narrow_by / sizeof *narrow_by) < 0;
 }
 
 /* Of those that are as sure to hold as the recommended one. */
@@ -99,10 +120,14 @@ static void mark_front(struct tune_race *race)
     race->entrants[race->recommended].status = TUNE_RECOMMENDED;
 }
 
-/* What is missing comes last. */
-static int order(double one, double other)
+/* By the first of these figures that differs. What is missing comes last. */
+static int compare(const struct tune_entrant *one, const struct tune_entrant *other,
+                   const enum tune_figure *figures, size_t count)
 {
-    if (isnan(one) || isnan(other))
-        return isnan(one) - isnan(other);
-    return (one > other) - (one < other);
+    int order = 0;
+    for (size_t i = 0; i < count && order == 0; i++) {
+        double mine = tune_mean_of(one, figures[i]), its = tune_mean_of(other, figures[i]);
+        order = isnan(mine) || isnan(its) ? isnan(mine) - isnan(its) : (mine > its) - (mine < its);
+    }
+    return order;
 }

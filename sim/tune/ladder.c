@@ -6,8 +6,10 @@
 #include "tune/search.h"
 #include "tune/weighted.h"
 
-/* Beyond this threshold the spread, below 3 %, buys nothing more. */
-#define THRESHOLD_MOST 1000u
+/* Beyond this threshold the spread, below 3 %, buys nothing more. With agents each setting has a cluster of
+ * its own to run on, so the ladder has fewer rungs. */
+#define THRESHOLD_MOST         1000u
+#define THRESHOLD_MOST_CLUSTER 100u
 /* Of windows, those are tried that are up to so many times too short for the busiest key's mean rate. */
 #define WINDOW_ROOM 100.0
 #define HASH_MOST   65536.0
@@ -51,7 +53,10 @@ size_t tune_ladder(const struct tune_contest *contest, const struct bk_strategy 
 static size_t climb_probabilistic(const struct tune_contest *contest, const struct bk_strategy *template,
                                   struct bk_strategy *out)
 {
-    static const double parts[] = {1, 0.75, 0.5, 0.25};
+    static const double all[] = {1, 0.75, 0.5, 0.25}, few[] = {0.9, 0.5};
+    bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
+    const double *parts = is_cluster ? few : all;
+    const size_t part_count = is_cluster ? sizeof few / sizeof *few : sizeof all / sizeof *all;
     const struct tune_goal goal = {.rows_max =
                                        (uint64_t)fmin(contest->rows.limit_rows, (double)TUNE_ROWS_MAX),
                                    .risk = contest->race.terms.risk};
@@ -65,7 +70,7 @@ static size_t climb_probabilistic(const struct tune_contest *contest, const stru
         }
         if (is_over && count == 0 && bk_strategy_probabilistic(bits + 1, 1, &out[count]) == BK_OK)
             out[count++].max_age_ns = template->max_age_ns;
-        for (size_t i = 0; i < sizeof parts / sizeof *parts && count < TUNE_LADDER_MAX; i++) {
+        for (size_t i = 0; i < part_count && count < TUNE_LADDER_MAX; i++) {
             uint64_t threshold = (uint64_t)ceil((double)most * parts[i]);
             if (threshold == before)
                 continue;
@@ -73,7 +78,7 @@ static size_t climb_probabilistic(const struct tune_contest *contest, const stru
             if (bk_strategy_probabilistic(bits, threshold, &out[count]) == BK_OK)
                 out[count++].max_age_ns = template->max_age_ns;
         }
-        if (most > THRESHOLD_MOST)
+        if (most > (is_cluster ? THRESHOLD_MOST_CLUSTER : THRESHOLD_MOST))
             break;
     }
     return count;
@@ -85,7 +90,9 @@ static size_t climb_weighted(const struct tune_contest *contest, const struct bk
 {
     size_t count = 0;
     uint64_t limit = (uint64_t)fmin(contest->rows.limit_rows * contest->rows.mean_bytes, 1e15);
-    for (uint64_t threshold = 1; threshold <= THRESHOLD_MOST; threshold *= 2) {
+    bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
+    uint64_t last = is_cluster ? THRESHOLD_MOST_CLUSTER : THRESHOLD_MOST, step = is_cluster ? 4 : 2;
+    for (uint64_t threshold = 1; threshold <= last; threshold *= step) {
         uint64_t most = round_down(bytes_that_hold(threshold, limit, contest->race.terms.risk), 2);
         for (uint64_t part = 1; part <= 2; part++) {
             uint64_t bytes = most / part;
@@ -121,16 +128,15 @@ static size_t climb_time(const struct tune_contest *contest, const struct bk_str
 static size_t climb_count(const struct tune_contest *contest, const struct bk_strategy *template,
                           struct bk_strategy *out)
 {
-    static const double parts[] = {1, 0.9, 0.75, 0.5, 0.25, 0.1};
-    size_t count = 0;
-    uint64_t before = 0;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    static const double parts[] = {1, 0.75, 0.5, 0.9, 0.25, 0.1};
+    bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
+    size_t count = 0, part_count = is_cluster ? 3 : sizeof parts / sizeof *parts;
+    for (size_t i = 0; i < part_count; i++) {
         uint64_t rows = (uint64_t)fmin(contest->rows.limit_rows * parts[i], 1e15);
         if (i > 0)
             rows = round_down(rows, 2);
-        if (rows == 0 || rows == before || bk_strategy_count(rows, &out[count]) != BK_OK)
+        if (rows == 0 || bk_strategy_count(rows, &out[count]) != BK_OK)
             continue;
-        before = rows;
         out[count++].max_age_ns = template->max_age_ns;
     }
     return count;
@@ -143,7 +149,7 @@ static size_t climb_hash(const struct tune_contest *contest, struct bk_strategy 
     double needed = (double)contest->rows.busiest_rows / contest->rows.limit_rows, buckets = 1;
     while (buckets < needed && buckets < HASH_MOST)
         buckets *= 2;
-    for (double more = buckets; more <= 4 * buckets && more <= HASH_MOST; more *= 2) {
+    for (double more = buckets; more <= 2 * buckets && more <= HASH_MOST; more *= 2) {
         if (bk_strategy_hash((uint32_t)more, &out[count]) == BK_OK)
             count++;
     }

@@ -4,6 +4,8 @@
 
 #include "tune/contest.h"
 
+#define LEAD_SEEDS 3
+
 static const double factors[TUNE_MARGIN_STEPS] = {1.5, 2, 3, 5, 10};
 
 static size_t choose(const struct tune_contest *contest, size_t *out);
@@ -23,9 +25,6 @@ bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_pro
                   struct sim_error *error)
 {
     size_t chosen[BK_KIND_COUNT];
-    /* A trace comes at the rate that it has. */
-    if (contest->scenario->trace_path != NULL)
-        return true;
     size_t count = choose(contest, chosen);
     contest->margins = calloc(count, sizeof *contest->margins);
     if (contest->margins == NULL)
@@ -33,6 +32,9 @@ bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_pro
     contest->margin_count = count;
     for (size_t i = 0; i < count; i++)
         contest->margins[i].entrant = chosen[i];
+    contest->has_margins = contest->scenario->trace_path == NULL;
+    if (!contest->has_margins)
+        return true;
     struct lab_progress unseen = {0}, inner = {.parent = progress};
     struct trial trial = {.contest = contest,
                           .progress = progress != NULL ? progress : &unseen,
@@ -45,6 +47,32 @@ bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_pro
     if (is_fine && lab_is_stopped(progress))
         return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
     return is_fine;
+}
+
+bool tune_contest_lead(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
+                       struct sim_error *error)
+{
+    const struct tune_race *race = &contest->race;
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < race->count; i++) {
+        const struct tune_entrant *entrant = &race->entrants[i];
+        if (entrant->status > TUNE_UNSURE || entrant->strategy.coordination != BK_THREE_STATE)
+            continue;
+        if (best == SIZE_MAX || i == race->recommended ||
+            (best != race->recommended && tune_is_cheaper(entrant, &race->entrants[best])))
+            best = i;
+    }
+    contest->led = SIZE_MAX;
+    if (best == SIZE_MAX)
+        return true;
+    struct lab_strategy strategy = race->entrants[best].strategy;
+    struct lab_scenario scenario;
+    struct lab_progress inner = {.parent = progress};
+    tune_scenario_of(contest->scenario, &strategy, 1, contest->scenario->seed, 1, &scenario);
+    if (!tune_lead_find(&scenario, 0, LEAD_SEEDS, threads, &inner, &contest->lead, error))
+        return false;
+    contest->led = best;
+    return true;
 }
 
 /* The winner, and of each other kind the cheapest that holds. */

@@ -180,7 +180,8 @@ static void drop_some(struct round *round)
     }
     for (size_t i = 0; i < round->left_count; i++) {
         struct tune_entrant *entrant = &race->entrants[round->left[i]];
-        if (!drop(round, entrant, fail_chance, dominate_chance))
+        /* What will not be recommended has told enough. */
+        if (!drop(round, entrant, fail_chance, dominate_chance) && !entrant->is_endless)
             round->left[kept++] = round->left[i];
     }
     round->left_count = kept;

@@ -11,6 +11,7 @@
 #define TUNE_CONTEST_H
 
 #include "lab/run.h"
+#include "tune/lead.h"
 #include "tune/race.h"
 
 /* What the rows are like, by the pilot. */
@@ -39,9 +40,12 @@ struct tune_contest {
     const struct lab_scenario *scenario;
     struct tune_rows rows;
     struct tune_race race;
-    size_t left_out; /* own settings that change on the way, or that a run could not hold */
+    size_t left_out;  /* own settings that change on the way, or that a run could not hold */
+    bool has_margins; /* not of a trace, which comes at the rate that it has; then steps mean nothing */
     size_t margin_count;
     struct tune_margin *margins; /* the recommended one's first, then those of the best of other kinds */
+    size_t led;                  /* the entrant whose lead was sought; SIZE_MAX: none has one */
+    struct tune_lead lead;
 };
 
 /* The scenario outlives the contest and has a limit; terms: what is asked. Runs the pilot. On failure the
@@ -82,5 +86,8 @@ void tune_scenario_of(const struct lab_scenario *scenario, struct lab_strategy *
 
 bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                   struct sim_error *error);
+/* The smallest safe lead of the recommended one, or of the cheapest with a lead that holds. */
+bool tune_contest_lead(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
+                       struct sim_error *error);
 
 #endif

@@ -9,6 +9,8 @@
  *    and on each other one better too, or equal on every seed. A figure that one of the two does not have is
  *    worse than any.
  *
+ * What grows for ever is not compared, and run with the first three seeds only.
+ *
  * Why that is seldom wrong. Let C be the confidence, R the number of times that settings are dropped, and n
  * that of settings. Each test of failure is made at the level (1 - C) / 2R. A setting that no other dominates
  * is better than each other one on some objective, and to be dropped for that one the test of that objective
@@ -136,7 +138,9 @@ bool tune_is_better(const struct tune_entrant *one, const struct tune_entrant *o
 /* --- front.c: statuses of those that were not dropped, front and recommendation */
 
 void tune_race_finish(struct tune_race *race);
-/* The order of recommendation: by cost, then spread, then p99. */
+/* The order of the table: by cost, then spread, then p99. What is recommended may cost TUNE_AS_CHEAP of the
+ * least: among these it has the least spread, then p99. */
+#define TUNE_AS_CHEAP 1.01
 bool tune_is_cheaper(const struct tune_entrant *one, const struct tune_entrant *other);
 
 #endif
