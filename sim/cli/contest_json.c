@@ -32,6 +32,7 @@ static json_t *front_of(const struct tune_race *race);
 static json_t *recommended_of(const struct tune_contest *contest);
 static json_t *margins_of(const struct tune_contest *contest);
 static json_t *steps_of(const struct tune_margin *margin);
+static json_t *lead_of(const struct tune_contest *contest);
 
 json_t *cli_contest_json(const struct tune_contest *contest)
 {
@@ -53,7 +54,8 @@ json_t *cli_contest_json(const struct tune_contest *contest)
                    cli_json_set(object, "recommended", recommended_of(contest)) &&
                    cli_json_set(object, "why", json_string(why.buffer)) &&
                    cli_json_set(object, "notes", json_string(notes.buffer + (notes.buffer[0] == ' '))) &&
-                   cli_json_set(object, "margin", margins_of(contest));
+                   cli_json_set(object, "margin", margins_of(contest)) &&
+                   cli_json_set(object, "lead", lead_of(contest));
     return cli_json_complete(object, is_fine);
 }
 
@@ -93,6 +95,7 @@ static json_t *candidate_of(const struct tune_contest *contest, const struct tun
                    cli_json_set(object, "kind", json_string(bk_kind_name(entrant->strategy.strategy.kind))) &&
                    cli_json_set(object, "settings", settings_of(&entrant->strategy.strategy)) &&
                    cli_json_set(object, "yaml", json_string(yaml)) &&
+                   cli_json_set(object, "template", json_string(entrant->base)) &&
                    cli_json_set(object, "own", json_boolean(entrant->is_own)) &&
                    cli_json_set(object, "grows", json_boolean(entrant->is_endless)) &&
                    cli_json_set(object, "status", json_string(tune_status_name(entrant->status))) &&
@@ -216,4 +219,20 @@ static json_t *steps_of(const struct tune_margin *margin)
         list = cli_json_append(list, cli_json_complete(object, is_fine));
     }
     return list;
+}
+
+static json_t *lead_of(const struct tune_contest *contest)
+{
+    const struct tune_lead *lead = &contest->lead;
+    if (contest->led == SIZE_MAX)
+        return json_null();
+    json_t *object = json_object();
+    bool is_fine =
+        cli_json_set(object, "label", json_string(contest->race.entrants[contest->led].strategy.label)) &&
+        cli_json_set(object, "formula_s", cli_json_number((double)lead->formula_ns / 1e9)) &&
+        cli_json_set(object, "safe_s",
+                     lead->safe_ns < 0 ? json_null() : cli_json_number((double)lead->safe_ns / 1e9)) &&
+        cli_json_set(object, "unsafe_s",
+                     lead->unsafe_ns < 0 ? json_null() : cli_json_number((double)lead->unsafe_ns / 1e9));
+    return cli_json_complete(object, is_fine);
 }

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+
+#include "contest_pictures.h"
 #include "pictures.h"
 #include "store/store.h"
 
@@ -6,6 +9,7 @@ static const struct cli_option options[] = {
     CLI_OPTION_DB, CLI_OPTION_OUT, CLI_OPTION_FORMAT, CLI_OPTION_QUIET, {NULL, NULL, NULL}};
 
 static int report(const struct cli_args *args, struct sim_error *error);
+static bool draw_answer(const char *answer, struct cli_pictures *pictures, struct sim_error *error);
 
 const struct cli_command cli_report = {
     .name = "report",
@@ -27,14 +31,37 @@ static int report(const struct cli_args *args, struct sim_error *error)
         !store_open(cli_value(args, "db", "bucketlab.db"), STORE_READ, &store, error))
         return (int)error->class;
     struct lab_result *result;
-    bool is_fine = store_load_run(store, run, NULL, &result, error);
+    struct store_run_info info;
+    char *answer = NULL;
+    bool is_fine = store_load_run(store, run, &info, &result, error);
+    bool has_result = is_fine;
+    is_fine = is_fine && store_tune_load(store, info.run, &answer, error);
     store_close(store);
-    if (is_fine) {
-        is_fine = cli_pictures_write(&pictures, result, error);
+    is_fine =
+        is_fine && cli_pictures_write(&pictures, result, error) && draw_answer(answer, &pictures, error);
+    if (has_result)
         lab_result_destroy(result);
-    }
+    free(answer);
     if (is_fine)
         cli_pictures_print(&pictures, "");
     cli_pictures_free(&pictures);
     return is_fine ? 0 : (int)error->class;
+}
+
+/* That of `tune`, where the run has one. */
+static bool draw_answer(const char *answer, struct cli_pictures *pictures, struct sim_error *error)
+{
+    json_error_t problem;
+    if (answer == NULL)
+        return true;
+    json_t *object = json_loads(answer, JSON_REJECT_DUPLICATES, &problem);
+    if (object == NULL)
+        return sim_fail(
+            error, SIM_ERROR_ENVIRONMENT,
+            "the answer of 'tune' that stands beside the run is damaged: %s; restore the database "
+            "from a copy, or tune again",
+            problem.text);
+    bool is_fine = cli_contest_draw(object, pictures, error);
+    json_decref(object);
+    return is_fine;
 }

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "contest_answer.h"
+#include "contest_pictures.h"
 #include "execute.h"
 #include "json.h"
 #include "lab/quantity.h"
@@ -42,6 +43,7 @@ static bool work(struct job *job, struct sim_error *error);
 static bool make_finalists(struct job *job, struct sim_error *error);
 static size_t choose_finalists(const struct tune_race *race, size_t *out);
 static bool store(struct job *job, struct sim_error *error);
+static bool draw(struct job *job, struct sim_error *error);
 static bool print_answer(const struct job *job, struct sim_error *error);
 static void print_paragraph(const char *text);
 static void print_text(const struct job *job);
@@ -57,8 +59,7 @@ int cli_tune_scenario(const struct cli_args *args, struct sim_error *error)
         code = (int)error->class;
     } else {
         cli_signals_hold(&job.signals);
-        bool is_fine = work(&job, error) && store(&job, error) &&
-                       (!job.has_charts || cli_pictures_write(&job.pictures, job.result, error));
+        bool is_fine = work(&job, error) && store(&job, error) && draw(&job, error);
         code = is_fine ? 0 : cli_exit_code(&job.signals, error);
         cli_signals_release(&job.signals);
         if (is_fine && !print_answer(&job, error))
@@ -245,6 +246,18 @@ static bool store(struct job *job, struct sim_error *error)
     job->run = info.run;
     store_close(opened);
     free(path);
+    return is_fine;
+}
+
+static bool draw(struct job *job, struct sim_error *error)
+{
+    if (!job->has_charts)
+        return true;
+    json_t *answer = cli_contest_json(&job->contest);
+    bool is_fine = answer != NULL ? cli_pictures_write(&job->pictures, job->result, error) &&
+                                        cli_contest_draw(answer, &job->pictures, error)
+                                  : sim_fail_memory(error);
+    json_decref(answer);
     return is_fine;
 }
 

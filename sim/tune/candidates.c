@@ -24,8 +24,9 @@ static bool is_repeated(const struct lab_scenario *scenario, size_t index);
 static bool is_same_template(const struct lab_strategy *one, const struct lab_strategy *other);
 static bool is_same_numbers(const struct bk_strategy *one, const struct bk_strategy *other);
 static bool is_entered(const struct tune_contest *contest, const struct lab_strategy *strategy);
+static const char *template_of(const struct lab_scenario *scenario, const struct lab_strategy *own);
 static bool enter(struct tune_contest *contest, const struct lab_strategy *strategy, const char *label,
-                  bool is_own, struct sim_error *error);
+                  const char *base, bool is_own, struct sim_error *error);
 static void name(const struct tune_contest *contest, const char *base, const struct bk_strategy *strategy,
                  char *label);
 static void numbers_of(const struct bk_strategy *strategy, char *buffer);
@@ -84,7 +85,7 @@ static bool enter_own(struct tune_contest *contest, const struct lab_strategy *o
         contest->left_out++;
         return true;
     }
-    return enter(contest, own, own->label, true, error);
+    return enter(contest, own, own->label, template_of(contest->scenario, own), true, error);
 }
 
 static bool enter_ladder(struct tune_contest *contest, const struct lab_strategy *template, const char *base,
@@ -101,7 +102,7 @@ static bool enter_ladder(struct tune_contest *contest, const struct lab_strategy
         if (is_entered(contest, &strategy))
             continue;
         name(contest, base, &ladder[i], label);
-        if (!enter(contest, &strategy, label, false, error))
+        if (!enter(contest, &strategy, label, base, false, error))
             return false;
     }
     return true;
@@ -134,6 +135,15 @@ static bool default_template(const struct tune_contest *contest, enum bk_kind ki
         break;
     }
     return false;
+}
+
+/* The label of the first strategy that says the same beside its numbers. */
+static const char *template_of(const struct lab_scenario *scenario, const struct lab_strategy *own)
+{
+    const struct lab_strategy *first = scenario->strategies;
+    while (first != own && !is_same_template(first, own))
+        first++;
+    return first->label;
 }
 
 /* Whether agents have strategies to agree by, and not the one that is always safe. */
@@ -209,9 +219,10 @@ static bool is_entered(const struct tune_contest *contest, const struct lab_stra
 
 /* One that the engine could not hold is left out. */
 static bool enter(struct tune_contest *contest, const struct lab_strategy *strategy, const char *label,
-                  bool is_own, struct sim_error *error)
+                  const char *base, bool is_own, struct sim_error *error)
 {
-    struct tune_entrant entrant = {.strategy = *strategy, .is_own = is_own, .status = TUNE_HOLDS};
+    struct tune_entrant entrant = {
+        .strategy = *strategy, .base = base, .is_own = is_own, .status = TUNE_HOLDS};
     struct lab_scenario scenario;
     tune_entrant_describe(contest, &entrant);
     entrant.strategy.label = strdup(label);

@@ -41,7 +41,7 @@ class TuneScenarioTest(ProgramTest):
     def test_tune_recommends_the_cheapest_that_holds(self):
         answer = self.tune()
         self.assertEqual(list(answer), ["scenario", "seed", "risk", "asked", "candidates", "front", "recommended",
-                                        "why", "notes", "margin", "run"])
+                                        "why", "notes", "margin", "lead", "run"])
         self.assertEqual((answer["scenario"], answer["seed"], answer["risk"]), ("small", 7, 0.02))
         best = answer["recommended"]
         by_label = {each["label"]: each for each in answer["candidates"]}
@@ -110,7 +110,37 @@ class TuneScenarioTest(ProgramTest):
                       r"\nstrategies:\n  - \w+: \{.*\}\n",
                       r"\nrun 1 in bucketlab\.db, seed 7, digest [0-9a-f]{16}, \d+\.\d s\n\Z"]:
             self.assertRegex(out, piece)
-        self.assertTrue(os.path.exists(os.path.join(self.folder, "x", "small-partitions-rows.png")))
+        names = ["small-costs", "small-partitions-bytes", "small-partitions-rows", "small-tune-front",
+                 "small-tune-thresholds"]
+        self.assertEqual(sorted(os.listdir(os.path.join(self.folder, "x"))), [name + ".png" for name in names])
+        self.good("report", "last", "--out", "y")
+        for name in names:
+            pictures = []
+            for folder in ["x", "y"]:
+                with open(os.path.join(self.folder, folder, name + ".png"), "rb") as file:
+                    pictures.append(file.read())
+            self.assertEqual(pictures[0], pictures[1])
+
+    def test_damaged_answer_is_told_by_report(self):
+        self.tune()
+        database = sqlite3.connect(os.path.join(self.folder, "bucketlab.db"))
+        database.execute("UPDATE tune SET answer = substr(answer, 1, 100)")
+        database.commit()
+        database.close()
+        self.assertRegex(self.bad(3, "report", "1"), r"the answer of 'tune' .* is damaged: .*; restore the database")
+
+    def test_agents_get_guarded_and_a_lead(self):
+        agents = ["--set", "agents={count: 3, cache_ttl: 1s}", "--set", "duration=3m", "--set", "arrivals.rate=40/s",
+                  "--set", "keys.count=3", "--set", "limits={partition_rows: 400}", "--set",
+                  "tune={risk: 20%, seeds: 2, strategies: [probabilistic]}", "--set",
+                  "strategies=[{probabilistic: {bits: 3, threshold: 20, coordination: three-state, lead: 3s}}]"]
+        answer = self.tune(*agents)
+        templates = {each["template"] for each in answer["candidates"]}
+        self.assertEqual(templates, {"probabilistic", "guarded"})
+        self.assertRegex(answer["recommended"]["yaml"], r"coordination: (guarded|three-state)")
+        self.assertEqual(answer["lead"]["label"].split("-")[0], "probabilistic")
+        self.assertGreater(answer["lead"]["formula_s"], 1)
+        self.assertIn("ead of probabilistic", answer["notes"])
 
     def test_impossible_limits_name_the_nearest_and_a_cure_that_works(self):
         base = ["tune", "small.yaml", "--quiet", "--no-charts", "--set", "tune.strategies=[time]", "--set",

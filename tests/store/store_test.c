@@ -498,6 +498,31 @@ static void test_databases_without_anything_in_them_are_new(void **state)
     folder_remove(&folder);
 }
 
+static void test_answer_of_a_run_is_that_runs(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct lab_result *result = sample_make(2);
+    store_must_save(folder.db, result);
+    store_must_save(folder.db, result);
+    struct store *store = store_must_open(folder.db, STORE_WRITE);
+    struct sim_error error = {0};
+    char *answer;
+    assert_true(store_tune_save(store, 2, "{\"why\":\"'cheap'\"}", &error));
+    assert_true(store_tune_load(store, 2, &answer, &error));
+    assert_string_equal(answer, "{\"why\":\"'cheap'\"}");
+    free(answer);
+    assert_true(store_tune_load(store, 1, &answer, &error));
+    assert_null(answer);
+    /* A run has one answer, and an answer a run. */
+    assert_false(store_tune_save(store, 2, "{}", &error));
+    assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
+    store_close(store);
+    assert_query(folder.db, "SELECT run, answer FROM tune", "2|{\"why\":\"'cheap'\"}\n");
+    lab_result_destroy(result);
+    folder_remove(&folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -518,6 +543,7 @@ int main(void)
         cmocka_unit_test(test_older_database_is_migrated_with_its_runs),
         cmocka_unit_test(test_migration_that_fails_changes_nothing),
         cmocka_unit_test(test_databases_without_anything_in_them_are_new),
+        cmocka_unit_test(test_answer_of_a_run_is_that_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,6 +75,7 @@ enum tune_demand { TUNE_IN_LIMITS, TUNE_NOT_TINY, TUNE_FEW_PER_READ, TUNE_FINDAB
 
 struct tune_entrant {
     struct lab_strategy strategy; /* its label is the entrant's */
+    const char *base;             /* the label of its template; not owned, and of no matter to the race */
     bool is_own;                  /* the scenario has it just so */
     bool is_endless;              /* its partitions grow for as long as rows come */
     bool is_fixed;                /* every seed tells the same, so one tells all */
