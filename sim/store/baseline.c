@@ -68,8 +68,10 @@ bool store_baseline_load(struct store *store, const char *scenario, struct store
         fine = store_load_within(store, run, &out->info, &out->result, error) &&
                load_metrics(store, scenario, out, error);
     store_rollback(store);
-    if (!fine)
+    if (!fine) {
+        *is_there = false;
         store_baseline_clear(out);
+    }
     return fine;
 }
 

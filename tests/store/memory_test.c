@@ -3,7 +3,7 @@
  * not at all. Method: allocation 1, 2, 3 ... fails, SQLite's counted too, until saving, loading and listing
  * succeed by themselves. */
 #define _DEFAULT_SOURCE
-#include "sample.h"
+#include "baseline_sample.h"
 
 #include "../no_memory.h"
 
@@ -135,6 +135,42 @@ static void test_saving_without_memory_stores_all_or_nothing(void **state)
     refuse_in_turn(save_step, false);
 }
 
+/* Saved and loaded again; saving may have succeeded when loading fails. */
+static void test_baselines_without_memory_are_there_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct store_baseline saved = baseline_make("one", 6), loaded;
+    long failed = 0;
+    lab_result_destroy(saved.result);
+    saved.result = small_sample();
+    for (long refused = 0, is_spent = true; is_spent; refused++) {
+        struct sim_error error = {0};
+        bool is_there = false;
+        struct store *store = NULL;
+        folder_empty(&folder);
+        allocations_left = refused;
+        bool is_saved = baseline_save(folder.db, &saved, 1, &error);
+        bool is_loaded = is_saved && store_open(folder.db, STORE_READ, &store, &error) &&
+                         store_baseline_load(store, saved.result->scenario_name, &loaded, &is_there, &error);
+        is_spent = allocations_left < 0;
+        allocations_left = ALLOCATIONS_WITHOUT_END;
+        failed += is_loaded ? 0 : 1;
+        assert_int_equal(error.class, is_loaded ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
+        assert_int_equal(is_loaded, is_there);
+        if (is_loaded) {
+            assert_baseline_equal(&saved, &loaded);
+            store_baseline_clear(&loaded);
+        }
+        store_close(store);
+        assert_int_equal(access(folder.db, F_OK) == 0, is_saved);
+    }
+    print_message("%ld failures\n", failed);
+    assert_true(failed > 10);
+    store_baseline_clear(&saved);
+    folder_remove(&folder);
+}
+
 static void test_loading_without_memory_fails_clean(void **state)
 {
     (void)state;
@@ -157,6 +193,7 @@ int main(void)
     fault_vfs_register();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_saving_without_memory_stores_all_or_nothing),
+        cmocka_unit_test(test_baselines_without_memory_are_there_whole_or_not_at_all),
         cmocka_unit_test(test_loading_without_memory_fails_clean),
         cmocka_unit_test(test_listing_without_memory_fails_clean),
     };
