@@ -111,6 +111,8 @@ void cli_checked_clear(struct cli_checked *item)
     }
     for (size_t i = 0; i < item->note_count; i++)
         free(item->notes[i]);
+    store_baseline_clear(&item->held);
+    free(item->suspects);
     free(item->checks);
     free(item->findings);
     free(item->notes);
