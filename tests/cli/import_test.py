@@ -3,6 +3,7 @@
 expectations, database and replay. Method: random partitions, written as the tools write them, and their figures
 counted here by hand."""
 import gzip
+import json
 import math
 import os
 import random
@@ -76,6 +77,23 @@ class ImportTest(ProgramTest):
         self.assertEqual(metrics["partitions.over_limit_bytes"], sum(s > 10 ** 6 for s in sizes))
         self.assertEqual(metrics["partitions.over_limit"], sum(r > 600 or s > 10 ** 6 for s, r in sums.values()))
         self.assertEqual(len(metrics), 1 + 3 + 40)
+
+    def test_settings_say_whose_output_it_is(self):
+        self.write_csv([line("a", 100, 4)])
+        self.good("import", "s.csv")
+        self.assertIn("observed: sstablepartitions of chat.messages in s.csv\n", self.good("show", "last"))
+        self.write("t.csv", "key,size\na,1\n")
+        self.good("import", "t.csv", "--label", "bare")
+        self.assertIn("observed: sstablepartitions of t.csv\n", self.good("show", "last"))
+        self.good("import", HISTOGRAMS)
+        self.assertIn("observed: tablehistograms of chat.messages in messages.txt\n", self.good("show", "last"))
+        connection = sqlite3.connect(os.path.join(self.folder, "bucketlab.db"))
+        self.addCleanup(connection.close)
+        settings = [json.loads(row[0]) for row in connection.execute("SELECT settings FROM strategies ORDER BY run")]
+        self.assertEqual(settings, [
+            {"file": "s.csv", "format": "sstablepartitions", "table": "chat.messages"},
+            {"file": "t.csv", "format": "sstablepartitions", "table": ""},
+            {"file": "messages.txt", "format": "tablehistograms", "table": "chat.messages"}])
 
     def test_largest_partition_is_kept_with_its_key(self):
         sums, lines = self.make_partitions(300)
