@@ -49,7 +49,7 @@ void cli_percent(double share, char *buffer)
     double percent = 100 * share;
     if (isnan(share))
         snprintf(buffer, CLI_NUMBER_SIZE, "-");
-    else if (percent == 0 || percent >= 99.95)
+    else if (percent == 0 || percent >= 99)
         snprintf(buffer, CLI_NUMBER_SIZE, "%.4g", percent);
     else if (percent < 1e-4)
         snprintf(buffer, CLI_NUMBER_SIZE, "<1e-4");

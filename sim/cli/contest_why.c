@@ -11,10 +11,13 @@
 
 /* So many that grow for ever are told of. */
 #define ENDLESS_TOLD 3
+/* Of what `risk` takes. */
+#define RISK_MOST 0.5
 
 static void say_lead(const struct tune_contest *contest, struct cli_saying *out);
 static void say_over(const struct tune_contest *contest, const struct tune_entrant *entrant,
                      struct cli_saying *out);
+static bool is_cheapest(const struct tune_contest *contest);
 static void say_rivals(const struct tune_contest *contest, struct cli_saying *out);
 static void say_failure(const struct tune_contest *contest, const struct tune_seen *seen,
                         enum tune_demand failed, struct cli_saying *out);
@@ -51,8 +54,13 @@ void cli_contest_why(const struct tune_contest *contest, struct cli_saying *out)
     figure(extra, ops);
     figure(all - extra, reads);
     figure(tune_mean_of(best, TUNE_PER_READ), per_read);
-    cli_say(out, "%s is the cheapest that %s: %s operations per 1000 rows beside the inserts",
-            best->strategy.label, contest->race.is_shown ? "holds" : "was not seen to fail", cost);
+    const char *how = contest->race.is_shown ? "holds" : "was not seen to fail";
+    if (is_cheapest(contest))
+        cli_say(out, "%s is the cheapest that %s", best->strategy.label, how);
+    else
+        cli_say(out, "%s is as cheap as any that %s, to within 1 %%, and spreads least of these",
+                best->strategy.label, how);
+    cli_say(out, ": %s operations per 1000 rows beside the inserts", cost);
     if (contest->scenario->reads.present)
         cli_say(out, ", %s for counters and state and %s for the partitions that reads ask (%s a read)", ops,
                 reads, per_read);
@@ -153,7 +161,8 @@ bool cli_contest_refuse(const struct tune_contest *contest, struct sim_error *er
         if (limits->partition_bytes != 0 && seen.over_bytes > 0)
             cli_say(&cure, "%s partition_bytes to %s", cure.used == 0 ? "raise" : " and", number);
         percent_above(entrant->over.high, number);
-        cli_say(&cure, ", or risk to %s%%", number);
+        if (entrant->over.high <= RISK_MOST)
+            cli_say(&cure, ", or risk to %s%%", number);
     } else if (entrant->failed == TUNE_NOT_TINY) {
         percent_above(tune_tiny_interval(entrant, error_chance).high, number);
         cli_say(&cure, "raise tune.tiny to %s%%, or lower limits.tiny_rows", number);
@@ -193,6 +202,20 @@ static void say_over(const struct tune_contest *contest, const struct tune_entra
     cli_say(out, ", where %s %% may.", risk);
 }
 
+static bool is_cheapest(const struct tune_contest *contest)
+{
+    const struct tune_race *race = &contest->race;
+    double cost = tune_mean_of(&race->entrants[race->recommended], TUNE_COST);
+    for (size_t i = 0; i < race->count; i++) {
+        const struct tune_entrant *entrant = &race->entrants[i];
+        bool is_peer = entrant->status == TUNE_FRONT || entrant->status == TUNE_HOLDS ||
+                       (entrant->status == TUNE_UNSURE && !race->is_shown);
+        if (is_peer && !entrant->is_endless && tune_mean_of(entrant, TUNE_COST) < cost)
+            return false;
+    }
+    return true;
+}
+
 /* The next cheaper one that failed, and the cheapest of another kind that holds. */
 static void say_rivals(const struct tune_contest *contest, struct cli_saying *out)
 {
@@ -201,7 +224,8 @@ static void say_rivals(const struct tune_contest *contest, struct cli_saying *ou
     char cost[CLI_NUMBER_SIZE];
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *entrant = &race->entrants[i];
-        if (entrant->status == TUNE_FAILS && !entrant->is_endless && tune_is_cheaper(entrant, best) &&
+        if (entrant->status == TUNE_FAILS && !entrant->is_endless &&
+            tune_mean_of(entrant, TUNE_COST) * TUNE_AS_CHEAP < tune_mean_of(best, TUNE_COST) &&
             (missed == NULL || tune_is_cheaper(missed, entrant)))
             missed = entrant;
     }
@@ -288,7 +312,8 @@ static void say_cheaper(const struct tune_contest *contest, struct cli_saying *o
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *entrant = &race->entrants[i];
         if (entrant->status == TUNE_UNSURE && !entrant->is_endless &&
-            tune_is_cheaper(entrant, &race->entrants[race->recommended]) &&
+            tune_mean_of(entrant, TUNE_COST) * TUNE_AS_CHEAP <
+                tune_mean_of(&race->entrants[race->recommended], TUNE_COST) &&
             (cheapest == NULL || tune_is_cheaper(entrant, cheapest)))
             cheapest = entrant;
     }

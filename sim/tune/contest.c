@@ -89,5 +89,7 @@ static bool read_pilot(struct tune_contest *contest, const struct lab_result *re
         out->limit_rows = (double)limits->partition_rows;
     if (limits->partition_bytes != 0)
         out->limit_rows = fmin(out->limit_rows, floor((double)limits->partition_bytes / out->mean_bytes));
+    /* Where the limit is less than a row, a partition has one all the same. */
+    out->limit_rows = fmax(out->limit_rows, 1);
     return true;
 }
