@@ -25,6 +25,7 @@ static bool is_same_strategy(const struct lab_strategy_result *one, const struct
 static void tell_change(const struct lab_scenario *scenario, const struct store_run_info *info, char *buffer,
                         size_t size);
 static void tell_lines(const char *old, const char *now, char *buffer, size_t size);
+static bool begins_line(const char *text, size_t at);
 static uint64_t lines_of(const char *begin, const char *end);
 
 bool cli_check_digest(struct cli_checked *item, const struct cli_gate *gate, struct store *store,
@@ -136,7 +137,7 @@ static void tell_change(const struct lab_scenario *scenario, const struct store_
              is_overridden ? "; --set is another than it was" : "");
 }
 
-/* "lines 3 to 5 are new, in place of 3 to 4". */
+/* "lines 3 to 5": from the first to the last that is another, as they stand now. */
 static void tell_lines(const char *old, const char *now, char *buffer, size_t size)
 {
     size_t head = 0, tail = 0, old_size = strlen(old), now_size = strlen(now);
@@ -144,12 +145,12 @@ static void tell_lines(const char *old, const char *now, char *buffer, size_t si
         return;
     while (head < old_size && head < now_size && old[head] == now[head])
         head++;
-    while (head > 0 && old[head - 1] != '\n')
+    while (!begins_line(old, head))
         head--;
     while (tail < old_size - head && tail < now_size - head &&
            old[old_size - 1 - tail] == now[now_size - 1 - tail])
         tail++;
-    while (tail > 0 && old[old_size - tail - 1] != '\n' && old_size - tail > head)
+    while (tail > 0 && !(begins_line(old, old_size - tail) && begins_line(now, now_size - tail)))
         tail--;
     uint64_t first = lines_of(now, now + head) + 1;
     uint64_t gone = lines_of(old + head, old + old_size - tail);
@@ -161,6 +162,11 @@ static void tell_lines(const char *old, const char *now, char *buffer, size_t si
         snprintf(buffer, size, "line %" PRIu64, first);
     else
         snprintf(buffer, size, "lines %" PRIu64 " to %" PRIu64, first, first + come - 1);
+}
+
+static bool begins_line(const char *text, size_t at)
+{
+    return at == 0 || text[at - 1] == '\n';
 }
 
 /* An unfinished one counts. */

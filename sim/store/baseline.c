@@ -15,8 +15,8 @@ static const char *const statements_sql[STATEMENT_COUNT] = {
     /* Deleted with its run already, unless the file was made by hand. */
     [DELETE_BASELINE] = "DELETE FROM baseline WHERE scenario = ?",
     [INSERT_BASELINE] = "INSERT INTO baseline (scenario, run, seeds) VALUES (?, ?, ?)",
-    [INSERT_METRIC] = "INSERT INTO baseline_metric (scenario, label, name, count, mean, stddev, low, high) "
-                      "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    [INSERT_METRIC] = ("INSERT INTO baseline_metric (scenario, label, name, count, mean, stddev, low, high) "
+                       "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"),
 };
 
 static bool save_one(struct store *store, sqlite3_stmt **statements, const struct store_baseline *baseline,

@@ -285,9 +285,17 @@ class CheckTest(ProgramTest):
         found = self.against()
         self.assertIn("first to differ: strategy probabilistic", found[0])
         self.assertIn("; the scenario changed since: lines 7 to 13", found[0])
-        self.write("small.yaml", "# a remark\n" + GOOD)
-        out, _ = self.check("small.yaml", "--baseline", "b.db")
-        self.assertIn("small.yaml: note: all rows go where they went; the scenario changed since: line 1\n", out)
+        lines = GOOD.splitlines(True)
+        for text, told in [("# a remark\n" + GOOD, "line 1"), (GOOD + "# a remark\n", f"line {len(lines) + 1}"),
+                           (GOOD + "# no end", f"line {len(lines) + 1}"), (GOOD[:-1], f"line {len(lines)}"),
+                           ("".join(lines[:3] + ["\n", "\n"] + lines[3:]), "lines 4 to 5"),
+                           ("".join(lines[:-1]), f"1 line gone before line {len(lines)}"),
+                           ("".join(lines[:-3]), f"3 lines gone before line {len(lines) - 2}"),
+                           (GOOD.replace("0.5/s", "0.50/s"), "line 5")]:
+            self.write("small.yaml", text)
+            out, _ = self.check("small.yaml", "--baseline", "b.db")
+            self.assertIn("small.yaml: note: all rows go where they went; the scenario changed since: "
+                          f"{told}\n", out)
         self.write("small.yaml", GOOD)
         self.assertIn("; --set is another than it was", self.against("small.yaml", "--set", "arrivals.rate=0.4/s")[0])
 
@@ -447,6 +455,35 @@ class CheckTest(ProgramTest):
         self.assertEqual(suite.find("testcase").get("name"), f"expect: {label}.partitions.total < 0")
         self.assertIn(f"{label}.partitions.total < 0: ", suite.find("testcase/failure").text)
         self.assertIn("o<&>??.yaml", suite.find("testcase/failure").text)
+
+    @unittest.skipUnless(shutil.which("xmllint"), "no xmllint")
+    def test_schema_refuses_what_is_no_report(self):
+        self.write("bad.yaml", BAD)
+        self.check("bad.yaml", "--junit", "o.xml", code=1)
+        text = self.bytes_of("o.xml").decode()
+        failure = re.search(r"<failure.*?</failure>", text, re.S).group()
+        properties = re.search(r"<properties>.*?</properties>", text, re.S).group()
+        for attribute in ["id", "name", "package", "timestamp", "hostname", "tests", "failures", "errors", "time"]:
+            wrong = re.sub(rf'(<testsuite\b[^>]*?) {attribute}="[^"]*"', r"\1", text)
+            self.assertEqual(self.lint(wrong), 3, attribute)
+        for name, wrong in [("two failures", text.replace(failure, failure + failure)),
+                            ("order", text.replace(properties, "").replace("<system-out/>",
+                                                                           properties + "<system-out/>")),
+                            ("no properties", text.replace(properties, "")),
+                            ("no output", text.replace("<system-out/>", "")),
+                            ("no type", text.replace(' type="expect"', "")),
+                            ("no class", text.replace(' classname="bad"', "", 1)),
+                            ("number", text.replace('tests="2"', 'tests="-2"')),
+                            ("stamp", re.sub(r'(timestamp="[^"]*)"', r'\1Z"', text)),
+                            ("unknown", text.replace("<testcase ", '<testcase colour="red" ', 1))]:
+            self.assertNotEqual(wrong, text, name)
+            self.assertEqual(self.lint(wrong), 3, name)
+        self.assertEqual(self.lint(text), 0)
+
+    def lint(self, text):
+        path = self.write("lint.xml", text)
+        return subprocess.run(["xmllint", "--noout", "--schema", SCHEMA, path], capture_output=True,
+                              check=False).returncode
 
     def test_junit_that_cannot_be_written_is_one_line(self):
         self.write("file", "")
