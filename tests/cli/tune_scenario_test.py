@@ -106,7 +106,8 @@ class TuneScenarioTest(ProgramTest):
         for line in out.split("strategies:")[0].splitlines():
             self.assertLessEqual(len(line), 80, line)
         self.assertNotIn("\033", out)
-        for piece in [r"\n\*\S+ .* recommended\n", r"\n mine .* fails\n", r"(the cheapest|as cheap as any) that holds", r"still holds",
+        for piece in [r"\n\*\S+ .* recommended\n", r"\n mine .* fails\n",
+                      r"(the cheapest|as cheap as any) that holds", r"still holds",
                       r"\nstrategies:\n  - \w+: \{.*\}\n",
                       r"\nrun 1 in bucketlab\.db, seed 7, digest [0-9a-f]{16}, \d+\.\d s\n\Z"]:
             self.assertRegex(out, piece)
