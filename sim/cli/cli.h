@@ -37,7 +37,7 @@ struct cli_command {
 
 extern const struct cli_command cli_run, cli_odds, cli_token, cli_bucket_of, cli_runs, cli_show, cli_report,
     cli_replay, cli_init, cli_fuzz, cli_cql, cli_tune, cli_diff, cli_check;
-extern const struct cli_command cli_import, cli_export, cli_sweep;
+extern const struct cli_command cli_import, cli_export, cli_sweep, cli_merge;
 
 /* Options that several commands have. */
 #define CLI_OPTION_DB                                                                                        \

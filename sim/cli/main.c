@@ -12,14 +12,10 @@
 #include "kernel/text.h"
 
 static const struct cli_command *const commands[] = {
-    &cli_init,   &cli_run,    &cli_sweep,  &cli_cql,   &cli_fuzz,     &cli_odds,
-    &cli_tune,   &cli_check,  &cli_runs,   &cli_show,  &cli_diff,     &cli_report,
-    &cli_import, &cli_export, &cli_replay, &cli_token, &cli_bucket_of};
+    &cli_init,   &cli_run,    &cli_sweep,  &cli_merge,  &cli_cql,   &cli_fuzz,
+    &cli_odds,   &cli_tune,   &cli_check,  &cli_runs,   &cli_show,  &cli_diff,
+    &cli_report, &cli_import, &cli_export, &cli_replay, &cli_token, &cli_bucket_of};
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
-
-/* Named by the documentation, and not yet here. */
-static const char *const planned[] = {"merge"};
-#define PLANNED_COUNT (sizeof planned / sizeof planned[0])
 
 static void guard_standard_streams(void);
 static int dispatch(int argc, char **argv, struct sim_error *error);
@@ -129,13 +125,6 @@ static int unknown_command(const char *name, struct sim_error *error)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", names[i]);
     }
     const char *near = sim_nearest(name, names, COMMAND_COUNT);
-    for (size_t i = 0; i < PLANNED_COUNT; i++) {
-        if (strcmp(planned[i], name) == 0) {
-            sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '%s' is not in this version; this version has: %s",
-                     name, list);
-            return SIM_ERROR_INPUT;
-        }
-    }
     if (name[0] == '-')
         sim_fail(error, SIM_ERROR_INPUT,
                  "bucketlab: '%s' stands before the command; write 'bucketlab COMMAND %s'", name, name);

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Aim: a sweep ends with the same digest whatever happens on its way, and tells what its runs say.
-Method: one undisturbed sweep is the measure; then threads, shards, kills at random moments, signals, two at
-once, and databases that are not as they should be. `sweep_test.py PROGRAM slow` kills 20 times a larger one,
-and takes the time of 1,000 runs of 10^5 rows."""
+Method: one undisturbed sweep is the measure; then threads, shards and their merge, kills at random moments,
+signals, two at once, and databases that are not as they should be. `sweep_test.py PROGRAM slow` kills a larger
+one 20 times, and takes the time of 1,000 runs of 10^5 rows."""
 import csv
 import json
 import os
@@ -41,6 +41,10 @@ class SweepTest(ProgramTest):
 
     def sweep(self, *arguments):
         return self.good_json("sweep", "s.yaml", "--json", "--quiet", *arguments)
+
+    def read(self, name):
+        with open(os.path.join(self.folder, name), "rb") as file:
+            return file.read()
 
     def query(self, sql, database="bucketlab.db"):
         connection = sqlite3.connect(os.path.join(self.folder, database))
@@ -108,6 +112,47 @@ class SweepTest(ProgramTest):
         rows = self.query("SELECT job, digest FROM sweep_job JOIN run USING (run) ORDER BY job")
         self.assertEqual(rows, self.query("SELECT job, digest FROM sweep_job JOIN run USING (run) ORDER BY job",
                                           "parts.db"))
+
+    def test_merged_parts_are_the_whole(self):
+        whole = self.sweep("--db", "whole.db")
+        parts = [f"part-{i}.db" for i in range(1, 4)]
+        for i, part in enumerate(parts, 1):
+            self.sweep("--shard", f"{i}/3", "--db", part)
+        self.good("run", "s.yaml", "--no-charts", "--quiet", "--db", parts[1])
+        before = [self.read(part) for part in parts]
+        merged = self.good_json("merge", *parts, "--db", "all.db", "--json")
+        self.assertEqual(merged, {"db": "all.db", "added": JOBS + 1, "found": 0, "sweeps": [
+            {"sweep": 1, "scenario": "small", "identity": whole["identity"], "digest": whole["digest"],
+             "jobs": JOBS, "done": JOBS}]})
+        self.assertEqual(self.sweep("--db", "all.db"), whole)
+        out = self.good("merge", parts[2], parts[0], parts[2], "--db", "all.db")
+        self.assertEqual(out, f"all.db: 0 runs added, {12 + 13 + 12} were there already\n"
+                              f"sweep 1 of small: {JOBS} of {JOBS} runs done, digest {whole['digest']}\n")
+        self.assertEqual([self.read(part) for part in parts], before)
+        self.assertEqual([name for name in self.files() if "-wal" in name or "-shm" in name], [])
+        # Without --db the first receives the others.
+        self.good("merge", parts[1], parts[2], parts[0])
+        self.assertEqual(self.sweep("--db", parts[1]), whole)
+        run = self.query("SELECT run FROM sweep_job WHERE job = 20", parts[1])[0][0]
+        self.assertIn("same digest", self.good("replay", str(run), "--quiet", "--db", parts[1]))
+
+    def test_merge_that_cannot_be_is_one_line(self):
+        self.sweep("--shard", "1/9", "--db", "a.db")
+        self.write("text.db", "no database at all")
+        before = self.read("a.db")
+        for code, arguments, text in [
+                (2, ["a.db"], "'merge' has nothing to unite a.db with"),
+                (2, ["a.db", "a.db"], "a.db: receives the others, and cannot be one of them"),
+                (2, ["a.db", "--db", "./a.db"], "a.db: receives the others"),
+                (2, ["a.db", "--db", ""], "--db: no file named"),
+                (3, ["a.db", "none.db"], "none.db: no such database"),
+                (3, ["none.db", "a.db"], "none.db: no such database"),
+                (3, ["a.db", "text.db"], "text.db: not a database"),
+                (3, ["text.db", "a.db"], "text.db: not a database"),
+                (3, ["a.db", "text.db", "--db", "new.db"], "text.db: not a database")]:
+            self.assertIn(text, self.bad(code, "merge", *arguments))
+        self.assertEqual(self.read("a.db"), before)
+        self.assertEqual(self.files(), ["a.db", "s.yaml", "text.db"])
 
     def test_sweep_goes_on_where_it_was_and_says_so(self):
         self.sweep("--shard", "1/3")

@@ -7,8 +7,8 @@ import unittest
 
 from program import PROGRAM, ProgramTest
 
-COMMANDS = ["init", "run", "sweep", "cql", "fuzz", "odds", "tune", "check", "runs", "show", "diff", "report",
-            "import", "export", "replay", "token", "bucket-of"]
+COMMANDS = ["init", "run", "sweep", "merge", "cql", "fuzz", "odds", "tune", "check", "runs", "show", "diff",
+            "report", "import", "export", "replay", "token", "bucket-of"]
 
 
 class UsageTest(ProgramTest):
@@ -35,14 +35,8 @@ class UsageTest(ProgramTest):
 
     def test_unknown_command_has_a_suggestion(self):
         self.assertEqual(self.bad(2, "rnu"), "bucketlab: no command 'rnu'; did you mean 'run'?")
-        self.assertIn("the commands are: init, run, sweep, cql,", self.bad(2, "zzzzzz"))
+        self.assertIn("the commands are: init, run, sweep, merge, cql,", self.bad(2, "zzzzzz"))
         self.assertIn("did you mean 'odds'?", self.bad(2, "help", "ods"))
-
-    def test_command_of_a_later_version_says_so(self):
-        for command in ["merge"]:
-            text = self.bad(2, command, "x.yaml")
-            self.assertTrue(text.startswith(f"bucketlab: '{command}' is not in this version; "
-                                            "this version has: init, run, "), text)
 
     def test_unknown_option_has_a_suggestion(self):
         self.assertEqual(self.bad(2, "odds", "--thresold", "4"),

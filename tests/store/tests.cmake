@@ -11,6 +11,7 @@ bucketlab_store_test(document_test)
 bucketlab_store_test(seeds_test)
 bucketlab_store_test(sweep_test)
 bucketlab_store_test(baseline_test)
+bucketlab_store_test(merge_test)
 
 bucketlab_memory_test(store/memory_test LINK sim_store PkgConfig::SQLITE)
 target_include_directories(store_memory_test PRIVATE ${PROJECT_SOURCE_DIR}/sim/store)
