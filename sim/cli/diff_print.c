@@ -104,7 +104,7 @@ static void print_ground(const struct cli_diff *diff)
     if (diff->is_same_digest)
         print_wrapped(
             "Every decision is equal: what differs is names, or what is counted, as sizes and limits.");
-    if (cli_diff_has_other_rows(diff))
+    if (!diff->is_same_digest && cli_diff_has_other_rows(diff))
         print_wrapped("The rows differ too, in their number, times, keys or sizes: a seed does not mean the "
                       "same rows on both sides.");
     if (diff->test == CLI_DIFF_PAIRED) {

@@ -205,12 +205,15 @@ class DiffTest(ProgramTest):
         self.keep()
         self.keep("--set", "arrivals.rate=0.6/s")
         self.keep("--set", "row.bytes=101B")
-        for other in ["2", "3"]:
+        self.keep("--set", "row.bytes={uniform: [1B, 199B]}", "--set", "strategies[4].hash.buckets=5")
+        for other in ["2", "4"]:
             self.assertIn("The rows differ too", self.good("diff", "1", other))
-        self.assertIn("Every decision is equal: what differs", self.good("diff", "1", "3"))
+        same = self.good("diff", "1", "3")
+        self.assertIn("Every decision is equal: what differs", same)
+        self.assertNotIn("The rows differ", same)
         self.assertFalse(self.good_json("diff", "1", "3", "--json")["same"])
         self.two()
-        self.assertNotIn("The rows differ too", self.good("diff", "4", "5"))
+        self.assertNotIn("The rows differ too", self.good("diff", "5", "6"))
 
     def test_sizes_part_where_the_histograms_say(self):
         self.two()
