@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Makes again what the documents show: the pictures in docs/images, the output between the markers in README.md, and the
-# claims in docs/findings.md.
+# Makes again what the documents show: the pictures in docs/images, the output between the markers in README.md, the claims
+# in docs/findings.md, and the outputs in docs/tutorial.md.
 # Usage: docs/make.sh [BUCKETLAB]        (build/release/bucketlab when left out)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,6 +16,7 @@ cp "$folder"/chat-channels-{partitions-rows,partitions-bytes,costs}.png "$folder
     "$folder/tune-risk.png" docs/images/
 python3 -B docs/costs.py --write README.md "$bucketlab"
 python3 -B docs/facts.py "$bucketlab"
+python3 -B docs/tutorial.py "$bucketlab"
 
 python3 - "$folder/run.txt" <<'PYTHON'
 import re

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes events.csv.gz beside itself: the events of 24 made customers, counted by the hour, for 28 days.
 
-The customers differ by a factor of some hundred. They work by day and rest at weekends, the largest loads its history in
-one night, and one joins late. Run it again and the counts are the same: the seed is fixed, and only random() is used, whose
-values Python keeps from version to version.
+The customers differ by a factor of a hundred. They work by day and rest at weekends, the largest loads its history in
+one night, and one joins late. The seed is fixed: another run makes the same file.
 """
 import gzip
 import math
