@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes the outputs in docs/tutorial.md again: a reader's folder is made, the files that the page shows are written into
-it, the page's commands are run there one after the other, and what they print is put below them.
+"""Makes the outputs in docs/tutorial.md again: a reader's folder is made, the files that the page shows are
+written into it, the page's commands are run there one after the other, and what they print is put below them.
 
-In the page `<!-- file NAME -->` stands before a block that is a file. A block that begins with `$ ` holds commands with
-their output; a line `...` in it stands for lines that are left out, as many before and after it as stand there. A command
-ends with exit code 0, unless `echo $?` follows it.
+In the page `<!-- file NAME -->` stands before a block that is a file. A block that begins with `$ ` holds commands
+with their output; a line `...` in it stands for lines that are left out, all between those that stand before and
+after it. A command ends with exit code 0, unless `echo $?` follows it.
 
 usage: docs/tutorial.py [--check] [--write FILE] [BUCKETLAB]"""
 import argparse
@@ -20,6 +20,7 @@ from findings_harness import ROOT, Failure
 
 PAGE = os.path.join(ROOT, "docs", "tutorial.md")
 BLOCK = re.compile(r"(?:<!-- file (?P<file>\S+) -->\n)?```(?P<kind>\w*)\n(?P<body>.*?)```\n", re.S)
+PROGRESS = re.compile(r"\S+ +\d+ %, |\S+ .* left, ")
 # What is another one each time: how long it took, and when it was.
 VOLATILE = ((re.compile(r", \d+\.\d s$", re.M), ", 0.1 s"),
             (re.compile(r"\d+\.\d(?=  [0-9a-f]{16}$)", re.M), "0.1"))
@@ -45,8 +46,7 @@ class Reader:
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               env=environment, check=False)
         self.code = done.returncode
-        told = "".join(line for line in done.stderr.splitlines(True) if not re.match(r"\S+ +\d+ %, |\S+ .* left, ", line))
-        text = told + done.stdout
+        text = "".join(line for line in done.stderr.splitlines(True) if not PROGRESS.match(line)) + done.stdout
         for pattern, instead in VOLATILE:
             text = pattern.sub(instead, text)
         return text

@@ -262,8 +262,8 @@ static void print_end(const struct cli_diff *diff, bool is_all)
     }
     if (is_all || equal + small == 0)
         return;
-    snprintf(text, sizeof text, "Not shown: %zu figures that are equal, and %zu that differ by 1 %% at most.",
-             equal, small);
+    snprintf(text, sizeof text, "Not shown: %zu equal figure%s, and %zu that differ%s by 1 %% at most.",
+             equal, equal == 1 ? "" : "s", small, small == 1 ? "s" : "");
     print_wrapped(text);
 }
 

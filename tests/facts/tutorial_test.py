@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: whoever follows docs/tutorial.md sees what it shows. Method: its files are written and its commands run, and what
-they print is compared, times apart; then the same page with wrong figures, which must be noticed."""
+"""Aim: whoever follows docs/tutorial.md sees what it shows. Method: its files are written and its commands run, and
+what they print is compared, times apart; then a page with wrong figures, which must be noticed."""
 import contextlib
 import io
 import os
@@ -60,8 +60,8 @@ class Tutorial(unittest.TestCase):
     def test_outputs_are_made_again(self):
         made = tutorial.remade(SMALL, PROGRAM)
         self.assertNotIn("46      -", made)
-        self.assertRegex(made, r"\n\$ bucketlab run .*\n +partitions .*\nstrategy .*\nhash +\d+ .*\n\$ false\n\$ echo \$\?\n"
-                               r"1\n```\n$")
+        self.assertRegex(made, r"\n\$ bucketlab run .*\n +partitions .*\nstrategy .*\nhash +\d+ .*\n\$ false\n"
+                               r"\$ echo \$\?\n1\n```\n$")
         self.assertEqual(tutorial.remade(made, PROGRAM), made)
 
     def test_a_wrong_page_is_noticed(self):
