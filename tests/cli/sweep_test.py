@@ -319,4 +319,4 @@ class SweepTest(ProgramTest):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + (["-k", "test_slow"] if IS_SLOW else []))
+    unittest.main(argv=sys.argv + (["-k", "test_slow"] if IS_SLOW else []))

@@ -33,5 +33,5 @@ add_test(NAME cli/sweep_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LI
          $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 add_test(NAME cli/sweep_slow COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/sweep_test.py
          $<TARGET_FILE:bucketlab> slow WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-set_tests_properties(cli/sweep_test PROPERTIES TIMEOUT 300)
+set_tests_properties(cli/sweep_test PROPERTIES TIMEOUT 600)
 set_tests_properties(cli/sweep_slow PROPERTIES TIMEOUT 900 LABELS slow)
