@@ -241,8 +241,7 @@ static bool store(struct job *job, struct sim_error *error)
                                   .version = BUCKETLAB_VERSION,
                                   .created_unix_s = (int64_t)time(NULL),
                                   .elapsed_ms = job->elapsed_ms};
-    bool is_fine = store_save_run(opened, &info, job->result, error) &&
-                   store_tune_save(opened, info.run, job->answer, error);
+    bool is_fine = store_tune_save(opened, &info, job->result, job->answer, error);
     job->run = info.run;
     store_close(opened);
     free(path);

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <assert.h>
 #include <stdlib.h>
 
 #include "private.h"
 
-bool store_tune_save(struct store *store, int64_t run, const char *answer, struct sim_error *error)
+static bool insert_answer(struct store *store, int64_t run, const char *answer, struct sim_error *error);
+
+bool store_tune_save(struct store *store, struct store_run_info *info, const struct lab_result *result,
+                     const char *answer, struct sim_error *error)
 {
-    assert(store->mode == STORE_WRITE);
-    sqlite3_stmt *insert = NULL;
-    struct store_binder binder;
-    bool fine = store_prepare(store, "INSERT INTO tune (run, answer) VALUES (?, ?)", &insert, error);
-    if (fine) {
-        binder = (struct store_binder){.statement = insert};
-        store_bind_integer(&binder, run);
-        store_bind_text(&binder, answer);
-        fine = store_bind_run(store, &binder, error);
-    }
-    sqlite3_finalize(insert);
+    int64_t run = 0;
+    bool is_new, fine = store_begin(store, &is_new, error);
+    fine = fine && store_save_within(store, info, result, &run, error) &&
+           insert_answer(store, run, answer, error) && store_execute(store, "COMMIT", error);
+    store_end(store, is_new, fine);
+    if (fine)
+        info->run = run;
     return fine;
 }
 
@@ -39,5 +37,19 @@ bool store_tune_load(struct store *store, int64_t run, char **answer, struct sim
         free(*answer);
         *answer = NULL;
     }
+    return fine;
+}
+
+static bool insert_answer(struct store *store, int64_t run, const char *answer, struct sim_error *error)
+{
+    sqlite3_stmt *insert;
+    bool fine = store_prepare(store, "INSERT INTO tune (run, answer) VALUES (?, ?)", &insert, error);
+    if (fine) {
+        struct store_binder binder = {.statement = insert};
+        store_bind_integer(&binder, run);
+        store_bind_text(&binder, answer);
+        fine = store_bind_run(store, &binder, error);
+    }
+    sqlite3_finalize(insert);
     return fine;
 }

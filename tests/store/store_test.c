@@ -502,23 +502,27 @@ static void test_answer_of_a_run_is_that_runs(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
-    struct lab_result *result = sample_make(2);
-    store_must_save(folder.db, result);
-    store_must_save(folder.db, result);
-    struct store *store = store_must_open(folder.db, STORE_WRITE);
+    struct lab_result *result = sample_make(5);
+    struct store_run_info info = sample_info();
     struct sim_error error = {0};
     char *answer;
-    assert_true(store_tune_save(store, 2, "{\"why\":\"'cheap'\"}", &error));
+    store_must_save(folder.db, result);
+    struct store *store = store_must_open(folder.db, STORE_WRITE);
+    assert_true(store_tune_save(store, &info, result, "{\"why\":\"'cheap'\"}", &error));
+    assert_int_equal(info.run, 2);
     assert_true(store_tune_load(store, 2, &answer, &error));
     assert_string_equal(answer, "{\"why\":\"'cheap'\"}");
     free(answer);
     assert_true(store_tune_load(store, 1, &answer, &error));
     assert_null(answer);
-    /* A run has one answer, and an answer a run. */
-    assert_false(store_tune_save(store, 2, "{}", &error));
+    /* Both or neither. */
+    execute(folder.db, "CREATE TRIGGER t BEFORE INSERT ON tune BEGIN SELECT RAISE(ABORT, 'no'); END");
+    assert_false(store_tune_save(store, &info, result, "{}", &error));
     assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
+    assert_int_equal(info.run, 2);
     store_close(store);
-    assert_query(folder.db, "SELECT run, answer FROM tune", "2|{\"why\":\"'cheap'\"}\n");
+    assert_query(folder.db, "SELECT run, answer FROM run LEFT JOIN tune USING (run)",
+                 "1|NULL\n2|{\"why\":\"'cheap'\"}\n");
     lab_result_destroy(result);
     folder_remove(&folder);
 }
