@@ -70,7 +70,10 @@ void tune_entrant_describe(const struct tune_contest *contest, struct tune_entra
     enum bk_kind kind = entrant->strategy.strategy.kind;
     bool is_bounded = scenario->row_ttl_ns > 0 && scenario->row_ttl_ns <= contest->rows.lasts_ns;
     entrant->is_endless = (kind == BK_NONE || kind == BK_HASH) && !is_bounded;
+    /* A trace without sizes gets those of row.bytes, which every seed draws anew. */
+    bool has_drawn_bytes = scenario->has_row_bytes && has_varied_bytes(scenario);
     entrant->is_fixed = scenario->trace_path != NULL && scenario->engine != LAB_ENGINE_CLUSTER &&
+                        (scenario->limits.partition_bytes == 0 || !has_drawn_bytes) &&
                         (kind == BK_NONE || kind == BK_TIME || kind == BK_COUNT);
     entrant->has_law = false;
     find_law(contest, entrant);

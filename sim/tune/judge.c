@@ -143,8 +143,6 @@ static enum tune_verdict judge_demand(const struct tune_entrant *entrant, const 
         per_read = tune_figures_of(entrant, TUNE_PER_READ_P99);
         if (terms->partitions_per_read == 0 || per_read.count == 0)
             return TUNE_VERDICT_HOLDS;
-        if (entrant->is_fixed)
-            return compare((struct tune_interval){per_read.mean, per_read.mean}, terms->partitions_per_read);
         return compare(tune_sample_mean_interval(&per_read, 1 - 2 * error_chance),
                        terms->partitions_per_read);
     case TUNE_FINDABLE:

@@ -155,6 +155,11 @@ class TuneScenarioTest(ProgramTest):
         self.good(*base, "--risk", risk)
         self.assertEqual(self.files(), ["bucketlab.db", "small.yaml"])
 
+    def test_risk_that_nobody_may_take_is_no_cure(self):
+        line = self.bad(1, "tune", "small.yaml", "--quiet", "--no-charts", "--set", "tune.seeds=2", "--set",
+                        "limits={partition_bytes: 1B}")
+        self.assertRegex(line, r"no setting holds: .* partitions pass 1B; raise partition_bytes to \w+\Z")
+
     def test_other_demands_bind_too(self):
         line = self.bad(1, "tune", "small.yaml", "--quiet", "--no-charts", "--set",
                         "tune={strategies: [time], seeds: 3, risk: 50%, tiny: 0%}", "--set", "limits.tiny_rows=100000")

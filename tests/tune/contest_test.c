@@ -160,6 +160,52 @@ static void test_endless_of_a_time_to_live_ends(void **state)
     lab_scenario_destroy(scenario);
 }
 
+/* Sizes that a trace lacks are drawn anew by every seed, so one seed does not tell all. */
+static void test_trace_with_drawn_sizes_is_not_fixed(void **state)
+{
+    static const char format[] =
+        "trace: {file: " BUCKETLAB_SOURCE_DIR "/scenarios/traces/%s}\n%slimits: {%s}\n"
+        "tune: {strategies: [time]}\nstrategies: [time: {window: 1d}]\n";
+    static const struct {
+        const char *file, *row, *limits;
+        bool is_fixed;
+    } cases[] = {{"small.csv", "", "partition_bytes: 9KB", true},
+                 {"small-counts.csv.gz", "row: {bytes: 300}\n", "partition_bytes: 9KB", true},
+                 {"small-counts.csv.gz", "row: {bytes: {lognormal: {mean: 300, sigma: 1}}}\n",
+                  "partition_bytes: 9KB", false},
+                 {"small-counts.csv.gz", "row: {bytes: {lognormal: {mean: 300, sigma: 1}}}\n",
+                  "partition_rows: 99", true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1024];
+        struct tune_contest contest;
+        snprintf(text, sizeof text, format, cases[i].file, cases[i].row, cases[i].limits);
+        struct lab_scenario *scenario = parse(text);
+        begin(&contest, scenario);
+        assert_int_equal(find(&contest, "time")->is_fixed, cases[i].is_fixed);
+        tune_contest_clear(&contest);
+        lab_scenario_destroy(scenario);
+    }
+}
+
+/* Where not one row fits, the law has nothing to offer, and says so. */
+static void test_limit_below_a_row_is_refused_by_the_law(void **state)
+{
+    (void)state;
+    struct tune_contest contest;
+    struct lab_scenario *scenario =
+        parse("duration: 1h\nkeys: {count: 3}\narrivals: {rate: 0.1/s}\nrow: {bytes: 300}\n"
+              "limits: {partition_bytes: 299B}\nstrategies: [probabilistic: {bits: 1, threshold: 3}]\n");
+    begin(&contest, scenario);
+    for (size_t i = 0; i < contest.race.count; i++) {
+        if (contest.race.entrants[i].strategy.strategy.kind == BK_PROBABILISTIC)
+            assert_int_equal(contest.race.entrants[i].status, TUNE_REFUSED);
+    }
+    assert_non_null(find(&contest, "probabilistic-0x1"));
+    tune_contest_clear(&contest);
+    lab_scenario_destroy(scenario);
+}
+
 static void check_text(const struct lab_strategy *strategy, const char *agents)
 {
     char text[TUNE_STRATEGY_TEXT_SIZE], again[TUNE_STRATEGY_TEXT_SIZE], whole[4096];
@@ -231,6 +277,8 @@ int main(void)
         cmocka_unit_test(test_law_of_entrants_refuses_and_shows),
         cmocka_unit_test(test_entrants_of_templates_keep_what_they_say),
         cmocka_unit_test(test_endless_of_a_time_to_live_ends),
+        cmocka_unit_test(test_trace_with_drawn_sizes_is_not_fixed),
+        cmocka_unit_test(test_limit_below_a_row_is_refused_by_the_law),
         cmocka_unit_test(test_text_of_a_strategy_is_that_strategy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

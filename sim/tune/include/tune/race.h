@@ -78,7 +78,7 @@ struct tune_entrant {
     const char *base;             /* the label of its template; not owned, and of no matter to the race */
     bool is_own;                  /* the scenario has it just so */
     bool is_endless;              /* its partitions grow for as long as rows come */
-    bool is_fixed;                /* every seed tells the same, so one tells all */
+    bool is_fixed;                /* partitions are the same with every seed, so one tells all */
     bool has_law;
     double law_share; /* at most this share is above a limit; of closed partitions exactly this */
     /* What the race found. */
