@@ -255,7 +255,7 @@ static bool add_metric(void *context, uint64_t job, const char *label, const cha
 }
 
 /* Runs of a point have the same figures in the same order, but for a few: the next one is nearly always the
- * one behind the last. */
+ * one behind the last. One that earlier runs did not have comes to the others of its strategy. */
 static struct figure *figure_of(struct sum *sum, const char *label, const char *name)
 {
     for (size_t i = 0; i < sum->count; i++) {
@@ -273,12 +273,19 @@ static struct figure *figure_of(struct sum *sum, const char *label, const char *
         sum->figures = larger;
         sum->capacity = capacity;
     }
-    struct figure *figure = &sum->figures[sum->count];
-    *figure = (struct figure){.label = strdup(label)};
-    snprintf(figure->name, sizeof figure->name, "%s", name);
-    if (figure->label == NULL)
+    char *copy = strdup(label);
+    if (copy == NULL)
         return NULL;
-    sum->next = ++sum->count;
+    size_t at = sum->count;
+    while (at > 0 && strcmp(sum->figures[at - 1].label, label) != 0)
+        at--;
+    at = at > 0 ? at : sum->count;
+    struct figure *figure = &sum->figures[at];
+    memmove(figure + 1, figure, (sum->count - at) * sizeof *figure);
+    *figure = (struct figure){.label = copy};
+    snprintf(figure->name, sizeof figure->name, "%s", name);
+    sum->count++;
+    sum->next = at + 1;
     return figure;
 }
 

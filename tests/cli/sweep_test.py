@@ -96,6 +96,16 @@ class SweepTest(ProgramTest):
         alone = answer["points"][6]["strategies"][0]["metrics"]["partitions.total"]
         self.assertEqual((alone["count"], alone["low"], alone["high"]), (1, None, None))
 
+    def test_figure_that_the_first_run_lacks_stands_with_its_strategy(self):
+        """At the first seed nothing closes."""
+        self.write("s.yaml", "duration: 1h\nkeys: {count: 1}\narrivals: {rate: 0.005/s}\nsweep: {seeds: 6}\n"
+                             "strategies:\n  - probabilistic: {bits: 2, threshold: 6}\n  - hash: {buckets: 2}\n")
+        strategies = self.sweep()["points"][0]["strategies"]
+        self.assertEqual([one["label"] for one in strategies], ["probabilistic", "hash"])
+        self.assertLess(strategies[0]["metrics"]["partitions.closed.rows.mean"]["count"], 6)
+        first = self.good_json("run", "s.yaml", "--json", "--quiet", "--no-charts")
+        self.assertNotIn("partitions.closed.rows.mean", first["strategies"][0]["metrics"])
+
     def test_digest_is_that_of_any_threads_and_shards(self):
         whole = self.sweep("--jobs", "1")
         self.assertEqual(self.sweep("--jobs", "2", "--db", "two.db"), whole)
