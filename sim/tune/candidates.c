@@ -35,6 +35,7 @@ static void short_bytes(uint64_t bytes, char *buffer);
 static bool is_taken(const struct tune_contest *contest, const char *label);
 static void find_law(const struct tune_contest *contest, struct tune_entrant *entrant);
 static void law_of_count(const struct tune_contest *contest, struct tune_entrant *entrant);
+static bool is_below(const struct tune_contest *contest);
 static bool has_varied_bytes(const struct lab_scenario *scenario);
 
 bool tune_candidates(struct tune_contest *contest, struct sim_error *error)
@@ -321,7 +322,7 @@ static void find_law(const struct tune_contest *contest, struct tune_entrant *en
     const struct lab_scenario *scenario = contest->scenario;
     const struct bk_strategy *strategy = &entrant->strategy.strategy;
     bool is_exact = scenario->limits.partition_bytes == 0 || !has_varied_bytes(scenario);
-    bool is_cluster = scenario->engine == LAB_ENGINE_CLUSTER;
+    bool is_cluster = scenario->engine == LAB_ENGINE_CLUSTER, is_below_a_row = is_exact && is_below(contest);
     if (scenario->design.is_given)
         return;
     /* Whoever writes a row, its own number says where it goes. */
@@ -334,7 +335,8 @@ static void find_law(const struct tune_contest *contest, struct tune_entrant *en
         const struct tune_law law = {.p = n > 0 ? (double)strategy->of.probabilistic.chance_numerator / n
                                                 : ldexp(1, -(int)strategy->of.probabilistic.bits),
                                      .threshold = strategy->of.probabilistic.threshold};
-        entrant->law_share = tune_above(&law, (uint64_t)fmin(contest->rows.limit_rows, 1e18));
+        entrant->law_share =
+            is_below_a_row ? 1 : tune_above(&law, (uint64_t)fmin(contest->rows.limit_rows, 1e18));
         /* By the mean size the law refuses, and lets nobody pass. */
         entrant->has_law = is_exact || entrant->law_share > contest->race.terms.risk;
     } else if (strategy->kind == BK_WEIGHTED && !has_varied_bytes(scenario) &&
@@ -357,12 +359,20 @@ static void law_of_count(const struct tune_contest *contest, struct tune_entrant
     bool numbers = source == BK_SOURCE_EXTERNAL || source == BK_SOURCE_COUNTER || source == BK_SOURCE_LWT ||
                    source == BK_SOURCE_LEASE;
     bool is_exact = scenario->limits.partition_bytes == 0 || !has_varied_bytes(scenario);
-    bool is_over = (double)entrant->strategy.strategy.of.count.rows > contest->rows.limit_rows;
+    bool is_over =
+        is_below(contest) || (double)entrant->strategy.strategy.of.count.rows > contest->rows.limit_rows;
     uint64_t limit = scenario->limits.partition_rows;
     if (!is_exact)
         is_over = limit != 0 && entrant->strategy.strategy.of.count.rows > limit;
     entrant->law_share = is_over ? 1 : 0;
     entrant->has_law = numbers && (is_exact || is_over);
+}
+
+/* Whether the limit is less than a row of mean size; `limit_rows` is 1 all the same. */
+static bool is_below(const struct tune_contest *contest)
+{
+    uint64_t limit = contest->scenario->limits.partition_bytes;
+    return limit != 0 && (double)limit < contest->rows.mean_bytes;
 }
 
 /* A trace's sizes are its own. */

@@ -198,10 +198,12 @@ static void test_limit_below_a_row_is_refused_by_the_law(void **state)
               "limits: {partition_bytes: 299B}\nstrategies: [probabilistic: {bits: 1, threshold: 3}]\n");
     begin(&contest, scenario);
     for (size_t i = 0; i < contest.race.count; i++) {
-        if (contest.race.entrants[i].strategy.strategy.kind == BK_PROBABILISTIC)
+        enum bk_kind kind = contest.race.entrants[i].strategy.strategy.kind;
+        if (kind == BK_PROBABILISTIC || kind == BK_COUNT)
             assert_int_equal(contest.race.entrants[i].status, TUNE_REFUSED);
     }
     assert_non_null(find(&contest, "probabilistic-0x1"));
+    assert_non_null(find(&contest, "count-1"));
     tune_contest_clear(&contest);
     lab_scenario_destroy(scenario);
 }
