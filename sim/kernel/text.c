@@ -2,6 +2,7 @@
 #include "kernel/text.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define NAME_SIZE 48
@@ -48,15 +49,19 @@ const char *sim_nearest(const char *name, const char *const *names, size_t count
 {
     size_t length = strlen(name), least = 2 + length / 4;
     const char *nearest = NULL;
+    bool is_cut = false; /* `nearest` goes on where the name was cut short: of equals that was meant */
     if (length > NAME_SIZE)
         return NULL;
     for (size_t i = 0; i < count; i++) {
         if (strlen(names[i]) > 2 * NAME_SIZE)
             continue;
         size_t found = distance(name, names[i]);
-        if (found < least && found < strlen(names[i])) {
+        bool goes_on = strncmp(name, names[i], length) == 0;
+        bool is_nearer = found < least || (found == least && nearest != NULL && goes_on && !is_cut);
+        if (is_nearer && found < strlen(names[i])) {
             least = found;
             nearest = names[i];
+            is_cut = goes_on;
         }
     }
     return nearest;

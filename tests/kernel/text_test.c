@@ -132,6 +132,8 @@ static void test_nearest_of_equals_is_the_first(void **state)
     (void)state;
     static const char *const names[] = {"node_up", "node_ip"};
     assert_ptr_equal(sim_nearest("node_xp", names, 2), names[0]);
+    static const char *const commands[] = {"run", "tune", "tuna"};
+    assert_ptr_equal(sim_nearest("tun", commands, 3), commands[1]);
 }
 
 int main(void)

@@ -16,7 +16,8 @@ size_t sim_utf8(const char *text, size_t size, unsigned *code);
 /* How many bytes at the front are whole characters: `size` when all is UTF-8. */
 size_t sim_utf8_valid(const char *text, size_t size);
 
-/* The nearest of names[0..count) when it is near enough to be meant, the first of equals, or NULL. */
+/* The nearest of names[0..count) when it is near enough to be meant, of equals the one
+ * that begins with it, else the first; or NULL. */
 const char *sim_nearest(const char *name, const char *const *names, size_t count);
 
 #endif
