@@ -136,6 +136,12 @@ static bool find_label(const struct cli_diff_side *side, struct sim_error *error
         if (used < sizeof list)
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", labels[i]);
     }
+    /* The list ends behind a label that is whole. */
+    if (used >= sizeof list) {
+        list[sizeof list - sizeof ", ..."] = '\0';
+        char *end = strrchr(list, ',');
+        strcpy(end == NULL ? list : end, ", ...");
+    }
     const char *near = sim_nearest(side->label, labels, result->strategy_count);
     free(labels);
     if (is_there)

@@ -97,7 +97,8 @@ static bool fill_from_run(struct profile *profile, const struct lab_result *resu
     }
     if (found == NULL || strcmp(result->scenario_name, profile->scenario->name) != 0)
         return fail(profile, error,
-                    "is not in this run of another scenario; give the number of a run of this one");
+                    found == NULL ? "is not in the run; give the number of a run that has it"
+                                  : "is in the run, but that is of another scenario; give a run of this one");
     bool is_closed = cli_figure(&found->metrics, "partitions.closed") > 0;
     double figures[4];
     static const char *const names[] = {"mean", "stddev", "min", "max"};

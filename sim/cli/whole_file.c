@@ -52,6 +52,7 @@ static bool fail_with(int code, const char *path, struct sim_error *error)
     bool is_input = code == ENOENT || code == ENOTDIR || code == ENAMETOOLONG || code == EISDIR;
     return sim_fail(error, is_input ? SIM_ERROR_INPUT : SIM_ERROR_ENVIRONMENT, "%s: %s; %s", path,
                     strerror(code),
-                    is_input ? "make the folder first, or choose another name"
-                             : "free space there, or choose a folder that you may write to");
+                    code == EISDIR ? "name a file in it"
+                    : is_input     ? "make the folder first, or choose another name"
+                                   : "free space there, or choose a folder that you may write to");
 }

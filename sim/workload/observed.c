@@ -164,8 +164,9 @@ bool observed_table(struct observed_file *file, const char *name, size_t size, b
     *is_wanted = index == 0;
     if (index == 0)
         return true;
-    return observed_fail(file, "a second table, %s; name the one that you want, as in table: %s",
-                         observed_show((struct observed_span){name, name + size}).text, file->tables[0]);
+    return observed_fail(
+        file, "a second table, %s; name the one that you want, as in table: %s, or --table of import",
+        observed_show((struct observed_span){name, name + size}).text, file->tables[0]);
 }
 
 bool observed_fail_table(struct observed_file *file)

@@ -61,10 +61,12 @@ static bool read_table(struct observed_file *file, struct observed_span title, b
     char name[256];
     size_t length, size_column;
     if (!title_of(title, name, sizeof name, &length))
-        return observed_fail(file,
-                             "'%s' where a table begins; give the output of 'nodetool tablehistograms', "
-                             "in which 'KEYSPACE/TABLE histograms' stands here",
-                             observed_show(title).text);
+        return observed_fail(
+            file,
+            "'%s' where a table begins; give the output of 'nodetool tablehistograms', "
+            "in which 'KEYSPACE/TABLE histograms' stands here%s",
+            observed_show(title).text,
+            file->table_count > 0 ? "" : ", or of 'sstablepartitions --csv', whose columns commas part");
     if (!observed_table(file, name, length, is_wanted) || !read_headings(file, &size_column))
         return false;
     for (size_t i = 0; i < ROWS; i++) {

@@ -88,7 +88,7 @@ class ExportTest(ProgramTest):
         before = self.files()
         self.assertIn("none/s.csv: No such file", self.bad(2, "export", "last", "--out", "none/s.csv"))
         os.mkdir(os.path.join(self.folder, "d"))
-        self.assertIn("d: Is a directory", self.bad(2, "export", "last", "--out", "d"))
+        self.assertIn("d: Is a directory; name a file in it", self.bad(2, "export", "last", "--out", "d"))
         os.rmdir(os.path.join(self.folder, "d"))
         self.assertEqual(self.files(), before)
 

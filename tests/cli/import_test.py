@@ -180,7 +180,8 @@ class ImportTest(ProgramTest):
     def test_table_of_several_is_to_be_named(self):
         path = self.write_csv([line("a", 1, 1), line("a", 2, 1, table="rooms"), line("a", 3, 1, index="by_name")])
         self.assertTrue(self.bad(2, "import", path).endswith(
-            "s.csv:3: a second table, chat.rooms; name the one that you want, as in table: chat.messages"))
+            "s.csv:3: a second table, chat.rooms; name the one that you want, as in table: chat.messages, "
+            "or --table of import"))
         for table, size in (("chat.messages", 1), ("chat.rooms", 2), ("chat.messages.by_name", 3)):
             self.assertEqual(self.metrics(path, "--table", table)["partitions.all.bytes.max"], size)
         self.assertIn("ends without table 'chat.x'", self.bad(2, "import", path, "--table", "chat.x"))

@@ -215,7 +215,7 @@ class StressTest(ProgramTest):
                 (["--stress", "--strategy", "hash", "--run", "x"], "'x' is not a run"),
                 (["--stress", "--strategy", "hash", "--run", "7"], "no run 7"),
                 (["--stress", "--strategy", "hash", "--run", "1"],
-                 "strategy 'hash' is not in this run of another scenario; give the number of a run of this one")]:
+                 "strategy 'hash' is in the run, but that is of another scenario; give a run of this one")]:
             self.assertIn(words, self.bad(2, "cql", "x.yaml", *arguments))
         self.write("x.yaml", SMALL.replace("reads: {latest: {rows: 10, rate: 0.01/s}}\n", "") +
                    "table: {name: t, columns: {k: key, b: bucket, at: time}, "

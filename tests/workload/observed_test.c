@@ -288,7 +288,9 @@ static const struct broken broken[] = {
      ":3: a second header; join outputs without it, and those of one node alone, as replicas hold the same "
      "partitions"},
     {HEADER MESSAGES("\"a\"", "61", "1", "1", "1") PIECE("\"a\"", "61", "2", "1", "chat", "rooms", ",,", "1"),
-     NULL, ":3: a second table, chat.rooms; name the one that you want, as in table: chat.messages"},
+     NULL,
+     ":3: a second table, chat.rooms; name the one that you want, as in table: chat.messages, or "
+     "--table of import"},
     {HEADER MESSAGES("\"a\"", "61", "1", "1", "1") PIECE("\"a\"", "61", "2", "1", "chat", "rooms", ",,", "1"),
      "chat.room", ":3: the file ends without table 'chat.room'; it holds chat.messages, chat.rooms"},
     {"key,size\na,1\n", "chat.room",
@@ -304,8 +306,8 @@ static const struct broken broken[] = {
      "alone, as replicas hold the same partitions"},
     {"Percentile SSTables\n", NULL,
      ":1: 'Percentile SSTables' where a table begins; give the output of 'nodetool tablehistograms', in "
-     "which "
-     "'KEYSPACE/TABLE histograms' stands here"},
+     "which 'KEYSPACE/TABLE histograms' stands here, or of 'sstablepartitions --csv', whose columns commas "
+     "part"},
     {"chat/messages histograms\n", NULL,
      ":1: '' where the headings stand: Percentile, SSTables, Write Latency, Read Latency, Partition Size, "
      "Cell "
@@ -336,7 +338,8 @@ static const struct broken broken[] = {
     {"chat/messages histograms\n" HEADINGS SIZES "chat/messages histograms\n" HEADINGS SIZES, NULL,
      ":21: the same table again; give what one node says, once"},
     {"chat/messages histograms\n" HEADINGS SIZES "chat/rooms histograms\n" HEADINGS SIZES, NULL,
-     ":12: a second table, chat.rooms; name the one that you want, as in table: chat.messages"},
+     ":12: a second table, chat.rooms; name the one that you want, as in table: chat.messages, or "
+     "--table of import"},
     {"chat/messages histograms\n" HEADINGS SIZES, "chat.rooms",
      ":11: the file ends without table 'chat.rooms'; it holds chat.messages"},
     {"Row sizes are larger than 1, unable to calculate percentiles\n", NULL,
