@@ -27,7 +27,9 @@ static const struct cli_option options[] = {
     {"update-baseline", NULL,
      "make the baseline anew, from runs that pass\n"
      "what they expect and promise"},
-    {"seeds", "K", "further seeds for its intervals (default 5)"},
+    {"seeds", "K",
+     "seeds of a new baseline beside the scenario's own:\n"
+     "what a figure may vary by (default 5)"},
     {"digest", "exact|ignore",
      "ignore: rows may go elsewhere as long as no\n"
      "figure drifts (default exact)"},

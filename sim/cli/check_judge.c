@@ -75,7 +75,7 @@ static bool judge_expect(struct cli_checked *item, size_t index)
         about.name = metric->name;
         about.key = key;
     }
-    return cli_check_fail(item, &about, "%s: %.10g%s", expect->text, expect->actual, largest);
+    return cli_check_fail(item, &about, "expected %s, got %.10g%s", expect->text, expect->actual, largest);
 }
 
 static const struct lab_strategy_result *strategy_of(const struct lab_result *result,

@@ -69,7 +69,7 @@ json_t *cli_check_json(const struct cli_gate *gate)
 
 static void print_table(const struct cli_gate *gate)
 {
-    printf("%-28s %6s %6s %8s %8s  %-16s\n", "scenario", "checks", "failed", "excused", "seconds", "digest");
+    printf("%-28s %6s %6s %8s %8s  %s\n", "scenario", "checks", "failed", "excused", "seconds", "digest");
     for (size_t i = 0; i < gate->count; i++) {
         const struct cli_checked *item = &gate->items[i];
         size_t excused = 0, width = cli_text_width(item->scenario->name);

@@ -55,7 +55,9 @@ static bool draw_front(const json_t *answer, struct cli_pictures *pictures, stru
     struct report_front front = {
         .title = title,
         .subtitle = "what they cost, and how large their partitions are",
-        .foot = "means over seeds, with their intervals; less is better in both",
+        .foot = "means over seeds with intervals; less is better in both; the front also weighs spread and "
+                "partitions "
+                "per read",
         .x = {"operations beside the inserts, and partitions read, per 1000 rows", REPORT_UNIT_PLAIN,
               REPORT_LOG},
         .y = {"bytes of partitions, p99", REPORT_UNIT_PLAIN, REPORT_LOG},

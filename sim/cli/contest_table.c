@@ -9,6 +9,15 @@
 #include "table.h"
 
 #define LABEL_COLUMNS 19
+
+/* Why one fails. The first needs no word: the columns before it say so. */
+static const char *const failures[TUNE_DEMAND_COUNT] = {
+    [TUNE_IN_LIMITS] = "fails",
+    [TUNE_NOT_TINY] = "fails: tiny",
+    [TUNE_FEW_PER_READ] = "fails: reads",
+    [TUNE_FINDABLE] = "fails: unfound",
+};
+
 /* So many that hold are listed, and the scenario's own ones beside them. */
 #define LISTED_MOST 14
 
@@ -18,6 +27,7 @@ static bool is_of_best_kind(const struct tune_race *race, size_t index);
 static void print_head(const struct tune_contest *contest);
 static void print_entrant(const struct tune_entrant *entrant, bool has_colour);
 static void print_figure(double value, int columns);
+static void print_legend(const struct tune_contest *contest);
 static void print_rest(const struct tune_race *race, const bool *is_chosen);
 static bool is_in(const struct tune_entrant *entrant);
 static bool comes_before(const struct tune_entrant *one, const struct tune_entrant *other);
@@ -38,10 +48,26 @@ void cli_contest_table(const struct tune_contest *contest)
     }
     if (is_chosen != NULL)
         print_rest(race, is_chosen);
-    printf("\ncost: operations beside the inserts and partitions read, per 1000 rows; spread:\n"
-           "standard deviation / mean of closed partitions' rows; p99: bytes of all\n");
+    print_legend(contest);
     free(listed);
     free(is_chosen);
+}
+
+static void print_legend(const struct tune_contest *contest)
+{
+    bool is_there[TUNE_DEMAND_COUNT] = {false};
+    for (size_t i = 0; i < contest->race.count; i++) {
+        if (contest->race.entrants[i].status == TUNE_FAILS)
+            is_there[contest->race.entrants[i].failed] = true;
+    }
+    printf("\ncost: operations beside the inserts and partitions read, per 1000 rows; spread:\n"
+           "standard deviation / mean of closed partitions' rows; p99: bytes of all\n");
+    if (is_there[TUNE_NOT_TINY])
+        printf("tiny: too many of its closed partitions are tiny\n");
+    if (is_there[TUNE_FEW_PER_READ])
+        printf("reads: they ask too many partitions\n");
+    if (is_there[TUNE_FINDABLE])
+        printf("unfound: readers miss rows that stand in the table\n");
 }
 
 void cli_percent(double share, char *buffer)
@@ -154,6 +180,8 @@ static void print_entrant(const struct tune_entrant *entrant, bool has_colour)
     bool is_good = entrant->status <= TUNE_FRONT, is_refused = entrant->status == TUNE_REFUSED;
     if (entrant->is_endless && is_in(entrant))
         verdict = "grows on";
+    if (entrant->status == TUNE_FAILS)
+        verdict = failures[entrant->failed];
     if (has_colour)
         colour = is_good ? CLI_GREEN : is_in(entrant) ? "" : CLI_RED;
     fputs(entrant->status == TUNE_RECOMMENDED ? "*" : " ", stdout);

@@ -208,11 +208,12 @@ static void print_gap(const struct cli_diff_strategy *strategy)
     const struct lab_gap *gap = &strategy->gap;
     char rows[CLI_NUMBER_SIZE], text[256];
     cli_grouped(gap->size, rows);
-    snprintf(text, sizeof text,
-             "sizes part most at %s row%s: %.1f%% of a's %spartitions are no larger, and %.1f%% of b's "
-             "(Kolmogorov-Smirnov %.3f)",
-             rows, gap->size == 1 ? "" : "s", 100 * gap->one, strategy->is_gap_of_closed ? "closed " : "",
-             100 * gap->other, gap->distance);
+    snprintf(
+        text, sizeof text,
+        "sizes lie furthest apart at %s row%s: %.1f%% of a's %spartitions are no larger, and %.1f%% of b's "
+        "(Kolmogorov-Smirnov %.3f)",
+        rows, gap->size == 1 ? "" : "s", 100 * gap->one, strategy->is_gap_of_closed ? "closed " : "",
+        100 * gap->other, gap->distance);
     putchar(' ');
     cli_print_wrapped(text, 1);
     putchar('\n');
@@ -223,13 +224,16 @@ static void print_alone(const struct cli_diff *diff)
     for (int side = 0; side < 2; side++) {
         const struct cli_diff_side *one = side == 0 ? &diff->a : &diff->b;
         bool is_first = true;
+        size_t column = strlen("only in a:");
         for (size_t i = 0; i < one->result->strategy_count && one->label == NULL; i++) {
             const struct lab_strategy_result *strategy = &one->result->strategies[i];
             /* Where the other side is one strategy, the rest of this one is left out on purpose. */
             if (cli_diff_is_matched(diff, strategy) || (side == 0 ? diff->b.label : diff->a.label) != NULL)
                 continue;
-            printf("%s%s", is_first ? (side == 0 ? "\nonly in a: " : "\nonly in b: ") : ", ", "");
-            cli_print_text(stdout, strategy->label);
+            fputs(!is_first ? "," : side == 0 ? "\nonly in a:" : "\nonly in b:", stdout);
+            /* With room for a comma behind it. */
+            size_t after = cli_print_wrapped(strategy->label, column + 1);
+            column = after > cli_text_width(strategy->label) ? after : after + 1;
             is_first = false;
         }
         fputs(is_first ? "" : "\n", stdout);

@@ -34,7 +34,7 @@ static int odds(const struct cli_args *args, struct sim_error *error);
 const struct cli_command cli_odds = {
     .name = "odds",
     .arguments = "",
-    .summary = "exact odds of a partition by chance, without a run",
+    .summary = "exact odds of the sizes that one setting gives, without a run",
     .example = "  bucketlab odds --bits 9 --threshold 40 --below 12000 --above 32000\n"
                "  bucketlab odds --weighted 512KB --threshold 40 --row-bytes 350B --above 30MB\n",
     .options = options,

@@ -41,19 +41,19 @@ struct sum {
 };
 
 struct headline {
-    const char *name, *title;
+    const char *name, *title, *meaning;
 };
 
 /* The first few of these that a sweep has are shown. */
 static const struct headline headlines[] = {
-    {"partitions.all.rows.p99", "rows p99"},
-    {"partitions.over_limit", "over limit"},
-    {"writes.extra_ops_per_1000_rows", "ops per 1000"},
-    {"reads.partitions_per_read.mean", "asked per read"},
-    {"ids.per_second", "ids per s"},
-    {"ids.lost", "ids lost"},
-    {"latency.lease.p99", "lease p99 ms"},
-    {"locks.busy", "locks busy"},
+    {"partitions.all.rows.p99", "rows p99", "of partitions, open and closed"},
+    {"partitions.over_limit", "over limit", "partitions beyond a limit"},
+    {"writes.extra_ops_per_1000_rows", "ops per 1000", "operations beside the inserts, per 1000 rows"},
+    {"reads.partitions_per_read.mean", "asked per read", "partitions that a read asks"},
+    {"ids.per_second", "ids per s", "identifiers given a second"},
+    {"ids.lost", "ids lost", "identifiers leased and never given"},
+    {"latency.lease.p99", "lease p99 ms", "99 % of leases take no longer"},
+    {"locks.busy", "locks busy", "attempts at a lock that gave way"},
 };
 #define HEADLINE_COUNT (sizeof headlines / sizeof headlines[0])
 
@@ -73,10 +73,12 @@ static bool end_point(struct sum *sum, struct sim_error *error);
 static const struct figure *find(const struct sum *sum, const char *label, const char *name);
 static void choose_columns(struct sum *sum);
 static const char *title_of(const char *name, size_t column, char *buffer);
+static const char *unit_of(const char *name);
 static void print_head(const struct cli_sweep_report *report);
 static void print_point(struct sum *sum);
 static void print_lines(const struct sum *sum, const char *const *columns, size_t count);
 static void print_figure(const struct figure *figure);
+static void print_legend(const struct sum *sum);
 static json_t *point_as_json(const struct sum *sum);
 static json_t *settings_as_json(const char *settings);
 static json_t *strategies_as_json(const struct sum *sum);
@@ -115,6 +117,7 @@ bool cli_sweep_report(const struct cli_sweep_report *report, struct sim_error *e
         is_fine = cli_json_print(as_json(report, sum.points), error);
         sum.points = NULL;
     } else if (is_fine) {
+        print_legend(&sum);
         printf("\nsweep %" PRId64 " in ", store_sweep_number(report->stored));
         cli_print_text(stdout, report->database);
         printf(", digest %016" PRIx64 "\n", report->digest);
@@ -386,6 +389,13 @@ static const char *title_of(const char *name, size_t column, char *buffer)
     return strlen(name) < FIGURE_COLUMNS ? name : buffer;
 }
 
+/* The columns have no room for units. */
+static const char *unit_of(const char *name)
+{
+    bool is_bytes = strstr(name, "bytes.") != NULL || strstr(name, "bytes_") != NULL;
+    return is_bytes ? ", in bytes" : strstr(name, "latency.") != NULL ? ", in ms" : "";
+}
+
 static void print_lines(const struct sum *sum, const char *const *columns, size_t count)
 {
     char letter[CLI_NUMBER_SIZE];
@@ -393,7 +403,7 @@ static void print_lines(const struct sum *sum, const char *const *columns, size_
         return;
     for (size_t i = 0; i < count; i++) {
         if (title_of(columns[i], i, letter) == letter)
-            printf("  %s: %s\n", letter, columns[i]);
+            printf("  %s: %s%s\n", letter, columns[i], unit_of(columns[i]));
     }
     printf("  %-*s", LABEL_COLUMNS, "strategy");
     for (size_t i = 0; i < count; i++)
@@ -430,6 +440,30 @@ static void print_figure(const struct figure *figure)
         }
     }
     printf(" %*s", FIGURE_COLUMNS - 1, text);
+}
+
+/* What the headings of the last point's columns mean. */
+static void print_legend(const struct sum *sum)
+{
+    bool is_first = true;
+    size_t column = 0;
+    for (size_t i = 0; i < HEADLINE_COUNT; i++) {
+        const struct headline *headline = &headlines[i];
+        const char *const *shown = sum->report->metric_count > 0 ? sum->report->metrics : sum->columns;
+        size_t count = sum->report->metric_count > 0 ? sum->report->metric_count : sum->column_count;
+        bool is_shown = false;
+        for (size_t c = 0; c < count; c++)
+            is_shown = is_shown || strcmp(shown[c], headline->name) == 0;
+        if (!is_shown)
+            continue;
+        char text[160];
+        snprintf(text, sizeof text, "%s: %s", headline->title, headline->meaning);
+        bool fits = !is_first && column + strlen("; ") + strlen(text) <= 79;
+        printf("%s%s", is_first ? "\n" : fits ? "; " : "\n", text);
+        column = (fits ? column + strlen("; ") : 0) + strlen(text);
+        is_first = false;
+    }
+    fputs(is_first ? "" : "\n", stdout);
 }
 
 /* --- for machines */

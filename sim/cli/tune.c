@@ -14,20 +14,29 @@
 #include "tune_scenario.h"
 
 static const struct cli_option options[] = {
-    {"rows", "MIN..MAX", "rows that a partition shall have"},
     {"risk", "P",
-     "the most that P(rows < MIN) + P(rows > MAX) may be:\n"
-     "0.003 or 0.3%"},
-    {"bits", "A..B", "only so many bits (default 0..32)"},
-    {"probability", "any", "not bits alone: one row in N counts, every whole N"},
-    {"max-increments", "X", "at most so many counter increments per 1000 rows"},
+     "the share of partitions that may be over a limit of\n"
+     "the scenario (default its tune.risk, or 0.1%), or\n"
+     "outside --rows: 0.003 or 0.3%"},
+    {"rows", "MIN..MAX",
+     "without a scenario: rows that a partition shall have,\n"
+     "by the exact law of 'probabilistic'"},
+    {"bits", "A..B", "with --rows: only so many bits (default 0..32)"},
+    {"probability", "any",
+     "with --rows: one row in N counts, every whole N, in\n"
+     "place of bits"},
+    {"max-increments", "X",
+     "with --rows: at most so many counter increments per\n"
+     "1000 rows"},
     {"seed", "N", "in place of the scenario's seed"},
-    {"seeds", "N", "the most seeds that a setting is run with (default 8)"},
+    {"seeds", "N",
+     "the most seeds that a setting is run with (default\n"
+     "the scenario's tune.seeds, or 8)"},
     {"set", "PATH=VALUE", "change one field of the scenario; repeatable"},
     CLI_OPTION_DB,
     {"out", "DIR",
      "folder of the pictures (default bucketlab-out);\n"
-     "without a scenario: draw the risk of the settings"},
+     "with --rows: draw the risk of the settings"},
     CLI_OPTION_FORMAT,
     {"no-charts", NULL, "draw no pictures"},
     CLI_OPTION_JOBS,

@@ -114,7 +114,8 @@ class CheckTest(ProgramTest):
         largest = sqlite3.connect(os.path.join(self.folder, "bucketlab.db")).execute(
             "SELECT key, bucket, size FROM largest_partitions JOIN runs USING (run) WHERE scenario = 'bad' AND "
             "label = 'hash' AND unit = 'rows'").fetchone()
-        self.assertEqual(line[0], "a b.yaml: hash.partitions.all.rows.max <= 1000: %d (largest: key %s, bucket %d, "
+        self.assertEqual(line[0], "a b.yaml: expected hash.partitions.all.rows.max <= 1000, got %d "
+                         "(largest: key %s, bucket %d, "
                          "%s rows); again: bucketlab run 'a b.yaml' --seed 7 --set row.bytes=90"
                          % (largest[2], largest[0], largest[1], format(largest[2], ",")))
         self.assertEqual(err, "1 of 4 checks failed, in bad; run what stands after 'again:' above to see it\n")
@@ -338,7 +339,7 @@ class CheckTest(ProgramTest):
     def test_update_from_a_run_that_fails_is_refused_and_changes_no_byte(self):
         self.write("bad.yaml", BAD)
         out, err = self.update("small.yaml", "bad.yaml", code=1)
-        self.assertIn("bad.yaml: hash.partitions.all.rows.max <= 1000: ", out)
+        self.assertIn("bad.yaml: expected hash.partitions.all.rows.max <= 1000, got ", out)
         self.assertEqual(err, "1 of 4 checks failed, in bad; b.db is as it was, since a baseline is made of runs that "
                               "pass: mend these first\n")
         self.assertNotIn("b.db", self.files())
@@ -453,7 +454,7 @@ class CheckTest(ProgramTest):
         suite = self.junit()[0]
         self.assertEqual(suite.get("name"), label)
         self.assertEqual(suite.find("testcase").get("name"), f"expect: {label}.partitions.total < 0")
-        self.assertIn(f"{label}.partitions.total < 0: ", suite.find("testcase/failure").text)
+        self.assertIn(f"expected {label}.partitions.total < 0, got ", suite.find("testcase/failure").text)
         self.assertIn("o<&>??.yaml", suite.find("testcase/failure").text)
 
     @unittest.skipUnless(shutil.which("xmllint"), "no xmllint")

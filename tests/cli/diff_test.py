@@ -157,6 +157,21 @@ class DiffTest(ProgramTest):
                     if "closed.rows.p99 " in line)
         self.assertEqual(line.split(), ["partitions.closed.rows.p99", "-", "1000"])
 
+    def test_many_labels_that_one_run_lacks_are_wrapped_and_cut_whole(self):
+        labels = [f"a-label-of-some-length-{i}" for i in range(20)]
+        self.keep()
+        self.write("other.yaml", SMALL.replace("  - hash: {buckets: 4}", "".join(
+            f"  - hash: {{buckets: {4 + i}, label: {label}}}\n" for i, label in enumerate(labels)).rstrip()))
+        self.keep(name="other.yaml")
+        lines = self.good("diff", "1", "2").splitlines()
+        first = next(i for i, line in enumerate(lines) if line.startswith("only in b: "))
+        text = " ".join(lines[first:])[len("only in b: "):]
+        self.assertTrue(text.startswith(", ".join(labels)), text)
+        self.assertLessEqual(max(map(len, lines[first:])), 80)
+        listed = self.bad(2, "diff", "2:zzzzzzz", "1").rstrip("\n").split("it has: ")[1].split(", ")
+        self.assertEqual(listed.pop(), "...")
+        self.assertEqual(listed, (["none", "time", "count", "probabilistic"] + labels)[:len(listed)])
+
     def test_labels_that_one_run_lacks(self):
         self.keep()
         self.write("other.yaml", SMALL.replace("  - hash: {buckets: 4}", "  - hash: {buckets: 4, label: four}"))
@@ -230,7 +245,7 @@ class DiffTest(ProgramTest):
         self.assertAlmostEqual(told["distance"], abs(shares[best][0] - shares[best][1]), 12)
         self.assertAlmostEqual(told["share_a"], shares[best][0], 12)
         self.assertAlmostEqual(told["share_b"], shares[best][1], 12)
-        self.assertIn(f"sizes part most at {best} row", self.good("diff", "1", "2"))
+        self.assertIn(f"sizes lie furthest apart at {best} row", self.good("diff", "1", "2"))
 
     def test_all_and_metric_choose_what_is_shown(self):
         self.two()

@@ -236,6 +236,10 @@ class SweepTest(ProgramTest):
                         "writes.rows")
         self.assertIn("\n  a: partitions.row_weighted.rows.stddev\n"
                       "  strategy                      a    writes.rows\n", out)
+        out = self.good("sweep", "s.yaml", "--quiet", "--metric", "partitions.all.bytes.p99", "--metric",
+                        "partitions.over_limit")
+        self.assertIn("\n  a: partitions.all.bytes.p99, in bytes\n", out)
+        self.assertIn("\n\nover limit: partitions beyond a limit\n\nsweep 1 in", out)
 
     def test_csv_has_every_figure(self):
         answer = self.sweep("--csv", "s.csv")
