@@ -160,6 +160,7 @@ static bool take(void *context, uint64_t job, void *made, bool *is_enough, struc
     }
     free(made);
     round->progress->done++;
+    round->progress->rows += count;
     return true;
 }
 

@@ -85,7 +85,12 @@ static void enter_all(struct tune_race *race, struct stage *stage, bool drops)
 static void run(struct tune_race *race, uint32_t threads)
 {
     struct sim_error error = {0};
-    assert_true(tune_race_run(race, threads, NULL, &error));
+    struct lab_progress progress = {0};
+    uint64_t runs = 0;
+    assert_true(tune_race_run(race, threads, &progress, &error));
+    for (size_t i = 0; i < race->count; i++)
+        runs += race->entrants[i].seeds;
+    assert_int_equal(progress.rows, runs);
 }
 
 /* Settings on a front, settings behind it by ever so much, and some that are above the risk. */

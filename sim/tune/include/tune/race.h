@@ -110,7 +110,7 @@ struct tune_race {
 /* Adds an entrant and takes over strategy->label, also on failure, which is without memory. */
 bool tune_race_add(struct tune_race *race, const struct tune_entrant *entrant);
 /* Runs what is not refused, and gives every entrant its status. progress may be NULL; `done` and `total` are
- * runs of a few entrants, and `rows` is the watcher's. When it is stopped: SIM_ERROR_CHECK. */
+ * runs of a few entrants, and `rows` counts runs of one. When it is stopped: SIM_ERROR_CHECK. */
 bool tune_race_run(struct tune_race *race, uint32_t threads, struct lab_progress *progress,
                    struct sim_error *error);
 void tune_race_clear(struct tune_race *race);
