@@ -70,6 +70,7 @@ json_t *cli_check_json(const struct cli_gate *gate)
 static void print_table(const struct cli_gate *gate)
 {
     printf("%-28s %6s %6s %8s %8s  %s\n", "scenario", "checks", "failed", "excused", "seconds", "digest");
+    size_t all_excused = 0;
     for (size_t i = 0; i < gate->count; i++) {
         const struct cli_checked *item = &gate->items[i];
         size_t excused = 0, width = cli_text_width(item->scenario->name);
@@ -79,7 +80,11 @@ static void print_table(const struct cli_gate *gate)
         printf("%*s %6zu %6zu %8zu %8.1f  %016" PRIx64 "\n", width < 28 ? (int)(28 - width) : 0, "",
                item->check_count, item->failed_count, excused, (double)item->elapsed_ms / 1000,
                item->result->digest);
+        all_excused += excused;
     }
+    if (all_excused > 0)
+        printf("\nexcused: a promise that does not cover what happened in the run, as a clock that\n"
+               "jumped; --json and --junit say what\n");
 }
 
 static void print_findings(const struct cli_checked *item)

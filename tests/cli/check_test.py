@@ -158,6 +158,15 @@ class CheckTest(ProgramTest):
     # --- promises
 
     @unittest.skipUnless(BOLD, "no program with other promises")
+    def test_excused_promises_are_explained_where_there_are_some(self):
+        self.write("agents.yaml", AGENTS)
+        faults = os.path.join(os.path.dirname(__file__), "..", "..", "scenarios", "faults.yaml")
+        for path, is_excused in [("agents.yaml", False), (os.path.abspath(faults), True)]:
+            checks = json.loads(self.check(path, "--json", "--no-store")[0])["scenarios"][0]["checks"]
+            self.assertEqual("excused" in [check["state"] for check in checks], is_excused)
+            text, _ = self.check(path, "--no-store")
+            self.assertEqual("\nexcused: a promise that does not cover" in text, is_excused)
+
     def test_broken_promise_fails_and_an_unpromised_violation_does_not(self):
         self.write("agents.yaml", AGENTS)
         out, _ = self.check("agents.yaml", "--json", "--junit", "o.xml")
