@@ -28,8 +28,13 @@ struct build {
     struct lab_sweep_section section;
     struct lab_sweep *sweep;
     size_t grid_points;
-    char *trace_path; /* the trace that was read last, and its digest */
-    uint64_t trace_digest;
+    struct file *files; /* that the points' runs read */
+    size_t file_count;
+};
+
+struct file {
+    char *path;
+    uint64_t digest;
 };
 
 static bool read_section(struct build *build, struct lab_node **root);
@@ -41,7 +46,8 @@ static bool number_jobs(struct build *build);
 static bool check_points(struct build *build);
 static bool check_point(struct build *build, size_t point);
 static bool digest_point(struct build *build, struct lab_node *root, const struct lab_scenario *scenario);
-static bool digest_trace(struct build *build, const char *path);
+static bool digest_file(struct build *build, const char *path);
+static bool read_file(struct build *build, const char *path);
 static bool fail_point(struct build *build, size_t point, const struct sim_error *inner);
 static bool refuse_same_points(struct build *build);
 static int by_settings(const void *a, const void *b);
@@ -72,7 +78,9 @@ bool lab_sweep_parse(const char *path, const char *text, size_t size, const stru
     is_fine = is_fine && read_section(&build, &root) && count_points(&build) && make_points(&build) &&
               number_jobs(&build) && refuse_same_points(&build) && check_points(&build);
     lab_tree_clear(&build.reader.tree);
-    free(build.trace_path);
+    for (size_t i = 0; i < build.file_count; i++)
+        free(build.files[i].path);
+    free(build.files);
     if (!is_fine) {
         lab_sweep_destroy(sweep);
         return false;
@@ -373,37 +381,49 @@ static bool digest_point(struct build *build, struct lab_node *root, const struc
     digest_add_bytes(build->sweep, text, strlen(text));
     free(text);
     digest_add_bytes(build->sweep, scenario->name, strlen(scenario->name));
-    return scenario->trace_path == NULL || digest_trace(build, scenario->trace_path);
+    bool is_fine = scenario->trace_path == NULL || digest_file(build, scenario->trace_path);
+    for (size_t i = 0; is_fine && i < scenario->observed_count; i++)
+        is_fine = digest_file(build, scenario->observed[i].path);
+    return is_fine;
 }
 
-static bool digest_trace(struct build *build, const char *path)
+static bool digest_file(struct build *build, const char *path)
+{
+    size_t i = 0;
+    while (i < build->file_count && strcmp(build->files[i].path, path) != 0)
+        i++;
+    if (i == build->file_count && !read_file(build, path))
+        return false;
+    digest_add(build->sweep, build->files[i].digest);
+    return true;
+}
+
+/* Once, and puts it behind the others. */
+static bool read_file(struct build *build, const char *path)
 {
     struct sim_error *error = build->reader.tree.error;
-    if (build->trace_path == NULL || strcmp(build->trace_path, path) != 0) {
-        char *block = malloc(BLOCK_SIZE);
-        free(build->trace_path);
-        build->trace_path = copy(path, strlen(path));
-        build->trace_digest = 0;
-        if (block == NULL || build->trace_path == NULL) {
-            free(block);
-            return sim_fail_memory(error);
-        }
-        errno = 0;
-        FILE *file = fopen(path, "rb");
-        for (size_t size; file != NULL && (size = fread(block, 1, BLOCK_SIZE, file)) > 0;)
-            build->trace_digest =
-                sim_digest_chain(build->trace_digest, bk_murmur3_128(block, size, 0).h1 + size);
-        bool is_read = file != NULL && !ferror(file);
-        int problem = errno;
-        if (file != NULL)
-            fclose(file);
+    struct file *files = realloc(build->files, (build->file_count + 1) * sizeof *files), made = {NULL, 0};
+    char *block = malloc(BLOCK_SIZE);
+    if (files != NULL)
+        build->files = files;
+    if (files == NULL || block == NULL || (made.path = copy(path, strlen(path))) == NULL) {
         free(block);
-        if (!is_read)
-            return sim_fail(error, SIM_ERROR_INPUT,
-                            "%s: the trace cannot be read: %s; check its name and its rights", path,
-                            strerror(problem));
+        return sim_fail_memory(error);
     }
-    digest_add(build->sweep, build->trace_digest);
+    errno = 0;
+    FILE *file = fopen(path, "rb");
+    for (size_t size; file != NULL && (size = fread(block, 1, BLOCK_SIZE, file)) > 0;)
+        made.digest = sim_digest_chain(made.digest, bk_murmur3_128(block, size, 0).h1 + size);
+    bool is_read = file != NULL && !ferror(file);
+    int problem = errno;
+    if (file != NULL)
+        fclose(file);
+    free(block);
+    build->files[build->file_count++] = made;
+    if (!is_read)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s: the file cannot be read: %s; check its name and its rights", path,
+                        strerror(problem));
     return true;
 }
 

@@ -171,18 +171,17 @@ static void test_identity_moves_with_what_a_job_runs_and_nothing_else(void **sta
     assert_true(identity_of(base, "duration=2d") != identity);
 }
 
-static void test_identity_moves_with_the_trace(void **state)
+static void check_file(const char *section, const char *head, const char *line)
 {
-    (void)state;
     char folder[] = "/tmp/bucketlab-sweep-XXXXXX", path[64], text[256];
     uint64_t identities[2];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/a.csv", folder);
-    snprintf(text, sizeof text, "trace: {file: %s}\nstrategies: [none: {}]\nsweep: {seeds: 2}\n", path);
+    snprintf(text, sizeof text, section, path);
     for (int i = 0; i < 2; i++) {
         FILE *file = fopen(path, "w");
         assert_non_null(file);
-        fprintf(file, "timestamp_ms,key,bytes\n%d,a,10\n", i);
+        fprintf(file, "%s%d%s", head, i + 1, line);
         fclose(file);
         identities[i] = identity_of(text, NULL);
     }
@@ -192,8 +191,18 @@ static void test_identity_moves_with_the_trace(void **state)
     struct sim_error error = {0};
     assert_false(lab_sweep_parse("x.yaml", text, strlen(text), NULL, 0, NULL, &sweep, &error));
     assert_int_equal(error.class, SIM_ERROR_INPUT);
-    assert_non_null(strstr(error.text, "a.csv: the trace cannot be read: No such file"));
+    assert_non_null(strstr(error.text, "a.csv: the file cannot be read: No such file"));
     rmdir(folder);
+}
+
+static void test_identity_moves_with_the_files(void **state)
+{
+    (void)state;
+    check_file("trace: {file: %s}\nstrategies: [none: {}]\nsweep: {seeds: 2}\n", "timestamp_ms,key,bytes\n",
+               ",a,10\n");
+    check_file("keys: {count: 1}\nduration: 1h\narrivals: {rate: 1/h}\n"
+               "strategies: [none: {}, observed: {file: %s}]\nsweep: {seeds: 2}\n",
+               "key,size,rowCount\na,", ",10\n");
 }
 
 static void test_error_names_the_point_and_its_place(void **state)
@@ -254,7 +263,7 @@ int main(void)
         cmocka_unit_test(test_seeds_count_from_the_scenarios_own),
         cmocka_unit_test(test_job_is_the_scenario_of_its_overrides),
         cmocka_unit_test(test_identity_moves_with_what_a_job_runs_and_nothing_else),
-        cmocka_unit_test(test_identity_moves_with_the_trace),
+        cmocka_unit_test(test_identity_moves_with_the_files),
         cmocka_unit_test(test_error_names_the_point_and_its_place),
         cmocka_unit_test(test_sizes_are_bounded),
         cmocka_unit_test(test_settings_are_described_within_their_room),

@@ -35,7 +35,7 @@ struct lab_sweep {
     char *overrides; /* the user's --set arguments, one a line, without those of a point */
     char *name;      /* of the first point's scenario */
     /* Over what each job runs: the scenario as it stands with its overrides, comments and layout aside,
-     * the bytes of its trace, and seeds. Two sweeps of one identity have the same jobs. */
+     * the bytes of its trace and observed files, and seeds. Two sweeps of one identity have the same jobs. */
     uint64_t identity;
     struct lab_sweep_seeds seeds;
     size_t point_count;
@@ -45,7 +45,7 @@ struct lab_sweep {
 
 /* Of the text of a scenario with `sweep`. overrides, seed and errors as in lab_scenario_parse(); the seed
  * stands in place of the scenario's, from which `seeds: N` counts. An error of a point names it, and where it
- * stands. Reads the traces. On failure *out is NULL. */
+ * stands. Reads these files. On failure *out is NULL. */
 bool lab_sweep_parse(const char *path, const char *text, size_t size, const struct lab_override *overrides,
                      size_t override_count, const uint64_t *seed, struct lab_sweep **out,
                      struct sim_error *error);
