@@ -6,6 +6,7 @@
 #include <libxml/xmlwriter.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "cli.h"
 #include "kernel/text.h"
 #include "reports/reports.h"
+#include "text_file.h"
 
 #define HOST_SIZE 256
 
@@ -39,6 +41,7 @@ static bool is_character(unsigned code);
 
 bool cli_check_junit(const struct cli_gate *gate, struct sim_error *error)
 {
+    struct stat status;
     xmlBufferPtr buffer = xmlBufferCreate();
     struct junit junit = {buffer == NULL ? NULL : xmlNewTextWriterMemory(buffer, 0), true};
     if (junit.writer == NULL) {
@@ -49,7 +52,11 @@ bool cli_check_junit(const struct cli_gate *gate, struct sim_error *error)
     xmlFreeTextWriter(junit.writer);
     char *path = NULL, *folder = strdup(gate->junit);
     bool is_fine = junit.is_fine && folder != NULL;
-    if (is_fine) {
+    /* What is no file, as /dev/stdout, is written into: a file of that name must not take its place. */
+    if (is_fine && stat(gate->junit, &status) == 0 && !S_ISREG(status.st_mode)) {
+        is_fine = cli_text_file_write(gate->junit, (const char *)xmlBufferContent(buffer),
+                                      (size_t)xmlBufferLength(buffer), error);
+    } else if (is_fine) {
         char *slash = strrchr(folder, '/');
         const char *name = strrchr(gate->junit, '/');
         name = name == NULL ? gate->junit : name + 1;

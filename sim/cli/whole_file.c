@@ -7,13 +7,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "text_file.h"
 
 static int write_all(int file, const char *bytes, size_t size);
 static bool fail_with(int code, const char *path, struct sim_error *error);
 
 bool cli_write_whole(const char *path, const char *bytes, size_t size, struct sim_error *error)
 {
+    struct stat status;
+    /* What is no file, as /dev/stdout, is written into: a file of that name must not take its place. */
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+        return cli_text_file_write(path, bytes, size, error);
     size_t length = strlen(path) + 32;
     char *part = malloc(length);
     if (part == NULL)

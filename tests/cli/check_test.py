@@ -12,6 +12,7 @@ import shlex
 import shutil
 import signal
 import sqlite3
+import stat
 import subprocess
 import sys
 import time
@@ -494,6 +495,16 @@ class CheckTest(ProgramTest):
         path = self.write("lint.xml", text)
         return subprocess.run(["xmllint", "--noout", "--schema", SCHEMA, path], capture_output=True,
                               check=False).returncode
+
+    def test_what_is_no_file_is_written_into(self):
+        """A pipe stays one: a file in its place would be the end of /dev/null."""
+        path = os.path.join(self.folder, "pipe")
+        os.mkfifo(path)
+        reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        self.good("check", "small.yaml", "--junit", "pipe", "--quiet", "--no-store")
+        self.assertIn(b"<testsuites>", os.read(reader, 65536))
+        os.close(reader)
+        self.assertTrue(stat.S_ISFIFO(os.stat(path).st_mode))
 
     def test_junit_that_cannot_be_written_is_one_line(self):
         self.write("file", "")

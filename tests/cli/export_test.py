@@ -5,6 +5,7 @@ import csv
 import io
 import os
 import sqlite3
+import stat
 import unittest
 
 from program import SMALL, ProgramTest
@@ -91,6 +92,26 @@ class ExportTest(ProgramTest):
         self.assertIn("d: Is a directory; name a file in it", self.bad(2, "export", "last", "--out", "d"))
         os.rmdir(os.path.join(self.folder, "d"))
         self.assertEqual(self.files(), before)
+
+    def test_what_is_no_file_is_written_into(self):
+        """A pipe stays one: a file in its place would be the end of /dev/null."""
+        path = os.path.join(self.folder, "pipe")
+        os.mkfifo(path)
+        reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        self.good("export", "last", "--metrics", "--out", "pipe")
+        self.assertIn(b"label,metric,value", os.read(reader, 65536))
+        os.close(reader)
+        self.assertTrue(stat.S_ISFIFO(os.stat(path).st_mode))
+
+    def test_what_is_no_file_is_written_into(self):
+        """A pipe stays one: a file in its place would be the end of /dev/null."""
+        path = os.path.join(self.folder, "pipe")
+        os.mkfifo(path)
+        reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        self.good("export", "last", "--metrics", "--out", "pipe")
+        self.assertIn(b"label,metric,value", os.read(reader, 65536))
+        os.close(reader)
+        self.assertTrue(stat.S_ISFIFO(os.stat(path).st_mode))
 
     def test_mistakes_are_told(self):
         for arguments, words in [
