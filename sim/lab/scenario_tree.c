@@ -263,6 +263,9 @@ static bool read_node(struct yaml *yaml, const char *name, const struct lab_plac
         if (!read_scalar(yaml, &place, &node->text, &is_plain))
             return false;
         node->is_empty = is_plain && node->text[0] == '\0';
+        /* Where nothing stands, versions of the library name different places. */
+        if (node->is_empty)
+            node->place = *name_place;
         node->is_null = is_plain && (strcmp(node->text, "null") == 0 || strcmp(node->text, "~") == 0);
         return true;
     case FYET_SEQUENCE_START:
