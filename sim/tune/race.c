@@ -28,6 +28,8 @@ static bool work(void *context, uint64_t job, struct lab_progress *progress, voi
                  struct sim_error *error);
 static bool take(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error);
 static void drop_some(struct round *round);
+/* Demands that are a matter of chance. */
+static double demand_count(const struct lab_tune *terms);
 static bool drop(struct round *round, struct tune_entrant *entrant, double fail_chance,
                  double dominate_chance);
 
@@ -172,8 +174,9 @@ static void drop_some(struct round *round)
     for (size_t i = 0; i < race->count; i++)
         entered += race->entrants[i].status != TUNE_REFUSED;
     double times = (double)(race->terms.seeds - SEEDS_FIRST);
-    double fail_chance = (1 - race->terms.confidence) / (2 * times);
-    double dominate_chance = entered > 1 ? fail_chance / (double)(entered - 1) : fail_chance;
+    double chance = (1 - race->terms.confidence) / (2 * times);
+    double fail_chance = chance / demand_count(&race->terms);
+    double dominate_chance = entered > 1 ? chance / (double)(entered - 1) : chance;
     for (size_t i = 0; i < round->left_count; i++) {
         struct tune_entrant *entrant = &race->entrants[round->left[i]];
         if (tune_judge(entrant, &race->terms, fail_chance, &entrant->failed) == TUNE_VERDICT_FAILS)
@@ -186,6 +189,11 @@ static void drop_some(struct round *round)
             round->left[kept++] = round->left[i];
     }
     round->left_count = kept;
+}
+
+static double demand_count(const struct lab_tune *terms)
+{
+    return 1.0 + (terms->tiny >= 0) + (terms->partitions_per_read > 0);
 }
 
 static bool drop(struct round *round, struct tune_entrant *entrant, double fail_chance,

@@ -78,15 +78,33 @@ class TuneScenarioTest(ProgramTest):
 
     def test_recommended_holds_when_it_is_run(self):
         answer = self.tune()
-        shares = []
+        shares, costs = [], []
         for seed in range(7, 11):
             run = self.good_json("run", "small.yaml", "--json", "--no-charts", "--seed", str(seed), "--set",
                                  "strategies=[{" + answer["recommended"]["yaml"] + "}]")
             metrics = run["strategies"][0]["metrics"]
             shares.append(metrics["partitions.over_limit"] / metrics["partitions.total"])
+            asked = metrics["reads.count"] * metrics["reads.partitions_per_read.mean"]
+            costs.append(metrics["writes.extra_ops_per_1000_rows"] + 1000 * asked / metrics["writes.rows"])
         share = answer["recommended"]["metrics"]["partitions.over_limit.share"]
         self.assertAlmostEqual(sum(shares) / 4, share["mean"], places=12)
         self.assertLessEqual(share["mean"], 0.02)
+        self.assertAlmostEqual(sum(costs) / 4, answer["recommended"]["metrics"]["cost_per_1000_rows"]["mean"])
+
+    def test_margin_is_that_of_higher_rates(self):
+        answer = self.tune()
+        self.assertEqual(answer["margin"][0]["label"], answer["recommended"]["label"])
+        for margin in answer["margin"]:
+            self.assertEqual([step["times"] for step in margin["rates"]], [1.5, 2, 3, 5, 10])
+        windows = [margin for margin in answer["margin"] if margin["label"].startswith("mine")][0]
+        largest = [step["rows_max"] for step in windows["rates"]]
+        self.assertEqual(largest, sorted(largest))
+        self.assertGreater(largest[4], 3 * largest[0])
+        run = self.good_json("run", "small.yaml", "--json", "--no-charts", "--set", "arrivals.rate=1.5/s", "--set",
+                             "strategies=[{" + answer["recommended"]["yaml"] + "}]")
+        metrics = run["strategies"][0]["metrics"]
+        self.assertEqual(metrics["partitions.all.rows.max"], answer["margin"][0]["rates"][2]["rows_max"])
+        self.assertEqual(metrics["partitions.all.bytes.max"], answer["margin"][0]["rates"][2]["bytes_max"])
 
     def test_answer_does_not_depend_on_jobs_and_is_stored(self):
         answers = [self.tune("--jobs", jobs, "--db", jobs + ".db") for jobs in ["1", "3"]]

@@ -293,6 +293,64 @@ static void test_judge_of_each_demand_names_it(void **state)
     assert_int_equal(demand, TUNE_FINDABLE);
 }
 
+/* All objectives of one setting, over four seeds. */
+static void set_objective(struct tune_seen *seen, enum tune_figure figure, double a, double b, double c,
+                          double d)
+{
+    const double values[] = {a, b, c, d};
+    for (int i = 0; i < 4; i++)
+        seen[i].figures[figure] = values[i];
+}
+
+/* Better on one objective for sure; on another one the mean alone says so. */
+static void test_dominance_needs_every_objective_to_be_shown(void **state)
+{
+    (void)state;
+    struct tune_seen mine[4] = {0}, its[4] = {0};
+    const struct tune_entrant one = {.seen = mine, .seeds = 4}, other = {.seen = its, .seeds = 4};
+    assert_false(tune_dominates(&one, &other, 0.01));
+    set_objective(mine, TUNE_OPS, 1, 1.01, 0.99, 1);
+    set_objective(its, TUNE_OPS, 2, 2.02, 1.99, 2);
+    assert_true(tune_dominates(&one, &other, 0.01));
+    assert_false(tune_dominates(&other, &one, 0.01));
+    set_objective(mine, TUNE_SPREAD, 1, 2, 1, 2);
+    set_objective(its, TUNE_SPREAD, 2, 1, 1, 2.1);
+    assert_true(tune_is_better(&one, &other));
+    assert_false(tune_dominates(&one, &other, 0.01));
+    set_objective(its, TUNE_SPREAD, 2, 3, 2, 3);
+    assert_true(tune_dominates(&one, &other, 0.01));
+    /* Who has no figure is worse than any. */
+    set_objective(its, TUNE_SPREAD, NAN, NAN, NAN, NAN);
+    assert_true(tune_dominates(&one, &other, 0.01));
+    set_objective(mine, TUNE_SPREAD, NAN, NAN, NAN, NAN);
+    assert_true(tune_dominates(&one, &other, 0.01));
+    set_objective(its, TUNE_SPREAD, 9, 9, 9, 9);
+    assert_false(tune_dominates(&one, &other, 0.01));
+}
+
+/* All of them in one seed: that seeds differ says more than how many partitions there were. */
+static void test_interval_of_unlike_seeds_is_that_of_seeds(void **state)
+{
+    (void)state;
+    struct tune_seen seen[4] = {0};
+    const struct tune_entrant entrant = {.seen = seen, .seeds = 4};
+    struct tune_sample shares = {0};
+    for (int i = 0; i < 4; i++) {
+        seen[i].partitions = 100000;
+        seen[i].over = i == 2 ? 4000 : 0;
+        seen[i].figures[TUNE_OVER] = (double)seen[i].over / 100000;
+        tune_sample_add(&shares, seen[i].figures[TUNE_OVER]);
+    }
+    struct tune_interval interval = tune_over_interval(&entrant, 0.025);
+    assert_true(interval.high == tune_sample_mean_interval(&shares, 0.95).high);
+    assert_true(interval.high > 2 * tune_share_most(4000, 400000, 0.975));
+    assert_true(interval.low == 0);
+    /* None in any seed: that there were no more of them says more. */
+    seen[2].over = 0;
+    seen[2].figures[TUNE_OVER] = 0;
+    assert_true(tune_over_interval(&entrant, 0.025).high == tune_share_most(0, 400000, 0.975));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -301,6 +359,8 @@ int main(void)
         cmocka_unit_test(test_race_of_clear_cases_names_each),
         cmocka_unit_test(test_race_of_few_partitions_is_not_shown),
         cmocka_unit_test(test_race_that_none_can_win_recommends_none),
+        cmocka_unit_test(test_dominance_needs_every_objective_to_be_shown),
+        cmocka_unit_test(test_interval_of_unlike_seeds_is_that_of_seeds),
         cmocka_unit_test(test_law_of_few_partitions_shows),
         cmocka_unit_test(test_judge_of_each_demand_names_it),
     };

@@ -11,8 +11,9 @@
  *
  * What grows for ever is not compared, and run with the first three seeds only.
  *
- * Why that is seldom wrong. Let C be the confidence, R the number of times that settings are dropped, and n
- * that of settings. Each test of failure is made at the level (1 - C) / 2R. A setting that no other dominates
+ * Why that is seldom wrong. Let C be the confidence, R the number of times that settings are dropped, n that
+ * of settings and d that of shares and figures judged. Each test of failure is made at the level
+ * (1 - C) / 2Rd. A setting that no other dominates
  * is better than each other one on some objective, and to be dropped for that one the test of that objective
  * would have to say the opposite; it is made at the level (1 - C) / 2R(n - 1). By the sum of all those
  * chances any given setting that holds and is on the front, so also the one to be recommended, is lost to the
