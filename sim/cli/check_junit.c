@@ -202,7 +202,7 @@ static void write_notes(struct junit *junit, const struct cli_checked *item)
 
 static void begin(struct junit *junit, const char *name)
 {
-    note(junit, xmlTextWriterStartElement(junit->writer, BAD_CAST name));
+    note(junit, xmlTextWriterStartElement(junit->writer, (const xmlChar *)name));
 }
 
 static void end(struct junit *junit)
@@ -216,7 +216,8 @@ static void attribute(struct junit *junit, const char *name, const char *value)
     if (cleaned == NULL)
         junit->is_fine = false;
     else
-        note(junit, xmlTextWriterWriteAttribute(junit->writer, BAD_CAST name, BAD_CAST cleaned));
+        note(junit,
+             xmlTextWriterWriteAttribute(junit->writer, (const xmlChar *)name, (const xmlChar *)cleaned));
     free(cleaned);
 }
 
@@ -226,7 +227,7 @@ static void text(struct junit *junit, const char *value)
     if (cleaned == NULL)
         junit->is_fine = false;
     else
-        note(junit, xmlTextWriterWriteString(junit->writer, BAD_CAST cleaned));
+        note(junit, xmlTextWriterWriteString(junit->writer, (const xmlChar *)cleaned));
     free(cleaned);
 }
 

@@ -81,7 +81,7 @@ struct tune_interval tune_welch_interval(const struct tune_sample *one, const st
     double error, degrees, difference = one->mean - other->mean;
     assert(confidence > 0 && confidence < 1);
     if (one->count < 2 || other->count < 2)
-        return (struct tune_interval){-INFINITY, INFINITY};
+        return (struct tune_interval){-HUGE_VAL, HUGE_VAL};
     if (!welch(one, other, &error, &degrees))
         return (struct tune_interval){difference, difference};
     double half = gsl_cdf_tdist_Qinv((1 - confidence) / 2, degrees) * error;
@@ -138,7 +138,7 @@ static struct tune_interval around(const struct tune_sample *sample, double conf
 {
     assert(confidence > 0 && confidence < 1);
     if (sample->count < 2)
-        return (struct tune_interval){-INFINITY, INFINITY};
+        return (struct tune_interval){-HUGE_VAL, HUGE_VAL};
     double t = gsl_cdf_tdist_Qinv((1 - confidence) / 2, (double)sample->count - 1);
     double half = t * tune_sample_stddev(sample) * scale;
     return (struct tune_interval){sample->mean - half, sample->mean + half};

@@ -32,7 +32,7 @@ void fixture_heatmap(size_t index, struct fixture_heatmap *out)
         break;
     case 3: /* nothing tried */
         for (size_t i = 0; i < columns * rows; i++) {
-            out->cells[i].value = NAN;
+            out->cells[i].value = (double)NAN;
             out->cells[i].holds = false;
         }
         out->heatmap.recommended = NULL;

@@ -23,9 +23,10 @@ struct stand {
 
 static struct stand stand_make(void)
 {
-    struct stand stand = {.folder = folder_make(), .sweep = sweep_make()};
+    const struct folder folder = folder_make();
+    struct stand stand = {.folder = folder, .sweep = sweep_make()};
     for (int i = 0; i < SOURCES; i++)
-        snprintf(stand.paths[i], PATH_SIZE, "%s/%c.db", stand.folder.path, 'a' + i);
+        snprintf(stand.paths[i], PATH_SIZE, "%s/%c.db", folder.path, 'a' + i);
     return stand;
 }
 
@@ -61,7 +62,7 @@ static char *dump(const char *path, bool asserts_filled)
 {
     static char names[4096], rows[1 << 20];
     size_t used = 0, size = 1 << 22;
-    char *out = calloc(1, size), sql[128];
+    char *out = calloc(1, size), sql[4200];
     assert_non_null(out);
     query(path,
           "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name",

@@ -55,8 +55,8 @@ static void test_race_in_the_lab_recommends_what_all_seeds_do(void **state)
 {
     static const char *const limits[] = {
         "limits: {partition_rows: 1000}\ntune: {seeds: 6, risk: 2%}\n",
-        "row: {bytes: {lognormal: {mean: 300, sigma: 1}}}\nlimits: {partition_bytes: 300KB}\n"
-        "tune: {seeds: 6, risk: 2%}\n",
+        ("row: {bytes: {lognormal: {mean: 300, sigma: 1}}}\nlimits: {partition_bytes: 300KB}\n"
+         "tune: {seeds: 6, risk: 2%}\n"),
         "limits: {partition_rows: 3000, tiny_rows: 50}\ntune: {seeds: 6, risk: 1%, tiny: 1%}\n"};
     (void)state;
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {

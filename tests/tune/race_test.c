@@ -175,11 +175,11 @@ static void test_race_of_clear_cases_names_each(void **state)
     set_stage(&stage, 3, 0.001);
     for (int i = 0; i < ENTRANTS; i++)
         stage.truths[i] = (struct truth){{5, 5, 5, 5}, 0.2, 0.001};
-    stage.truths[0] = (struct truth){{1, 2, 1, 1}, 0.001, 0.001}; /* cheapest */
-    stage.truths[1] = (struct truth){{2, 1, 1, 1}, 0.001, 0.001}; /* less spread */
-    stage.truths[2] = (struct truth){{3, 3, 3, 3}, 0.001, 0.001}; /* worse than both */
-    stage.truths[3] = (struct truth){{0.5, 1, 1, 1}, 0.2, 0.001}; /* better than all, and fails */
-    stage.truths[4] = (struct truth){{0.9, NAN, 1, 1}, 0, 0.001}; /* grows for ever */
+    stage.truths[0] = (struct truth){{1, 2, 1, 1}, 0.001, 0.001};         /* cheapest */
+    stage.truths[1] = (struct truth){{2, 1, 1, 1}, 0.001, 0.001};         /* less spread */
+    stage.truths[2] = (struct truth){{3, 3, 3, 3}, 0.001, 0.001};         /* worse than both */
+    stage.truths[3] = (struct truth){{0.5, 1, 1, 1}, 0.2, 0.001};         /* better than all, and fails */
+    stage.truths[4] = (struct truth){{0.9, (double)NAN, 1, 1}, 0, 0.001}; /* grows for ever */
     stage.truths[5] =
         (struct truth){{4, 4, 4, 4}, 0.0099, 0.001}; /* too near to the risk to tell; dominated */
     enter_all(&race, &stage, true);
@@ -320,9 +320,9 @@ static void test_dominance_needs_every_objective_to_be_shown(void **state)
     set_objective(its, TUNE_SPREAD, 2, 3, 2, 3);
     assert_true(tune_dominates(&one, &other, 0.01));
     /* Who has no figure is worse than any. */
-    set_objective(its, TUNE_SPREAD, NAN, NAN, NAN, NAN);
+    set_objective(its, TUNE_SPREAD, (double)NAN, (double)NAN, (double)NAN, (double)NAN);
     assert_true(tune_dominates(&one, &other, 0.01));
-    set_objective(mine, TUNE_SPREAD, NAN, NAN, NAN, NAN);
+    set_objective(mine, TUNE_SPREAD, (double)NAN, (double)NAN, (double)NAN, (double)NAN);
     assert_true(tune_dominates(&one, &other, 0.01));
     set_objective(its, TUNE_SPREAD, 9, 9, 9, 9);
     assert_false(tune_dominates(&one, &other, 0.01));

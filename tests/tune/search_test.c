@@ -43,7 +43,7 @@ static void fail_at(const struct tune_goal *goal, uint64_t one_in, uint64_t thre
 /* Every threshold is tried; returns whether one holds. */
 static bool check_fit_by_scan(const struct tune_goal *goal, const struct tune_fit *fit)
 {
-    double least = INFINITY;
+    double least = HUGE_VAL;
     for (uint64_t threshold = 1; threshold <= goal->rows_max + 2; threshold++) {
         double risk = risk_of(goal, fit->one_in, threshold);
         bool is_found = fit->first <= threshold && threshold <= fit->last;
