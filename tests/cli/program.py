@@ -33,6 +33,12 @@ def without_warnings(err):
     return "".join(line for line in err.splitlines(True) if not line.startswith("warning: "))
 
 
+def program_environment(changes):
+    """This process's environment with `changes`, no colours, and the libraries' own leaks forgiven."""
+    leaks = os.path.join(os.path.dirname(os.path.abspath(__file__)), "leaks.supp")
+    return {**os.environ, "NO_COLOR": "1", **changes, "LSAN_OPTIONS": f"suppressions={leaks}:print_suppressions=0"}
+
+
 class ProgramTest(unittest.TestCase):
     maxDiff = None
 
@@ -41,9 +47,7 @@ class ProgramTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
 
     def start(self, *arguments, **options):
-        leaks = os.path.join(os.path.dirname(os.path.abspath(__file__)), "leaks.supp")
-        environment = dict(os.environ, NO_COLOR="1", **options.pop("environment", {}))
-        environment["LSAN_OPTIONS"] = f"suppressions={leaks}:print_suppressions=0"
+        environment = program_environment(options.pop("environment", {}))
         settings = {"cwd": self.folder, "env": environment, "stdin": subprocess.DEVNULL,
                     "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
         process = subprocess.Popen([PROGRAM, *arguments], **settings)

@@ -12,7 +12,7 @@ import subprocess
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-from program import PROGRAM, SOURCE, ProgramTest
+from program import PROGRAM, SOURCE, ProgramTest, program_environment
 
 try:
     import yaml
@@ -50,9 +50,9 @@ class WorkflowTest(ProgramTest):
         with open(os.path.join(tools, "cmake"), "w", encoding="utf-8") as file:
             file.write(CMAKE)
         os.chmod(file.name, stat.S_IRWXU)
-        self.environment = {**os.environ, **self.workflow["env"], "SCENARIOS": SCENARIOS, "PROGRAM": PROGRAM,
-                            "NO_COLOR": "1", "PATH": tools + ":" + os.environ["PATH"],
-                            "REAL_CMAKE": shutil.which("cmake") or ""}
+        self.environment = program_environment({**self.workflow["env"], "SCENARIOS": SCENARIOS, "PROGRAM": PROGRAM,
+                                                "PATH": tools + ":" + os.environ["PATH"],
+                                                "REAL_CMAKE": shutil.which("cmake") or ""})
 
     def is_due(self, step, has_failed, is_cached):
         condition = step.get("if", "success()")
