@@ -43,6 +43,10 @@ void report_changes_fill(const struct lab_result *result, struct report_arena *a
         return;
     }
     const size_t count = study_all(result, arena, changes, strategies);
+    if (count == 0) {
+        chart->absent = "no agent was seen while a key's bucket changed";
+        return;
+    }
     share_range(changes, count);
     for (size_t i = 0; i < count; i++) {
         struct report_panel *panel = &chart->panels[i];
@@ -164,7 +168,7 @@ static void add_span(struct report_lane *lane, double from, double to, enum repo
     if (lane->span_count > 0 && lane->spans[lane->span_count - 1].ink == ink) {
         lane->spans[lane->span_count - 1].to = to;
     } else {
-        lane->spans[lane->span_count++] = (struct report_span){from, to, ink};
+        lane->spans[lane->span_count++] = (struct report_span){.from = from, .to = to, .ink = ink};
     }
 }
 

@@ -14,27 +14,30 @@ static const char *source_of_numbers(struct report_arena *arena, const struct la
 static const char *settings_of_kind(struct report_arena *arena, const struct bk_strategy *strategy);
 static const char *source_of(struct report_arena *arena, const char *source);
 
+typedef void fill_chart(const struct lab_result *result, struct report_arena *arena,
+                        struct report_chart *chart);
+
+static fill_chart *const fills[REPORT_KIND_COUNT] = {
+    [REPORT_PARTITIONS_ROWS] = report_rows_fill,
+    [REPORT_PARTITIONS_BYTES] = report_bytes_fill,
+    [REPORT_COSTS] = report_costs_fill,
+    [REPORT_BUCKET_CHANGES] = report_changes_fill,
+};
+
 bool report_chart_make(const struct lab_result *result, enum report_kind kind, struct report_arena *arena,
                        struct report_chart **out, struct sim_error *error)
 {
     *out = NULL;
     struct report_chart *chart = report_take(arena, 1, sizeof *chart);
     if (chart != NULL) {
-        if (kind == REPORT_COSTS) {
-            report_costs_fill(result, arena, chart);
-        } else if (kind == REPORT_BUCKET_CHANGES) {
-            report_changes_fill(result, arena, chart);
-        } else {
-            report_sizes_fill(result, kind == REPORT_PARTITIONS_BYTES, arena, chart);
-        }
+        fills[kind](result, arena, chart);
         fill_heading(result, arena, chart);
     }
     if (arena->out_of_memory) {
         return sim_fail_memory(error);
     }
-    if (chart->panel_count + chart->column_count > 0) {
-        *out = chart;
-    }
+    assert(chart->absent != NULL || chart->panel_count + chart->column_count + chart->line_count > 0);
+    *out = chart;
     return true;
 }
 

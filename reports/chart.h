@@ -5,7 +5,8 @@
  * column a figure), panels of lanes over time (a lane an agent), lines over a common x axis, spots with the
  * front of the best among them, and a grid of coloured tiles. Values are
  * in units of the axis; on a log axis `at`, `from`, `to`, `x`, and of lines and spots `y`, `low` and `high`,
- * are decimal logarithms, minus infinity for 0. All memory belongs to the arena; texts are never NULL. */
+ * are decimal logarithms, minus infinity for 0. A hint is what a page says of a mark that one points at, with
+ * its value in full; NULL for none. All memory belongs to the arena; texts but hints are never NULL. */
 #ifndef REPORTS_CHART_H
 #define REPORTS_CHART_H
 
@@ -76,6 +77,7 @@ struct report_bar {
     double from, to; /* along x */
     double low, high;
     enum report_ink ink;
+    const char *hint;
 };
 
 struct report_point {
@@ -90,6 +92,7 @@ struct report_figure {
 struct report_span {
     double from, to;
     enum report_ink ink;
+    const char *hint;
 };
 
 struct report_lane {
@@ -101,6 +104,7 @@ struct report_lane {
 /* A place on a line; low = high = y without a range. */
 struct report_sample {
     double x, y, low, high;
+    const char *hint;
 };
 
 struct report_line {
@@ -115,12 +119,14 @@ struct report_spot {
     const char *label;
     double x, y, low, high;
     bool is_on_front, is_chosen;
+    const char *hint;
 };
 
 struct report_tile {
     bool is_tried, holds, is_chosen;
     double shade;     /* 0 to 1 along the colours */
     const char *text; /* its value */
+    const char *hint;
 };
 
 /* Names of columns from the left, of rows from the bottom; tiles row by row. */
@@ -176,6 +182,7 @@ struct report_cell {
     bool has_mark; /* a second value on the same scale, drawn as a stroke */
     double mark;
     const char *text;
+    const char *hint;
 };
 
 struct report_column {
@@ -209,6 +216,7 @@ struct report_chart {
     enum report_form form;
     const char *name; /* of the file: "partitions-rows" */
     const char *title, *subtitle, *foot;
+    const char *absent; /* "the scenario has no reads": why there is nothing to show; NULL when there is */
     int64_t start_ns;
     struct report_legend legend[REPORT_LEGEND_MAX];
     size_t legend_count;
@@ -231,6 +239,7 @@ struct report_chart {
     struct report_grid grid; /* REPORT_FORM_HEATMAP */
 };
 
+/* In the order of a page. */
 enum report_kind {
     REPORT_PARTITIONS_ROWS,
     REPORT_PARTITIONS_BYTES,
@@ -239,11 +248,13 @@ enum report_kind {
     REPORT_KIND_COUNT
 };
 
-/* Makes one chart of a result. *out is NULL, and that is no failure, when the chart has nothing to show. */
+/* Makes one chart of a result. One that has nothing to show says in `absent` why. */
 bool report_chart_make(const struct lab_result *result, enum report_kind kind, struct report_arena *arena,
                        struct report_chart **out, struct sim_error *error);
-/* The three that report_chart_make() chooses from; failures stay in the arena. */
-void report_sizes_fill(const struct lab_result *result, bool is_bytes, struct report_arena *arena,
+/* The ones that report_chart_make() chooses from; failures stay in the arena. */
+void report_rows_fill(const struct lab_result *result, struct report_arena *arena,
+                      struct report_chart *chart);
+void report_bytes_fill(const struct lab_result *result, struct report_arena *arena,
                        struct report_chart *chart);
 void report_costs_fill(const struct lab_result *result, struct report_arena *arena,
                        struct report_chart *chart);

@@ -20,6 +20,10 @@ static void dump_grid(const struct report_grid *grid, FILE *out);
 
 void report_chart_dump(const struct report_chart *chart, FILE *out)
 {
+    if (chart->absent != NULL) {
+        fprintf(out, "absent %s\n", chart->absent);
+        return;
+    }
     fprintf(out, "chart %s\ntitle %s\nsubtitle %s\nfoot %s\nstart %" PRId64 "\n", chart->name, chart->title,
             chart->subtitle, chart->foot, chart->start_ns);
     for (size_t i = 0; i < chart->legend_count; i++) {

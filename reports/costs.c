@@ -46,6 +46,9 @@ void report_costs_fill(const struct lab_result *result, struct report_arena *are
                               report_exact(arena, result->limits.tiny_rows, REPORT_ROWS)),
                   "partitions.tiny", "partitions.closed");
     }
+    if (chart->column_count == 0) {
+        chart->absent = "nothing was run, so nothing was paid";
+    }
 }
 
 static struct report_column *add_column(struct report_chart *chart, struct report_arena *arena)

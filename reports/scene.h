@@ -36,6 +36,7 @@ struct report_mark {
     double shade;            /* a tile */
     struct report_type type; /* of a text */
     bool is_upright;         /* a text that reads from bottom to top; its box is as it stands */
+    const char *hint;        /* what a page says of it; NULL for nothing */
 };
 
 struct report_scene {

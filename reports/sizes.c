@@ -10,6 +10,8 @@ struct domain {
     uint64_t shown;       /* the largest size that the axis must reach */
 };
 
+static void fill(const struct lab_result *result, bool is_bytes, struct report_arena *arena,
+                 struct report_chart *chart);
 static struct domain find_domain(const struct lab_result *result, bool is_bytes);
 static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes,
                        const struct report_bins *bins, struct report_arena *arena,
@@ -26,14 +28,26 @@ static void fill_figures(const struct lab_strategy_result *strategy, bool is_byt
 static void fill_legend(const struct lab_result *result, const struct domain *domain, bool is_bytes,
                         struct report_arena *arena, struct report_chart *chart);
 
-void report_sizes_fill(const struct lab_result *result, bool is_bytes, struct report_arena *arena,
+void report_rows_fill(const struct lab_result *result, struct report_arena *arena, struct report_chart *chart)
+{
+    fill(result, false, arena, chart);
+}
+
+void report_bytes_fill(const struct lab_result *result, struct report_arena *arena,
                        struct report_chart *chart)
+{
+    fill(result, true, arena, chart);
+}
+
+static void fill(const struct lab_result *result, bool is_bytes, struct report_arena *arena,
+                 struct report_chart *chart)
 {
     chart->form = REPORT_FORM_STACK;
     chart->name = is_bytes ? "partitions-bytes" : "partitions-rows";
     chart->title = is_bytes ? "Bytes per partition" : "Rows per partition";
     struct domain domain = find_domain(result, is_bytes);
     if (domain.most == 0) {
+        chart->absent = "no partition holds a row, or its size is not known in this unit";
         return;
     }
     struct report_bins bins;

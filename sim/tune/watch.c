@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/choice.h"
 #include "tune/contest.h"
 
 static double figure(const struct lab_metrics *metrics, const char *name);
@@ -70,9 +71,7 @@ bool tune_see(const struct lab_strategy_result *result, double risk, struct tune
     figures[TUNE_P99_BYTES] = figure(metrics, "partitions.all.bytes.p99");
     figures[TUNE_OVER] = share((double)out->over, (double)out->partitions);
     figures[TUNE_TINY] = share((double)out->tiny, (double)out->closed);
-    double asked = figures[TUNE_PER_READ] * figure(metrics, "reads.count");
-    double asked_per_1000 = share(1000 * asked, figure(metrics, "writes.rows"));
-    figures[TUNE_COST] = figures[TUNE_OPS] + (isnan(asked_per_1000) ? 0 : asked_per_1000);
+    figures[TUNE_COST] = lab_cost_of(result);
     return (see_sizes(&result->closed_rows, &result->open_rows, risk, &out->rows_at_risk, &out->rows_most) &&
             see_sizes(&result->closed_bytes, &result->open_bytes, risk, &out->bytes_at_risk,
                       &out->bytes_most)) ||

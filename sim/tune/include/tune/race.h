@@ -31,6 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lab/choice.h"
 #include "lab/crew.h"
 #include "lab/scenario.h"
 #include "lab/tune.h"
@@ -142,7 +143,7 @@ bool tune_is_better(const struct tune_entrant *one, const struct tune_entrant *o
 void tune_race_finish(struct tune_race *race);
 /* The order of the table: by cost, then spread, then p99. What is recommended may cost TUNE_AS_CHEAP of the
  * least: among these it has the least spread, then p99. */
-#define TUNE_AS_CHEAP 1.01
+#define TUNE_AS_CHEAP LAB_AS_CHEAP
 bool tune_is_cheaper(const struct tune_entrant *one, const struct tune_entrant *other);
 
 #endif

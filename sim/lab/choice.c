@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lab/choice.h"
+
+#include <math.h>
+#include <stdint.h>
+
+static double figure(const struct lab_strategy_result *strategy, const char *name, double missing);
+static bool is_endless(const struct lab_strategy_result *strategy);
+static bool is_less(double one, double other);
+
+double lab_cost_of(const struct lab_strategy_result *strategy)
+{
+    const double rows = figure(strategy, "writes.rows", 0);
+    const double asked =
+        figure(strategy, "reads.count", 0) * figure(strategy, "reads.partitions_per_read.mean", 0);
+    return rows > 0 ? figure(strategy, "writes.extra_ops_per_1000_rows", 0) + 1000 * asked / rows
+                    : (double)NAN;
+}
+
+struct lab_standing lab_standing_of(const struct lab_result *result,
+                                    const struct lab_strategy_result *strategy)
+{
+    const double nothing = (double)NAN;
+    const double total = figure(strategy, "partitions.total", 0);
+    const double mean = figure(strategy, "partitions.closed.rows.mean", 0);
+    struct lab_standing standing = {.over = nothing, .cost = lab_cost_of(strategy), .spread = nothing};
+    if (strategy->observed != WL_OBSERVED_AUTO)
+        standing.bars |= LAB_BAR_OBSERVED;
+    else if (is_endless(strategy))
+        standing.bars |= LAB_BAR_ENDLESS;
+    if (figure(strategy, "partitions.over_limit_rows", 0) > 0)
+        standing.bars |= LAB_BAR_ROWS;
+    if (figure(strategy, "partitions.over_limit_bytes", 0) > 0)
+        standing.bars |= LAB_BAR_BYTES;
+    if (figure(strategy, "oracle.findable.violations", 0) + figure(strategy, "oracle.newest.violations", 0) >
+        0)
+        standing.bars |= LAB_BAR_HIDDEN;
+    if ((result->limits.partition_rows != 0 || result->limits.partition_bytes != 0) && total > 0)
+        standing.over = figure(strategy, "partitions.over_limit", 0) / total;
+    if (mean > 0)
+        standing.spread = figure(strategy, "partitions.closed.rows.stddev", 0) / mean;
+    return standing;
+}
+
+size_t lab_choose(const struct lab_result *result, struct lab_standing *standings)
+{
+    size_t cheapest = SIZE_MAX;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        standings[i] = lab_standing_of(result, &result->strategies[i]);
+        if (standings[i].bars == 0 && !isnan(standings[i].cost) &&
+            (cheapest == SIZE_MAX || standings[i].cost < standings[cheapest].cost))
+            cheapest = i;
+    }
+    if (cheapest == SIZE_MAX || (result->limits.partition_rows == 0 && result->limits.partition_bytes == 0))
+        return SIZE_MAX;
+    size_t chosen = SIZE_MAX;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        bool is_as_cheap =
+            standings[i].bars == 0 && standings[i].cost <= standings[cheapest].cost * LAB_AS_CHEAP;
+        if (is_as_cheap && (chosen == SIZE_MAX || is_less(standings[i].spread, standings[chosen].spread)))
+            chosen = i;
+    }
+    return chosen;
+}
+
+static double figure(const struct lab_strategy_result *strategy, const char *name, double missing)
+{
+    const struct lab_metric *metric = lab_metrics_find(&strategy->metrics, name);
+    return metric == NULL ? missing : metric->value;
+}
+
+/* Where rows expire, what is left of a partition stops growing. */
+static bool is_endless(const struct lab_strategy_result *strategy)
+{
+    return !strategy->is_idgen &&
+           (strategy->strategy.kind == BK_NONE || strategy->strategy.kind == BK_HASH) &&
+           figure(strategy, "rows.expired", 0) == 0;
+}
+
+/* What is missing is more than anything. */
+static bool is_less(double one, double other)
+{
+    return !isnan(one) && (isnan(other) || one < other);
+}

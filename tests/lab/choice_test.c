@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: the strategy that a run speaks for is the cheapest that nothing stands against. Method: results made
+ * by hand, a thing that stands against a strategy at a time, and ties in each figure that decides. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lab/choice.h"
+
+enum { STRATEGIES = 3 };
+
+struct fixture {
+    struct lab_strategy_result strategies[STRATEGIES];
+    struct lab_result result;
+    struct lab_standing standings[STRATEGIES];
+};
+
+static void set(struct fixture *fixture, size_t index, const char *name, double value)
+{
+    assert_true(lab_metrics_add(&fixture->strategies[index].metrics, name, value));
+}
+
+/* All alike, within limits: 1000 rows, 10 operations, sizes of 100 +- 20 rows. */
+static void begin(struct fixture *fixture)
+{
+    memset(fixture, 0, sizeof *fixture);
+    fixture->result = (struct lab_result){.strategies = fixture->strategies,
+                                          .strategy_count = STRATEGIES,
+                                          .limits = {.partition_rows = 500, .partition_bytes = 0}};
+    for (size_t i = 0; i < STRATEGIES; i++) {
+        assert_int_equal(bk_strategy_count(100, &fixture->strategies[i].strategy), BK_OK);
+        set(fixture, i, "writes.rows", 1000);
+        set(fixture, i, "partitions.total", 10);
+        set(fixture, i, "partitions.closed.rows.mean", 100);
+    }
+}
+
+static size_t choose(struct fixture *fixture)
+{
+    return lab_choose(&fixture->result, fixture->standings);
+}
+
+static void end(struct fixture *fixture)
+{
+    for (size_t i = 0; i < STRATEGIES; i++)
+        free(fixture->strategies[i].metrics.items);
+}
+
+static void test_cheapest_is_chosen_and_reads_count_as_cost(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    begin(&fixture);
+    set(&fixture, 0, "writes.extra_ops_per_1000_rows", 5);
+    set(&fixture, 0, "reads.count", 41);
+    set(&fixture, 0, "reads.partitions_per_read.mean", 2.5);
+    set(&fixture, 1, "writes.extra_ops_per_1000_rows", 104);
+    set(&fixture, 2, "writes.extra_ops_per_1000_rows", 200);
+    assert_int_equal(choose(&fixture), 1);
+    assert_true(fixture.standings[0].cost == 107.5 && fixture.standings[1].cost == 104);
+    end(&fixture);
+}
+
+static void test_whatever_stands_against_one_passes_it_over(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *metric;
+        unsigned bar;
+    } cases[] = {{"partitions.over_limit_rows", LAB_BAR_ROWS},
+                 {"partitions.over_limit_bytes", LAB_BAR_BYTES},
+                 {"oracle.findable.violations", LAB_BAR_HIDDEN},
+                 {"oracle.newest.violations", LAB_BAR_HIDDEN}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture fixture;
+        begin(&fixture);
+        set(&fixture, 1, "writes.extra_ops_per_1000_rows", 10);
+        set(&fixture, 2, "writes.extra_ops_per_1000_rows", 20);
+        assert_int_equal(choose(&fixture), 0);
+        set(&fixture, 0, cases[i].metric, 1);
+        assert_int_equal(choose(&fixture), 1);
+        assert_int_equal(fixture.standings[0].bars, cases[i].bar);
+        end(&fixture);
+    }
+}
+
+static void test_what_never_ends_or_was_never_run_is_no_choice(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    begin(&fixture);
+    assert_int_equal(bk_strategy_hash(8, &fixture.strategies[0].strategy), BK_OK);
+    fixture.strategies[1].observed = WL_OBSERVED_PARTITIONS;
+    assert_int_equal(choose(&fixture), 2);
+    assert_int_equal(fixture.standings[0].bars, LAB_BAR_ENDLESS);
+    assert_int_equal(fixture.standings[1].bars, LAB_BAR_OBSERVED);
+    set(&fixture, 0, "rows.expired", 900);
+    assert_int_equal(choose(&fixture), 0);
+    end(&fixture);
+}
+
+static void test_of_equal_costs_the_narrower_sizes_decide(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    begin(&fixture);
+    const double costs[STRATEGIES] = {100, 100.9, 101.1}, spreads[STRATEGIES] = {20, 10, 5};
+    for (size_t i = 0; i < STRATEGIES; i++) {
+        set(&fixture, i, "writes.extra_ops_per_1000_rows", costs[i]);
+        set(&fixture, i, "partitions.closed.rows.stddev", spreads[i]);
+    }
+    assert_int_equal(choose(&fixture), 1);
+    assert_true(fixture.standings[1].spread == 0.1);
+    end(&fixture);
+}
+
+static void test_nothing_is_chosen_where_nothing_was_asked_or_nothing_is_left(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    begin(&fixture);
+    fixture.result.limits.partition_rows = 0;
+    assert_true(choose(&fixture) == SIZE_MAX && isnan(fixture.standings[0].over));
+    fixture.result.limits.partition_bytes = 1000;
+    assert_int_equal(choose(&fixture), 0);
+    for (size_t i = 0; i < STRATEGIES; i++) {
+        set(&fixture, i, "partitions.over_limit", 4);
+        set(&fixture, i, "partitions.over_limit_bytes", 4);
+    }
+    assert_true(choose(&fixture) == SIZE_MAX && fixture.standings[2].over == 0.4);
+    end(&fixture);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cheapest_is_chosen_and_reads_count_as_cost),
+        cmocka_unit_test(test_whatever_stands_against_one_passes_it_over),
+        cmocka_unit_test(test_what_never_ends_or_was_never_run_is_no_choice),
+        cmocka_unit_test(test_of_equal_costs_the_narrower_sizes_decide),
+        cmocka_unit_test(test_nothing_is_chosen_where_nothing_was_asked_or_nothing_is_left),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
