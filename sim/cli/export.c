@@ -10,7 +10,7 @@
 #include "cli.h"
 #include "kernel/text.h"
 #include "store/store.h"
-#include "whole_file.h"
+#include "text_file.h"
 
 static const struct cli_option options[] = {
     {"label", "L", "of this strategy alone (default: of all)"},
@@ -77,7 +77,7 @@ static int export(const struct cli_args *args, struct sim_error *error)
         is_fine = (stream != NULL && fclose(stream) == 0 && is_fine) || sim_fail_memory(error);
     }
     if (is_fine && path != NULL)
-        is_fine = cli_write_whole(path, text, size, error);
+        is_fine = cli_text_file_write(path, text, size, error);
     else if (is_fine)
         fwrite(text, 1, size, stdout); /* main() looks whether it went out */
     free(text);

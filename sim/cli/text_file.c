@@ -97,6 +97,9 @@ static bool write_to(int file, const char *text, size_t size)
 
 static bool fail_with(int code, const char *path, struct sim_error *error)
 {
-    return sim_fail(error, SIM_ERROR_ENVIRONMENT,
-                    "%s: %s; name another file, or make room and rights for this one", path, strerror(code));
+    return sim_fail(error, code == EISDIR ? SIM_ERROR_INPUT : SIM_ERROR_ENVIRONMENT, "%s: %s; %s", path,
+                    strerror(code),
+                    code == EISDIR   ? "name a file in it"
+                    : code == ENOENT ? "make the folder first, or name another file"
+                                     : "make room and rights for it, or name another file");
 }

@@ -12,7 +12,8 @@
  * (`count` of them, NULLs among them). SIM_ERROR_INPUT or SIM_ERROR_ENVIRONMENT. */
 bool cli_text_file_check(const char *name, const char *path, const char *const *others, size_t count,
                          struct sim_error *error);
-/* Written beside, flushed, renamed; a pipe or a device is written to. SIM_ERROR_ENVIRONMENT. */
+/* Written beside, flushed, renamed; a pipe or a device is written to. SIM_ERROR_INPUT for a folder, else
+ * SIM_ERROR_ENVIRONMENT. */
 bool cli_text_file_write(const char *path, const char *text, size_t size, struct sim_error *error);
 
 #endif

@@ -87,7 +87,7 @@ class ExportTest(ProgramTest):
         with open(os.path.join(self.folder, "s.csv"), newline="", encoding="utf-8") as file:
             self.assertTrue(file.read().startswith("label,metric,value\r\n"))
         before = self.files()
-        self.assertIn("none/s.csv: No such file", self.bad(2, "export", "last", "--out", "none/s.csv"))
+        self.assertIn("none/s.csv: No such file", self.bad(3, "export", "last", "--out", "none/s.csv"))
         os.mkdir(os.path.join(self.folder, "d"))
         self.assertIn("d: Is a directory; name a file in it", self.bad(2, "export", "last", "--out", "d"))
         os.rmdir(os.path.join(self.folder, "d"))
