@@ -64,6 +64,21 @@ const char *report_exact(struct report_arena *arena, uint64_t value, enum report
     return with_unit(arena, digits, 0, unit);
 }
 
+const char *report_grouped(struct report_arena *arena, uint64_t value)
+{
+    char plain[24], digits[32];
+    int length = snprintf(plain, sizeof plain, "%" PRIu64, value);
+    size_t used = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0) {
+            digits[used++] = ',';
+        }
+        digits[used++] = plain[i];
+    }
+    digits[used] = 0;
+    return report_text(arena, "%s", digits);
+}
+
 const char *report_percent(struct report_arena *arena, double share)
 {
     char digits[32];

@@ -15,6 +15,8 @@ const char *report_number(struct report_arena *arena, double value);
 const char *report_size(struct report_arena *arena, double value, enum report_unit unit);
 /* Exact: the short form where it says all ("100K", "100 MB"), otherwise every digit in groups of three. */
 const char *report_exact(struct report_arena *arena, uint64_t value, enum report_unit unit);
+/* Every digit, with commas: "46,422,562". */
+const char *report_grouped(struct report_arena *arena, uint64_t value);
 /* "1.2%", from a share of 1. */
 const char *report_percent(struct report_arena *arena, double share);
 /* "10 d", "90 min", "250 ms": in the largest unit that needs no fraction. */

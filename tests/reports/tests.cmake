@@ -13,6 +13,7 @@ add_executable(report_gallery EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/gallery
 target_link_libraries(report_gallery PRIVATE bucketlab_flags report_fixture)
 
 bucketlab_test(reports/model_test LINK report_fixture)
+bucketlab_test(reports/answer_test LINK report_fixture)
 bucketlab_test(reports/changes_test LINK report_fixture)
 bucketlab_test(reports/layout_test LINK report_fixture)
 bucketlab_test(reports/curves_test LINK report_fixture)

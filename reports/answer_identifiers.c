@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdint.h>
+
+#include "answer.h"
+#include "chart.h"
+#include "format.h"
+
+enum { NAMED_MAX = 3 };
+
+static const char *tell_fastest(const struct lab_result *result, struct report_arena *arena);
+static const char *tell_waits(const struct lab_result *result, struct report_arena *arena);
+static double figure(const struct lab_strategy_result *strategy, const char *name);
+
+void report_answer_identifiers(const struct lab_result *result, struct report_arena *arena,
+                               struct report_answer *out)
+{
+    out->verdict = tell_fastest(result, arena);
+    out->beware = tell_waits(result, arena);
+}
+
+/* Of those that gave none twice. */
+static const char *tell_fastest(const struct lab_result *result, struct report_arena *arena)
+{
+    const struct lab_strategy_result *fastest = NULL, *wrong = NULL;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct lab_strategy_result *strategy = &result->strategies[i];
+        double rate = figure(strategy, "ids.per_second");
+        if (figure(strategy, "oracle.unique.violations") > 0) {
+            wrong = wrong == NULL ? strategy : wrong;
+        } else if (rate > 0 && (fastest == NULL || rate > figure(fastest, "ids.per_second"))) {
+            fastest = strategy;
+        }
+    }
+    if (fastest != NULL) {
+        return report_text(arena, "%s hands out most, %s identifiers a second, and gave none of them twice.",
+                           report_clean(arena, fastest->label),
+                           report_number(arena, figure(fastest, "ids.per_second")));
+    }
+    if (wrong == NULL) {
+        return "No identifier was handed out.";
+    }
+    return report_text(arena, "None can be chosen: %s gave %s identifiers twice.",
+                       report_clean(arena, wrong->label),
+                       report_grouped(arena, (uint64_t)figure(wrong, "oracle.unique.violations")));
+}
+
+static const char *tell_waits(const struct lab_result *result, struct report_arena *arena)
+{
+    const char *text = "";
+    for (size_t i = 0; i < result->strategy_count && i < NAMED_MAX; i++) {
+        const struct lab_strategy_result *strategy = &result->strategies[i];
+        text = report_text(arena, "%s%s%s lost %s identifiers and had 99%% of its locks within %s", text,
+                           i == 0 ? "" : "; ", report_clean(arena, strategy->label),
+                           report_grouped(arena, (uint64_t)figure(strategy, "ids.lost")),
+                           report_time(arena, 1e6 * figure(strategy, "latency.lock.p99")));
+    }
+    if (result->strategy_count > NAMED_MAX) {
+        text =
+            report_text(arena, "%s; %zu more stand in the table", text, result->strategy_count - NAMED_MAX);
+    }
+    return report_text(arena, "%s.", text);
+}
+
+/* 0 for what the run does not have. */
+static double figure(const struct lab_strategy_result *strategy, const char *name)
+{
+    double value;
+    report_metric(strategy, name, &value);
+    return value;
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: the three sentences say what the run found, by number, and nothing that it did not. Method: results
+ * made by hand, whose figures stand in the expected sentences; every special case says three things, each on
+ * one line; every allocation made to fail in turn. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "answer.h"
+#include "fixture.h"
+#include "format.h"
+#include "kernel/time.h"
+
+struct told {
+    struct report_arena arena;
+    struct report_answer answer;
+};
+
+static void tell(const struct lab_result *result, struct told *told)
+{
+    report_arena_init(&told->arena);
+    report_answer(result, &told->arena, &told->answer);
+    assert_false(told->arena.out_of_memory);
+}
+
+static void set(struct lab_strategy_result *strategy, const char *name, double value)
+{
+    for (size_t i = 0; i < strategy->metrics.count; i++) {
+        if (strcmp(strategy->metrics.items[i].name, name) == 0) {
+            strategy->metrics.items[i].value = value;
+            return;
+        }
+    }
+    assert_true(lab_metrics_add(&strategy->metrics, name, value));
+}
+
+static struct lab_strategy_result *add_count(struct lab_result *result, const char *label, uint64_t rows,
+                                             double extra_ops)
+{
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_count(rows, &strategy), BK_OK);
+    struct lab_strategy_result *added = fixture_add(result, label, &strategy);
+    fixture_put(added, false, rows, 1000);
+    fixture_metrics(result, added, extra_ops, 0, 0);
+    set(added, "partitions.total", 1000);
+    set(added, "partitions.closed.rows.mean", (double)rows);
+    set(added, "partitions.closed.rows.stddev", 0);
+    set(added, "writes.rows", 1000 * (double)rows);
+    added->source = BK_SOURCE_COUNTER;
+    return added;
+}
+
+static void test_cheapest_is_recommended_by_its_cost_and_the_next_is_named(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("chat", "made");
+    result->rows = 46422562;
+    result->keys = 10000;
+    add_count(result, "small", 500, 30);
+    add_count(result, "large", 2000, 10);
+    struct told told;
+    tell(result, &told);
+    assert_int_equal(told.answer.chosen, 1);
+    assert_non_null(strstr(told.answer.asked,
+                           "chat tries two strategies on the same 46,422,562 rows of 10,000 "
+                           "keys, over "));
+    assert_non_null(strstr(told.answer.asked, "; a partition may grow to 100,000 rows or 100\u202FMB."));
+    assert_string_equal(
+        told.answer.verdict,
+        "Choose large (2K rows, numbers of a counter column): at 10 extra operations per 1000 "
+        "rows it is the cheaper of the two that hold; none of its 1,000 partitions passes a "
+        "limit.");
+    assert_string_equal(told.answer.beware, "small, the next that holds, costs 3 times as much.");
+    report_arena_free(&told.arena);
+    lab_result_destroy(result);
+}
+
+static void test_as_cheap_and_more_even_is_said_to_be_so(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("chat", "made");
+    set(add_count(result, "wild", 500, 10), "partitions.closed.rows.stddev", 200);
+    set(add_count(result, "tame", 500, 10.05), "partitions.closed.rows.stddev", 60);
+    struct told told;
+    tell(result, &told);
+    assert_int_equal(told.answer.chosen, 1);
+    assert_non_null(strstr(told.answer.verdict, "it is as cheap as any that holds, and its closed partitions "
+                                                "are more even, spread by 12% of their mean; "));
+    assert_string_equal(told.answer.beware, "wild, the next that holds, costs as much.");
+    report_arena_free(&told.arena);
+    lab_result_destroy(result);
+}
+
+static void test_passed_limits_are_named_with_their_shares(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("chat", "made");
+    result->limits.partition_bytes = 0;
+    const double over[] = {120, 4};
+    for (size_t i = 0; i < 2; i++) {
+        struct lab_strategy_result *added = add_count(result, i == 0 ? "far" : "near", 150000, 10);
+        set(added, "partitions.over_limit", over[i]);
+        set(added, "partitions.over_limit_rows", over[i]);
+        set(added, "partitions.over_limit_bytes", 0);
+        set(added, "partitions.all.rows.max", 250000 - 100000 * (double)i);
+    }
+    struct told told;
+    tell(result, &told);
+    assert_int_equal(told.answer.chosen, SIZE_MAX);
+    assert_string_equal(told.answer.verdict, "None of the two can be chosen: far (12% of its partitions) and "
+                                             "near (0.4%) pass a limit.");
+    assert_string_equal(told.answer.beware,
+                        "Nearest is near: its largest partition has 150,000 rows, 150% of the limit.");
+    assert_string_equal(
+        report_answer_against(result, &result->strategies[1], &told.answer.standings[1], &told.arena),
+        "4 of 1,000 partitions (0.4%) above 100,000 rows");
+    report_arena_free(&told.arena);
+    lab_result_destroy(result);
+}
+
+static void test_hidden_and_endless_are_warned_of_and_a_long_list_is_counted(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("chat", "made");
+    static const char *const labels[] = {"a", "b", "c", "d", "e", "f"};
+    add_count(result, "good", 500, 10)->source = BK_SOURCE_EXTERNAL;
+    for (size_t i = 0; i < 6; i++) {
+        set(add_count(result, labels[i], 500, 1), "oracle.findable.violations", 3);
+    }
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_hash(16, &strategy), BK_OK);
+    struct lab_strategy_result *hash = fixture_add(result, NULL, &strategy);
+    fixture_put(hash, true, 300, 10);
+    fixture_metrics(result, hash, 0, 0, 0);
+    struct told told;
+    tell(result, &told);
+    assert_int_equal(told.answer.chosen, 0);
+    assert_non_null(strstr(told.answer.verdict, "it alone of the eight holds; "));
+    assert_string_equal(told.answer.beware,
+                        "a, b, c and 3 others hid rows from readers; hash never ends a partition; good "
+                        "relies on a number that every row brings along.");
+    report_arena_free(&told.arena);
+    lab_result_destroy(result);
+}
+
+static void test_without_limits_none_is_chosen(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("chat", "made");
+    memset(&result->limits, 0, sizeof result->limits);
+    add_count(result, "small", 500, 30);
+    set(add_count(result, "large", 2000, 10), "partitions.closed.rows.stddev", 1);
+    struct told told;
+    tell(result, &told);
+    assert_int_equal(told.answer.chosen, SIZE_MAX);
+    assert_non_null(strstr(told.answer.asked, "; no limit is set for a partition."));
+    assert_string_equal(told.answer.verdict,
+                        "Without a limit none is chosen; large (2K rows, numbers of a counter column) costs "
+                        "least, 10 extra operations per 1000 rows, and the closed partitions of small are "
+                        "most even, spread by 0% of their mean.");
+    assert_string_equal(told.answer.beware,
+                        "The largest partition of small has 500 rows, fewer than that of any other; set "
+                        "limits (partition_rows, partition_bytes) to have one chosen.");
+    report_arena_free(&told.arena);
+    lab_result_destroy(result);
+}
+
+static void test_identifiers_are_judged_by_rate_and_uniqueness(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("ids", "made");
+    memset(&result->limits, 0, sizeof result->limits);
+    const double rates[] = {9000, 500};
+    for (size_t i = 0; i < 2; i++) {
+        struct bk_strategy strategy;
+        assert_int_equal(bk_strategy_none(&strategy), BK_OK);
+        struct lab_strategy_result *added = fixture_add(result, i == 0 ? "quick" : "sound", &strategy);
+        added->is_idgen = true;
+        set(added, "ids.per_second", rates[i]);
+        set(added, "ids.lost", 20);
+        set(added, "latency.lock.p99", 25);
+        set(added, "oracle.unique.violations", i == 0 ? 7 : 0);
+    }
+    struct told told;
+    tell(result, &told);
+    assert_non_null(strstr(told.answer.asked, "ids tries two ways of handing out identifiers for "));
+    assert_string_equal(told.answer.verdict,
+                        "sound hands out most, 500 identifiers a second, and gave none of them twice.");
+    assert_string_equal(told.answer.beware,
+                        "quick lost 20 identifiers and had 99% of its locks within 25 ms; sound lost 20 "
+                        "identifiers and had 99% of its locks within 25 ms.");
+    report_arena_free(&told.arena);
+    set(&result->strategies[1], "oracle.unique.violations", 1);
+    tell(result, &told);
+    assert_string_equal(told.answer.verdict, "None can be chosen: quick gave 7 identifiers twice.");
+    report_arena_free(&told.arena);
+    lab_result_destroy(result);
+}
+
+/* Each a sentence on one line; without memory empty, and never half of one. */
+static void test_every_case_says_three_things_or_none(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < FIXTURE_COUNT; i++) {
+        struct lab_result *result = fixture_case(i);
+        bool is_whole = false;
+        for (size_t allowed = 0; !is_whole; allowed++) {
+            struct report_arena arena;
+            struct report_answer answer;
+            report_arena_init(&arena);
+            arena.allowance = allowed;
+            report_answer(result, &arena, &answer);
+            is_whole = !arena.out_of_memory;
+            const char *const texts[] = {answer.asked, answer.verdict, answer.beware};
+            for (size_t j = 0; j < 3; j++) {
+                assert_non_null(texts[j]);
+                size_t length = strlen(texts[j]);
+                assert_true(!is_whole || (length > 10 && texts[j][length - 1] == '.'));
+                assert_null(strchr(texts[j], '\n'));
+            }
+            assert_true(!is_whole || answer.chosen == SIZE_MAX || answer.standings[answer.chosen].bars == 0);
+            report_arena_free(&arena);
+        }
+        lab_result_destroy(result);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cheapest_is_recommended_by_its_cost_and_the_next_is_named),
+        cmocka_unit_test(test_as_cheap_and_more_even_is_said_to_be_so),
+        cmocka_unit_test(test_passed_limits_are_named_with_their_shares),
+        cmocka_unit_test(test_hidden_and_endless_are_warned_of_and_a_long_list_is_counted),
+        cmocka_unit_test(test_without_limits_none_is_chosen),
+        cmocka_unit_test(test_identifiers_are_judged_by_rate_and_uniqueness),
+        cmocka_unit_test(test_every_case_says_three_things_or_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
