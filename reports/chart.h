@@ -243,6 +243,7 @@ struct report_chart {
 enum report_kind {
     REPORT_PARTITIONS_ROWS,
     REPORT_PARTITIONS_BYTES,
+    REPORT_READS,
     REPORT_COSTS,
     REPORT_BUCKET_CHANGES,
     REPORT_KIND_COUNT
@@ -255,6 +256,8 @@ bool report_chart_make(const struct lab_result *result, enum report_kind kind, s
 void report_rows_fill(const struct lab_result *result, struct report_arena *arena,
                       struct report_chart *chart);
 void report_bytes_fill(const struct lab_result *result, struct report_arena *arena,
+                       struct report_chart *chart);
+void report_reads_fill(const struct lab_result *result, struct report_arena *arena,
                        struct report_chart *chart);
 void report_costs_fill(const struct lab_result *result, struct report_arena *arena,
                        struct report_chart *chart);

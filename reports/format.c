@@ -13,6 +13,7 @@
 static const char *const suffixes[] = {"", "K", "M", "G", "T", "P", "E"};
 enum { SUFFIX_COUNT = sizeof suffixes / sizeof suffixes[0] };
 
+static void group(uint64_t value, const char *separator, char *buffer);
 static double scale_down(double value, size_t *suffix);
 static void write_digits(double value, char *buffer, size_t size);
 static const char *with_unit(struct report_arena *arena, const char *digits, size_t suffix,
@@ -50,32 +51,14 @@ const char *report_exact(struct report_arena *arena, uint64_t value, enum report
         snprintf(digits, sizeof digits, "%" PRIu64, whole);
         return with_unit(arena, digits, suffix, unit);
     }
-    char plain[24];
-    int length = snprintf(plain, sizeof plain, "%" PRIu64, value);
-    size_t used = 0;
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0) {
-            memcpy(digits + used, THIN_SPACE, sizeof THIN_SPACE - 1);
-            used += sizeof THIN_SPACE - 1;
-        }
-        digits[used++] = plain[i];
-    }
-    digits[used] = 0;
+    group(value, THIN_SPACE, digits);
     return with_unit(arena, digits, 0, unit);
 }
 
 const char *report_grouped(struct report_arena *arena, uint64_t value)
 {
-    char plain[24], digits[32];
-    int length = snprintf(plain, sizeof plain, "%" PRIu64, value);
-    size_t used = 0;
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0) {
-            digits[used++] = ',';
-        }
-        digits[used++] = plain[i];
-    }
-    digits[used] = 0;
+    char digits[64];
+    group(value, ",", digits);
     return report_text(arena, "%s", digits);
 }
 
@@ -127,6 +110,22 @@ const char *report_time(struct report_arena *arena, double ns)
     char digits[32];
     write_digits(ns / units[i].ns, digits, sizeof digits);
     return report_text(arena, "%s %s", digits, units[i].name);
+}
+
+/* Digits in groups of three; the buffer has room for 20 of them and six separators. */
+static void group(uint64_t value, const char *separator, char *buffer)
+{
+    char plain[24];
+    int length = snprintf(plain, sizeof plain, "%" PRIu64, value);
+    size_t used = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0) {
+            memcpy(buffer + used, separator, strlen(separator));
+            used += strlen(separator);
+        }
+        buffer[used++] = plain[i];
+    }
+    buffer[used] = 0;
 }
 
 /* Rounds to three digits before it picks the suffix, so that 999 600 becomes 1M and not 1000K. */

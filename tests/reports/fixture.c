@@ -161,6 +161,9 @@ void fixture_metrics(const struct lab_result *result, struct lab_strategy_result
     lab_histogram_clear(&all);
     assert(lab_metrics_add(metrics, "writes.extra_ops_per_1000_rows", extra_ops));
     if (reads_mean > 0) {
+        /* A fiftieth of them ask as many as the p99, the others as many as the mean. */
+        lab_histogram_add(&strategy->read_partitions, reads_mean >= 1 ? (uint64_t)reads_mean : 1, 980, 1);
+        lab_histogram_add(&strategy->read_partitions, (uint64_t)reads_p99, 20, 1);
         assert(lab_metrics_add(metrics, "reads.partitions_per_read.mean", reads_mean));
         assert(lab_metrics_add(metrics, "reads.partitions_per_read.p99", reads_p99));
     }

@@ -4,9 +4,11 @@
 
 #include "fixture.h"
 #include "fixture_curves.h"
+#include "fixture_reads.h"
 #include "fixture_tune.h"
 #include "reports/reports.h"
 
+static int write_result(const char *folder, struct lab_result *result);
 static int write_curves(const char *folder);
 static int write_tune(const char *folder);
 
@@ -14,24 +16,38 @@ int main(int argc, char **argv)
 {
     const char *folder = argc > 1 ? argv[1] : "gallery";
     for (size_t i = 0; i < FIXTURE_COUNT; i++) {
-        struct lab_result *result = fixture_case(i);
-        for (int format = 0; format < REPORT_FORMAT_COUNT; format++) {
-            struct report_files files;
-            struct sim_error error;
-            if (!report_write(result, (enum report_format)format, folder, &files, &error)) {
-                fprintf(stderr, "%s\n", error.text);
-                lab_result_destroy(result);
-                return (int)error.class;
-            }
-            for (size_t k = 0; k < files.count; k++) {
-                puts(files.paths[k]);
-            }
-            report_files_free(&files);
+        int code = write_result(folder, fixture_case(i));
+        if (code != 0) {
+            return code;
         }
-        lab_result_destroy(result);
+    }
+    for (size_t i = 0; i < FIXTURE_READS_COUNT; i++) {
+        int code = write_result(folder, fixture_reads_case(i));
+        if (code != 0) {
+            return code;
+        }
     }
     int code = write_curves(folder);
     return code != 0 ? code : write_tune(folder);
+}
+
+/* Takes the result. */
+static int write_result(const char *folder, struct lab_result *result)
+{
+    struct sim_error error = {0};
+    for (int format = 0; format < REPORT_FORMAT_COUNT; format++) {
+        struct report_files files;
+        if (!report_write(result, (enum report_format)format, folder, &files, &error)) {
+            fprintf(stderr, "%s\n", error.text);
+            break;
+        }
+        for (size_t k = 0; k < files.count; k++) {
+            puts(files.paths[k]);
+        }
+        report_files_free(&files);
+    }
+    lab_result_destroy(result);
+    return (int)error.class;
 }
 
 static int write_tune(const char *folder)

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: the chart of reads says how many partitions the reads of a result asked, and why it is left out.
+ * Method: charts of hand-made results as text and by their hints; the bars' sum against the histogram; the
+ * layout's boxes; every allocation made to fail in turn. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "chart.h"
+#include "fixture_reads.h"
+#include "fixture_scene.h"
+
+static struct report_chart *make(const struct lab_result *result, struct report_arena *arena)
+{
+    report_arena_init(arena);
+    struct report_chart *chart;
+    struct sim_error error;
+    assert_true(report_chart_make(result, REPORT_READS, arena, &chart, &error));
+    return chart;
+}
+
+static char *dump(size_t index)
+{
+    struct lab_result *result = fixture_reads_case(index);
+    struct report_arena arena;
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    assert_non_null(file);
+    report_chart_dump(make(result, &arena), file);
+    assert_int_equal(fclose(file), 0);
+    report_arena_free(&arena);
+    lab_result_destroy(result);
+    return text;
+}
+
+static void assert_says(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL) {
+        print_error("no '%s' in:\n%s\n", part, text);
+        fail();
+    }
+}
+
+static void test_reads_of_few_partitions_stand_on_a_linear_axis(void **state)
+{
+    (void)state;
+    char *text = dump(1);
+    assert_string_equal(
+        text, "chart reads\n"
+              "title Partitions that a read asks: reads-with-alarms\n"
+              "subtitle 2 strategies over the same 1.56G rows of 10K keys · made workload · seed 1\n"
+              "foot digest 0123456789abcdef · virtual time 2026-01-01T00:00:00Z to 2026-04-01T00:00:00Z\n"
+              "start 1767225600000000000\n"
+              "x -0.7..12.7 'partitions asked by a read' 0='0' 2='2' 4='4' 6='6' 8='8' 10='10' 12='12'\n"
+              "panel 'hash' '12 buckets' ''\n"
+              "  y 0..636 'reads' 0='0' 200='200' 400='400' 600='600'\n"
+              "  bar closed 0.5800..1.4200 0..600\n"
+              "  bar closed 1.5800..2.4200 0..300\n"
+              "  bar closed 2.5800..3.4200 0..200\n"
+              "  bar closed 3.5800..4.4200 0..150\n"
+              "  bar closed 4.5800..5.4200 0..120\n"
+              "  bar closed 5.5800..6.4200 0..100\n"
+              "  bar closed 6.5800..7.4200 0..85\n"
+              "  bar closed 7.5800..8.4200 0..75\n"
+              "  bar closed 8.5800..9.4200 0..66\n"
+              "  bar closed 9.5800..10.4200 0..60\n"
+              "  bar closed 10.5800..11.4200 0..54\n"
+              "  bar closed 11.5800..12.4200 0..50\n"
+              "  figure 'reads' 1.86K\n"
+              "  figure 'mean' 3.86\n"
+              "  figure 'p99' 12\n"
+              "  figure 'most' 12\n"
+              "  figure 'asked in vain' 10.4%\n"
+              "  figure 'failed' 3 !\n"
+              "  figure 'incomplete' 17 !\n"
+              "  figure 'out of order' 1.41K !\n"
+              "  figure 'cut off at 12' 50 !\n"
+              "panel 'time' 'windows of 1 d' ''\n"
+              "  y 0..1908 'reads' 0='0' 500='500' 1000='1K' 1500='1.5K'\n"
+              "  bar closed -0.4200..0.4200 0..40\n"
+              "  bar closed 1.5800..2.4200 0..1800\n"
+              "  figure 'reads' 1.84K\n"
+              "  figure 'mean' 1.96\n"
+              "  figure 'p99' 2\n"
+              "  figure 'most' 2\n"
+              "  figure 'asked in vain' 0%\n");
+    free(text);
+}
+
+static void test_reads_of_many_partitions_stand_on_a_log_axis(void **state)
+{
+    (void)state;
+    char *text = dump(4);
+    assert_says(text,
+                "x -0.12..2.122 'partitions asked by a read (log scale)' 0='1' 0.301='2' 0.699='5' 1='10' "
+                "1.301='20' 1.699='50' 2='100'\n");
+    assert_says(text, "  bar closed -0.0600..0.0600 0..10\n  bar closed 0.2410..0.3610 0..10\n");
+    free(text);
+    text = dump(2);
+    assert_says(text, " -0.3='0' 0='1' 1='10' ");
+    assert_says(text, "  bar closed -0.3600..-0.2400 0..20\n  bar closed -0.0600..0.0600 0..100\n");
+    assert_says(text,
+                "panel 'without reads' 'time: windows of 1 d' 'no read was answered'\n  y 0..1 'reads'");
+    free(text);
+}
+
+/* Whatever the bins, none is lost; the histogram may hold rounded numbers above the most. */
+static void test_bars_of_each_case_hold_all_reads(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < FIXTURE_READS_COUNT; i++) {
+        struct lab_result *result = fixture_reads_case(i);
+        struct report_arena arena;
+        const struct report_chart *chart = make(result, &arena);
+        for (size_t k = 0; k < chart->panel_count; k++) {
+            const struct report_panel *panel = &chart->panels[k];
+            double sum = 0, last = chart->x.low;
+            for (size_t bar = 0; bar < panel->bar_count; bar++) {
+                sum += panel->bars[bar].high;
+                assert_true(panel->bars[bar].from >= last && panel->bars[bar].to > panel->bars[bar].from);
+                assert_non_null(panel->bars[bar].hint);
+                last = panel->bars[bar].to;
+            }
+            assert_true(last <= chart->x.high);
+            assert_true(sum == (double)result->strategies[k].read_partitions.count);
+        }
+        report_arena_free(&arena);
+        lab_result_destroy(result);
+    }
+}
+
+static void test_hint_of_a_bar_counts_its_reads_exactly(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_reads_case(2);
+    struct report_arena arena;
+    const struct report_chart *chart = make(result, &arena);
+    const struct report_panel *wide = &chart->panels[0];
+    assert_string_equal(wide->bars[0].hint, "0 partitions: 20 of 5,420 reads (0.369%); 0.369% ask no more");
+    assert_string_equal(wide->bars[1].hint, "1 partition: 100 of 5,420 reads (1.85%); 2.21% ask no more");
+    assert_string_equal(
+        wide->bars[wide->bar_count - 1].hint,
+        "891,250,001 to 999,999,999 partitions: 500 of 5,420 reads (9.23%); 100% ask no more");
+    assert_string_equal(chart->panels[1].bars[0].hint,
+                        "252 to 281 partitions: 3,900 of 3,900 reads (100%); 100% ask no more");
+    report_arena_free(&arena);
+    lab_result_destroy(result);
+}
+
+static void test_result_without_reads_says_why(void **state)
+{
+    (void)state;
+    char *text = dump(5);
+    assert_string_equal(text, "absent no read was answered in the time of the run\n");
+    free(text);
+    struct lab_result *result = fixture_result("no-reads", "made");
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_none(&strategy), BK_OK);
+    struct lab_strategy_result *only = fixture_add(result, NULL, &strategy);
+    struct report_arena arena;
+    assert_string_equal(make(result, &arena)->absent, "the scenario has no reads");
+    report_arena_free(&arena);
+    only->observed = WL_OBSERVED_PARTITIONS;
+    assert_string_equal(make(result, &arena)->absent, "nothing was run, so nothing was read");
+    report_arena_free(&arena);
+    lab_result_destroy(result);
+}
+
+static void test_layout_of_each_case_has_no_overlap_and_no_clipping(void **state)
+{
+    struct report_typesetter *typesetter = *state;
+    for (size_t i = 0; i + 1 < FIXTURE_READS_COUNT; i++) {
+        struct lab_result *result = fixture_reads_case(i);
+        struct report_arena arena;
+        struct report_scene scene;
+        assert_true(report_layout(make(result, &arena), typesetter, &arena, &scene, NULL));
+        fixture_check_scene(&scene);
+        report_arena_free(&arena);
+        lab_result_destroy(result);
+    }
+}
+
+static void test_chart_without_memory_fails_and_says_so(void **state)
+{
+    (void)state;
+    for (size_t i = 1; i <= 2; i++) {
+        struct lab_result *result = fixture_reads_case(i);
+        bool ok = false;
+        size_t allowed = 0;
+        for (; !ok; allowed++) {
+            struct report_arena arena;
+            report_arena_init(&arena);
+            arena.allowance = allowed;
+            struct report_chart *chart;
+            struct sim_error error = {0};
+            ok = report_chart_make(result, REPORT_READS, &arena, &chart, &error);
+            assert_int_equal(error.class, ok ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
+            assert_int_equal(chart != NULL, ok);
+            report_arena_free(&arena);
+        }
+        assert_true(allowed > 50);
+        lab_result_destroy(result);
+    }
+}
+
+static int set_up(void **state)
+{
+    *state = report_typesetter_create(NULL);
+    return *state != NULL ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    report_typesetter_destroy(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reads_of_few_partitions_stand_on_a_linear_axis),
+        cmocka_unit_test(test_reads_of_many_partitions_stand_on_a_log_axis),
+        cmocka_unit_test(test_bars_of_each_case_hold_all_reads),
+        cmocka_unit_test(test_hint_of_a_bar_counts_its_reads_exactly),
+        cmocka_unit_test(test_result_without_reads_says_why),
+        cmocka_unit_test(test_layout_of_each_case_has_no_overlap_and_no_clipping),
+        cmocka_unit_test(test_chart_without_memory_fails_and_says_so),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
