@@ -19,7 +19,7 @@ OUTSIDE = {
     "pango/": ["reports"],
     "libfyaml": ["sim/lab"],
     "jansson": ["sim/cli"],
-    "libxml/": ["sim/cli"],
+    "libxml/": ["reports", "sim/cli"],
     "zlib": ["sim/workload"],
     "pthread": ["sim/lab", "sim/cli"],
     "threads.h": ["sim/lab", "sim/cli"],

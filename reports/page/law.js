@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The exact law of the rows of a probabilistic partition, as sim/tune/odds.c has it, in doubles. No DOM.
+//
+// A row adds 1 with chance p = 2^-bits, bits 0 to 32, and the partition ends with the row that makes it
+// `threshold`, a whole number from 1 to 1,000,000: so all sizes here stay below 2^53, where doubles hold
+// every whole number, and p, 1 - p and n p are exact. P(N > n) = P(Binomial(n, p) < threshold). The chance at
+// an edge is Loader's saddle-point form (Fast and Accurate Computation of Binomial Probabilities, 2000), the
+// tail beyond it a sum of positive terms or an integral of a positive function: nothing cancels, in either
+// direction, down to the smallest double.
+const bucketlabLaw = (function () {
+    "use strict";
+    const EPSILON = Number.EPSILON;
+    // Above this variance a tail is integrated: its sum would have more than about a thousand terms.
+    const SUM_VARIANCE_MAX = 1e4;
+    // About the error of a tail, so that a share that the law takes exactly is reached where it is taken.
+    const TIE = 256 * EPSILON;
+
+    function make(bits, threshold) {
+        return { bits: bits, threshold: threshold, p: 2 ** -bits };
+    }
+
+    function mean(law) {
+        return law.threshold / law.p;
+    }
+
+    function stddev(law) {
+        return Math.sqrt(law.threshold * (1 - law.p)) / law.p;
+    }
+
+    function incrementsPer1000Rows(law) {
+        return 1000 * law.p;
+    }
+
+    // P(N < rows), rows whole.
+    function below(law, rows) {
+        return rows <= law.threshold ? 0 : upper(rows - 1, law.threshold, law.p);
+    }
+
+    // P(N > rows), rows whole.
+    function above(law, rows) {
+        return rows < law.threshold ? 1 : lower(rows, law.threshold - 1, law.p);
+    }
+
+    // P(N = rows): the last row increments, those before it have threshold - 1 increments.
+    function pmf(law, rows) {
+        return rows < law.threshold ? 0 : law.p * binomial(rows - 1, law.threshold - 1, law.p);
+    }
+
+    // The smallest n with P(N <= n) >= share, 0 <= share < 1: gallops from a guess until it lies in
+    // (low, high], then halves.
+    function quantile(law, share) {
+        const least = law.threshold;
+        if (reaches(law, least, share))
+            return least;
+        const guess = Math.max(least, Math.floor(guessQuantile(law, share)));
+        let low = guess;
+        let high = guess;
+        let step = 1;
+        if (reaches(law, guess, share)) {
+            do {
+                high = low;
+                low = Math.max(least, low - step);
+                step *= 2;
+            } while (reaches(law, low, share));
+        } else {
+            do {
+                low = high;
+                high += step;
+                step *= 2;
+            } while (!reaches(law, high, share));
+        }
+        while (high - low > 1) {
+            const middle = low + Math.floor((high - low) / 2);
+            if (reaches(law, middle, share))
+                high = middle;
+            else
+                low = middle;
+        }
+        return high;
+    }
+
+    // By the tail that keeps its digits: 1 - share is exact from 1/2 on.
+    function reaches(law, rows, share) {
+        if (share < 0.5)
+            return below(law, rows + 1) >= share * (1 - TIE);
+        return above(law, rows) <= (1 - share) * (1 + TIE);
+    }
+
+    // The Wilson-Hilferty cube of a gamma law with the same mean and variance: a start, not an answer.
+    function guessQuantile(law, share) {
+        const relative = stddev(law) / mean(law);
+        const root = 1 - relative * relative / 9 + normalQuantile(share) * relative / 3;
+        return mean(law) * Math.max(root, 0) ** 3;
+    }
+
+    // Abramowitz and Stegun 26.2.23, to 4.5e-4.
+    function normalQuantile(share) {
+        const tail = Math.min(share, 1 - share);
+        if (tail <= 0)
+            return 0;
+        const t = Math.sqrt(-2 * Math.log(tail));
+        const z = t - (2.515517 + t * (0.802853 + t * 0.010328)) /
+            (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
+        return share < 0.5 ? -z : z;
+    }
+
+    // P(X = k) for X ~ Binomial(n, p).
+    function binomial(n, k, p) {
+        if (k > n)
+            return 0;
+        if (p === 1)
+            return k === n ? 1 : 0;
+        if (k === 0)
+            return Math.exp(n * Math.log1p(-p));
+        if (k === n)
+            return p ** n;
+        const difference = k - n * p;
+        const exponent = deviance(k, n * p, difference) + deviance(n - k, n * (1 - p), -difference);
+        const stirling = gammaStar(n) / (gammaStar(k) * gammaStar(n - k));
+        return stirling * Math.sqrt(n / k / (2 * Math.PI * (n - k))) * Math.exp(-exponent);
+    }
+
+    // P(X <= k) and P(X >= k): the smaller tail is computed, the larger one is its complement.
+    function lower(n, k, p) {
+        if (k >= n)
+            return 1;
+        if (p === 1)
+            return 0;
+        return k - n * p < 0 ? tail(n, k, p, true) : 1 - tail(n, k + 1, p, false);
+    }
+
+    function upper(n, k, p) {
+        if (k === 0)
+            return 1;
+        if (k > n)
+            return 0;
+        if (p === 1)
+            return 1;
+        return k - n * p > 0 ? tail(n, k, p, false) : 1 - tail(n, k - 1, p, true);
+    }
+
+    // mean ((1 + d) log(1 + d) - d) with d = difference / mean and value = mean + difference; never negative.
+    function deviance(value, mean, difference) {
+        const d = difference / mean;
+        if (d > 0.5 || d < -0.5)
+            return value * Math.log(value / mean) - difference;
+        return mean * ((1 + d) * log1pMinus(d) + d * d);
+    }
+
+    // log(1 + d) - d. Near 0 as 2 atanh(r) - d, r = d / (2 + d), whose first terms leave -d r.
+    function log1pMinus(d) {
+        if (d > -0.01 && d < 0.01) {
+            const r = d / (2 + d);
+            const square = r * r;
+            const rest = 1 / 3 + square * (1 / 5 + square * (1 / 7 + square * (1 / 9 + square / 11)));
+            return r * (2 * square * rest - d);
+        }
+        return Math.log1p(d) - d;
+    }
+
+    // k! = sqrt(2 pi k) (k / e)^k gammaStar(k), k >= 1: for small k from k! itself, then Stirling's series.
+    function gammaStar(k) {
+        if (k < 16) {
+            let factorial = 1;
+            for (let i = 2; i <= k; i++)
+                factorial *= i;
+            return factorial / (Math.sqrt(2 * Math.PI * k) * (k / Math.E) ** k);
+        }
+        const square = 1 / (k * k);
+        return Math.exp((1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680))) / k);
+    }
+
+    // P(X <= k) downwards, P(X >= k) upwards, where k lies on that side of the mean.
+    function tail(n, k, p, downwards) {
+        const edge = binomial(n, k, p);
+        const q = 1 - p;
+        if (edge === 0)
+            return 0;
+        if (n * p * q <= SUM_VARIANCE_MAX)
+            return edge * (downwards ? sumDown(n, k, p) : sumUp(n, k, p));
+        // P(X >= k) = I_p(k, n - k + 1) and P(X <= k) = I_q(n - k, k + 1), each as its integrand's value at
+        // the edge times the integral of the integrand's ratio to that.
+        if (downwards)
+            return edge * ((n - k) / q) * integral(n - k - 1, k, q, p, ((n - 1) * p - k) / (p * q));
+        return edge * (k / p) * integral(k - 1, n - k, p, q, (k - 1 - (n - 1) * p) / (p * q));
+    }
+
+    // The ratio of neighbours falls, so what is left after a term is at most a geometric series.
+    function sumDown(n, k, p) {
+        const odds = (1 - p) / p;
+        let sum = 1;
+        let term = 1;
+        for (let j = k; j > 0; j--) {
+            const ratio = j / (n - j + 1) * odds;
+            term *= ratio;
+            sum += term;
+            if (term * ratio < EPSILON / 8 * sum * (1 - ratio))
+                break;
+        }
+        return sum;
+    }
+
+    function sumUp(n, k, p) {
+        const odds = p / (1 - p);
+        let sum = 1;
+        let term = 1;
+        for (let j = k; j < n; j++) {
+            const ratio = (n - j) / (j + 1) * odds;
+            term *= ratio;
+            sum += term;
+            if (term * ratio < EPSILON / 8 * sum * (1 - ratio))
+                break;
+        }
+        return sum;
+    }
+
+    // The integral over s from 0 to x of (1 - s/x)^a (1 + s/y)^b by the double exponential rule of Takahasi
+    // and Mori for a half-line, s = scale exp(v - exp(-v)). The linear parts of the two logarithms cancel
+    // almost wholly: slope is what they leave.
+    function integral(a, b, x, y, slope) {
+        const step = 1 / 8;
+        const scale = 1 / (slope + Math.sqrt(a / (x * x) + b / (y * y)));
+        let sum = 0;
+        for (let i = -32; i <= 48; i++) {
+            const v = i * step;
+            const inner = Math.exp(-v);
+            const s = scale * Math.exp(v - inner);
+            const value = s >= x ? 0 :
+                Math.exp(a * log1pMinus(-s / x) + b * log1pMinus(s / y) - slope * s) * s * (1 + inner);
+            sum += value;
+            if (i > 0 && value < EPSILON / 64 * sum)
+                break;
+        }
+        return sum * step;
+    }
+
+    return {
+        make: make,
+        mean: mean,
+        stddev: stddev,
+        incrementsPer1000Rows: incrementsPer1000Rows,
+        below: below,
+        above: above,
+        pmf: pmf,
+        quantile: quantile,
+        BITS_MAX: 32,
+        THRESHOLD_MAX: 1e6,
+    };
+})();
