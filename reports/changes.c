@@ -6,10 +6,18 @@
 #include <math.h>
 
 #include "format.h"
+#include "kernel/time.h"
 
 enum { LANES_MAX = 64, FIGURES_MAX = 6 };
 /* Ranges that differ by less than this ratio are shown on one scale, so that panels can be compared. */
 static const double common_ratio_max = 4;
+
+/* What an agent believed for a while, in nanoseconds since the change was stored. */
+struct belief {
+    double from, to;
+    enum report_ink ink;
+    int64_t bucket;
+};
 
 static size_t study_all(const struct lab_result *result, struct report_arena *arena,
                         struct report_change *changes, const struct lab_strategy_result **strategies);
@@ -19,7 +27,9 @@ static void fill_panel(const struct report_change *change, struct report_arena *
                        struct report_panel *panel);
 static void fill_lane(const struct report_change *change, uint32_t agent, double unit_ns,
                       struct report_arena *arena, struct report_lane *lane);
-static void add_span(struct report_lane *lane, double from, double to, enum report_ink ink);
+static size_t add_belief(struct belief *beliefs, size_t count, const struct belief *next);
+static void add_span(const struct report_change *change, const struct belief *belief, uint32_t agent,
+                     double unit_ns, struct report_arena *arena, struct report_lane *lane);
 static void fill_bands(const struct report_change *change, double unit_ns, struct report_arena *arena,
                        struct report_panel *panel);
 static void fill_moments(const struct report_change *change, double unit_ns, struct report_panel *panel);
@@ -142,34 +152,67 @@ static void fill_lane(const struct report_change *change, uint32_t agent, double
     for (size_t i = 0; i < views->count; i++) {
         looks += views->items[i].agent == agent;
     }
+    struct belief *beliefs = report_take(arena, looks, sizeof *beliefs);
     lane->spans = report_take(arena, looks, sizeof *lane->spans);
+    if (beliefs == NULL || lane->spans == NULL) {
+        return;
+    }
     const struct lab_view *last = NULL;
-    for (size_t i = 0; lane->spans != NULL && i <= views->count; i++) {
+    size_t count = 0;
+    for (size_t i = 0; i <= views->count; i++) {
         const struct lab_view *view = i < views->count ? &views->items[i] : NULL;
         if (view != NULL && view->agent != agent) {
             continue;
         }
         if (last != NULL) {
-            double from = report_change_since(change, last->time_ns);
-            double to = view != NULL ? report_change_since(change, view->time_ns) : change->end;
-            add_span(lane, fmax(from, change->low) / unit_ns, fmin(to, change->high) / unit_ns,
-                     report_change_ink(change, last));
+            const double to = view != NULL ? report_change_since(change, view->time_ns) : change->end;
+            const struct belief belief = {report_change_since(change, last->time_ns), to,
+                                          report_change_ink(change, last), last->bucket};
+            count = add_belief(beliefs, count, &belief);
         }
         last = view;
     }
+    for (size_t i = 0; i < count; i++) {
+        add_span(change, &beliefs[i], agent, unit_ns, arena, lane);
+    }
 }
 
-/* Looks that saw the same become one span. */
-static void add_span(struct report_lane *lane, double from, double to, enum report_ink ink)
+/* Looks that saw the same become one belief. Returns how many there are. */
+static size_t add_belief(struct belief *beliefs, size_t count, const struct belief *next)
 {
+    struct belief *last = count > 0 ? &beliefs[count - 1] : NULL;
+    const bool has_bucket = next->ink != REPORT_INK_UNKNOWN;
+    if (next->from >= next->to) {
+        return count;
+    }
+    if (last != NULL && last->ink == next->ink && (!has_bucket || last->bucket == next->bucket)) {
+        last->to = next->to;
+        return count;
+    }
+    beliefs[count] = *next;
+    return count + 1;
+}
+
+/* What is shown of it; its hint tells all. */
+static void add_span(const struct report_change *change, const struct belief *belief, uint32_t agent,
+                     double unit_ns, struct report_arena *arena, struct report_lane *lane)
+{
+    const double from = fmax(belief->from, change->low), to = fmin(belief->to, change->high);
     if (from >= to) {
         return;
     }
-    if (lane->span_count > 0 && lane->spans[lane->span_count - 1].ink == ink) {
-        lane->spans[lane->span_count - 1].to = to;
-    } else {
-        lane->spans[lane->span_count++] = (struct report_span){.from = from, .to = to, .ink = ink};
-    }
+    const bool is_known = belief->ink != REPORT_INK_UNKNOWN;
+    const bool knows_more = belief->ink == REPORT_INK_OLD_SOON || belief->ink == REPORT_INK_NEW_SOON;
+    const char *text = !is_known ? "not in its cache"
+                                 : report_text(arena, "bucket %" PRId64 "%s", belief->bucket,
+                                               knows_more ? ", knows of a change to come" : "");
+    lane->spans[lane->span_count++] = (struct report_span){
+        .from = from / unit_ns,
+        .to = to / unit_ns,
+        .ink = belief->ink,
+        .hint = report_text(arena, "agent %" PRIu32 ", %s s to %s s since the change was stored: %s", agent,
+                            report_full(arena, belief->from / (double)SIM_SECOND),
+                            report_full(arena, belief->to / (double)SIM_SECOND), text)};
 }
 
 static void fill_bands(const struct report_change *change, double unit_ns, struct report_arena *arena,

@@ -105,6 +105,8 @@ static void add_operations(const struct lab_result *result, struct report_arena 
         if (report_metric(&result->strategies[i], "writes.extra_ops_per_1000_rows", &cell->value)) {
             cell->present = true;
             cell->text = report_number(arena, cell->value);
+            cell->hint = report_text(arena, "%s: %s extra operation%s per 1000 rows", chart->rows[i].label,
+                                     report_full(arena, cell->value), cell->value == 1 ? "" : "s");
         }
     }
     finish_column(chart, column, true);
@@ -126,9 +128,13 @@ static void add_reads(const struct lab_result *result, struct report_arena *aren
         }
         cell->present = true;
         cell->text = report_number(arena, cell->value);
+        cell->hint = report_text(arena, "%s: %s partition%s per read in the mean", chart->rows[i].label,
+                                 report_full(arena, cell->value), cell->value == 1 ? "" : "s");
         if (report_metric(&result->strategies[i], "reads.partitions_per_read.p99", &cell->mark)) {
             cell->has_mark = true;
             cell->text = report_text(arena, "%s, p99 %s", cell->text, report_number(arena, cell->mark));
+            cell->hint =
+                report_text(arena, "%s, 99th percentile %s", cell->hint, report_full(arena, cell->mark));
         }
     }
     size_t before = chart->column_count;
@@ -151,11 +157,13 @@ static void add_share(const struct lab_result *result, struct report_arena *aren
     column->title = title;
     for (size_t i = 0; i < chart->row_count; i++) {
         struct report_cell *cell = &column->cells[i];
-        double of;
-        if (report_metric(&result->strategies[i], part, &cell->value) &&
+        double of, count;
+        if (report_metric(&result->strategies[i], part, &count) &&
             report_metric(&result->strategies[i], whole, &of) && of > 0) {
             cell->present = true;
-            cell->value /= of;
+            cell->value = count / of;
+            cell->hint = report_text(arena, "%s: %s of %s %s", chart->rows[i].label,
+                                     report_full(arena, count), report_full(arena, of), title);
             cell->text = report_percent(arena, cell->value);
         }
     }

@@ -9,8 +9,10 @@
 
 static void fill(const void *data, struct report_arena *arena, struct report_chart *chart);
 static void check(const struct report_curves *curves);
-static void fill_line(const struct report_curve *curve, const struct report_mapping *x,
+static void fill_line(const struct report_curves *curves, size_t index, const struct report_mapping *x,
                       const struct report_mapping *y, struct report_arena *arena, struct report_line *line);
+static const char *hint_of(const struct report_curves *curves, const char *label,
+                           const struct report_curves_point *point, struct report_arena *arena);
 static void fill_rules(const struct report_curves *curves, const struct report_mapping *x,
                        struct report_arena *arena, struct report_chart *chart);
 
@@ -56,7 +58,7 @@ void report_curves_fill(const struct report_curves *curves, struct report_arena 
     }
     for (size_t i = 0; i < curves->curve_count; i++) {
         chart->lines[i].ink = (enum report_ink)(REPORT_INK_LINE + (int)i);
-        fill_line(&curves->curves[i], &x, &y, arena, &chart->lines[i]);
+        fill_line(curves, i, &x, &y, arena, &chart->lines[i]);
     }
     chart->line_count = curves->curve_count;
     fill_rules(curves, &x, arena, chart);
@@ -82,9 +84,10 @@ static void check(const struct report_curves *curves)
 }
 
 /* Points are sorted as they come: mostly they are in order already, and equal ones keep theirs. */
-static void fill_line(const struct report_curve *curve, const struct report_mapping *x,
+static void fill_line(const struct report_curves *curves, size_t index, const struct report_mapping *x,
                       const struct report_mapping *y, struct report_arena *arena, struct report_line *line)
 {
+    const struct report_curve *curve = &curves->curves[index];
     line->label = report_clean(arena, curve->label);
     line->samples = report_take(arena, curve->count, sizeof *line->samples);
     if (line->samples == NULL) {
@@ -97,6 +100,7 @@ static void fill_line(const struct report_curve *curve, const struct report_mapp
             .y = report_curves_map(y, report_curves_flush(point->y)),
             .low = report_curves_map(y, report_curves_flush(point->low)),
             .high = report_curves_map(y, report_curves_flush(point->high)),
+            .hint = hint_of(curves, line->label, point, arena),
         };
         size_t place = line->sample_count++;
         for (; place > 0 && line->samples[place - 1].x > sample.x; place--) {
@@ -104,6 +108,18 @@ static void fill_line(const struct report_curve *curve, const struct report_mapp
         }
         line->samples[place] = sample;
     }
+}
+
+/* "three-state, skew 0.02 s: violations 12.5 (10 to 15)". */
+static const char *hint_of(const struct report_curves *curves, const char *label,
+                           const struct report_curves_point *point, struct report_arena *arena)
+{
+    const char *x_title = report_clean(arena, curves->x.title),
+               *y_title = report_clean(arena, curves->y.title);
+    return report_text(arena, "%s%s%s%s%s: %s%s%s", label, label[0] != 0 ? ", " : "", x_title,
+                       x_title[0] != 0 ? " " : "", report_curves_full(curves->x.unit, point->x, arena),
+                       y_title, y_title[0] != 0 ? " " : "",
+                       report_curves_range(curves->y.unit, point->y, point->low, point->high, arena));
 }
 
 static void fill_rules(const struct report_curves *curves, const struct report_mapping *x,

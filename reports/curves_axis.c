@@ -46,7 +46,6 @@ static const char *title_of(const struct report_curves_axis *axis, const char *u
 static const char *linear_text(const struct report_curves_axis *axis, double value,
                                struct report_arena *arena);
 static const char *log_text(const struct report_curves_axis *axis, double value, struct report_arena *arena);
-static const char *superscript(int exponent, struct report_arena *arena);
 static double power_of_ten(int exponent);
 
 const struct report_extremes report_no_extremes = {.least = HUGE_VAL, .most = -HUGE_VAL};
@@ -316,7 +315,7 @@ static const char *log_text(const struct report_curves_axis *axis, double value,
         exponent++;
     }
     const char *factor = digit == 1 ? "" : report_text(arena, "%d·", digit);
-    return report_text(arena, "%s10%s%s", factor, superscript(exponent, arena), unit);
+    return report_text(arena, "%s10%s%s", factor, report_superscript(arena, exponent), unit);
 }
 
 const char *report_curves_text(enum report_curves_unit unit, double value, struct report_arena *arena)
@@ -334,12 +333,24 @@ const char *report_curves_text(enum report_curves_unit unit, double value, struc
     return log_text(&axis, value, arena);
 }
 
-static const char *superscript(int exponent, struct report_arena *arena)
+const char *report_curves_full(enum report_curves_unit unit, double value, struct report_arena *arena)
 {
-    static const char *const digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-    const int size = exponent < 0 ? -exponent : exponent;
-    return report_text(arena, "%s%s%s", exponent < 0 ? "⁻" : "", size >= 10 ? digits[size / 10 % 10] : "",
-                       digits[size % 10]);
+    const bool is_share = unit == REPORT_UNIT_SHARE;
+    return report_text(arena, "%s%s", report_full(arena, is_share ? 100 * value : value),
+                       is_share                      ? "%"
+                       : unit == REPORT_UNIT_SECONDS ? " s"
+                                                     : "");
+}
+
+const char *report_curves_range(enum report_curves_unit unit, double value, double low, double high,
+                                struct report_arena *arena)
+{
+    const char *text = report_curves_full(unit, value, arena);
+    if (!(low < high)) {
+        return text;
+    }
+    return report_text(arena, "%s (%s to %s)", text, report_curves_full(unit, low, arena),
+                       report_curves_full(unit, high, arena));
 }
 
 /* Exact up to 10 to the 22nd, and rounded once below 1. */

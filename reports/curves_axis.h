@@ -32,6 +32,11 @@ struct report_mapping report_curves_axis_fill(const struct report_curves_axis *a
                                               struct report_arena *arena, struct report_axis *out);
 /* A value by itself, with its unit: "0.21%", "7Â·10â»â¸%", "20.5K". */
 const char *report_curves_text(enum report_curves_unit unit, double value, struct report_arena *arena);
+/* The same in full, for a hint: "0.2134%", "20 480", "0.0315 s". */
+const char *report_curves_full(enum report_curves_unit unit, double value, struct report_arena *arena);
+/* And with its confidence interval where it has one: "20.5 (19.75 to 21.25)". */
+const char *report_curves_range(enum report_curves_unit unit, double value, double low, double high,
+                                struct report_arena *arena);
 double report_curves_map(const struct report_mapping *mapping, double value);
 
 #endif

@@ -47,6 +47,8 @@ void report_draw(const struct report_scene *scene, struct report_typesetter *typ
         case REPORT_SHAPE_TEXT:
             draw_text(mark, typesetter, cairo);
             break;
+        case REPORT_SHAPE_HIT:
+            break;
         }
     }
 }

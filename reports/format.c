@@ -3,17 +3,21 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernel/time.h"
 
 /* U+202F, the narrow space that a line does not break at. */
 #define THIN_SPACE "\xE2\x80\xAF"
+/* U+2212: a hyphen is too short for a minus. */
+#define MINUS "\xE2\x88\x92"
 
 static const char *const suffixes[] = {"", "K", "M", "G", "T", "P", "E"};
 enum { SUFFIX_COUNT = sizeof suffixes / sizeof suffixes[0] };
 
-static void group(uint64_t value, const char *separator, char *buffer);
+static const char *group(struct report_arena *arena, const char *digits, const char *separator);
+static int digits_of(double value);
 static double scale_down(double value, size_t *suffix);
 static void write_digits(double value, char *buffer, size_t size);
 static const char *with_unit(struct report_arena *arena, const char *digits, size_t suffix,
@@ -51,15 +55,46 @@ const char *report_exact(struct report_arena *arena, uint64_t value, enum report
         snprintf(digits, sizeof digits, "%" PRIu64, whole);
         return with_unit(arena, digits, suffix, unit);
     }
-    group(value, THIN_SPACE, digits);
-    return with_unit(arena, digits, 0, unit);
+    char plain[24];
+    snprintf(plain, sizeof plain, "%" PRIu64, value);
+    return with_unit(arena, group(arena, plain, THIN_SPACE), 0, unit);
 }
 
 const char *report_grouped(struct report_arena *arena, uint64_t value)
 {
-    char digits[64];
-    group(value, ",", digits);
-    return report_text(arena, "%s", digits);
+    char digits[24];
+    snprintf(digits, sizeof digits, "%" PRIu64, value);
+    return group(arena, digits, ",");
+}
+
+const char *report_full(struct report_arena *arena, double value)
+{
+    static const double plain_from = 1e-6;
+    if (value < 0) {
+        return report_text(arena, MINUS "%s", report_full(arena, -value));
+    }
+    const int digits = digits_of(value);
+    char text[400];
+    snprintf(text, sizeof text, "%.*e", digits - 1, value);
+    char *e = strchr(text, 'e');
+    if (value == 0 || e == NULL) {
+        return "0";
+    }
+    const int exponent = (int)strtol(e + 1, NULL, 10);
+    if (value < plain_from) {
+        *e = 0;
+        return report_text(arena, "%s·10%s", text, report_superscript(arena, exponent));
+    }
+    snprintf(text, sizeof text, "%.*f", digits - 1 > exponent ? digits - 1 - exponent : 0, value);
+    return group(arena, text, ",");
+}
+
+const char *report_superscript(struct report_arena *arena, int exponent)
+{
+    static const char *const digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    const int size = exponent < 0 ? -exponent : exponent;
+    return report_text(arena, "%s%s%s", exponent < 0 ? "⁻" : "", size >= 10 ? digits[size / 10 % 10] : "",
+                       digits[size % 10]);
 }
 
 const char *report_percent(struct report_arena *arena, double share)
@@ -112,20 +147,36 @@ const char *report_time(struct report_arena *arena, double ns)
     return report_text(arena, "%s %s", digits, units[i].name);
 }
 
-/* Digits in groups of three; the buffer has room for 20 of them and six separators. */
-static void group(uint64_t value, const char *separator, char *buffer)
+/* Of what stands before a point. */
+static const char *group(struct report_arena *arena, const char *digits, const char *separator)
 {
-    char plain[24];
-    int length = snprintf(plain, sizeof plain, "%" PRIu64, value);
+    const size_t length = strlen(digits), whole = strcspn(digits, ".");
+    char *out = report_take(arena, length + strlen(separator) * (whole / 3 + 1) + 1, 1);
+    if (out == NULL) {
+        return "";
+    }
     size_t used = 0;
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0) {
-            memcpy(buffer + used, separator, strlen(separator));
+    for (size_t i = 0; i < length; i++) {
+        if (i > 0 && i < whole && (whole - i) % 3 == 0) {
+            memcpy(out + used, separator, strlen(separator));
             used += strlen(separator);
         }
-        buffer[used++] = plain[i];
+        out[used++] = digits[i];
     }
-    buffer[used] = 0;
+    return out;
+}
+
+/* Fifteen, less the zeros at their end: more tell of binary fractions alone. A whole number has all. */
+static int digits_of(double value)
+{
+    const bool is_whole = value < 1e17 && value == (double)(uint64_t)value;
+    int digits = is_whole ? 17 : 15;
+    char text[40];
+    snprintf(text, sizeof text, "%.*e", digits - 1, value);
+    while (digits > 1 && text[digits] == '0') {
+        digits--;
+    }
+    return digits;
 }
 
 /* Rounds to three digits before it picks the suffix, so that 999 600 becomes 1M and not 1000K. */

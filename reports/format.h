@@ -17,6 +17,10 @@ const char *report_size(struct report_arena *arena, double value, enum report_un
 const char *report_exact(struct report_arena *arena, uint64_t value, enum report_unit unit);
 /* Every digit, with commas: "46,422,562". */
 const char *report_grouped(struct report_arena *arena, uint64_t value);
+/* The same of any number, with as many decimals as it has, up to fifteen digits: "1,234.5", "1.5·10⁻⁷". */
+const char *report_full(struct report_arena *arena, double value);
+/* "⁻⁷", of -99 to 99. */
+const char *report_superscript(struct report_arena *arena, int exponent);
 /* "1.2%", from a share of 1. */
 const char *report_percent(struct report_arena *arena, double share);
 /* "10 d", "90 min", "250 ms": in the largest unit that needs no fraction. */

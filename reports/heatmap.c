@@ -17,6 +17,8 @@ static double coloured(const struct report_heatmap *heatmap, double value);
 static void cut_scale(struct report_axis *scale, double low, const char *text);
 static void fill_tiles(const struct report_heatmap *heatmap, const struct report_mapping *mapping,
                        struct report_arena *arena, struct report_grid *grid);
+static const char *hint_of(const struct report_heatmap *heatmap, size_t index, const struct report_tile *tile,
+                           struct report_arena *arena, const struct report_grid *grid);
 static void add_key(const struct report_heatmap *heatmap, struct report_arena *arena,
                     struct report_chart *chart);
 
@@ -137,6 +139,7 @@ static void fill_tiles(const struct report_heatmap *heatmap, const struct report
         tile->text = "";
         tile->is_tried = !isnan(cell->value);
         if (!tile->is_tried) {
+            tile->hint = hint_of(heatmap, i, tile, arena, grid);
             continue;
         }
         const double value = report_curves_flush(cell->value);
@@ -151,9 +154,24 @@ static void fill_tiles(const struct report_heatmap *heatmap, const struct report
         if (is_tiny) {
             tile->text = report_text(arena, "<%s", tile->text);
         }
+        tile->hint = hint_of(heatmap, i, tile, arena, grid);
     }
     grid->column_count = columns;
     grid->row_count = rows;
+}
+
+/* "bits 9, threshold 40: risk 0.2134%; recommended, holds". */
+static const char *hint_of(const struct report_heatmap *heatmap, size_t index, const struct report_tile *tile,
+                           struct report_arena *arena, const struct report_grid *grid)
+{
+    const char *column = grid->columns[index % heatmap->x.count], *row = grid->rows[index / heatmap->x.count];
+    const char *place = report_text(arena, "%s %s, %s %s", grid->x_title, column, grid->y_title, row);
+    if (!tile->is_tried) {
+        return report_text(arena, "%s: not tried", place);
+    }
+    const char *value = report_curves_full(heatmap->value.unit, heatmap->cells[index].value, arena);
+    return report_text(arena, "%s: %s %s; %s%s", place, report_clean(arena, heatmap->value.title), value,
+                       tile->is_chosen ? "recommended, " : "", tile->holds ? "holds" : "does not hold");
 }
 
 /* Of what the picture has alone. */

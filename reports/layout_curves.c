@@ -317,9 +317,14 @@ static void put_markers(const struct report_curves_plot *plot, size_t line, stru
 {
     const struct report_line *data = &plot->chart->lines[line];
     for (size_t i = 0; i < data->sample_count; i++) {
+        const struct report_sample *sample = &data->samples[i];
+        const double x = report_curves_x(plot, sample->x), y = report_curves_y(plot, line, sample->y);
         if (is_marked(data, i)) {
-            report_pen_marker(pen, data->ink, report_curves_x(plot, data->samples[i].x),
-                              report_curves_y(plot, line, data->samples[i].y));
+            report_pen_marker(pen, data->ink, x, y);
+        }
+        if (sample->hint != NULL) {
+            report_pen_mark(pen, REPORT_SHAPE_HIT, data->ink, (struct report_box){x, y, 0, 0})->hint =
+                sample->hint;
         }
     }
 }

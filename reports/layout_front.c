@@ -127,7 +127,8 @@ static void put_spots(const struct report_curves_plot *plot, int layer, struct r
         const double x = report_curves_x(plot, spot->x), y = report_front_y(plot, spot->y);
         put_range(plot, spot, ink, taken, pen);
         report_pen_mark(pen, REPORT_SHAPE_MARKER, ink,
-                        (struct report_box){x - size / 2, y - size / 2, size, size});
+                        (struct report_box){x - size / 2, y - size / 2, size, size})
+            ->hint = spot->hint;
         report_front_take(taken, x - size / 2 - clearance, y - size / 2 - clearance, x + size / 2 + clearance,
                           y + size / 2 + clearance);
     }

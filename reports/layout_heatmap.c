@@ -137,10 +137,12 @@ static void put_tile(const struct place *place, size_t column, size_t row, struc
     /* A line of paper between tiles. */
     const struct report_box inner = {box.x, box.y, box.width - 0.5, box.height - 0.5};
     if (!tile->is_tried) {
-        report_pen_mark(pen, REPORT_SHAPE_RECTANGLE, REPORT_INK_ZERO, inner);
+        report_pen_mark(pen, REPORT_SHAPE_RECTANGLE, REPORT_INK_ZERO, inner)->hint = tile->hint;
         return;
     }
-    report_pen_mark(pen, REPORT_SHAPE_TILE, REPORT_INK_AXIS, inner)->shade = tile->shade;
+    struct report_mark *mark = report_pen_mark(pen, REPORT_SHAPE_TILE, REPORT_INK_AXIS, inner);
+    mark->shade = tile->shade;
+    mark->hint = tile->hint;
     const struct report_type type = {
         .text = tile->text, .font = report_style_scale_font(tile->shade), .lines = 1};
     const struct report_extent extent = report_typeset_measure(pen->typesetter, &type);

@@ -168,7 +168,8 @@ static void put_lane(const struct report_lane *lane, const struct plot *plot, do
         const struct report_box box = {from, report_snap(top + gap / 2), to - from, plot->pitch - gap};
         report_pen_mark(pen,
                         report_style_is_hatched(span->ink) ? REPORT_SHAPE_HATCHED : REPORT_SHAPE_RECTANGLE,
-                        span->ink, box);
+                        span->ink, box)
+            ->hint = span->hint;
     }
 }
 

@@ -97,7 +97,8 @@ static void put_bars(const struct report_panel *panel, const struct plot *plot, 
         double width = right - left > 2 ? right - left - 0.5 : right - left;
         struct report_box box = {left, top, width, bottom - top};
         report_pen_mark(pen, bar->ink == REPORT_INK_OPEN ? REPORT_SHAPE_HATCHED : REPORT_SHAPE_RECTANGLE,
-                        bar->ink, box);
+                        bar->ink, box)
+            ->hint = bar->hint;
     }
 }
 

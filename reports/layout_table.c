@@ -146,7 +146,13 @@ static void put_cell(const struct report_column *column, const struct report_cel
     }
     const struct report_type type = {.text = cell->text, .font = REPORT_FONT_FIGURE, .lines = 1};
     double height = report_typeset_measure(pen->typesetter, &type).height;
-    report_pen_text(pen, &type, REPORT_LEFT, end + value_gap, middle - height / 2);
+    const struct report_box text =
+        report_pen_text(pen, &type, REPORT_LEFT, end + value_gap, middle - height / 2);
+    if (cell->hint != NULL) {
+        const struct report_box whole = {left, middle - bar_height / 2, text.x + text.width - left,
+                                         bar_height};
+        report_pen_mark(pen, REPORT_SHAPE_HIT, column->ink, whole)->hint = cell->hint;
+    }
 }
 
 static double length_of(const struct report_column *column, double value, double full)

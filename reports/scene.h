@@ -22,7 +22,8 @@ enum report_shape {
     REPORT_SHAPE_CURVE,
     REPORT_SHAPE_TILE,   /* a rectangle in a colour of the scale, on which a text may stand */
     REPORT_SHAPE_MARKER, /* what a line's ink has for its points, in the box */
-    REPORT_SHAPE_TEXT
+    REPORT_SHAPE_TEXT,
+    REPORT_SHAPE_HIT /* nothing is drawn: a place that has a hint */
 };
 
 struct report_mark {

@@ -2,6 +2,7 @@
 /* Histograms of rows or bytes per partition, one panel a strategy. */
 #include "sizes.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 struct domain {
@@ -19,8 +20,14 @@ static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes
 static const char *observed_note(const struct lab_strategy_result *strategy, bool is_bytes);
 static void count_into(const struct lab_histogram *histogram, const struct report_bins *bins,
                        struct report_arena *arena, double *counts);
+static bool has_law(const struct lab_strategy_result *strategy, bool is_bytes);
 static void fill_bars(const struct report_bins *bins, const double *closed, const double *open,
                       struct report_arena *arena, struct report_panel *panel);
+static void fill_hints(const struct lab_strategy_result *strategy, bool is_bytes,
+                       const struct report_bins *bins, struct report_arena *arena,
+                       struct report_panel *panel);
+static const char *sizes_of(const struct report_bins *bins, size_t bin, bool is_bytes,
+                            struct report_arena *arena);
 static void fill_bands(const struct report_chart *chart, const struct domain *domain, uint64_t tiny,
                        struct report_arena *arena, struct report_panel *panel);
 static void fill_figures(const struct lab_strategy_result *strategy, bool is_bytes,
@@ -112,8 +119,8 @@ static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes
     panel->note = strategy->observed != WL_OBSERVED_AUTO ? observed_note(strategy, is_bytes)
                   : is_bytes                             ? ""
                                                          : report_sizes_note(arena, strategy);
-    if (!is_bytes && strategy->strategy.kind == BK_PROBABILISTIC && strategy->strategy.max_age_ns == 0 &&
-        closed->count >= REPORT_CLOSED_MIN) {
+    fill_hints(strategy, is_bytes, bins, arena, panel);
+    if (has_law(strategy, is_bytes)) {
         report_sizes_law(arena, &strategy->strategy, bins, closed->count, panel);
     }
     double top = 0;
@@ -128,6 +135,12 @@ static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes
         panel->y.title = "% of partitions";
     }
     fill_figures(strategy, is_bytes, arena, panel);
+}
+
+static bool has_law(const struct lab_strategy_result *strategy, bool is_bytes)
+{
+    return !is_bytes && strategy->strategy.kind == BK_PROBABILISTIC && strategy->strategy.max_age_ns == 0 &&
+           strategy->closed_rows.count >= REPORT_CLOSED_MIN;
 }
 
 /* What a file does not tell. */
@@ -182,6 +195,52 @@ static void fill_bars(const struct report_bins *bins, const double *closed, cons
             panel->bars[panel->bar_count++] = bar;
         }
     }
+}
+
+/* "2,049 to 2,560 rows: 1,204 closed partitions, 3.1% of all; the exact law expects 1,198.7". */
+static void fill_hints(const struct lab_strategy_result *strategy, bool is_bytes,
+                       const struct report_bins *bins, struct report_arena *arena, struct report_panel *panel)
+{
+    const bool is_share = strategy->observed == WL_OBSERVED_PERCENTILES;
+    const struct lab_histogram *closed = is_bytes ? &strategy->closed_bytes : &strategy->closed_rows;
+    const struct lab_histogram *open = is_bytes ? &strategy->open_bytes : &strategy->open_rows;
+    const double total = (double)closed->count + (double)open->count;
+    size_t bin = 0;
+    for (size_t i = 0; i < panel->bar_count; i++) {
+        struct report_bar *bar = &panel->bars[i];
+        while (report_bins_edge_log10(bins->edges[bin]) < bar->from) {
+            bin++;
+        }
+        const double count = bar->high - bar->low;
+        const char *sizes = sizes_of(bins, bin, is_bytes, arena);
+        if (is_share) {
+            bar->hint = report_text(arena, "%s: %s%% of the partitions", sizes, report_full(arena, count));
+            continue;
+        }
+        const char *state = strategy->observed != WL_OBSERVED_AUTO ? "observed"
+                            : bar->ink == REPORT_INK_CLOSED        ? "closed"
+                                                                   : "open";
+        bar->hint = report_text(arena, "%s: %s %s partition%s, %s of all", sizes, report_full(arena, count),
+                                state, count == 1 ? "" : "s", report_percent(arena, count / total));
+        if (bar->ink == REPORT_INK_CLOSED && has_law(strategy, is_bytes)) {
+            const double expected = report_sizes_expected(&strategy->strategy, bins->edges[bin],
+                                                          bins->edges[bin + 1], closed->count);
+            bar->hint = report_text(arena, "%s; the exact law expects %s", bar->hint,
+                                    report_full(arena, floor(10 * expected + 0.5) / 10));
+        }
+    }
+}
+
+static const char *sizes_of(const struct report_bins *bins, size_t bin, bool is_bytes,
+                            struct report_arena *arena)
+{
+    const uint64_t first = bins->edges[bin] + 1, last = bins->edges[bin + 1];
+    const char *unit = is_bytes ? "byte" : "row";
+    if (first == last) {
+        return report_text(arena, "%s %s%s", report_grouped(arena, last), unit, last == 1 ? "" : "s");
+    }
+    return report_text(arena, "%s to %s %ss", report_grouped(arena, first), report_grouped(arena, last),
+                       unit);
 }
 
 /* A bar ends at its largest size, so the shades begin and end at a size too: above the limit, and up to the

@@ -23,6 +23,8 @@ void report_sizes_y_axis(struct report_arena *arena, double top, struct report_a
  * of a bin that is the bin's own expectation; between, that of a bin moved along the axis. */
 void report_sizes_law(struct report_arena *arena, const struct bk_strategy *strategy,
                       const struct report_bins *bins, uint64_t closed, struct report_panel *panel);
+/* How many of `closed` partitions the law expects with more than `from` and up to `to` rows. */
+double report_sizes_expected(const struct bk_strategy *strategy, uint64_t from, uint64_t to, uint64_t closed);
 /* What the reader must know before comparing bars and law; "" where there is nothing to say. */
 const char *report_sizes_note(struct report_arena *arena, const struct lab_strategy_result *strategy);
 

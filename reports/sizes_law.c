@@ -45,6 +45,12 @@ void report_sizes_law(struct report_arena *arena, const struct bk_strategy *stra
     }
 }
 
+double report_sizes_expected(const struct bk_strategy *strategy, uint64_t from, uint64_t to, uint64_t closed)
+{
+    const struct tune_law law = law_of(strategy);
+    return (double)closed * (at_or_below(&law, (double)to) - at_or_below(&law, (double)from));
+}
+
 const char *report_sizes_note(struct report_arena *arena, const struct lab_strategy_result *strategy)
 {
     const uint64_t closed = strategy->closed_rows.count;

@@ -2,7 +2,8 @@
 add_library(report_fixture STATIC EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/fixture.c
             ${CMAKE_CURRENT_LIST_DIR}/fixture_cases.c ${CMAKE_CURRENT_LIST_DIR}/fixture_views.c
             ${CMAKE_CURRENT_LIST_DIR}/fixture_scene.c ${CMAKE_CURRENT_LIST_DIR}/fixture_curves.c
-            ${CMAKE_CURRENT_LIST_DIR}/fixture_tune.c ${CMAKE_CURRENT_LIST_DIR}/fixture_reads.c)
+            ${CMAKE_CURRENT_LIST_DIR}/fixture_tune.c ${CMAKE_CURRENT_LIST_DIR}/fixture_reads.c
+            ${CMAKE_CURRENT_LIST_DIR}/fixture_pages.c)
 # The tests look at the model, the layout and the files one by one, through the headers inside reports/.
 target_include_directories(report_fixture PUBLIC ${CMAKE_CURRENT_LIST_DIR} ${PROJECT_SOURCE_DIR}/reports)
 target_link_libraries(report_fixture PUBLIC reports sim_tune PkgConfig::PANGOCAIRO PRIVATE bucketlab_flags PkgConfig::CMOCKA)
@@ -19,6 +20,7 @@ bucketlab_test(reports/changes_test LINK report_fixture)
 bucketlab_test(reports/layout_test LINK report_fixture)
 bucketlab_test(reports/curves_test LINK report_fixture)
 bucketlab_test(reports/tune_test LINK report_fixture)
+bucketlab_test(reports/hints_test LINK report_fixture)
 bucketlab_test(reports/files_test LINK report_fixture)
 bucketlab_test(reports/page_live_test LINK report_fixture PkgConfig::LIBXML)
 bucketlab_test(reports/no_font_test LINK report_fixture)

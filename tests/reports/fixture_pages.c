@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fixture.h"
+#include "fixture_curves.h"
+#include "fixture_pages.h"
+#include "fixture_tune.h"
+#include "fixture_views.h"
+
+enum { RESULTS = FIXTURE_COUNT + FIXTURE_VIEWS_COUNT };
+
+size_t fixture_pages_count(void)
+{
+    return RESULTS * REPORT_KIND_COUNT + FIXTURE_CURVES_COUNT + FIXTURE_HEATMAP_COUNT + FIXTURE_FRONT_COUNT;
+}
+
+struct report_chart *fixture_pages_chart(size_t index, struct report_arena *arena)
+{
+    static struct fixture_curves curves;
+    static struct fixture_heatmap heatmap;
+    static struct fixture_front front;
+    struct report_chart *chart = NULL;
+    if (index < RESULTS * REPORT_KIND_COUNT) {
+        const size_t which = index / REPORT_KIND_COUNT;
+        struct lab_result *result =
+            which < FIXTURE_COUNT ? fixture_case(which) : fixture_views_case(which - FIXTURE_COUNT);
+        assert_true(
+            report_chart_make(result, (enum report_kind)(index % REPORT_KIND_COUNT), arena, &chart, NULL));
+        lab_result_destroy(result);
+        return chart;
+    }
+    index -= RESULTS * REPORT_KIND_COUNT;
+    chart = report_take(arena, 1, sizeof *chart);
+    assert_non_null(chart);
+    if (index < FIXTURE_CURVES_COUNT) {
+        chart->name = "curves";
+        fixture_curves(index, &curves);
+        report_curves_fill(&curves.curves, arena, chart);
+    } else if (index < FIXTURE_CURVES_COUNT + FIXTURE_HEATMAP_COUNT) {
+        chart->name = "heatmap";
+        fixture_heatmap(index - FIXTURE_CURVES_COUNT, &heatmap);
+        report_heatmap_fill(&heatmap.heatmap, arena, chart);
+    } else {
+        chart->name = "front";
+        fixture_front(index - FIXTURE_CURVES_COUNT - FIXTURE_HEATMAP_COUNT, &front);
+        report_front_fill(&front.front, arena, chart);
+    }
+    assert_false(arena->out_of_memory);
+    return chart;
+}

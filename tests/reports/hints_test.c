@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: the hint of a mark gives its value in full and says what it is a value of, and no hint of a model gets
+ * lost on its way into the scene. Method: hints of charts made by hand, as text; every case laid out, and its
+ * hints looked for among the marks. */
+#define _XOPEN_SOURCE 700
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fixture_pages.h"
+#include "fixture_views.h"
+#include "format.h"
+#include "kernel/time.h"
+
+static char *dump(const struct report_chart *chart)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    assert_non_null(file);
+    report_chart_dump_hints(chart, file);
+    fclose(file);
+    return text;
+}
+
+static void check_hints(const struct report_chart *chart, const char *wanted)
+{
+    char *text = dump(chart);
+    assert_string_equal(text, wanted);
+    free(text);
+}
+
+static void check_kind(const struct lab_result *result, enum report_kind kind, const char *wanted)
+{
+    struct report_arena arena;
+    report_arena_init(&arena);
+    struct report_chart *chart;
+    assert_true(report_chart_make(result, kind, &arena, &chart, NULL));
+    check_hints(chart, wanted);
+    report_arena_free(&arena);
+}
+
+static void test_number_in_full_keeps_every_digit(void **state)
+{
+    (void)state;
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {{0, "0"},
+                 {1, "1"},
+                 {999, "999"},
+                 {1000, "1,000"},
+                 {20480, "20,480"},
+                 {-1234567.25, "−1,234,567.25"},
+                 {1.953125, "1.953125"},
+                 {9007199254740991, "9,007,199,254,740,991"},
+                 {0.1 + 0.2, "0.3"},
+                 {1.0 / 3, "0.333333333333333"},
+                 {0.000001, "0.000001"},
+                 {1.5e-7, "1.5·10⁻⁷"},
+                 {1e18, "1,000,000,000,000,000,000"}};
+    struct report_arena arena;
+    report_arena_init(&arena);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_string_equal(report_full(&arena, cases[i].value), cases[i].text);
+    }
+    assert_string_equal(report_grouped(&arena, UINT64_MAX), "18,446,744,073,709,551,615");
+    report_arena_free(&arena);
+}
+
+static void test_bar_tells_its_sizes_count_and_share(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("two", "made");
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_count(5, &strategy), BK_OK);
+    struct lab_strategy_result *count = fixture_add(result, NULL, &strategy);
+    fixture_put(count, false, 5, 12345);
+    fixture_put(count, true, 2, 1);
+    fixture_put(count, true, 2345, 7);
+    check_kind(result, REPORT_PARTITIONS_ROWS,
+               "panel 'count'\n"
+               "hint 2 rows: 1 open partition, 0.0081% of all\n"
+               "hint 5 rows: 12,345 closed partitions, 99.9% of all\n"
+               "hint 2,239 to 2,511 rows: 7 open partitions, 0.0567% of all\n");
+    lab_result_destroy(result);
+}
+
+static void test_bar_beside_the_law_tells_what_it_expects(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("law", "made");
+    struct bk_strategy strategy;
+    /* A row ends its partition with chance 1/2: half the partitions have one row. */
+    assert_int_equal(bk_strategy_probabilistic(1, 1, &strategy), BK_OK);
+    fixture_put(fixture_add(result, NULL, &strategy), false, 1, 101);
+    check_kind(result, REPORT_PARTITIONS_ROWS,
+               "panel 'probabilistic'\n"
+               "hint 1 row: 101 closed partitions, 100% of all; the exact law expects 50.5\n");
+    lab_result_destroy(result);
+}
+
+static void test_cell_tells_its_value_in_full(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("costs", "made");
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_none(&strategy), BK_OK);
+    struct lab_strategy_result *none = fixture_add(result, "<b>", &strategy);
+    fixture_put(none, false, 5, 7);
+    fixture_put(none, true, 200000, 1234);
+    fixture_metrics(result, none, 1.953125, 2.3456789, 9);
+    check_kind(result, REPORT_COSTS,
+               "hint <b>: 1.953125 extra operations per 1000 rows\n"
+               "hint <b>: 2.3456789 partitions per read in the mean, 99th percentile 9\n"
+               "hint <b>: 1,234 of 1,241 partitions over a limit\n"
+               "hint <b>: 7 of 7 closed partitions below 24 rows\n");
+    lab_result_destroy(result);
+}
+
+/* Looks a second apart from two before the change on. */
+static void test_span_tells_agent_times_and_belief(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("views", "made");
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_probabilistic(9, 40, &strategy), BK_OK);
+    struct lab_strategy_result *views = fixture_add(result, NULL, &strategy);
+    const int64_t stored_ns = INT64_C(1767225600000000000);
+    fixture_views_begin(views, "k", 1, stored_ns, stored_ns + 2 * SIM_SECOND);
+    const struct {
+        bool is_known, is_changing;
+        int64_t bucket;
+    } looks[] = {{false, false, 0}, {true, false, 1234}, {true, true, 1234}, {true, false, 1235},
+                 {true, false, 7},  {true, false, 8},    {true, false, 8}};
+    for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++) {
+        fixture_look(views, stored_ns + ((int64_t)i - 2) * SIM_SECOND, 0, looks[i].is_known, looks[i].bucket,
+                     looks[i].is_changing);
+    }
+    check_kind(
+        result, REPORT_BUCKET_CHANGES,
+        "panel 'probabilistic'\n"
+        "hint agent 0, −2 s to −1 s since the change was stored: not in its cache\n"
+        "hint agent 0, −1 s to 0 s since the change was stored: bucket 1234\n"
+        "hint agent 0, 0 s to 1 s since the change was stored: bucket 1234, knows of a change to come\n"
+        "hint agent 0, 1 s to 2 s since the change was stored: bucket 1235\n"
+        "hint agent 0, 2 s to 3 s since the change was stored: bucket 7\n"
+        "hint agent 0, 3 s to 5 s since the change was stored: bucket 8\n");
+    lab_result_destroy(result);
+}
+
+static void test_sample_spot_and_tile_tell_both_figures(void **state)
+{
+    (void)state;
+    struct report_arena arena;
+    report_arena_init(&arena);
+    const struct report_curves_point points[] = {{0.0315, 1234.5, 1200, 1260}, {2, 0, 0, 0}};
+    const struct report_curve curve = {"three-state", points, 2};
+    const struct report_curves curves = {.x = {"skew", REPORT_UNIT_SECONDS, REPORT_LOG},
+                                         .y = {"violations", REPORT_UNIT_PLAIN, REPORT_LINEAR},
+                                         .curves = &curve,
+                                         .curve_count = 1};
+    struct report_chart chart = {.name = "curves"};
+    report_curves_fill(&curves, &arena, &chart);
+    check_hints(&chart, "hint three-state, skew 0.0315 s: violations 1,234.5 (1,200 to 1,260)\n"
+                        "hint three-state, skew 2 s: violations 0\n");
+    const struct report_front_point spots[] = {{"9 bits", 1.953125, 0.15789, 0.15789, 0.15789, true},
+                                               {"", 7, 0.5, 0.25, 0.75, false}};
+    const struct report_front front = {.x = {"operations", REPORT_UNIT_PLAIN, REPORT_LOG},
+                                       .y = {"spread", REPORT_UNIT_SHARE, REPORT_LINEAR},
+                                       .points = spots,
+                                       .count = 2,
+                                       .has_recommended = true};
+    chart = (struct report_chart){.name = "front"};
+    report_front_fill(&front, &arena, &chart);
+    check_hints(&chart, "hint 9 bits: operations 1.953125, spread 15.789%; recommended, on the front\n"
+                        "hint operations 7, spread 50% (25% to 75%); not on the front\n");
+    static const char *const bits[] = {"8", "9"}, *const thresholds[] = {"40"};
+    const struct report_heatmap_cell cells[] = {{1.23456e-5, true}, {(double)NAN, false}};
+    const struct report_heatmap heatmap = {.x = {"bits", bits, 2},
+                                           .y = {"threshold", thresholds, 1},
+                                           .value = {"risk", REPORT_UNIT_SHARE, REPORT_LOG},
+                                           .least = 1e-4,
+                                           .cells = cells,
+                                           .recommended = "8 bits"};
+    chart = (struct report_chart){.name = "heatmap"};
+    report_heatmap_fill(&heatmap, &arena, &chart);
+    check_hints(&chart, "hint bits 8, threshold 40: risk 0.00123456%; recommended, holds\n"
+                        "hint bits 9, threshold 40: not tried\n");
+    report_arena_free(&arena);
+}
+
+/* As many marks carry the hint as the model has marks with it. */
+static void test_every_hint_reaches_the_scene(void **state)
+{
+    for (size_t i = 0; i < fixture_pages_count(); i++) {
+        struct report_arena arena;
+        report_arena_init(&arena);
+        struct report_scene scene;
+        struct report_chart *chart = fixture_pages_chart(i, &arena);
+        if (chart->absent != NULL) {
+            report_arena_free(&arena);
+            continue;
+        }
+        assert_true(report_layout(chart, *state, &arena, &scene, NULL));
+        char *text = dump(chart);
+        size_t wanted = 0, found = 0;
+        for (const char *at = text; (at = strstr(at, "\nhint ")) != NULL; at++) {
+            wanted++;
+        }
+        wanted += strncmp(text, "hint ", 5) == 0;
+        free(text);
+        for (size_t k = 0; k < scene.count; k++) {
+            found += scene.marks[k].hint != NULL;
+        }
+        assert_int_equal(found, wanted);
+        assert_true(wanted > 0);
+        report_arena_free(&arena);
+    }
+}
+
+static int set_up(void **state)
+{
+    *state = report_typesetter_create(NULL);
+    return *state != NULL ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    report_typesetter_destroy(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_number_in_full_keeps_every_digit),
+        cmocka_unit_test(test_bar_tells_its_sizes_count_and_share),
+        cmocka_unit_test(test_bar_beside_the_law_tells_what_it_expects),
+        cmocka_unit_test(test_cell_tells_its_value_in_full),
+        cmocka_unit_test(test_span_tells_agent_times_and_belief),
+        cmocka_unit_test(test_sample_spot_and_tile_tell_both_figures),
+        cmocka_unit_test(test_every_hint_reaches_the_scene),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
