@@ -98,16 +98,22 @@ void cli_help(const struct cli_command *command, FILE *stream);
 
 /* --- text.c */
 
-/* Writes text with control characters as '?', so that a name cannot steer the terminal. */
+/* Writes text with control characters, and bytes that are no UTF-8, as '?', so that a name cannot steer the
+ * terminal. */
 void cli_print_text(FILE *stream, const char *text);
 /* Writes text as one word for a POSIX shell; returns its size. A character takes at most four bytes, and
  * three are for the quotes and the end. */
 size_t cli_quote(const char *text, char *buffer);
-/* Columns of a terminal that text takes, a character of UTF-8 counting one. */
+/* Columns of a terminal that text takes as cli_print_text() writes it: two a wide character, none a combining
+ * one. */
 size_t cli_text_width(const char *text);
 /* A space and text to stdout, which stands at `column`; broken at spaces so that lines end by column 80.
  * Returns the column after it. */
 size_t cli_print_wrapped(const char *text, size_t column);
+/* The same, with `indent` spaces at the start of further lines. */
+size_t cli_print_indented(const char *text, size_t column, size_t indent);
+/* The same from column 0 to the end of the line. */
+void cli_print_paragraph(const char *text);
 
 #define CLI_NUMBER_SIZE 32
 /* Three significant digits in at most `width` columns (4 or more): "12345", "123k", "1.23M". */

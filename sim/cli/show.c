@@ -64,16 +64,7 @@ bool cli_show_run(const struct store_run_info *info, const struct lab_result *re
     char created[SIM_TIME_TEXT_SIZE];
     sim_time_format(info->created_unix_s * SIM_SECOND, created);
     cli_print_result(result);
-    printf("\nsettings\n");
-    for (size_t i = 0; i < result->strategy_count; i++) {
-        const struct lab_strategy_result *strategy = &result->strategies[i];
-        char settings[CLI_SETTINGS_SIZE];
-        size_t width = cli_text_width(strategy->label);
-        cli_settings(strategy, settings);
-        printf("  ");
-        cli_print_text(stdout, strategy->label);
-        printf("%*s  %s: %s\n", width < 13 ? (int)(13 - width) : 0, "", lab_result_kind(strategy), settings);
-    }
+    cli_print_settings(result, scenario);
     if (scenario != NULL && !cli_warnings_print(stdout, scenario, error))
         return false;
     printf("\nrun %" PRId64 ", seed %" PRIu64 ", digest %016" PRIx64 "\nscenario ", info->run, result->seed,

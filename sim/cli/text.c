@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli.h"
 
+#include <glib.h>
 #include <inttypes.h>
 #include <string.h>
 
+#include "kernel/text.h"
 #include "kernel/time.h"
 
 #define LINE_COLUMNS 80
 
 static void print_part(FILE *stream, const char *text, size_t length);
 static size_t part_width(const char *text, size_t length);
+static bool is_steering(unsigned code);
 static int scaled(double value, const char *const *units, size_t width, char *buffer);
 
 void cli_print_text(FILE *stream, const char *text)
@@ -47,16 +50,33 @@ size_t cli_text_width(const char *text)
 
 size_t cli_print_wrapped(const char *text, size_t column)
 {
+    return cli_print_indented(text, column, 0);
+}
+
+size_t cli_print_indented(const char *text, size_t column, size_t indent)
+{
     for (;; text++) {
         size_t length = strcspn(text, " "), width = part_width(text, length);
         bool fits = column + 1 + width <= LINE_COLUMNS;
-        putchar(fits ? ' ' : '\n');
+        if (fits)
+            putchar(' ');
+        else
+            printf("\n%*s", (int)indent, "");
         print_part(stdout, text, length);
-        column = fits ? column + 1 + width : width;
+        column = (fits ? column + 1 : indent) + width;
         text += length;
         if (*text == '\0')
             return column;
     }
+}
+
+void cli_print_paragraph(const char *text)
+{
+    size_t length = strcspn(text, " ");
+    print_part(stdout, text, length);
+    if (text[length] != '\0')
+        cli_print_wrapped(text + length + 1, part_width(text, length));
+    putchar('\n');
 }
 
 void cli_compact(double value, size_t width, char *buffer)
@@ -125,18 +145,41 @@ void cli_grouped(uint64_t value, char *buffer)
 
 static void print_part(FILE *stream, const char *text, size_t length)
 {
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)text[i];
-        fputc(c < 0x20 || c == 0x7f ? '?' : c, stream);
+    while (length > 0) {
+        unsigned code;
+        size_t size = sim_utf8(text, length, &code);
+        if (size == 0 || is_steering(code))
+            fputc('?', stream);
+        else
+            fwrite(text, 1, size, stream);
+        text += size == 0 ? 1 : size;
+        length -= size == 0 ? 1 : size;
     }
 }
 
+/* As terminals do it, whatever the locale: a mark that stands on the letter before it takes no column, a
+ * character of East Asian width two. */
 static size_t part_width(const char *text, size_t length)
 {
     size_t width = 0;
-    for (size_t i = 0; i < length; i++)
-        width += ((unsigned char)text[i] & 0xc0) != 0x80;
+    while (length > 0) {
+        unsigned code;
+        size_t size = sim_utf8(text, length, &code);
+        if (size == 0 || is_steering(code))
+            width += 1;
+        else if (!g_unichar_iszerowidth(code))
+            width += g_unichar_iswide(code) ? 2 : 1;
+        text += size == 0 ? 1 : size;
+        length -= size == 0 ? 1 : size;
+    }
     return width;
+}
+
+/* Control characters of both sets, ends of lines, and what turns the direction of all that follows. */
+static bool is_steering(unsigned code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
+           (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
 static int scaled(double value, const char *const *units, size_t width, char *buffer)

@@ -74,7 +74,8 @@ class ClusterTest(ProgramTest):
         run = self.good("run", *QUIET)
         show = self.good("show", "last")
         self.assertTrue(show.startswith(run.split("\nrun 1 in")[0]), show)
-        self.assertIn("careful        probabilistic: bits 3, threshold 5, three-state, counter rmw, lead 2s\n", show)
+        self.assertIn("careful        probabilistic: bits 3, threshold 5, three-state, counter rmw,\n"
+                      "                 lead 2s\n", show)
         self.assertIn("lwt            probabilistic: bits 3, threshold 5, single, counter lwt\n", show)
         self.assertIn("count          count: rows 100\n", show)
 

@@ -18,7 +18,7 @@ class RunTest(ProgramTest):
     def test_run_prints_a_table_that_fits(self):
         out = self.good("run", "small.yaml", "--quiet")
         table = out.split("strategy ")[1].split("\n\n")[0].splitlines()[1:]
-        self.assertEqual([line.split()[0] for line in table], LABELS)
+        self.assertEqual([line[2:].split()[0] for line in table], LABELS)
         for line in out.split("pictures")[0].splitlines():
             self.assertLessEqual(len(line), 80, line)
         self.assertNotIn("\033", out)

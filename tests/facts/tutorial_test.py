@@ -24,10 +24,9 @@ strategies: [{hash: {buckets: 4}}]
 ```
 
 ```
-$ bucketlab run one.yaml --no-charts --quiet | sed -n '5,7p'
-              partitions               rows, closed      bytes, closed ops/ part
-strategy      total closed  tiny  over   p50   p99   max    p99    max 1000 read
-hash             46      -
+$ bucketlab run one.yaml --no-charts --quiet | sed -n '7,8p'
+  strategy       all closed tiny  over   p50   p99   max    p99    max rows read
+  hash             46      -
 ...
 $ false
 $ echo $?
@@ -60,7 +59,7 @@ class Tutorial(unittest.TestCase):
     def test_outputs_are_made_again(self):
         made = tutorial.remade(SMALL, PROGRAM)
         self.assertNotIn("46      -", made)
-        self.assertRegex(made, r"\n\$ bucketlab run .*\n +partitions .*\nstrategy .*\nhash +\d+ .*\n\$ false\n"
+        self.assertRegex(made, r"\n\$ bucketlab run .*\n +strategy .*\n[ >] hash +\d+ .*\n\$ false\n"
                                r"\$ echo \$\?\n1\n```\n$")
         self.assertEqual(tutorial.remade(made, PROGRAM), made)
 
@@ -73,11 +72,11 @@ class Tutorial(unittest.TestCase):
             sys.argv[1:] = ["--check", "--page", wrong, PROGRAM]
             with contextlib.redirect_stderr(told):
                 self.assertEqual(tutorial.main(), 1)
-            self.assertIn("page.md:12: the page says\n  hash             46", told.getvalue())
+            self.assertIn("page.md:11: the page says\n    hash             46", told.getvalue())
 
     def test_a_command_that_fails_is_noticed(self):
         with self.assertRaisesRegex(tutorial.Failure, "exit code 2"):
-            tutorial.remade(SMALL.replace("buckets: 4", "buckets: -4").replace(" | sed -n '5,7p'", ""), PROGRAM)
+            tutorial.remade(SMALL.replace("buckets: 4", "buckets: -4").replace(" | sed -n '7,8p'", ""), PROGRAM)
 
     def test_what_is_left_out_stays_so(self):
         self.assertEqual(tutorial.shortened(list("abcdef"), ["1", "...", "5", "6"]), ["a", "...", "e", "f"])

@@ -26,6 +26,9 @@ struct report_files {
  * SCENARIO-CHART.EXT (the scenario's name with everything but letters, digits, - and _ turned into -). */
 bool report_write(const struct lab_result *result, enum report_format format, const char *folder,
                   struct report_files *out, struct sim_error *error);
+/* What the run answers, in the two sentences that its page begins with: which strategy to choose and why, and
+ * what the others cost or what stands against them. malloc'ed, the caller's; NULL without memory. */
+char *report_verdict(const struct lab_result *result);
 /* A file with this text beside the pictures, whole or not at all. *path is FOLDER/NAME, the caller's; NULL on
  * failure. */
 bool report_write_text(const char *folder, const char *name, const char *text, char **path,

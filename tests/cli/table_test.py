@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Aim: the table of `run` and `show` is as good to read as the page: in 80 columns whatever the labels are, the chosen
+strategy and the limits that were passed marked, with colours and without. Method: what is printed against the figures
+of --json; widths by Python's own tables of Unicode; colours through a pseudo-terminal."""
+import json
+import os
+import pty
+import re
+import unicodedata
+import unittest
+
+from program import SMALL, ProgramTest
+
+COLOUR = re.compile(r"\033\[[\d;]*m")
+# Of one character each: Cyrillic, wide, with combining accents; and too long for the column.
+LABELS = ["без корзин", "六時間ごと", "e\u0301te\u0301", "вероятностная стратегия", "x" * 64]
+STRATEGIES = ["none: {}", "time: {window: 6h}", "count: {rows: 1000, counter: external}",
+              "probabilistic: {bits: 4, threshold: 40}", "hash: {buckets: 4}"]
+
+
+def width(text):
+    """Columns of a terminal."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def labelled(labels):
+    """SMALL with these labels, given in JSON's quotes, which are YAML's too."""
+    items = "".join(f"  - {{{STRATEGIES[i % len(STRATEGIES)]}, label: {json.dumps(label)}}}\n"
+                    for i, label in enumerate(labels))
+    return SMALL.split("strategies:")[0] + "strategies:\n" + items
+
+
+def rows_of(out):
+    """The lines of the first table."""
+    return out.split(" rows read\n")[1].split("\n\n")[0].splitlines()
+
+
+class TableTest(ProgramTest):
+    def run_text(self, text, *arguments):
+        self.write("x.yaml", text)
+        return self.good("run", "x.yaml", "--quiet", "--no-charts", *arguments)
+
+    def metrics(self):
+        shown = self.good_json("show", "last", "--json")
+        return {strategy["label"]: strategy["metrics"] for strategy in shown["strategies"]}
+
+    def test_the_chosen_is_marked_and_told(self):
+        out = self.run_text(SMALL)
+        metrics = self.metrics()
+        within = [label for label, figures in metrics.items()
+                  if figures["partitions.over_limit"] == 0 and label not in ("none", "hash")]
+        self.assertGreater(len(within), 1)
+        costs = {label: metrics[label]["writes.extra_ops_per_1000_rows"] + 1000 *
+                 metrics[label]["reads.count"] * metrics[label]["reads.partitions_per_read.mean"] /
+                 metrics[label]["writes.rows"] for label in within}
+        cheapest = min(costs, key=costs.get)
+        self.assertEqual([row[2:].split()[0] for row in rows_of(out) if row.startswith("> ")], [cheapest])
+        self.assertEqual({row[:2] for row in rows_of(out)}, {"> ", "  "})
+        self.assertRegex(out, rf"\n\nChoose {cheapest} \(")
+
+    def test_a_limit_that_was_passed_is_named_with_its_count_and_share(self):
+        out = self.run_text(SMALL, "--set", "limits.partition_bytes=90KB")
+        metrics = self.metrics()
+        said = " ".join(out.split())
+        passed = 0
+        for limit, metric in (("3,000 rows", "partitions.over_limit_rows"), ("90KB", "partitions.over_limit_bytes")):
+            line = re.search(rf"! above {limit}: (.*?)(?: ! | \* |$)", said)[1]
+            for label, figures in metrics.items():
+                found = re.search(rf"(?:^|, ){label} (\d+) of (\d+)(?: partitions)? \(([\d.]+)%\)", line)
+                self.assertEqual(found is not None, figures[metric] > 0, line)
+                if found:
+                    passed += 1
+                    self.assertEqual((int(found[1]), int(found[2])), (figures[metric], figures["partitions.total"]))
+                    share = 100 * figures[metric] / figures["partitions.total"]
+                    self.assertAlmostEqual(float(found[3]) / share, 1, delta=0.05)
+        self.assertGreater(passed, 3)
+        over = {row[2:].split()[0]: row[32:38].strip() for row in rows_of(out)}
+        counts = {label: figures["partitions.over_limit"] for label, figures in metrics.items()}
+        self.assertEqual(over, {label: f"!{count}" if count else "0" for label, count in counts.items()})
+
+    def test_without_limits_nothing_is_marked(self):
+        out = self.run_text(SMALL.replace("limits: {partition_rows: 3000, tiny_rows: 24}\n", ""))
+        self.assertNotIn("!", out)
+        self.assertNotIn("\n> ", out)
+        self.assertEqual({(row[27:32].strip(), row[32:38].strip()) for row in rows_of(out)}, {("-", "-")})
+        self.assertIn("Without a limit none is chosen", out)
+
+    def test_tiny_is_a_share_that_is_neither_rounded_to_none_nor_to_all(self):
+        for rows in (1, 30, 60, 100000):
+            out = self.run_text(SMALL, "--set", f"limits.tiny_rows={rows}", "--set", "strategies[1].time.window=10m")
+            for label, figures in self.metrics().items():
+                cell = next(row[27:32].strip() for row in rows_of(out) if row[2:].split()[0] == label)
+                if figures["partitions.closed"] == 0:
+                    self.assertEqual(cell, "-")
+                    continue
+                share = figures["partitions.tiny"] / figures["partitions.closed"]
+                self.assertEqual((cell == "0", cell == "100%"), (share == 0, share == 1), (label, share))
+                if cell not in ("0", "<.1%"):
+                    self.assertAlmostEqual(float(cell[:-1]), 100 * share, delta=1 if share > 0.99 else 0.51)
+
+    def test_labels_of_any_script_keep_the_columns(self):
+        out = self.run_text(labelled(LABELS))
+        rows = rows_of(out)
+        self.assertEqual(len(rows), len(LABELS) + 2)  # two of them on lines of their own
+        self.assertEqual([width(row) for row in rows], [80, 80, 80, 2 + width(LABELS[3]), 80, 66, 80])
+        self.assertLessEqual(max(width(line) for line in out.splitlines()), 80)
+        shown = self.good("show", "last").split("\nsettings\n")[1].splitlines()
+        self.assertEqual(width(shown[1].split("time:")[0]), width(shown[0].split("none:")[0]))
+
+    def test_a_label_cannot_steer_the_terminal(self):
+        out = self.run_text(labelled(["a\u202eb", "c\u2069d"]))
+        self.assertEqual([row[2:5] for row in rows_of(out)], ["a?b", "c?d"])
+        self.assertFalse(set(out) & set("\u202e\u2069"))
+
+    def test_one_strategy_and_sixty_four_fit(self):
+        out = self.run_text(labelled(["only"]))
+        self.assertEqual(len(rows_of(out)), 1)
+        out = self.run_text(labelled([f"strategy {i}" for i in range(64)]), "--set", "limits.partition_rows=50")
+        self.assertEqual(len(rows_of(out)), 64)
+        self.assertLessEqual(max(map(len, out.splitlines())), 80)
+        one = r"strategy \d+ \d+ of \d+( partitions)? \([\d.]+%\), "
+        self.assertRegex(" ".join(out.split()), rf"! above 50 rows: ({one}){{6}}and \d+ more \* ")
+
+    def test_colours_say_nothing_that_marks_do_not(self):
+        self.write("x.yaml", SMALL)
+        plain = self.good("run", "x.yaml", "--quiet", "--no-charts")
+        coloured = self.on_a_terminal()
+        cut = plain.index("\nrun 1 in")
+        self.assertEqual(COLOUR.sub("", coloured)[:cut], plain[:cut])
+        self.assertRegex(coloured, r"\n\033\[1;32m> \w+ +\033\[0m")
+        self.assertEqual(len(re.findall(r"\033\[31m +!\d+\033\[0m", coloured)), plain.split("\n\n")[1].count("!"))
+        self.assertRegex(coloured, r"none .*!\d+\033\[0m.*\033\[31m +\d+\033\[0m")
+        self.assertEqual(self.on_a_terminal(NO_COLOR="1")[:cut], plain[:cut])
+        self.assertEqual(self.on_a_terminal(TERM="dumb")[:cut], plain[:cut])
+
+    def on_a_terminal(self, **environment):
+        ours, theirs = pty.openpty()
+        process = self.start("run", "x.yaml", "--quiet", "--no-charts", stdout=theirs,
+                             environment={"NO_COLOR": "", "TERM": "xterm", **environment})
+        os.close(theirs)
+        text = b""
+        while True:
+            try:
+                part = os.read(ours, 65536)
+            except OSError:  # Linux's end of a pseudo-terminal
+                part = b""
+            if not part:
+                break
+            text += part
+        os.close(ours)
+        self.assertEqual(process.wait(), 0)
+        process.stderr.close()
+        return text.decode().replace("\r\n", "\n")
+
+    def test_show_tells_how_settings_change_and_how_readers_read(self):
+        self.run_text(SMALL.split("strategies:")[0] + """\
+strategies:
+  - count: {rows: 500, then: [{at: 6h, rows: 700}, {at: 1d, rows: 900, keep_old: false}]}
+  - time: {window: 6h, read: {plan: parallel, at_once: 4, remember_empty: true, late: 5m}}
+  - hash: {buckets: 4}
+""")
+        told = self.good("show", "last").split("\nsettings\n")[1]
+        self.assertTrue(told.startswith("""\
+  count          count: rows 500
+                 then from 6h on: rows 700
+                 then from 1d on: rows 900; the settings before it are forgotten
+  time           time: window 6h from 1970-01-01T00:00:00Z
+                 read: 4 buckets at once; empty windows are remembered from 5m
+                 after their end
+  hash           hash: buckets 4
+"""), told)
+
+    def test_show_tells_which_stripes_identifiers_come_from(self):
+        self.run_text("""\
+name: x
+engine: cluster
+duration: 10s
+agents: {count: 2}
+identifiers: {think: 1s, each: 3}
+strategies:
+  - idgen: {batch: 10, stripes: 4, choice: rotate, stripe: 2, label: a}
+  - idgen: {batch: 10, stripes: 4, stripe: 3, label: b}
+  - idgen: {batch: 10, stripes: 4, label: c}
+  - idgen: {batch: 10, label: d}
+""")
+        told = self.good("show", "last").split("\nsettings\n")[1]
+        self.assertEqual(re.findall(r" idgen: batch 10, (stripes \d(?: \(.*?\))?), lock", told),
+                         ["stripes 4 (rotate, from 2)", "stripes 4 (fixed, number 3)", "stripes 4 (random)",
+                          "stripes 1"])
+
+
+if __name__ == "__main__":
+    unittest.main()
