@@ -28,3 +28,15 @@ function(bucketlab_library name)
   target_include_directories(${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
   target_link_libraries(${name} PUBLIC ${ARG_LINK} PRIVATE bucketlab_flags ${ARG_PRIVATE})
 endfunction()
+
+# bucketlab_embed(VARIABLE NAME HEADER FILE...): a source file, named in VARIABLE, with the bytes of the files as
+# the array NAME that HEADER declares.
+function(bucketlab_embed variable name header)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${name}.c)
+  list(JOIN ARGN "|" inputs)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} "-DINPUTS=${inputs}" -DNAME=${name} -DHEADER=${header} -DOUTPUT=${output} -P ${script}
+    DEPENDS ${ARGN} ${script} VERBATIM)
+  set(${variable} ${output} PARENT_SCOPE)
+endfunction()

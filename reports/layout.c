@@ -240,15 +240,18 @@ void report_pen_frame(struct report_pen *pen, enum report_ink ink, const struct 
 
 static void put_heading(const struct report_chart *chart, struct report_pen *pen)
 {
-    const struct report_type title = {chart->title, REPORT_FONT_TITLE, content_width, 2};
-    struct report_box box = report_pen_text(pen, &title, REPORT_LEFT, REPORT_PAGE_MARGIN, pen->y);
-    pen->y = box.y + box.height + 3;
+    struct report_box box;
+    if (chart->title[0] != 0) {
+        const struct report_type title = {chart->title, REPORT_FONT_TITLE, content_width, 2};
+        box = report_pen_text(pen, &title, REPORT_LEFT, REPORT_PAGE_MARGIN, pen->y);
+        pen->y = box.y + box.height + 3;
+    }
     if (chart->subtitle[0] != 0) {
         const struct report_type subtitle = {chart->subtitle, REPORT_FONT_SUBTITLE, content_width, 3};
         box = report_pen_text(pen, &subtitle, REPORT_LEFT, REPORT_PAGE_MARGIN, pen->y);
         pen->y = box.y + box.height;
     }
-    pen->y += 10;
+    pen->y += chart->title[0] != 0 ? 10 : 0;
     report_pen_legend(pen, chart->legend, chart->legend_count);
 }
 

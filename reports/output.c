@@ -13,6 +13,8 @@
 
 static const char *const steps[] = {"make the folder", "open", "write", "flush", "rename"};
 enum { WRITE_MAX = 65536 };
+/* A file's name holds 255 bytes; the chart's name, the ending and the temporary name need some of them. */
+enum { STEM_SIZE_MAX = 160 };
 
 static bool make_folder(const char *folder, size_t *made_from, const struct report_fault *fault,
                         struct sim_error *error);
@@ -51,6 +53,33 @@ bool report_output(const char *folder, char *const *paths, const struct report_b
         remove_folders(folder, made_from);
     }
     return ok;
+}
+
+/* One '-' for each character that is no letter, digit, '-' or '_' of ASCII. */
+char *report_output_path(const char *folder, const char *scenario, const char *chart, const char *extension)
+{
+    char stem[STEM_SIZE_MAX + 1];
+    size_t used = 0;
+    for (const char *at = scenario != NULL ? scenario : ""; *at != 0 && used < STEM_SIZE_MAX; at++) {
+        bool is_plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
+                        (*at >= '0' && *at <= '9') || *at == '-' || *at == '_';
+        bool continues_utf8 = ((unsigned char)*at & 0xC0) == 0x80;
+        if (is_plain) {
+            stem[used++] = *at;
+        } else if (!continues_utf8) {
+            stem[used++] = '-';
+        }
+    }
+    stem[used] = 0;
+    size_t folder_length = strlen(folder);
+    const char *slash = folder_length == 0 || folder[folder_length - 1] == '/' ? "" : "/";
+    size_t size = folder_length + used + (chart != NULL ? strlen(chart) : 0) + strlen(extension) + 16;
+    char *path = malloc(size);
+    if (path != NULL) {
+        snprintf(path, size, "%s%s%s%s%s.%s", folder, slash, used > 0 ? stem : "scenario",
+                 chart != NULL ? "-" : "", chart != NULL ? chart : "", extension);
+    }
+    return path;
 }
 
 /* *made_from: how many bytes of the path name the first folder that was made here; 0 for none. */

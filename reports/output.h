@@ -28,6 +28,9 @@ struct report_fault {
  * fault may be NULL. The error is SIM_ERROR_ENVIRONMENT. */
 bool report_output(const char *folder, char *const *paths, const struct report_bytes *contents, size_t count,
                    const struct report_fault *fault, struct sim_error *error);
+/* FOLDER/SCENARIO-CHART.EXT, as all files of a result are named (reports/reports.h); chart NULL: without it.
+ * The caller's; NULL without memory. */
+char *report_output_path(const char *folder, const char *scenario, const char *chart, const char *extension);
 /* report_write() with a fault. */
 bool report_write_faulty(const struct lab_result *result, enum report_format format, const char *folder,
                          const struct report_fault *fault, struct report_files *out, struct sim_error *error);

@@ -11,9 +11,6 @@
 #include "render.h"
 #include "scene.h"
 
-/* A file's name holds 255 bytes; the chart's name, the ending and the temporary name need some of them. */
-enum { STEM_SIZE_MAX = 160 };
-
 /* The charts of one call, from the first allocation to the files. */
 struct batch {
     struct report_bytes contents[REPORT_KIND_COUNT];
@@ -26,7 +23,6 @@ static bool make_all(const struct lab_result *result, enum report_format format,
 static bool make_one(const struct lab_result *result, enum report_kind kind, enum report_format format,
                      const char *folder, struct report_typesetter *typesetter, struct batch *batch,
                      struct sim_error *error);
-static char *path_of(const char *folder, const char *scenario, const char *chart, const char *extension);
 static bool hand_over(struct batch *batch, struct report_files *out, struct sim_error *error);
 
 bool report_write(const struct lab_result *result, enum report_format format, const char *folder,
@@ -114,7 +110,8 @@ static bool make_one(const struct lab_result *result, enum report_kind kind, enu
              report_render(&scene, typesetter, format, chart->title, chart->start_ns,
                            &batch->contents[batch->count], error);
         if (ok) {
-            char *path = path_of(folder, result->scenario_name, chart->name, report_format_extension(format));
+            char *path = report_output_path(folder, result->scenario_name, chart->name,
+                                            report_format_extension(format));
             batch->paths[batch->count] = path;
             ok = path != NULL ? true : sim_fail_memory(error);
             batch->count++;
@@ -122,32 +119,6 @@ static bool make_one(const struct lab_result *result, enum report_kind kind, enu
     }
     report_arena_free(&arena);
     return ok;
-}
-
-/* One '-' for each character that is no letter, digit, '-' or '_' of ASCII. */
-static char *path_of(const char *folder, const char *scenario, const char *chart, const char *extension)
-{
-    char stem[STEM_SIZE_MAX + 1];
-    size_t used = 0;
-    for (const char *at = scenario != NULL ? scenario : ""; *at != 0 && used < STEM_SIZE_MAX; at++) {
-        bool is_plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
-                        (*at >= '0' && *at <= '9') || *at == '-' || *at == '_';
-        bool continues_utf8 = ((unsigned char)*at & 0xC0) == 0x80;
-        if (is_plain) {
-            stem[used++] = *at;
-        } else if (!continues_utf8) {
-            stem[used++] = '-';
-        }
-    }
-    stem[used] = 0;
-    size_t folder_length = strlen(folder);
-    const char *slash = folder_length == 0 || folder[folder_length - 1] == '/' ? "" : "/";
-    size_t size = folder_length + used + strlen(chart) + strlen(extension) + 16;
-    char *path = malloc(size);
-    if (path != NULL) {
-        snprintf(path, size, "%s%s%s-%s.%s", folder, slash, used > 0 ? stem : "scenario", chart, extension);
-    }
-    return path;
 }
 
 static bool hand_over(struct batch *batch, struct report_files *out, struct sim_error *error)

@@ -1,254 +1,50 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "contest_pictures.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/front.h"
-#include "reports/heatmap.h"
+#include "contest_views.h"
 
-#define COST "cost_per_1000_rows"
-#define P99  "partitions.all.bytes.p99"
-
-enum { NAME_SIZE = 24 };
-
-struct axis {
-    json_int_t values[REPORT_HEATMAP_MAX]; /* upwards */
-    size_t count;
-    char names[REPORT_HEATMAP_MAX][NAME_SIZE];
-    const char *labels[REPORT_HEATMAP_MAX];
-};
-struct grid {
-    struct axis bits, thresholds;
-    struct report_heatmap_cell cells[REPORT_HEATMAP_MAX * REPORT_HEATMAP_MAX];
-};
-
-static bool draw_front(const json_t *answer, struct cli_pictures *pictures, struct sim_error *error);
-static size_t take_points(const json_t *answer, struct report_front *front,
-                          struct report_front_point *points);
-static bool draw_heatmap(const json_t *answer, struct cli_pictures *pictures, struct sim_error *error);
-static bool is_of_grid(const json_t *candidate, const json_t *model);
-static const json_t *model_of(const json_t *answer);
-static void add_value(struct axis *axis, json_int_t value);
-static size_t place_of(const struct axis *axis, json_int_t value);
-static void name_values(struct axis *axis);
-static bool holds(const json_t *candidate);
-static double figure(const json_t *candidate, const char *name, const char *part);
-static const char *text(const json_t *object, const char *name);
-static const char *next_path(const json_t *answer, const char *chart, int format,
+static bool draw(const struct cli_contest_views *views, const char *scenario, int format,
+                 struct cli_pictures *pictures, struct sim_error *error);
+static const char *next_path(const char *scenario, const char *chart, int format,
                              struct cli_pictures *pictures, struct sim_error *error);
 
 bool cli_contest_draw(const json_t *answer, struct cli_pictures *pictures, struct sim_error *error)
 {
-    return draw_front(answer, pictures, error) && draw_heatmap(answer, pictures, error);
-}
-
-static bool draw_front(const json_t *answer, struct cli_pictures *pictures, struct sim_error *error)
-{
-    struct report_front_point *points = calloc(REPORT_FRONT_MAX, sizeof *points);
-    char title[160];
-    if (points == NULL)
-        return sim_fail_memory(error);
-    snprintf(title, sizeof title, "%s: the settings that hold", text(answer, "scenario"));
-    struct report_front front = {
-        .title = title,
-        .subtitle = "what they cost, and how large their partitions are",
-        .foot = "means over seeds with intervals; less is better in both; the front also weighs spread and "
-                "partitions "
-                "per read",
-        .x = {"operations beside the inserts, and partitions read, per 1000 rows", REPORT_UNIT_PLAIN,
-              REPORT_LOG},
-        .y = {"bytes of partitions, p99", REPORT_UNIT_PLAIN, REPORT_LOG},
-        .points = points,
-    };
-    front.count = take_points(answer, &front, points);
-    bool is_fine = true;
-    for (int format = 0; is_fine && front.count > 0 && format < REPORT_FORMAT_COUNT; format++) {
-        const char *path =
-            pictures->wanted[format] ? next_path(answer, "front", format, pictures, error) : "";
-        is_fine = path != NULL &&
-                  (path[0] == '\0' || report_front_write(&front, (enum report_format)format, path, error));
-    }
-    free(points);
-    return is_fine;
-}
-
-/* The recommended one first, so that it has its name. */
-static size_t take_points(const json_t *answer, struct report_front *front, struct report_front_point *points)
-{
-    const json_t *list = json_object_get(answer, "candidates");
-    size_t count = 0, index;
-    for (int turn = 0; turn < 2; turn++) {
-        const json_t *candidate;
-        json_array_foreach(list, index, candidate)
-        {
-            bool is_best = strcmp(text(candidate, "status"), "recommended") == 0;
-            double cost = figure(candidate, COST, "mean"), p99 = figure(candidate, P99, "mean");
-            double low = figure(candidate, P99, "low"), high = figure(candidate, P99, "high");
-            if (is_best != (turn == 0) || !holds(candidate) || isnan(cost) || isnan(p99) ||
-                count == REPORT_FRONT_MAX)
-                continue;
-            low = isnan(low) || low < 0 ? p99 : fmin(low, p99);
-            high = isnan(high) ? p99 : fmax(high, p99);
-            front->has_recommended |= is_best;
-            points[count++] = (struct report_front_point){text(candidate, "label"),
-                                                          cost,
-                                                          p99,
-                                                          low,
-                                                          high,
-                                                          strcmp(text(candidate, "status"), "holds") != 0};
-        }
-    }
-    return count;
-}
-
-static bool draw_heatmap(const json_t *answer, struct cli_pictures *pictures, struct sim_error *error)
-{
-    const json_t *model = model_of(answer), *list = json_object_get(answer, "candidates"), *candidate;
-    size_t index;
-    if (model == NULL)
-        return true;
-    struct grid *grid = calloc(1, sizeof *grid);
-    char title[160];
-    if (grid == NULL)
-        return sim_fail_memory(error);
-    json_array_foreach(list, index, candidate)
-    {
-        const json_t *settings = json_object_get(candidate, "settings");
-        if (!is_of_grid(candidate, model))
-            continue;
-        add_value(&grid->bits, json_integer_value(json_object_get(settings, "bits")));
-        add_value(&grid->thresholds, json_integer_value(json_object_get(settings, "threshold")));
-    }
-    for (size_t i = 0; i < grid->bits.count * grid->thresholds.count; i++)
-        grid->cells[i].value = (double)NAN;
-    struct report_heatmap heatmap = {
-        .title = title,
-        .subtitle = "what the settings of probabilistic cost; within the line they hold",
-        .foot = "means over seeds; empty: not tried",
-        .value = {"operations beside the inserts, and partitions read, per 1000 rows", REPORT_UNIT_PLAIN,
-                  REPORT_LOG},
-        .cells = grid->cells};
-    json_array_foreach(list, index, candidate)
-    {
-        const json_t *settings = json_object_get(candidate, "settings");
-        if (!is_of_grid(candidate, model))
-            continue;
-        size_t x = place_of(&grid->bits, json_integer_value(json_object_get(settings, "bits")));
-        size_t y = place_of(&grid->thresholds, json_integer_value(json_object_get(settings, "threshold")));
-        if (x == SIZE_MAX || y == SIZE_MAX)
-            continue;
-        grid->cells[y * grid->bits.count + x] =
-            (struct report_heatmap_cell){figure(candidate, COST, "mean"), holds(candidate)};
-        if (strcmp(text(candidate, "status"), "recommended") == 0) {
-            heatmap.recommended = text(candidate, "label");
-            heatmap.recommended_x = x;
-            heatmap.recommended_y = y;
-        }
-    }
-    snprintf(title, sizeof title, "%s: bits and threshold", text(answer, "scenario"));
-    name_values(&grid->bits);
-    name_values(&grid->thresholds);
-    heatmap.x = (struct report_heatmap_axis){"bits", grid->bits.labels, grid->bits.count};
-    heatmap.y = (struct report_heatmap_axis){"threshold", grid->thresholds.labels, grid->thresholds.count};
-    bool is_fine = true;
+    const char *scenario = json_string_value(json_object_get(answer, "scenario"));
+    struct cli_contest_views views;
+    bool is_fine = cli_contest_views_make(answer, &views, error);
     for (int format = 0; is_fine && format < REPORT_FORMAT_COUNT; format++) {
-        const char *path =
-            pictures->wanted[format] ? next_path(answer, "thresholds", format, pictures, error) : "";
-        is_fine = path != NULL && (path[0] == '\0' ||
-                                   report_heatmap_write(&heatmap, (enum report_format)format, path, error));
+        if (pictures->wanted[format])
+            is_fine = draw(&views, scenario != NULL ? scenario : "", format, pictures, error);
     }
-    free(grid);
+    cli_contest_views_free(&views);
     return is_fine;
 }
 
-/* One template's settings make a grid: the recommended one's, or else the first's. */
-static const json_t *model_of(const json_t *answer)
+static bool draw(const struct cli_contest_views *views, const char *scenario, int format,
+                 struct cli_pictures *pictures, struct sim_error *error)
 {
-    const json_t *list = json_object_get(answer, "candidates"), *model = NULL, *candidate;
-    const json_t *best = json_object_get(answer, "recommended");
-    size_t index;
-    if (is_of_grid(best, best))
-        return best;
-    json_array_foreach(list, index, candidate)
-    {
-        if (model == NULL && is_of_grid(candidate, candidate))
-            model = candidate;
-    }
-    return model;
-}
-
-/* Of the model's template, and run. */
-static bool is_of_grid(const json_t *candidate, const json_t *model)
-{
-    const json_t *bits = json_object_get(json_object_get(candidate, "settings"), "bits");
-    return json_is_integer(bits) && !isnan(figure(candidate, COST, "mean")) &&
-           strcmp(text(candidate, "kind"), "probabilistic") == 0 &&
-           strcmp(text(candidate, "template"), text(model, "template")) == 0;
-}
-
-/* In its place, once; those that have no room any more are left out. */
-static void add_value(struct axis *axis, json_int_t value)
-{
-    size_t place = axis->count;
-    while (place > 0 && axis->values[place - 1] >= value)
-        place--;
-    if ((place < axis->count && axis->values[place] == value) || axis->count == REPORT_HEATMAP_MAX)
-        return;
-    memmove(&axis->values[place + 1], &axis->values[place], (axis->count - place) * sizeof axis->values[0]);
-    axis->values[place] = value;
-    axis->count++;
-}
-
-static size_t place_of(const struct axis *axis, json_int_t value)
-{
-    for (size_t i = 0; i < axis->count; i++) {
-        if (axis->values[i] == value)
-            return i;
-    }
-    return SIZE_MAX;
-}
-
-static void name_values(struct axis *axis)
-{
-    for (size_t i = 0; i < axis->count; i++) {
-        snprintf(axis->names[i], NAME_SIZE, "%" JSON_INTEGER_FORMAT, axis->values[i]);
-        axis->labels[i] = axis->names[i];
-    }
-}
-
-static bool holds(const json_t *candidate)
-{
-    const char *status = text(candidate, "status");
-    return strcmp(status, "recommended") == 0 || strcmp(status, "front") == 0 || strcmp(status, "holds") == 0;
-}
-
-/* NaN where there is none that a picture takes. */
-static double figure(const json_t *candidate, const char *name, const char *part)
-{
-    const json_t *metric = json_object_get(json_object_get(candidate, "metrics"), name);
-    const json_t *number = json_object_get(metric, part);
-    double value = json_is_number(number) ? json_number_value(number) : (double)NAN;
-    return value >= 0 && value <= REPORT_VALUE_MAX ? value : (double)NAN;
-}
-
-static const char *text(const json_t *object, const char *name)
-{
-    const char *value = json_string_value(json_object_get(object, name));
-    return value != NULL ? value : "";
+    const char *path;
+    if (views->has_front && ((path = next_path(scenario, "front", format, pictures, error)) == NULL ||
+                             !report_front_write(&views->front, (enum report_format)format, path, error)))
+        return false;
+    return !views->has_heatmap ||
+           ((path = next_path(scenario, "thresholds", format, pictures, error)) != NULL &&
+            report_heatmap_write(&views->heatmap, (enum report_format)format, path, error));
 }
 
 /* FOLDER/SCENARIO-tune-CHART.EXT, put behind the others. */
-static const char *next_path(const json_t *answer, const char *chart, int format,
+static const char *next_path(const char *scenario, const char *chart, int format,
                              struct cli_pictures *pictures, struct sim_error *error)
 {
     static const char *const endings[REPORT_FORMAT_COUNT] = {"png", "svg", "pdf"};
     static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     struct report_files *files = &pictures->files[format];
-    const char *name = text(answer, "scenario"), *folder = pictures->folder;
-    size_t folder_size = strlen(folder), size = folder_size + strlen(name) + strlen(chart) + 16;
+    const char *folder = pictures->folder;
+    size_t folder_size = strlen(folder), size = folder_size + strlen(scenario) + strlen(chart) + 16;
     char **paths = realloc(files->paths, (files->count + 1) * sizeof *paths);
     if (paths != NULL)
         files->paths = paths;
@@ -260,8 +56,8 @@ static const char *next_path(const json_t *answer, const char *chart, int format
     }
     bool has_slash = folder_size > 0 && folder[folder_size - 1] == '/';
     int used = snprintf(path, size, "%s%s", folder, has_slash ? "" : "/");
-    snprintf(path + used, size - (size_t)used, "%s-tune-%s.%s", name, chart, endings[format]);
-    for (char *c = path + used; c < path + used + strlen(name); c++) {
+    snprintf(path + used, size - (size_t)used, "%s-tune-%s.%s", scenario, chart, endings[format]);
+    for (char *c = path + used; c < path + used + strlen(scenario); c++) {
         if (strchr(safe, *c) == NULL)
             *c = '-';
     }

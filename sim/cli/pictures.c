@@ -43,12 +43,19 @@ void cli_pictures_print(const struct cli_pictures *pictures, const char *prefix)
             putchar('\n');
         }
     }
+    if (pictures->page != NULL) {
+        fputs(prefix, stdout);
+        cli_print_text(stdout, pictures->page);
+        putchar('\n');
+    }
 }
 
 void cli_pictures_free(struct cli_pictures *pictures)
 {
     for (int format = 0; format < REPORT_FORMAT_COUNT; format++)
         report_files_free(&pictures->files[format]);
+    free(pictures->page);
+    pictures->page = NULL;
 }
 
 bool cli_folder_check(const char *folder, struct sim_error *error)
@@ -86,12 +93,12 @@ static bool read_formats(const char *list, struct cli_pictures *out, struct sim_
         snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), list);
         enum report_format format;
         if (strcmp(name, "html") == 0)
+            out->has_page = true;
+        else if (report_format_parse(name, &format))
+            out->wanted[format] = true;
+        else
             return sim_fail(error, SIM_ERROR_INPUT,
-                            "bucketlab: --format html is not in this version; choose png, svg or pdf");
-        if (!report_format_parse(name, &format))
-            return sim_fail(error, SIM_ERROR_INPUT,
-                            "bucketlab: --format: no format '%s'; choose png, svg or pdf", name);
-        out->wanted[format] = true;
+                            "bucketlab: --format: no format '%s'; choose png, svg, pdf or html", name);
         if (list[length] == '\0')
             return true;
         list += length + 1;

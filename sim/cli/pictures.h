@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* --format and --out: which pictures, and where. */
+/* --format and --out: which pictures, whether a page, and where. */
 #ifndef CLI_PICTURES_H
 #define CLI_PICTURES_H
 
@@ -8,8 +8,10 @@
 
 struct cli_pictures {
     bool wanted[REPORT_FORMAT_COUNT];
+    bool has_page; /* html: page.h */
     const char *folder;
     struct report_files files[REPORT_FORMAT_COUNT];
+    char *page;
 };
 
 /* Reads the options, and looks whether the folder is there or can be made; makes nothing. */

@@ -9,6 +9,7 @@
 
 #include "execute.h"
 #include "json.h"
+#include "page.h"
 #include "pictures.h"
 #include "store/store.h"
 #include "story.h"
@@ -51,6 +52,7 @@ struct job {
     char *path; /* absolute, so that the stored run can be run again from anywhere */
     struct lab_result *result;
     int64_t run, elapsed_ms;
+    struct store_run_info info; /* as it was stored */
     struct cli_pictures pictures;
 };
 
@@ -71,6 +73,7 @@ static bool check_names(const struct batch *batch, struct sim_error *error);
 static bool check_database(const char *path, struct sim_error *error);
 static bool execute_all(struct batch *batch, struct sim_error *error);
 static bool store_all(struct batch *batch, struct sim_error *error);
+static bool draw(const struct batch *batch, struct job *job, struct sim_error *error);
 static bool print_all(const struct batch *batch, struct sim_error *error);
 static void print_job(const struct batch *batch, const struct job *job);
 static void free_batch(struct batch *batch);
@@ -85,7 +88,7 @@ static int run(const struct cli_args *args, struct sim_error *error)
         is_fine =
             execute_all(&batch, error) && store_all(&batch, error) && cli_story_name(&batch.story, error);
         for (size_t i = 0; is_fine && batch.has_charts && i < batch.count; i++)
-            is_fine = cli_pictures_write(&batch.jobs[i].pictures, batch.jobs[i].result, error);
+            is_fine = draw(&batch, &batch.jobs[i], error);
         code = is_fine ? 0 : cli_exit_code(&batch.signals, error);
         cli_signals_release(&batch.signals);
     }
@@ -194,17 +197,24 @@ static bool store_all(struct batch *batch, struct sim_error *error)
     bool is_fine = true;
     for (size_t i = 0; is_fine && i < batch->count; i++) {
         struct job *job = &batch->jobs[i];
-        struct store_run_info info = {.scenario_path = job->path,
-                                      .scenario_text = job->scenario->text,
-                                      .overrides = job->scenario->overrides,
-                                      .version = BUCKETLAB_VERSION,
-                                      .created_unix_s = (int64_t)time(NULL),
-                                      .elapsed_ms = job->elapsed_ms};
-        is_fine = store_save_run(store, &info, job->result, error);
-        job->run = info.run;
+        job->info = (struct store_run_info){.scenario_path = job->path,
+                                            .scenario_text = job->scenario->text,
+                                            .overrides = job->scenario->overrides,
+                                            .version = BUCKETLAB_VERSION,
+                                            .created_unix_s = (int64_t)time(NULL),
+                                            .elapsed_ms = job->elapsed_ms};
+        is_fine = store_save_run(store, &job->info, job->result, error);
+        job->run = job->info.run;
     }
     store_close(store);
     return is_fine;
+}
+
+static bool draw(const struct batch *batch, struct job *job, struct sim_error *error)
+{
+    const struct cli_page page = {job->result, &job->info, batch->database, NULL};
+    return cli_pictures_write(&job->pictures, job->result, error) &&
+           cli_page_write(&job->pictures, &page, error);
 }
 
 /* Returns whether all expectations hold; the error tells of the first scenario of which they do not. */

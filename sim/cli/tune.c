@@ -137,8 +137,13 @@ static bool answer_rows(const struct cli_args *args, const struct cli_tune_answe
 {
     struct cli_pictures pictures = {.folder = ""};
     bool has_picture = cli_has(args, "out") || cli_has(args, "format");
-    bool is_fine = !has_picture ||
-                   (cli_pictures_read(args, &pictures, error) && cli_tune_draw(answer, &pictures, error));
+    bool is_fine = !has_picture || cli_pictures_read(args, &pictures, error);
+    if (is_fine && pictures.has_page)
+        is_fine =
+            sim_fail(error, SIM_ERROR_INPUT,
+                     "bucketlab: --format html is of 'tune SCENARIO', whose run has a page; choose png, "
+                     "svg or pdf");
+    is_fine = is_fine && (!has_picture || cli_tune_draw(answer, &pictures, error));
     if (is_fine && cli_has(args, "json")) {
         is_fine = cli_json_print(cli_tune_json(answer), error);
     } else if (is_fine) {

@@ -14,6 +14,7 @@
 #include "execute.h"
 #include "json.h"
 #include "lab/quantity.h"
+#include "page.h"
 #include "pictures.h"
 #include "store/store.h"
 #include "tune/strategy_text.h"
@@ -30,6 +31,8 @@ struct job {
     struct lab_scenario *finalists; /* the same scenario with the front as its strategies */
     struct lab_result *result;
     char *answer; /* JSON */
+    char *path;   /* of the scenario, absolute */
+    struct store_run_info info;
     int64_t run, elapsed_ms;
 };
 
@@ -234,17 +237,16 @@ static bool store(struct job *job, struct sim_error *error)
         return sim_fail_memory(error);
     if (!store_open(job->database, STORE_WRITE, &opened, error))
         return false;
-    char *path = realpath(job->scenario->path, NULL);
-    struct store_run_info info = {.scenario_path = path != NULL ? path : job->scenario->path,
-                                  .scenario_text = job->finalists->text,
-                                  .overrides = job->finalists->overrides,
-                                  .version = BUCKETLAB_VERSION,
-                                  .created_unix_s = (int64_t)time(NULL),
-                                  .elapsed_ms = job->elapsed_ms};
-    bool is_fine = store_tune_save(opened, &info, job->result, job->answer, error);
-    job->run = info.run;
+    job->path = realpath(job->scenario->path, NULL);
+    job->info = (struct store_run_info){.scenario_path = job->path != NULL ? job->path : job->scenario->path,
+                                        .scenario_text = job->finalists->text,
+                                        .overrides = job->finalists->overrides,
+                                        .version = BUCKETLAB_VERSION,
+                                        .created_unix_s = (int64_t)time(NULL),
+                                        .elapsed_ms = job->elapsed_ms};
+    bool is_fine = store_tune_save(opened, &job->info, job->result, job->answer, error);
+    job->run = job->info.run;
     store_close(opened);
-    free(path);
     return is_fine;
 }
 
@@ -253,8 +255,10 @@ static bool draw(struct job *job, struct sim_error *error)
     if (!job->has_charts)
         return true;
     json_t *answer = cli_contest_json(&job->contest);
+    const struct cli_page page = {job->result, &job->info, job->database, answer};
     bool is_fine = answer != NULL ? cli_pictures_write(&job->pictures, job->result, error) &&
-                                        cli_contest_draw(answer, &job->pictures, error)
+                                        cli_contest_draw(answer, &job->pictures, error) &&
+                                        cli_page_write(&job->pictures, &page, error)
                                   : sim_fail_memory(error);
     json_decref(answer);
     return is_fine;
@@ -319,4 +323,5 @@ static void free_job(struct job *job)
     lab_scenario_destroy(job->scenario);
     cli_pictures_free(&job->pictures);
     free(job->answer);
+    free(job->path);
 }

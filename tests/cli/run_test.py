@@ -93,7 +93,7 @@ class RunTest(ProgramTest):
         before = self.files()
         for arguments in [["typo.yaml"], ["small.yaml", "typo.yaml"], ["missing.yaml"], ["metric.yaml"], ["."],
                           ["small.yaml", "--set", "durration=3d"], ["small.yaml", "--seed", "x"],
-                          ["small.yaml", "--format", "html"], ["small.yaml", "--format", "png,gif"],
+                          ["small.yaml", "--format", "htm"], ["small.yaml", "--format", "png,gif"],
                           ["small.yaml", "--jobs", "0"], ["small.yaml", "--out", "small.yaml/x"],
                           ["small.yaml", "--set", "name=a\nb"],
                           ["small.yaml", "--out", ""], ["small.yaml", "--db", ""]]:

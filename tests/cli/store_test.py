@@ -71,11 +71,26 @@ class StoreTest(ProgramTest):
         self.assertGreater(len(lines[0]), 74)
 
     def test_report_draws_the_same_bytes_as_run(self):
-        self.good("run", "small.yaml", "--quiet", "--out", "a", "--format", "png,svg,pdf")
-        named = self.good("report", "1", "--out", "b", "--format", "png,svg,pdf").splitlines()
-        self.assertGreaterEqual(len(named), 3)
+        self.good("run", "small.yaml", "--quiet", "--out", "a", "--format", "png,svg,pdf,html")
+        named = self.good("report", "1", "--out", "b", "--format", "png,svg,pdf,html").splitlines()
+        self.assertGreaterEqual(len(named), 4)
+        self.assertIn("b/small.html", named)
         for name in named:
             self.assertEqual(self.read(name), self.read("a" + name[1:]))
+
+    def test_page_has_what_the_database_has_and_no_path(self):
+        os.mkdir(os.path.join(self.folder, "deep"))
+        out = self.good("run", "small.yaml", "--quiet", "--format", "html", "--db", "deep/lab.db", "--set",
+                        "duration=1d", "--seed", "5")
+        self.assertIn("\n  bucketlab-out/small.html\n", out)
+        self.assertEqual(os.listdir(os.path.join(self.folder, "bucketlab-out")), ["small.html"])
+        page = self.read("bucketlab-out/small.html").decode()
+        self.assertIn(">bucketlab replay 1 --db lab.db\n"
+                      "bucketlab run small.yaml --seed 5 --set duration=1d\n<", page)
+        self.assertIn(self.good_json("show", "1", "--db", "deep/lab.db", "--json")["digest"], page)
+        self.assertNotIn(self.folder, page)
+        metrics = self.good_json("show", "1", "--db", "deep/lab.db", "--json")["strategies"][0]["metrics"]
+        self.assertIn(f'data-value="{metrics["partitions.total"]}"', page)
 
     def test_replay_from_another_folder_has_the_same_digest(self):
         result = self.good_json("run", "small.yaml", "--json", "--no-charts", "--seed", "11", "--set",

@@ -140,6 +140,19 @@ class TuneScenarioTest(ProgramTest):
                     pictures.append(file.read())
             self.assertEqual(pictures[0], pictures[1])
 
+    def test_page_has_the_recommendation_and_both_pictures(self):
+        self.good("tune", "small.yaml", "--quiet", "--format", "html", "--out", "x")
+        self.good("report", "last", "--format", "html", "--out", "y")
+        pages = []
+        for folder in ["x", "y"]:
+            with open(os.path.join(self.folder, folder, "small.html"), encoding="utf-8") as file:
+                pages.append(file.read())
+        self.assertEqual(pages[0], pages[1])
+        self.assertRegex(pages[0], r'<p class="verdict">\S+ is (the cheapest|as cheap as any) that ')
+        self.assertIn('id="chart-tune-front"', pages[0])
+        self.assertIn('id="chart-tune-thresholds"', pages[0])
+        self.assertEqual(pages[0].count('class="chosen"'), 1)
+
     def test_damaged_answer_is_told_by_report(self):
         self.tune()
         database = sqlite3.connect(os.path.join(self.folder, "bucketlab.db"))

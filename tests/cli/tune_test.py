@@ -142,6 +142,7 @@ class TuneTest(ProgramTest):
         answer = self.tune("--rows", "1..9223372036854775807", "--risk", "0.5", "--probability", "any",
                            "--out", "there/", "--format", "pdf")
         self.assertEqual(answer["recommended"]["threshold"], 1)
+        self.assertIn("of 'tune SCENARIO'", self.bad(2, "tune", *GOAL, "--format", "html"))
         self.good("tune", *GOAL, "--format", "svg")
         self.assertEqual(self.files(), ["bucketlab-out", "bucketlab-out/tune-risk.svg", "here", "here/tune-risk.png",
                                         "here/tune-risk.svg", "there", "there/tune-risk.pdf"])

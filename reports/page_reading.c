@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "sheet.h"
+
+static const struct {
+    const char *chart, *reading;
+} readings[] = {
+    {"partitions-rows",
+     "Each strip is one strategy; the further right a bar stands, the more rows its partitions have, and the "
+     "higher it is, the more partitions there are of that size. Hatched ones are still open and will grow. "
+     "The "
+     "black line is what the exact law foretells; beyond the dashed line partitions pass the limit."},
+    {"partitions-bytes",
+     "The same partitions, by what they weigh on disk. Rows of unequal size make it wider than the one of "
+     "rows: a limit in bytes can be passed by a partition that has few rows."},
+    {"costs",
+     "A line a strategy, a column a price; shorter bars are better. Where a heading says log scale, each "
+     "step "
+     "to the right is a multiple: compare the numbers, not the lengths. The stroke beside a bar is the 99th "
+     "percentile."},
+    {"bucket-changes",
+     "Each lane is one agent, from left to right in time, coloured by the bucket that it believes the key to "
+     "be in. Where lanes of different colours stand above each other, agents disagree, and rows may land in "
+     "two partitions at once."},
+    {"tune-front",
+     "Each spot is a setting that was tried: the further left, the cheaper; the lower, the smaller its large "
+     "partitions. None is better in both than those on the line; the recommended one is the cheapest that "
+     "holds."},
+    {"tune-thresholds",
+     "A cell a setting: more bits to the right, a higher threshold further up. Light cells cost more, dark "
+     "ones less; within the line all that was asked for holds, and the ring marks the recommended one."},
+};
+
+const char *report_page_reading(const char *chart_name)
+{
+    for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++) {
+        if (strcmp(readings[i].chart, chart_name) == 0) {
+            return readings[i].reading;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: a page is whole, needs nothing but itself, says what the database has, and lets no text of a user
+ * become markup. Method: pages of hand-made results, read by libxml2's strict reader and asked by XPath;
+ * every step of writing, and allocations throughout, made to fail. */
+#define _XOPEN_SOURCE 700
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <glib.h>
+#include <libxml/parser.h>
+#include <libxml/xpath.h>
+
+#include "../no_memory.h"
+#include "fixture.h"
+#include "fixture_tune.h"
+#include "sheet.h"
+
+static const char *const again[] = {"bucketlab replay 3 --db lab.db", "bucketlab run chat.yaml --seed 1"};
+static const char scenario_text[] = "name: chat\n# </pre><script>alert(1)</script> & \x01 \xff\nseed: 1\n";
+
+static struct report_page page_of(const struct lab_result *result)
+{
+    return (struct report_page){.result = result,
+                                .scenario_text = scenario_text,
+                                .scenario_file = "/home/somebody/chat.yaml",
+                                .overrides = "seed=1\nname=<b>",
+                                .version = "0.1.0",
+                                .again = again,
+                                .again_count = 2};
+}
+
+static char *make(const struct report_page *page, size_t *size)
+{
+    struct report_bytes bytes;
+    struct sim_error error = {0};
+    assert_true(report_page_make(page, &bytes, &error));
+    *size = bytes.size;
+    return (char *)bytes.data;
+}
+
+struct read_page {
+    char *text;
+    size_t size;
+    xmlDocPtr document;
+    xmlXPathContextPtr context;
+};
+
+static void open_page(const struct report_page *page, struct read_page *out)
+{
+    out->text = make(page, &out->size);
+    out->document = xmlReadMemory(out->text, (int)out->size, "page", "UTF-8", XML_PARSE_NONET);
+    assert_non_null(out->document);
+    out->context = xmlXPathNewContext(out->document);
+    assert_non_null(out->context);
+}
+
+static void close_page(struct read_page *page)
+{
+    xmlXPathFreeContext(page->context);
+    xmlFreeDoc(page->document);
+    free(page->text);
+}
+
+static xmlXPathObjectPtr ask(const struct read_page *page, const char *path)
+{
+    xmlXPathObjectPtr found = xmlXPathEvalExpression((const xmlChar *)path, page->context);
+    assert_non_null(found);
+    return found;
+}
+
+static size_t count(const struct read_page *page, const char *path)
+{
+    xmlXPathObjectPtr found = ask(page, path);
+    size_t nodes = found->nodesetval == NULL ? 0 : (size_t)found->nodesetval->nodeNr;
+    xmlXPathFreeObject(found);
+    return nodes;
+}
+
+/* The text of the first that is found; the caller's. */
+static char *text_at(const struct read_page *page, const char *path)
+{
+    xmlXPathObjectPtr found = ask(page, path);
+    assert_true(found->nodesetval != NULL && found->nodesetval->nodeNr > 0);
+    xmlChar *content = xmlNodeGetContent(found->nodesetval->nodeTab[0]);
+    char *copy = strdup((const char *)content);
+    xmlFree(content);
+    xmlXPathFreeObject(found);
+    return copy;
+}
+
+static void assert_text(const struct read_page *page, const char *path, const char *expected)
+{
+    char *text = text_at(page, path);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void assert_holds(const struct read_page *page, const char *path, const char *part)
+{
+    char *text = text_at(page, path);
+    if (strstr(text, part) == NULL) {
+        print_error("no '%s' in '%s'\n", part, text);
+        fail();
+    }
+    free(text);
+}
+
+/* Strictly read, with the same bytes when made twice; with landmarks, and ids that are one element's each. */
+static void test_every_case_makes_a_whole_page_twice_the_same(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < FIXTURE_COUNT; i++) {
+        struct lab_result *result = fixture_case(i);
+        const struct report_page source = page_of(result);
+        struct read_page page;
+        size_t size;
+        char *other = make(&source, &size);
+        open_page(&source, &page);
+        assert_int_equal(size, page.size);
+        assert_memory_equal(other, page.text, size);
+        free(other);
+        assert_int_equal(strncmp(page.text, "<!DOCTYPE html>", 15), 0);
+        assert_int_equal(count(&page, "/html/head/title"), 1);
+        assert_int_equal(count(&page, "/html/body/main"), 1);
+        assert_int_equal(count(&page, "//h1"), 1);
+        assert_int_equal(count(&page, "//table[@id='strategies']/tbody/tr"), result->strategy_count);
+        assert_int_equal(count(&page, "//*[@id and @id = following::*/@id]"), 0);
+        assert_int_equal(count(&page,
+                               "//section[@class='chart']//*[@role='img' or @role='graphics-document' or "
+                               "@role='group'][self::svg]") +
+                             count(&page, "//ul[@class='absent']/li"),
+                         REPORT_KIND_COUNT);
+        close_page(&page);
+        lab_result_destroy(result);
+    }
+}
+
+/* No attribute that a policy would refuse, nothing to load, and a policy that fits what the page carries. */
+static void test_page_needs_nothing_but_itself(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_five();
+    const struct report_page source = page_of(result);
+    struct read_page page;
+    open_page(&source, &page);
+    assert_int_equal(
+        count(&page, "//@src | //@srcset | //@style | //@data | //@action | //link | //iframe | //base"), 0);
+    assert_int_equal(count(&page, "//@*[starts-with(name(), 'on')]"), 0);
+    assert_int_equal(count(&page, "//@href[not(starts-with(., '#'))]"), 0);
+    assert_int_equal(count(&page, "//script"), 1);
+    assert_int_equal(count(&page, "//style"), 1);
+    char *style = text_at(&page, "//style");
+    assert_null(strstr(style, "url("));
+    assert_null(strstr(style, "@import"));
+    free(style);
+    static const char *const elements[] = {"style", "script"};
+    char *policy = text_at(&page, "//meta[@http-equiv='Content-Security-Policy']/@content");
+    assert_int_equal(strncmp(policy, "default-src 'none'; ", 20), 0);
+    for (size_t i = 0; i < 2; i++) {
+        char open[16], close[16], named[128];
+        snprintf(open, sizeof open, "<%s>", elements[i]);
+        snprintf(close, sizeof close, "</%s>", elements[i]);
+        const char *from = strstr(page.text, open) + strlen(open);
+        gsize length = (gsize)(strstr(from, close) - from);
+        guint8 digest[32];
+        gsize digest_size = sizeof digest;
+        GChecksum *checksum = g_checksum_new(G_CHECKSUM_SHA256);
+        g_checksum_update(checksum, (const guchar *)from, (gssize)length);
+        g_checksum_get_digest(checksum, digest, &digest_size);
+        g_checksum_free(checksum);
+        gchar *base64 = g_base64_encode(digest, digest_size);
+        snprintf(named, sizeof named, "%s-src 'sha256-%s';", elements[i], base64);
+        assert_non_null(strstr(policy, named));
+        g_free(base64);
+    }
+    free(policy);
+    close_page(&page);
+    lab_result_destroy(result);
+}
+
+static void test_markup_of_a_user_stays_text(void **state)
+{
+    (void)state;
+    static const char label[] = "<b>&amp;</b> <i> & \"quotes\" %s %n </span>";
+    struct lab_result *result = fixture_five();
+    free(result->strategies[0].label);
+    result->strategies[0].label = strdup(label);
+    free(result->about);
+    result->about = strdup("<script>alert(2)</script> ]]> <!-- & \xff");
+    struct report_page source = page_of(result);
+    source.why = "<img src=x onerror=alert(3)>";
+    source.notes = "]]></script>";
+    struct read_page page;
+    open_page(&source, &page);
+    assert_text(&page, "//table[@id='strategies']/tbody/tr[1]/th/span[@class='label']", label);
+    assert_text(&page, "//table[@id='strategies']/tbody/tr[1]/@data-label", label);
+    assert_text(&page, "//p[@class='about']", "<script>alert(2)</script> ]]> <!-- & \uFFFD");
+    assert_text(&page, "//p[@class='verdict']", "<img src=x onerror=alert(3)>");
+    assert_text(&page, "//pre[@id='run-scenario']",
+                "name: chat\n# </pre><script>alert(1)</script> & \uFFFD \uFFFD\nseed: 1\n");
+    assert_text(&page, "//pre[@id='run-overrides']", "seed=1\nname=<b>");
+    assert_int_equal(count(&page, "//script"), 1);
+    assert_int_equal(count(&page, "//b | //img | //i"), 0);
+    close_page(&page);
+    lab_result_destroy(result);
+}
+
+/* Each cell of a metric has the figure to the last bit, and each metric of a column that a strategy has. */
+static void test_table_has_the_figures_in_full_and_marks_the_chosen(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_five();
+    const struct report_page source = page_of(result);
+    struct read_page page;
+    open_page(&source, &page);
+    size_t columns = count(&page, "//table[@id='strategies']/thead/tr[2]/th"), metrics = 0;
+    assert_int_equal(count(&page, "//table[@id='strategies']/thead/tr[2]/th[@aria-sort='none'][button]"),
+                     columns);
+    for (size_t column = 1; column <= columns; column++) {
+        char path[160];
+        snprintf(path, sizeof path, "//table[@id='strategies']/thead/tr[2]/th[%zu][@data-metric]", column);
+        if (count(&page, path) == 0) {
+            continue;
+        }
+        strcat(path, "/@data-metric");
+        char *metric = text_at(&page, path);
+        for (size_t row = 0; row < result->strategy_count; row++) {
+            snprintf(path, sizeof path, "//table[@id='strategies']/tbody/tr[%zu]/*[%zu]/@data-value", row + 1,
+                     column);
+            char *value = text_at(&page, path);
+            const struct lab_metric *found = lab_metrics_find(&result->strategies[row].metrics, metric);
+            assert_int_equal(found == NULL, value[0] == 0);
+            assert_true(found == NULL || strtod(value, NULL) == found->value);
+            metrics += found != NULL;
+            free(value);
+        }
+        free(metric);
+    }
+    assert_true(metrics > 20);
+    assert_int_equal(count(&page, "//tr[@class='chosen']"), 0);
+    close_page(&page);
+    struct report_page recommended = source;
+    recommended.recommended = result->strategies[2].label;
+    open_page(&recommended, &page);
+    assert_int_equal(count(&page, "//tr[@class='chosen']"), 1);
+    assert_text(&page, "//tr[@class='chosen']/@data-label", result->strategies[2].label);
+    assert_holds(&page, "//tr[@class='chosen']/td[1]", "chosen");
+    close_page(&page);
+    lab_result_destroy(result);
+}
+
+static void test_page_tells_what_was_asked_and_how_to_run_it_again(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_five();
+    const struct report_page source = page_of(result);
+    struct read_page page;
+    open_page(&source, &page);
+    assert_holds(&page, "//p[@class='asked']", "chat-channels tries five strategies on the same ");
+    assert_text(&page, "//dd[@id='run-file']", "chat.yaml");
+    assert_text(&page, "//pre[@id='run-again']",
+                "bucketlab replay 3 --db lab.db\nbucketlab run chat.yaml --seed 1\n");
+    assert_null(strstr(page.text, "/home/"));
+    char digest[17];
+    snprintf(digest, sizeof digest, "%016llx", (unsigned long long)result->digest);
+    assert_text(&page, "//dd[@id='run-digest']", digest);
+    close_page(&page);
+    lab_result_destroy(result);
+}
+
+static void test_chart_that_is_left_out_is_named_with_why(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_five();
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        free(result->strategies[i].views.key);
+        free(result->strategies[i].views.items);
+        memset(&result->strategies[i].views, 0, sizeof result->strategies[i].views);
+    }
+    const struct report_page source = page_of(result);
+    struct read_page page;
+    open_page(&source, &page);
+    assert_int_equal(count(&page, "//section[@id='chart-bucket-changes']"), 0);
+    assert_text(&page, "//li[@data-chart='bucket-changes']",
+                "Each agent's view of a key's bucket is left out: no agent was seen while a key's bucket "
+                "changed.");
+    close_page(&page);
+    lab_result_destroy(result);
+}
+
+static void test_every_kind_of_chart_says_how_to_read_it(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_five();
+    for (int kind = 0; kind < REPORT_KIND_COUNT; kind++) {
+        struct report_arena arena;
+        report_arena_init(&arena);
+        struct report_chart *chart;
+        struct sim_error error;
+        assert_true(report_chart_make(result, (enum report_kind)kind, &arena, &chart, &error));
+        if (report_page_reading(chart->name) == NULL) {
+            print_error("%s: no reading in page_reading.c\n", chart->name);
+            fail();
+        }
+        report_arena_free(&arena);
+    }
+    assert_non_null(report_page_reading("tune-front"));
+    assert_non_null(report_page_reading("tune-thresholds"));
+    assert_null(report_page_reading("no-such-chart"));
+    lab_result_destroy(result);
+}
+
+static int fail_at(void *context, enum report_step step)
+{
+    return step == *(const enum report_step *)context ? ENOSPC : 0;
+}
+
+static void test_page_appears_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    char folder[] = "report_page_XXXXXX", inner[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(inner, sizeof inner, "%s/made", folder);
+    struct lab_result *result = fixture_five();
+    const struct report_page source = page_of(result);
+    struct sim_error error;
+    char *path;
+    for (enum report_step step = REPORT_STEP_FOLDER; step <= REPORT_STEP_RENAME; step++) {
+        const struct report_fault fault = {fail_at, &step};
+        assert_false(report_page_write_faulty(&source, inner, &fault, &path, &error));
+        assert_null(path);
+        assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
+        assert_int_equal(access(inner, F_OK), -1);
+    }
+    assert_true(report_page_write(&source, inner, &path, &error));
+    assert_non_null(strstr(path, "/made/chat-channels.html"));
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(rmdir(inner), 0);
+    assert_int_equal(rmdir(folder), 0);
+    free(path);
+    lab_result_destroy(result);
+}
+
+/* Steps grow with the number, so that a page of thousands of allocations is tried in hundreds. */
+static void test_page_without_memory_fails_and_says_so(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_five();
+    const struct report_page source = page_of(result);
+    bool ok = false;
+    long tries = 0;
+    for (long allowed = 0; !ok; allowed += 1 + allowed / 24) {
+        struct report_bytes bytes;
+        struct sim_error error = {0};
+        atomic_store(&allocations_left, allowed);
+        ok = report_page_make(&source, &bytes, &error);
+        bool was_refused = atomic_load(&allocations_left) < 0;
+        atomic_store(&allocations_left, ALLOCATIONS_WITHOUT_END);
+        assert_int_equal(ok, !was_refused);
+        assert_int_equal(error.class, ok ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
+        assert_int_equal(bytes.data != NULL, ok);
+        report_bytes_free(&bytes);
+        tries++;
+    }
+    assert_true(tries > 100);
+    lab_result_destroy(result);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_case_makes_a_whole_page_twice_the_same),
+        cmocka_unit_test(test_page_needs_nothing_but_itself),
+        cmocka_unit_test(test_markup_of_a_user_stays_text),
+        cmocka_unit_test(test_table_has_the_figures_in_full_and_marks_the_chosen),
+        cmocka_unit_test(test_page_tells_what_was_asked_and_how_to_run_it_again),
+        cmocka_unit_test(test_chart_that_is_left_out_is_named_with_why),
+        cmocka_unit_test(test_every_kind_of_chart_says_how_to_read_it),
+        cmocka_unit_test(test_page_appears_whole_or_not_at_all),
+        cmocka_unit_test(test_page_without_memory_fails_and_says_so),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    xmlCleanupParser();
+    return failed;
+}
