@@ -14,6 +14,9 @@ static const struct {
     {"partitions-bytes",
      "The same partitions, by what they weigh on disk. Rows of unequal size make it wider than the one of "
      "rows: a limit in bytes can be passed by a partition that has few rows."},
+    {"reads",
+     "Each strip is one strategy; a bar at 3 is the share of reads that had to ask three partitions. Further "
+     "left is better: each partition that a read asks is a request of its own, and the slowest one decides."},
     {"costs",
      "A line a strategy, a column a price; shorter bars are better. Where a heading says log scale, each "
      "step "

@@ -62,7 +62,7 @@ extern const struct cli_command cli_import, cli_export, cli_sweep, cli_merge;
     }
 #define CLI_OPTION_FORMAT                                                                                    \
     {                                                                                                        \
-        "format", "F,...", "png, svg, pdf or html; repeatable (default png)"                                       \
+        "format", "F,...", "png, svg, pdf or html; repeatable (default png)"                                 \
     }
 
 /* --- options.c */

@@ -359,7 +359,7 @@ static void test_page_without_memory_fails_and_says_so(void **state)
     const struct report_page source = page_of(result);
     bool ok = false;
     long tries = 0;
-    for (long allowed = 0; !ok; allowed += 1 + allowed / 24) {
+    for (long allowed = 0; !ok; allowed += 1 + allowed / 8) {
         struct report_bytes bytes;
         struct sim_error error = {0};
         atomic_store(&allocations_left, allowed);
@@ -372,7 +372,7 @@ static void test_page_without_memory_fails_and_says_so(void **state)
         report_bytes_free(&bytes);
         tries++;
     }
-    assert_true(tries > 100);
+    assert_true(tries > 40);
     lab_result_destroy(result);
 }
 
