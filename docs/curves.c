@@ -13,10 +13,8 @@ enum { FIELDS_MAX = 5, INPUT_SIZE_MAX = 64 << 20 };
 
 static const char *const scale_names[] = {[REPORT_LINEAR] = "linear", [REPORT_LOG] = "log"};
 static const char *const unit_names[REPORT_UNIT_COUNT] = {
-    [REPORT_UNIT_PLAIN] = "plain",
-    [REPORT_UNIT_ROWS] = "rows",
-    [REPORT_UNIT_SECONDS] = "seconds",
-    [REPORT_UNIT_SHARE] = "share",
+    [REPORT_UNIT_PLAIN] = "plain", [REPORT_UNIT_ROWS] = "rows",   [REPORT_UNIT_SECONDS] = "seconds",
+    [REPORT_UNIT_SHARE] = "share", [REPORT_UNIT_BYTES] = "bytes",
 };
 static const char *const columns[FIELDS_MAX] = {"series", "x", "y", "low", "high"};
 
@@ -69,7 +67,7 @@ int main(int argc, char **argv)
              "  series,x,y,low,high\n"
              "  findable,0,310,290,330\n"
              "  findable,7,0,0,3.7\n\n"
-             "units: plain, rows, seconds, share; scales: linear, log");
+             "units: plain, rows, seconds, share, bytes; scales: linear, log");
         return fclose(stdout) == 0 ? 0 : SIM_ERROR_ENVIRONMENT;
     }
     if (argc != 3) {
@@ -242,7 +240,8 @@ static bool read_axis(struct reader *reader, char *value, struct report_curves_a
     axis->title = trim(value);
     size_t which = REPORT_UNIT_PLAIN;
     if (unit != NULL && !one_of(unit_names, REPORT_UNIT_COUNT, trim(unit), &which)) {
-        return fail(reader, "no unit is called ", trim(unit), "the units are: plain, rows, seconds, share");
+        return fail(reader, "no unit is called ", trim(unit),
+                    "the units are: plain, rows, seconds, share, bytes");
     }
     axis->unit = (enum report_curves_unit)which;
     which = REPORT_LINEAR;

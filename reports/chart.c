@@ -20,6 +20,8 @@ typedef void fill_chart(const struct lab_result *result, struct report_arena *ar
 static fill_chart *const fills[REPORT_KIND_COUNT] = {
     [REPORT_PARTITIONS_ROWS] = report_rows_fill,
     [REPORT_PARTITIONS_BYTES] = report_bytes_fill,
+    [REPORT_SURVIVAL_ROWS] = report_survival_rows_fill,
+    [REPORT_SURVIVAL_BYTES] = report_survival_bytes_fill,
     [REPORT_READS] = report_reads_fill,
     [REPORT_COSTS] = report_costs_fill,
     [REPORT_BUCKET_CHANGES] = report_changes_fill,

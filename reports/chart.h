@@ -27,6 +27,7 @@ enum report_ink {
     REPORT_INK_CLOSED,
     REPORT_INK_OPEN,
     REPORT_INK_LAW,
+    REPORT_INK_DASHES,   /* a law beside a line, in a key */
     REPORT_INK_OVER,     /* the shade beyond a limit */
     REPORT_INK_TINY,     /* the shade below the tiny size */
     REPORT_INK_COST,     /* bars of the cost table */
@@ -112,6 +113,8 @@ struct report_line {
     enum report_ink ink;
     struct report_sample *samples; /* in order of x */
     size_t sample_count;
+    bool is_dense; /* so many samples that they have no markers: these stand at even distances */
+    bool is_law;   /* dashed, without markers and name */
 };
 
 /* A candidate by two figures; low = high = y without a range. */
@@ -210,12 +213,13 @@ enum report_form {
     REPORT_FORM_FRONT,
     REPORT_FORM_HEATMAP
 };
-enum { REPORT_LEGEND_MAX = 8 };
+enum { REPORT_LEGEND_MAX = 8, REPORT_LINES_MAX = 2 * REPORT_CURVES_MAX };
 
 struct report_chart {
     enum report_form form;
     const char *name; /* of the file: "partitions-rows" */
     const char *title, *subtitle, *foot;
+    const char *note;   /* what the reader must know, NULL for nothing */
     const char *absent; /* "the scenario has no reads": why there is nothing to show; NULL when there is */
     int64_t start_ns;
     struct report_legend legend[REPORT_LEGEND_MAX];
@@ -230,8 +234,9 @@ struct report_chart {
     size_t column_count;
     /* REPORT_FORM_CURVES, REPORT_FORM_FRONT */
     struct report_axis y;
-    struct report_line *lines;
+    struct report_line *lines; /* up to REPORT_CURVES_MAX, and as many laws before them */
     size_t line_count;
+    bool names_along;            /* names stand at the lines where there is room, and not at their ends */
     struct report_moment *rules; /* in order of x */
     size_t rule_count;
     struct report_spot *spots; /* REPORT_FORM_FRONT */
@@ -243,6 +248,8 @@ struct report_chart {
 enum report_kind {
     REPORT_PARTITIONS_ROWS,
     REPORT_PARTITIONS_BYTES,
+    REPORT_SURVIVAL_ROWS,
+    REPORT_SURVIVAL_BYTES,
     REPORT_READS,
     REPORT_COSTS,
     REPORT_BUCKET_CHANGES,
@@ -257,6 +264,10 @@ void report_rows_fill(const struct lab_result *result, struct report_arena *aren
                       struct report_chart *chart);
 void report_bytes_fill(const struct lab_result *result, struct report_arena *arena,
                        struct report_chart *chart);
+void report_survival_rows_fill(const struct lab_result *result, struct report_arena *arena,
+                               struct report_chart *chart);
+void report_survival_bytes_fill(const struct lab_result *result, struct report_arena *arena,
+                                struct report_chart *chart);
 void report_reads_fill(const struct lab_result *result, struct report_arena *arena,
                        struct report_chart *chart);
 void report_costs_fill(const struct lab_result *result, struct report_arena *arena,

@@ -4,10 +4,10 @@
 #include "chart.h"
 
 static const char *const ink_names[REPORT_INK_COUNT] = {
-    "closed", "open",     "law",   "over",     "tiny",  "cost",    "slow",  "alarm", "waste",
-    "old",    "old-soon", "new",   "new-soon", "other", "unknown", "split", "text",  "quiet",
-    "axis",   "grid",     "halo",  "zero",     "pale",  "chosen",  "ring",  "holds", "line1",
-    "line2",  "line3",    "line4", "line5",    "line6", "line7",   "line8", "line9",
+    "closed", "open",  "law",      "dashes", "over",     "tiny",  "cost",    "slow",  "alarm",
+    "waste",  "old",   "old-soon", "new",    "new-soon", "other", "unknown", "split", "text",
+    "quiet",  "axis",  "grid",     "halo",   "zero",     "pale",  "chosen",  "ring",  "holds",
+    "line1",  "line2", "line3",    "line4",  "line5",    "line6", "line7",   "line8", "line9",
 };
 
 static void dump_axis(const char *name, const struct report_axis *axis, FILE *out);
@@ -28,6 +28,9 @@ void report_chart_dump(const struct report_chart *chart, FILE *out)
             chart->subtitle, chart->foot, chart->start_ns);
     for (size_t i = 0; i < chart->legend_count; i++) {
         fprintf(out, "legend %s %s\n", ink_names[chart->legend[i].ink], chart->legend[i].text);
+    }
+    if (chart->note != NULL) {
+        fprintf(out, "note %s\n", chart->note);
     }
     if (chart->form == REPORT_FORM_TABLE) {
         dump_table(chart, out);
@@ -149,7 +152,7 @@ static void dump_lines(const struct report_chart *chart, FILE *out)
     }
     for (size_t i = 0; i < chart->line_count; i++) {
         const struct report_line *line = &chart->lines[i];
-        fprintf(out, "line %s '%s'", ink_names[line->ink], line->label);
+        fprintf(out, "%s %s '%s'", line->is_law ? "law" : "line", ink_names[line->ink], line->label);
         for (size_t k = 0; k < line->sample_count; k++) {
             const struct report_sample *sample = &line->samples[k];
             fprintf(out, " %.4g,%.4g", sample->x, sample->y);

@@ -289,8 +289,9 @@ static const char *linear_text(const struct report_curves_axis *axis, double val
     static const double digits_from = 0.1;
     const bool is_share = axis->unit == REPORT_UNIT_SHARE;
     const double size = is_share ? 100 * fabs(value) : fabs(value);
+    const enum report_unit unit = axis->unit == REPORT_UNIT_BYTES ? REPORT_BYTES : REPORT_ROWS;
     const char *number =
-        size > 0 && size < digits_from ? report_text(arena, "%.3g", size) : report_number(arena, size);
+        size > 0 && size < digits_from ? report_text(arena, "%.3g", size) : report_size(arena, size, unit);
     const char *text = is_share ? report_text(arena, "%s%%", number) : number;
     return value < 0 ? report_text(arena, MINUS "%s", text) : text;
 }
@@ -304,7 +305,13 @@ static const char *log_text(const struct report_curves_axis *axis, double value,
     }
     const bool is_share = axis->unit == REPORT_UNIT_SHARE;
     const double number = is_share ? 100 * value : value;
-    const char *unit = is_share ? "%" : axis->unit == REPORT_UNIT_SECONDS ? " s" : "";
+    if (axis->unit == REPORT_UNIT_BYTES && number >= 0.00099) {
+        return report_size(arena, number, REPORT_BYTES);
+    }
+    const char *unit = is_share                            ? "%"
+                       : axis->unit == REPORT_UNIT_SECONDS ? " s"
+                       : axis->unit == REPORT_UNIT_BYTES   ? " B"
+                                                           : "";
     if (number >= 0.00099) {
         return report_text(arena, "%s%s", report_number(arena, number), unit);
     }
@@ -328,7 +335,7 @@ const char *report_curves_text(enum report_curves_unit unit, double value, struc
     }
     const struct report_curves_axis axis = {.unit = unit};
     if (value == 0) {
-        return unit == REPORT_UNIT_SHARE ? "0%" : "0";
+        return unit == REPORT_UNIT_SHARE ? "0%" : unit == REPORT_UNIT_BYTES ? "0 B" : "0";
     }
     return log_text(&axis, value, arena);
 }

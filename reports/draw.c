@@ -133,6 +133,7 @@ static void draw_line(const struct report_mark *mark, cairo_t *cairo)
 static void draw_curve(const struct report_mark *mark, cairo_t *cairo)
 {
     static const double dots[] = {1, 4};
+    static const double dashes[] = {5, 3};
     /* A text leaves a point behind, to which the line would be joined. */
     cairo_new_path(cairo);
     for (size_t i = 0; i < mark->point_count; i++) {
@@ -140,9 +141,11 @@ static void draw_curve(const struct report_mark *mark, cairo_t *cairo)
     }
     if (mark->is_dashed) {
         cairo_set_dash(cairo, dots, 2, 0);
+    } else if (mark->is_law) {
+        cairo_set_dash(cairo, dashes, 2, 0);
     }
     cairo_set_line_width(cairo, mark->stroke);
-    cairo_set_line_cap(cairo, CAIRO_LINE_CAP_ROUND);
+    cairo_set_line_cap(cairo, mark->is_law ? CAIRO_LINE_CAP_BUTT : CAIRO_LINE_CAP_ROUND);
     cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND);
     cairo_stroke(cairo);
     cairo_set_dash(cairo, NULL, 0, 0);

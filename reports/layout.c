@@ -8,6 +8,7 @@ static const double swatch_height = 9;
 static const double legend_gap = 18;
 static const double content_width = REPORT_PAGE_WIDTH - 2 * REPORT_PAGE_MARGIN;
 
+static void put_dashes(struct report_pen *pen, enum report_ink ink, double x, double middle);
 static void put_heading(const struct report_chart *chart, struct report_pen *pen);
 static void put_foot(const struct report_chart *chart, struct report_pen *pen);
 
@@ -200,6 +201,9 @@ void report_pen_swatch(struct report_pen *pen, enum report_ink ink, double x, do
     case REPORT_INK_LAW:
         report_pen_line(pen, REPORT_SHAPE_LINE, ink, box.x, middle, box.x + box.width, middle, 1.6);
         return;
+    case REPORT_INK_DASHES:
+        put_dashes(pen, ink, box.x, middle);
+        return;
     case REPORT_INK_SLOW:
         report_pen_line(pen, REPORT_SHAPE_LINE, ink, box.x + box.width / 2, box.y - 1, box.x + box.width / 2,
                         box.y + box.height + 1, 2);
@@ -219,6 +223,22 @@ void report_pen_swatch(struct report_pen *pen, enum report_ink ink, double x, do
     default:
         report_pen_mark(pen, REPORT_SHAPE_RECTANGLE, ink, box);
     }
+}
+
+static void put_dashes(struct report_pen *pen, enum report_ink ink, double x, double middle)
+{
+    struct report_point *points = report_take(pen->scene->arena, 2, sizeof *points);
+    if (points == NULL) {
+        return;
+    }
+    points[0] = (struct report_point){x, middle};
+    points[1] = (struct report_point){x + REPORT_SWATCH_WIDTH, middle};
+    struct report_mark *mark =
+        report_pen_mark(pen, REPORT_SHAPE_CURVE, ink, (struct report_box){x, middle, REPORT_SWATCH_WIDTH, 0});
+    mark->points = points;
+    mark->point_count = 2;
+    mark->stroke = 1.4;
+    mark->is_law = true;
 }
 
 void report_pen_marker(struct report_pen *pen, enum report_ink ink, double x, double y)
@@ -253,6 +273,11 @@ static void put_heading(const struct report_chart *chart, struct report_pen *pen
     }
     pen->y += chart->title[0] != 0 ? 10 : 0;
     report_pen_legend(pen, chart->legend, chart->legend_count);
+    if (chart->note != NULL) {
+        const struct report_type note = {chart->note, REPORT_FONT_NOTE, content_width, 3};
+        box = report_pen_text(pen, &note, REPORT_LEFT, REPORT_PAGE_MARGIN, pen->y);
+        pen->y = box.y + box.height + 6;
+    }
 }
 
 static void put_foot(const struct report_chart *chart, struct report_pen *pen)

@@ -6,7 +6,7 @@
 #include <math.h>
 
 static const double plot_left_min = 60;
-static const double plot_height = 300;
+static const double plot_height = REPORT_CURVES_HEIGHT;
 static const double tick_length = 4;
 static const double text_gap = 6;
 /* A strip for 0, and the gap between it and the axis's begin. */
@@ -52,6 +52,8 @@ void report_layout_curves(const struct report_chart *chart, struct report_pen *p
     }
     if (plot.has_names) {
         report_curves_put_names(&plot, pen);
+    } else {
+        report_curves_put_along(&plot, pen);
     }
 }
 
@@ -114,6 +116,10 @@ static struct report_curves_plot make_plot(const struct report_chart *chart, str
     plot.box.width = floor(page_right - names) - plot.box.x;
     const size_t lanes = assign_lanes(chart, &plot);
     report_curves_place_rules(&plot, pen);
+    report_curves_set_top(&plot, 0, lanes);
+    if (chart->names_along) {
+        report_curves_place_along(&plot, pen);
+    }
     report_curves_put_key(&plot, pen);
     const struct report_type title = {chart->y.title, REPORT_FONT_TICK, page_right - REPORT_PAGE_MARGIN, 1};
     struct report_box box = report_pen_text(pen, &title, REPORT_LEFT, REPORT_PAGE_MARGIN, pen->y);
@@ -303,13 +309,14 @@ static void put_run(const struct report_curves_plot *plot, size_t line, size_t f
     const struct {
         enum report_ink ink;
         double stroke;
-    } passes[] = {{REPORT_INK_HALO, 3.2}, {data->ink, is_dashed ? 1.2 : 1.8}};
+    } passes[] = {{REPORT_INK_HALO, 3.2}, {data->ink, is_dashed ? 1.2 : data->is_law ? 1.4 : 1.8}};
     for (size_t i = is_dashed ? 1 : 0; i < 2; i++) {
         struct report_mark *mark = report_pen_mark(pen, REPORT_SHAPE_CURVE, passes[i].ink, plot->box);
         mark->points = points;
         mark->point_count = until - from;
         mark->stroke = passes[i].stroke;
         mark->is_dashed = is_dashed;
+        mark->is_law = data->is_law && passes[i].ink == data->ink;
     }
 }
 
@@ -319,13 +326,19 @@ static void put_markers(const struct report_curves_plot *plot, size_t line, stru
     for (size_t i = 0; i < data->sample_count; i++) {
         const struct report_sample *sample = &data->samples[i];
         const double x = report_curves_x(plot, sample->x), y = report_curves_y(plot, line, sample->y);
-        if (is_marked(data, i)) {
+        if (!data->is_dense && is_marked(data, i)) {
             report_pen_marker(pen, data->ink, x, y);
         }
         if (sample->hint != NULL) {
             report_pen_mark(pen, REPORT_SHAPE_HIT, data->ink, (struct report_box){x, y, 0, 0})->hint =
                 sample->hint;
         }
+    }
+    struct report_point *points;
+    const size_t count =
+        data->is_dense && !data->is_law ? report_curves_markers(plot, line, pen, &points) : 0;
+    for (size_t i = 0; i < count; i++) {
+        report_pen_marker(pen, data->ink, points[i].x, points[i].y);
     }
 }
 

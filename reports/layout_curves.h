@@ -16,8 +16,11 @@ struct report_curves_plot {
     const struct report_chart *chart;
     struct report_box box; /* with the strips */
     double strip_top;      /* of the strip for y = 0 */
-    size_t lanes[REPORT_CURVES_MAX];
-    bool has_names; /* at the lines' ends */
+    size_t lanes[REPORT_LINES_MAX];
+    bool has_names; /* all of them, at the lines' ends */
+    /* Whether a line's name stands beside it, and the top left corner of its place in the plot. */
+    bool is_named[REPORT_LINES_MAX];
+    struct report_point names[REPORT_LINES_MAX];
     double names_top, names_line;
     struct report_rule_place rules[REPORT_RULES_MAX];
     size_t rule_rows;
@@ -36,6 +39,15 @@ double report_curves_set_top(struct report_curves_plot *plot, double top, size_t
 /* The room that names need right of the plot; 0 when they do not go there. */
 double report_curves_names_width(const struct report_chart *chart, struct report_pen *pen);
 void report_curves_put_names(const struct report_curves_plot *plot, struct report_pen *pen);
+/* Looks for a place beside each line. Needs the plot's box and the rules. */
+void report_curves_place_along(struct report_curves_plot *plot, struct report_pen *pen);
+void report_curves_put_along(const struct report_curves_plot *plot, struct report_pen *pen);
+/* Points at even distances along a line, the first after `first` pixels. Returns how many. */
+size_t report_curves_stations(const struct report_curves_plot *plot, size_t line, double gap, double first,
+                              struct report_pen *pen, struct report_point **out);
+/* Where a dense line has its markers. */
+size_t report_curves_markers(const struct report_curves_plot *plot, size_t line, struct report_pen *pen,
+                             struct report_point **out);
 /* What has no name at its place. */
 void report_curves_put_key(const struct report_curves_plot *plot, struct report_pen *pen);
 /* Finds places for the rules' names; needs the plot's left edge and width. */

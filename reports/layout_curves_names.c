@@ -19,6 +19,9 @@ static bool crosses(const struct report_rule_place *name, double stem);
 double report_curves_names_width(const struct report_chart *chart, struct report_pen *pen)
 {
     double width = 0;
+    if (chart->names_along) {
+        return 0;
+    }
     for (size_t i = 0; i < chart->line_count; i++) {
         const struct report_line *line = &chart->lines[i];
         const double end = line->samples[line->sample_count - 1].x;
@@ -77,7 +80,9 @@ void report_curves_put_key(const struct report_curves_plot *plot, struct report_
     struct report_legend entries[REPORT_CURVES_MAX + REPORT_RULES_MAX];
     size_t count = 0;
     for (size_t i = 0; !plot->has_names && i < chart->line_count; i++) {
-        entries[count++] = (struct report_legend){chart->lines[i].ink, chart->lines[i].label};
+        if (!chart->lines[i].is_law && !plot->is_named[i]) {
+            entries[count++] = (struct report_legend){chart->lines[i].ink, chart->lines[i].label};
+        }
     }
     for (size_t i = 0; i < chart->rule_count; i++) {
         if (plot->rules[i].is_in_key) {

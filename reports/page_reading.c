@@ -14,6 +14,13 @@ static const struct {
     {"partitions-bytes",
      "The same partitions, by what they weigh on disk. Rows of unequal size make it wider than the one of "
      "rows: a limit in bytes can be passed by a partition that has few rows."},
+    {"survival-rows", "A line a strategy: its height over a size is the share of partitions that are larger. "
+                      "Where it meets the "
+                      "line of the limit, that is the share over the limit; one that ends left of it keeps "
+                      "the limit. Straight "
+                      "down means one size for all. The dashed lines are the exact laws."},
+    {"survival-bytes",
+     "The same partitions, by what they weigh on disk: how large the largest are, and how few they are."},
     {"reads",
      "Each strip is one strategy; a bar at 3 is the share of reads that had to ask three partitions. Further "
      "left is better: each partition that a read asks is a request of its own, and the slowest one decides."},

@@ -33,7 +33,8 @@ struct report_mark {
     double stroke;               /* of lines and curves */
     struct report_point *points; /* of a curve */
     size_t point_count;
-    bool is_dashed;          /* a curve */
+    bool is_dashed;          /* a curve: dotted */
+    bool is_law;             /* a curve: with long dashes */
     double shade;            /* a tile */
     struct report_type type; /* of a text */
     bool is_upright;         /* a text that reads from bottom to top; its box is as it stands */

@@ -9,6 +9,7 @@
 #include "bins.h"
 #include "chart.h"
 #include "format.h"
+#include "tune/odds.h"
 
 /* Fewer closed partitions than this, and the law says nothing about them. */
 #define REPORT_CLOSED_MIN 100u
@@ -19,7 +20,9 @@ void report_sizes_x_axis(struct report_arena *arena, const struct report_bins *b
 /* From 0 to a little above top, numbers at 0 and at one to four round values. */
 void report_sizes_y_axis(struct report_arena *arena, double top, struct report_axis *out);
 
-/* The law of a probabilistic strategy as expected partitions per bin, of `closed` partitions. At the middle
+/* The exact law of a probabilistic strategy's closed partitions. */
+struct tune_law report_sizes_law_of(const struct bk_strategy *strategy);
+/* That law as expected partitions per bin, of `closed` partitions. At the middle
  * of a bin that is the bin's own expectation; between, that of a bin moved along the axis. */
 void report_sizes_law(struct report_arena *arena, const struct bk_strategy *strategy,
                       const struct report_bins *bins, uint64_t closed, struct report_panel *panel);

@@ -4,7 +4,6 @@
 
 #include "kernel/number.h"
 #include "sizes.h"
-#include "tune/odds.h"
 
 /* Points of the curve per bin. */
 enum { STEPS = 8 };
@@ -20,7 +19,6 @@ static void fill_steps(const struct tune_law *law, const struct report_bins *bin
                        struct report_panel *panel);
 static void fill_smooth(struct report_arena *arena, const struct tune_law *law,
                         const struct report_bins *bins, double closed, struct report_panel *panel);
-static struct tune_law law_of(const struct bk_strategy *strategy);
 static double at_or_below(const struct tune_law *law, double edge);
 static double log10_at(const struct report_bins *bins, size_t step);
 static double edge_at(const struct report_bins *bins, size_t step);
@@ -29,7 +27,7 @@ static void keep_visible(struct report_panel *panel);
 void report_sizes_law(struct report_arena *arena, const struct bk_strategy *strategy,
                       const struct report_bins *bins, uint64_t closed, struct report_panel *panel)
 {
-    const struct tune_law law = law_of(strategy);
+    const struct tune_law law = report_sizes_law_of(strategy);
     /* Two points a bin and the feet, or STEPS a bin. */
     panel->curve = report_take(arena, bins->count * STEPS + 2, sizeof *panel->curve);
     if (panel->curve == NULL) {
@@ -47,8 +45,20 @@ void report_sizes_law(struct report_arena *arena, const struct bk_strategy *stra
 
 double report_sizes_expected(const struct bk_strategy *strategy, uint64_t from, uint64_t to, uint64_t closed)
 {
-    const struct tune_law law = law_of(strategy);
+    const struct tune_law law = report_sizes_law_of(strategy);
     return (double)closed * (at_or_below(&law, (double)to) - at_or_below(&law, (double)from));
+}
+
+struct tune_law report_sizes_law_of(const struct bk_strategy *strategy)
+{
+    struct tune_law law = {.threshold = strategy->of.probabilistic.threshold};
+    if (strategy->of.probabilistic.chance_denominator != 0) {
+        law.p = (double)strategy->of.probabilistic.chance_numerator /
+                (double)strategy->of.probabilistic.chance_denominator;
+    } else {
+        law.p = 1 / (double)(UINT64_C(1) << strategy->of.probabilistic.bits);
+    }
+    return law;
 }
 
 const char *report_sizes_note(struct report_arena *arena, const struct lab_strategy_result *strategy)
@@ -124,18 +134,6 @@ static void fill_smooth(struct report_arena *arena, const struct tune_law *law,
         panel->curve[panel->curve_count++] = (struct report_point){
             .x = log10_at(bins, step), .y = closed * (below[step + STEPS / 2] - below[step - STEPS / 2])};
     }
-}
-
-static struct tune_law law_of(const struct bk_strategy *strategy)
-{
-    struct tune_law law = {.threshold = strategy->of.probabilistic.threshold};
-    if (strategy->of.probabilistic.chance_denominator != 0) {
-        law.p = (double)strategy->of.probabilistic.chance_numerator /
-                (double)strategy->of.probabilistic.chance_denominator;
-    } else {
-        law.p = 1 / (double)(UINT64_C(1) << strategy->of.probabilistic.bits);
-    }
-    return law;
 }
 
 /* P(N <= edge), for an edge between two sizes too. */

@@ -7,12 +7,13 @@
 
 #include "chart.h"
 
-#define REPORT_FONT_FAMILY  "DejaVu Sans"
-#define REPORT_PAGE_WIDTH   800.0
-#define REPORT_PAGE_MARGIN  24.0
-#define REPORT_PIXEL_SCALE  2.0
-#define REPORT_HATCH_PITCH  3.0
-#define REPORT_HATCH_STROKE 0.7
+#define REPORT_FONT_FAMILY   "DejaVu Sans"
+#define REPORT_PAGE_WIDTH    800.0
+#define REPORT_PAGE_MARGIN   24.0
+#define REPORT_CURVES_HEIGHT 300.0 /* of a plot of curves */
+#define REPORT_PIXEL_SCALE   2.0
+#define REPORT_HATCH_PITCH   3.0
+#define REPORT_HATCH_STROKE  0.7
 
 enum report_font {
     REPORT_FONT_TITLE,

@@ -69,7 +69,7 @@ class Curves(ProgramTest):
                "in.txt:2: no heading is called titel; the headings are: title, subtitle, foot, x, y, rule")
         refuse(GOOD.replace("foot:", "title:"), "in.txt:4: a second title; leave one of them out")
         refuse(GOOD.replace("seconds", "hours"),
-               "in.txt:5: no unit is called hours; the units are: plain, rows, seconds, share")
+               "in.txt:5: no unit is called hours; the units are: plain, rows, seconds, share, bytes")
         refuse(GOOD.replace("| log", "| logarithmic"),
                "in.txt:6: no scale is called logarithmic; the scales are: linear, log")
         refuse(GOOD.replace("6.2 |", "6.2s |"),

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,6 +30,32 @@ static void name_mark(const char *what, const struct report_mark *mark)
                 mark->box.width, mark->box.height);
 }
 
+/* Whether a curve runs through a box: it is cut at the box's sides one by one (Liang and Barsky 1984). */
+static bool runs_through(const struct report_mark *curve, const struct report_box *box)
+{
+    for (size_t i = 1; i < curve->point_count; i++) {
+        const struct report_point *from = &curve->points[i - 1], *to = &curve->points[i];
+        const double dx = to->x - from->x, dy = to->y - from->y;
+        const double steps[] = {-dx, dx, -dy, dy};
+        const double rooms[] = {from->x - box->x - slack, box->x + box->width - slack - from->x,
+                                from->y - box->y - slack, box->y + box->height - slack - from->y};
+        double enters = 0, leaves = 1;
+        for (size_t k = 0; k < 4; k++) {
+            if (steps[k] == 0) {
+                leaves = rooms[k] < 0 ? -1 : leaves;
+            } else if (steps[k] < 0) {
+                enters = fmax(enters, rooms[k] / steps[k]);
+            } else {
+                leaves = fmin(leaves, rooms[k] / steps[k]);
+            }
+        }
+        if (enters <= leaves) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The vertical line at a change or at a rule: it must not run through the names beside it. */
 static bool is_moment(const struct report_mark *mark)
 {
@@ -57,14 +84,16 @@ void fixture_check_scene(const struct report_scene *scene)
             const struct report_mark *other = &scene->marks[k];
             /* The strip for 0 is ground, as the plot is. */
             bool is_solid = (other->shape == REPORT_SHAPE_RECTANGLE && other->ink != REPORT_INK_ZERO) ||
-                            other->shape == REPORT_SHAPE_HATCHED || other->shape == REPORT_SHAPE_CURVE ||
+                            other->shape == REPORT_SHAPE_HATCHED ||
+                            (other->shape == REPORT_SHAPE_CURVE && runs_through(other, &mark->box)) ||
                             other->shape == REPORT_SHAPE_TEXT || other->shape == REPORT_SHAPE_MARKER ||
                             is_moment(other);
             /* On a tile a text may stand, but not on its edge. */
             is_solid |= other->shape == REPORT_SHAPE_TILE &&
                         !is_inside(&mark->box, other->box.x, other->box.y, other->box.x + other->box.width,
                                    other->box.y + other->box.height);
-            if (k != i && is_solid && overlap(&mark->box, &other->box)) {
+            const bool is_met = other->shape == REPORT_SHAPE_CURVE || overlap(&mark->box, &other->box);
+            if (k != i && is_solid && is_met) {
                 name_mark("overlap", mark);
                 name_mark("with", other);
                 fail();

@@ -14,12 +14,14 @@
 
 enum report_scale { REPORT_LINEAR, REPORT_LOG };
 
-/* How the numbers of an axis are written: with K, M, G; the same, as rows; in ms, s, min, h or d; in %. */
+/* How the numbers of an axis are written: with K, M, G; the same, as rows; in ms, s, min, h or d; in %; in B,
+ * KB, MB. */
 enum report_curves_unit {
     REPORT_UNIT_PLAIN,
     REPORT_UNIT_ROWS,
     REPORT_UNIT_SECONDS,
     REPORT_UNIT_SHARE,
+    REPORT_UNIT_BYTES,
     REPORT_UNIT_COUNT
 };
 

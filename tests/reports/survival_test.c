@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: a survival curve says what share of the partitions is larger than each size, its steps are drawn to
+ * half a pixel with few points, and the law beside it is the exact one. Method: charts as text; every size of
+ * large random histograms against the drawn line; laws against sums of their own probabilities. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fixture.h"
+#include "fixture_scene.h"
+#include "scene.h"
+#include "thin.h"
+#include "tune/odds.h"
+#include "tune/weighted.h"
+
+struct made {
+    struct report_arena arena;
+    struct report_chart *chart;
+};
+
+static struct made make(const struct lab_result *result, enum report_kind kind)
+{
+    struct made made;
+    report_arena_init(&made.arena);
+    assert_true(report_chart_make(result, kind, &made.arena, &made.chart, NULL));
+    return made;
+}
+
+static char *dump(const struct lab_result *result, enum report_kind kind)
+{
+    struct made made = make(result, kind);
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    report_chart_dump(made.chart, file);
+    report_arena_free(&made.arena);
+    const size_t size = (size_t)ftell(file);
+    char *text = calloc(1, size + 1);
+    assert_non_null(text);
+    rewind(file);
+    assert_int_equal(fread(text, 1, size, file), size);
+    fclose(file);
+    return text;
+}
+
+static void assert_says(const struct lab_result *result, enum report_kind kind, const char *part, bool says)
+{
+    char *text = dump(result, kind);
+    if ((strstr(text, part) != NULL) != says) {
+        print_error("%s '%s' in:\n%s\n", says ? "no" : "a", part, text);
+        fail();
+    }
+    free(text);
+}
+
+static struct bk_strategy none(void)
+{
+    struct bk_strategy out;
+    assert_int_equal(bk_strategy_none(&out), BK_OK);
+    return out;
+}
+
+static struct bk_strategy probabilistic(uint32_t bits, uint64_t threshold)
+{
+    struct bk_strategy out;
+    assert_int_equal(bk_strategy_probabilistic(bits, threshold, &out), BK_OK);
+    return out;
+}
+
+static void test_curve_of_few_sizes_is_told_step_by_step(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("steps", "made");
+    const struct bk_strategy strategy = none();
+    struct lab_strategy_result *out = fixture_add(result, NULL, &strategy);
+    fixture_put(out, false, 10, 6);
+    fixture_put(out, false, 1000, 3);
+    fixture_put(out, false, 100000, 1);
+    fixture_put(out, true, 7, 99); /* closed ones speak alone where there are any */
+    out = fixture_add(result, "other", &strategy);
+    fixture_put(out, true, 100, 2);
+    char *text = dump(result, REPORT_SURVIVAL_ROWS);
+    assert_string_equal(
+        text, "chart survival-rows\n"
+              "title Partitions larger than x rows: steps\n"
+              "subtitle 2 strategies over the same 1.56G rows of 10K keys · made workload · seed 1\n"
+              "foot digest 0123456789abcdef · virtual time 2026-01-01T00:00:00Z to "
+              "2026-04-01T00:00:00Z\n"
+              "start 1767225600000000000\n"
+              "note Open: none of its partitions was closed, so all of them count.\n"
+              "x 0.96..5.04 'x: rows in a partition (log scale)' 1='10' 2='100' 3='1K' 4='10K' "
+              "5='100K'\n"
+              "y -1.234..0.01222 'share of partitions larger than x (log scale)' -1='10%' "
+              "-0.699='20%' -0.301='50%' 0='100%'\n"
+              "rule 1.362 'tiny: below 24 rows'\n"
+              "rule 5 'limit: 100K rows'\n"
+              "line line1 'none' 0.96,0 1,0 1,-0.3979 3,-0.3979 3,-1 5,-1 5,-1.234\n"
+              "line line2 'other (open)' 0.96,0 2,0 2,-1.234\n");
+    free(text);
+    struct made made = make(result, REPORT_SURVIVAL_ROWS);
+    const struct report_line *lines = made.chart->lines;
+    const char *const hints[] = {NULL,
+                                 NULL,
+                                 "none: 10 rows, 4 of 10 closed partitions are larger (40%)",
+                                 NULL,
+                                 "none: 1,000 rows, 1 of 10 closed partitions is larger (10%)",
+                                 NULL,
+                                 "none: 100,000 rows, none of 10 closed partitions is larger"};
+    for (size_t i = 0; i < 7; i++) {
+        if (hints[i] == NULL) {
+            assert_null(lines[0].samples[i].hint);
+        } else {
+            assert_string_equal(lines[0].samples[i].hint, hints[i]);
+        }
+    }
+    assert_string_equal(lines[1].samples[2].hint, "other: 100 rows, none of 2 open partitions is larger");
+    report_arena_free(&made.arena);
+    assert_says(result, REPORT_SURVIVAL_BYTES, "x 3.5..8.045 'x: bytes in a partition (log scale)' 4='10",
+                true);
+    assert_says(result, REPORT_SURVIVAL_BYTES, "rule 8 'limit: 100", true);
+    assert_says(result, REPORT_SURVIVAL_BYTES, "tiny", false);
+    lab_result_destroy(result);
+}
+
+static void test_limit_far_from_the_sizes_is_told_and_not_drawn(void **state)
+{
+    (void)state;
+    const struct {
+        uint64_t limit, rows;
+        const char *says;
+        bool is_drawn;
+    } cases[] = {{100, 50, "rule 2 'limit: 100 rows'", true},
+                 {5000, 50, "limit: 5K rows", true},
+                 {5100, 50, "note The limit of 5.1K rows lies right of the axis.", false},
+                 {50, 5000, "limit: 50 rows", true},
+                 {49, 5000, "note The limit of 49 rows lies left of the axis.", false},
+                 {UINT64_MAX, UINT64_MAX, "lies left of the axis", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct lab_result *result = fixture_result("limits", "made");
+        result->limits = (struct lab_limits){cases[i].limit, 0, 0};
+        const struct bk_strategy strategy = none();
+        struct lab_strategy_result *out = fixture_add(result, NULL, &strategy);
+        lab_histogram_add(&out->closed_rows, cases[i].rows, 1, cases[i].rows);
+        if (i < 5) {
+            assert_says(result, REPORT_SURVIVAL_ROWS, cases[i].says, true);
+        }
+        assert_says(result, REPORT_SURVIVAL_ROWS, "rule ", cases[i].is_drawn);
+        lab_result_destroy(result);
+    }
+}
+
+/* Whether some place on the line lies within `most` pixels of (x, y). */
+static bool is_near(const struct report_chart *chart, const struct report_line *line, double x, double y,
+                    double most)
+{
+    const double across = REPORT_PAGE_WIDTH / (chart->x.high - chart->x.low);
+    const double down = REPORT_CURVES_HEIGHT / (chart->y.high - chart->y.low);
+    for (size_t i = 1; i < line->sample_count; i++) {
+        const double x0 = (line->samples[i - 1].x - x) * across, y0 = (line->samples[i - 1].y - y) * down;
+        const double dx = (line->samples[i].x - x) * across - x0, dy = (line->samples[i].y - y) * down - y0;
+        const double length = dx * dx + dy * dy;
+        const double share = length > 0 ? fmin(1, fmax(0, -(x0 * dx + y0 * dy) / length)) : 0;
+        if (hypot(x0 + share * dx, y0 + share * dy) <= most) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void test_curve_of_each_size_is_exact_to_half_a_pixel_with_few_points(void **state)
+{
+    (void)state;
+    for (int turn = 0; turn < 4; turn++) {
+        struct lab_result *result = fixture_result("dense", "made");
+        const struct bk_strategy strategy = none();
+        struct lab_strategy_result *out = fixture_add(result, NULL, &strategy);
+        uint64_t draw = 1 + (uint64_t)turn;
+        const int count = turn == 0 ? 60000 : turn == 1 ? 5000 : turn == 2 ? 200 : 20;
+        for (int i = 0; i < count; i++) {
+            draw = draw * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            fixture_put(out, false, 1 + (draw >> (20 + draw % 40)) % 4000000000u, 1);
+        }
+        struct made made = make(result, REPORT_SURVIVAL_ROWS);
+        const struct report_line *line = &made.chart->lines[0];
+        assert_in_range(line->sample_count, 3, 600);
+        size_t bin_count;
+        struct lab_bin *bins = lab_histogram_sorted(&out->closed_rows, &bin_count);
+        uint64_t larger = out->closed_rows.count;
+        double before = 0;
+        for (size_t i = 0; i < bin_count; i++) {
+            larger -= bins[i].count;
+            const double x = log10((double)bins[i].size);
+            const double after =
+                larger > 0 ? log10((double)larger / (double)out->closed_rows.count) : made.chart->y.low;
+            /* Half a pixel of the picture is a quarter of a logical one; and a little for the arithmetic. */
+            assert_true(is_near(made.chart, line, x, before, 0.2501));
+            assert_true(is_near(made.chart, line, x, after, 0.2501));
+            before = after;
+        }
+        free(bins);
+        report_arena_free(&made.arena);
+        lab_result_destroy(result);
+    }
+}
+
+static void test_points_left_out_lie_within_the_tolerance(void **state)
+{
+    (void)state;
+    struct report_arena arena;
+    report_arena_init(&arena);
+    const struct report_point corner[] = {{0, 0}, {1, 0}, {2, 0.1}, {3, 0}, {3, -1}, {3, -2}, {3, -3}};
+    bool keep[7];
+    assert_int_equal(report_thin(&arena, corner, 7, 0.2, keep), 3);
+    assert_true(keep[0] && !keep[1] && !keep[2] && keep[3] && !keep[4] && !keep[5] && keep[6]);
+    assert_int_equal(report_thin(&arena, corner, 7, 0.04, keep), 5);
+    assert_true(keep[1] && keep[2] && keep[3]);
+    assert_int_equal(report_thin(&arena, corner, 1, 0.2, keep), 1);
+    assert_true(keep[0]);
+    assert_int_equal(report_thin(&arena, corner, 0, 0.2, keep), 0);
+    const struct report_point same[] = {{1, 1}, {1, 1}, {1, 1}};
+    assert_int_equal(report_thin(&arena, same, 3, 0, keep), 2);
+    report_arena_free(&arena);
+    report_arena_init(&arena);
+    arena.allowance = 0;
+    assert_int_equal(report_thin(&arena, corner, 7, 0.2, keep), 0);
+    assert_true(arena.out_of_memory);
+    report_arena_free(&arena);
+}
+
+/* The line of the law against the law, at sizes of its own choice. */
+static void assert_law_is_exact(const struct report_chart *chart, double each, const struct tune_law *rows,
+                                const struct tune_weighted *weighted)
+{
+    assert_true(chart->lines[0].is_law);
+    size_t compared = 0;
+    for (double x = chart->x.low; x <= chart->x.high; x += (chart->x.high - chart->x.low) / 997) {
+        const uint64_t n = (uint64_t)floor(pow(10, x) / each);
+        const double share = n == 0             ? 1
+                             : weighted != NULL ? tune_weighted_above(weighted, n * weighted->row_bytes)
+                                                : tune_above(rows, n);
+        if (n > 0 && share > 0 && log10(share) > chart->y.low) {
+            compared++;
+            assert_true(is_near(chart, &chart->lines[0], x, log10(share), 0.6));
+        }
+    }
+    assert_true(compared > 300);
+}
+
+static void test_law_of_each_kind_is_the_exact_one(void **state)
+{
+    (void)state;
+    const struct {
+        uint32_t bits;
+        uint64_t threshold;
+    } cases[] = {{0, 40}, {1, 4}, {3, 1}, {9, 40}, {20, 100}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct lab_result *result = fixture_result("law", "made");
+        const struct bk_strategy strategy = probabilistic(cases[i].bits, cases[i].threshold);
+        const struct tune_law law = {ldexp(1, -(int)cases[i].bits), cases[i].threshold};
+        fixture_law(fixture_add(result, NULL, &strategy), law.p, law.threshold, 1000);
+        result->limits = (struct lab_limits){0};
+        struct made made = make(result, REPORT_SURVIVAL_ROWS);
+        assert_law_is_exact(made.chart, 1, &law, NULL);
+        report_arena_free(&made.arena);
+        /* All rows of the fixture have 350 bytes. */
+        made = make(result, REPORT_SURVIVAL_BYTES);
+        assert_law_is_exact(made.chart, 350, &law, NULL);
+        report_arena_free(&made.arena);
+        lab_result_destroy(result);
+    }
+    struct lab_result *result = fixture_result("law", "made");
+    result->limits = (struct lab_limits){0};
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_weighted(1000, 5, &strategy), BK_OK);
+    struct lab_strategy_result *out = fixture_add(result, NULL, &strategy);
+    fixture_put(out, false, 11, 40);
+    fixture_put(out, false, 16, 60);
+    const struct tune_weighted law = {1000, 5, 350};
+    struct made made = make(result, REPORT_SURVIVAL_ROWS);
+    assert_law_is_exact(made.chart, 1, NULL, &law);
+    report_arena_free(&made.arena);
+    made = make(result, REPORT_SURVIVAL_BYTES);
+    assert_law_is_exact(made.chart, 350, NULL, &law);
+    report_arena_free(&made.arena);
+    /* A row of another size: then the law of weighted is none that the sizes alone tell. */
+    lab_histogram_add(&out->closed_bytes, 4000, 1, 11);
+    lab_histogram_add(&out->closed_rows, 11, 1, 11);
+    assert_says(result, REPORT_SURVIVAL_ROWS, "law ", false);
+    assert_says(result, REPORT_SURVIVAL_BYTES, "law ", false);
+    lab_result_destroy(result);
+}
+
+static void test_law_stands_only_where_it_holds_and_once(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("laws", "made");
+    struct bk_strategy strategy = probabilistic(9, 40);
+    struct lab_strategy_result *out = fixture_add(result, "few", &strategy);
+    fixture_law(out, 1.0 / 512, 40, 99);
+    assert_says(result, REPORT_SURVIVAL_ROWS, "law ", false);
+    out = fixture_add(result, "many", &strategy);
+    fixture_law(out, 1.0 / 512, 40, 100);
+    assert_says(result, REPORT_SURVIVAL_ROWS, "\nlaw line2 ''", true);
+    assert_says(result, REPORT_SURVIVAL_ROWS, "legend dashes exact law, hidden where the sizes follow it\n",
+                true);
+    out = fixture_add(result, "again", &strategy);
+    fixture_law(out, 1.0 / 512, 40, 100);
+    assert_says(result, REPORT_SURVIVAL_ROWS, "\nlaw law ''", true);
+    assert_says(result, REPORT_SURVIVAL_ROWS, "\nlaw line2 ''", false);
+    strategy.max_age_ns = 1000;
+    out = fixture_add(result, "aged", &strategy);
+    fixture_law(out, 1.0 / 512, 40, 100);
+    strategy = probabilistic(8, 40);
+    out = fixture_add(result, "other", &strategy);
+    fixture_law(out, 1.0 / 256, 40, 100);
+    char *text = dump(result, REPORT_SURVIVAL_ROWS);
+    size_t laws = 0;
+    for (const char *at = text; (at = strstr(at, "\nlaw ")) != NULL; at++) {
+        laws++;
+    }
+    assert_int_equal(laws, 2);
+    assert_non_null(strstr(text, "\nlaw line5 ''"));
+    free(text);
+    lab_result_destroy(result);
+}
+
+static void test_more_strategies_than_colours_leave_some_out_but_not_the_one_to_choose(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("many", "made");
+    for (int i = 0; i < 12; i++) {
+        char label[16];
+        snprintf(label, sizeof label, "s%d", i + 1);
+        const struct bk_strategy strategy = probabilistic(9, 40);
+        struct lab_strategy_result *out = fixture_add(result, label, &strategy);
+        if (i == 1) {
+            continue; /* without partitions */
+        }
+        fixture_put(out, false, i == 11 ? 1000 : 1000000, 5);
+        fixture_metrics(result, out, 1, 1, 1);
+        assert_true(lab_metrics_add(&out->metrics, "writes.rows", 1000));
+    }
+    char *text = dump(result, REPORT_SURVIVAL_ROWS);
+    assert_non_null(strstr(text,
+                           "note 9 of 12 strategies are drawn, without s10 and s11. No partition, or none "
+                           "whose size is known: s2.\n"));
+    assert_non_null(strstr(text, "line line1 's1'"));
+    assert_non_null(strstr(text, "line line2 's3'"));
+    assert_non_null(strstr(text, "line line8 's9'"));
+    assert_non_null(strstr(text, "line line9 's12'"));
+    free(text);
+    lab_result_destroy(result);
+    assert_says(
+        (result = fixture_case(3)), REPORT_SURVIVAL_BYTES,
+        "note 9 of 64 strategies are drawn, without setting 10, setting 11, setting 12 and 52 others.\n",
+        true);
+    lab_result_destroy(result);
+}
+
+static void test_result_without_partitions_says_so(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_case(7);
+    assert_says(result, REPORT_SURVIVAL_ROWS,
+                "absent no partition holds a row, or its size is not known in this unit\n", true);
+    const struct bk_strategy strategy = none();
+    struct lab_strategy_result *out = fixture_add(result, "file", &strategy);
+    out->observed = WL_OBSERVED_PERCENTILES;
+    lab_histogram_add(&out->open_bytes, 1000, 50, 1);
+    lab_histogram_add(&out->open_bytes, 9000, 50, 1);
+    assert_says(result, REPORT_SURVIVAL_ROWS, "absent ", true);
+    assert_says(result, REPORT_SURVIVAL_BYTES, "line line1 'file' ", true);
+    struct made made = make(result, REPORT_SURVIVAL_BYTES);
+    assert_string_equal(made.chart->lines[0].samples[2].hint,
+                        "file: 1,000 bytes, 50% of the partitions are larger");
+    report_arena_free(&made.arena);
+    lab_result_destroy(result);
+}
+
+static void test_chart_without_memory_fails_and_says_so(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_five();
+    bool ok = false;
+    for (size_t allowed = 0; !ok; allowed++) {
+        struct report_arena arena;
+        report_arena_init(&arena);
+        arena.allowance = allowed;
+        struct report_chart *chart;
+        struct sim_error error = {0};
+        ok = report_chart_make(result, REPORT_SURVIVAL_ROWS, &arena, &chart, &error);
+        assert_int_equal(error.class, ok ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
+        assert_true(ok || allowed < 4000);
+        report_arena_free(&arena);
+    }
+    lab_result_destroy(result);
+}
+
+/* A name stands beside its own line: nearer to it than to any other, or at least within reach. */
+static void test_name_beside_a_line_touches_nothing(void **state)
+{
+    struct report_typesetter *typesetter = *state;
+    struct lab_result *result = fixture_five();
+    struct made made = make(result, REPORT_SURVIVAL_BYTES);
+    struct report_scene scene;
+    assert_true(report_layout(made.chart, typesetter, &made.arena, &scene, NULL));
+    fixture_check_scene(&scene);
+    size_t found = 0;
+    for (size_t i = 0; i < scene.count; i++) {
+        const struct report_mark *mark = &scene.marks[i];
+        const char *const names[] = {"none (open)", "time", "count", "probabilistic", "hash (open)"};
+        for (size_t k = 0; mark->shape == REPORT_SHAPE_TEXT && k < 5; k++) {
+            found += strcmp(mark->type.text, names[k]) == 0 && mark->box.y > 100;
+        }
+    }
+    assert_int_equal(found, 5);
+    report_arena_free(&made.arena);
+    lab_result_destroy(result);
+}
+
+static int set_up(void **state)
+{
+    *state = report_typesetter_create(NULL);
+    return *state != NULL ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    report_typesetter_destroy(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_curve_of_few_sizes_is_told_step_by_step),
+        cmocka_unit_test(test_limit_far_from_the_sizes_is_told_and_not_drawn),
+        cmocka_unit_test(test_curve_of_each_size_is_exact_to_half_a_pixel_with_few_points),
+        cmocka_unit_test(test_points_left_out_lie_within_the_tolerance),
+        cmocka_unit_test(test_law_of_each_kind_is_the_exact_one),
+        cmocka_unit_test(test_law_stands_only_where_it_holds_and_once),
+        cmocka_unit_test(test_more_strategies_than_colours_leave_some_out_but_not_the_one_to_choose),
+        cmocka_unit_test(test_result_without_partitions_says_so),
+        cmocka_unit_test(test_chart_without_memory_fails_and_says_so),
+        cmocka_unit_test(test_name_beside_a_line_touches_nothing),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
