@@ -36,7 +36,7 @@ enum { SHARE_COUNT = sizeof shares / sizeof shares[0] };
 
 static bool is_candidate(const struct lab_strategy_result *strategy, uint32_t *bits);
 static double mean_row_bytes(const struct lab_result *result);
-static double to_four_digits(double value);
+static double to_digits(double value, int count);
 static double mean_rate(const struct lab_result *result);
 static void write_controls(struct live *live);
 static void write_start(struct live *live);
@@ -47,6 +47,7 @@ static void write_figures(struct live *live);
 static void write_figure(struct live *live, const char *name, const char *heading, double value,
                          const char *unit, bool is_hidden);
 static void write_command(struct live *live);
+static bool has_bytes(const struct live *live);
 static uint64_t bytes_as_rows(const struct live *live);
 static const char *bytes_text(struct report_arena *arena, uint64_t bytes);
 static const char *row_text(struct report_arena *arena, double bytes);
@@ -132,15 +133,15 @@ static double mean_row_bytes(const struct lab_result *result)
         double rows = (double)(strategy->closed_rows.sum + strategy->open_rows.sum);
         double bytes = (double)(strategy->closed_bytes.sum + strategy->open_bytes.sum);
         if (strategy->observed == WL_OBSERVED_AUTO && rows > 0 && bytes > 0)
-            return to_four_digits(bytes / rows);
+            return to_digits(bytes / rows, 4);
     }
     return 0;
 }
 
-static double to_four_digits(double value)
+static double to_digits(double value, int count)
 {
     char digits[32];
-    snprintf(digits, sizeof digits, "%.3e", value);
+    snprintf(digits, sizeof digits, "%.*e", count - 1, value);
     return strtod(digits, NULL);
 }
 
@@ -148,7 +149,8 @@ static double to_four_digits(double value)
 static double mean_rate(const struct lab_result *result)
 {
     double seconds = (double)(result->end_ns - result->start_ns) / 1e9;
-    return result->keys > 0 && seconds > 0 ? (double)result->rows / (double)result->keys / seconds : 0;
+    bool is_known = result->keys > 0 && seconds > 0;
+    return is_known ? to_digits((double)result->rows / (double)result->keys / seconds, 3) : 0;
 }
 
 /* Hidden until the script runs, and the picture with them. */
@@ -166,8 +168,7 @@ static void write_controls(struct live *live)
          "text"},
         {"live-tiny", "Tiny: fewer rows than",
          limits->tiny_rows > 0 ? report_text(arena, "%" PRIu64, limits->tiny_rows) : "", "numeric"},
-        {"live-rate", "Rows of one key a second", rate > 0 ? report_text(arena, "%.3g", rate) : "",
-         "decimal"},
+        {"live-rate", "Rows/s of one key", rate > 0 ? report_text(arena, "%.3g", rate) : "", "decimal"},
     };
     start(live, "form");
     attribute(live, "id", "live-controls");
@@ -302,7 +303,7 @@ static void write_figures(struct live *live)
     write_figure(live, "above-bytes",
                  report_text(arena, "P(bytes > %s), above %s rows",
                              bytes_text(arena, limits->partition_bytes), report_grouped(arena, rows)),
-                 tune_above(law, rows), "", rows == 0);
+                 tune_above(law, rows), "", !has_bytes(live));
     for (size_t i = 0; i < SHARE_COUNT; i++) {
         write_figure(live, report_text(arena, "quantile-%g", shares[i]),
                      report_text(arena, "quantile %g", shares[i]), (double)tune_quantile(law, shares[i]),
@@ -355,17 +356,22 @@ static void write_command(struct live *live)
         text(live, report_text(arena, " --below %" PRIu64, limits->tiny_rows));
     if (limits->partition_rows > 0)
         text(live, report_text(arena, " --above %" PRIu64, limits->partition_rows));
-    if (rows > 0)
+    if (has_bytes(live))
         text(live, report_text(arena, " --above %" PRIu64, rows));
     end(live);
     end(live);
 }
 
+static bool has_bytes(const struct live *live)
+{
+    return live->result->limits.partition_bytes > 0 && live->row_bytes > 0;
+}
+
 /* The most rows of the mean size that are within the limit of bytes; 0 without one. */
 static uint64_t bytes_as_rows(const struct live *live)
 {
-    const double limit = (double)live->result->limits.partition_bytes;
-    return limit > 0 && live->row_bytes > 0 ? (uint64_t)floor(limit / live->row_bytes) : 0;
+    return has_bytes(live) ? (uint64_t)floor((double)live->result->limits.partition_bytes / live->row_bytes)
+                           : 0;
 }
 
 /* In the largest unit that says all: a field is read back. */

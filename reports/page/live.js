@@ -99,7 +99,8 @@
         if (asked.fault === null)
             asked.law = law.make(asked.bits, asked.threshold);
         asked.hasBytes = asked.limitBytes > 0 && asked.rowBytes > 0;
-        asked.bytesAsRows = asked.hasBytes ? Math.floor(asked.limitBytes / asked.rowBytes) : 0;
+        asked.bytesAsRows = asked.hasBytes ?
+            Math.min(SIZE_MAX, Math.floor(asked.limitBytes / asked.rowBytes)) : 0;
         return asked;
     }
 
@@ -122,7 +123,7 @@
         const isNone = input.value.trim() === "";
         const unit = parts === null ? undefined : UNITS[parts[2].toLowerCase()];
         const value = isNone ? 0 : unit === undefined ? NaN : Number(parts[1]) * unit;
-        return judge(asked, input, value >= 0 && value <= SIZE_MAX, value,
+        return judge(asked, input, value >= 0 && value < Infinity, value,
                      name + " is a size with its unit, for example 350 B or 100 MB.");
     }
 
@@ -205,7 +206,7 @@
             return "all pass " + limit;
         if (count > 0)
             return "about " + grouped(count) + (count === 1 ? " passes " : " pass ") + limit;
-        return "none passes " + limit + (value > 0 ? " (" + rarity(value) + ")" : "");
+        return "none passes " + limit + (value >= 1e-15 ? " (" + rarity(value) + ")" : "");
     }
 
     function command(asked) {
@@ -438,6 +439,8 @@
     }
 
     function rarity(value) {
+        if (value < 1e-15)
+            return "less than one in 10¹⁵";
         return value > 0.1 ? percent(value) : "one in " + short(1 / value);
     }
 

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One headless Chromium, driven by chromedriver's W3C interface over HTTP: the standard library alone."""
+import base64
+import ctypes
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+MISSING = "no chromium: apt-get install chromium chromium-driver"
+SWITCHES = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+            "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
+            "--remote-debugging-pipe", "--hide-scrollbars", "--force-color-profile=srgb"]
+# Named keys, with the codes that Chromium wants beside the name.
+KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "PageUp": 33, "PageDown": 34, "End": 35, "Home": 36,
+        "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+SHIFT = 8
+PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
+STARTED = re.compile(rb"started successfully on port (\d+)")
+
+
+def programs():
+    """Chromium and chromedriver, or None."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    driver = shutil.which("chromedriver")
+    return (chromium, driver) if chromium and driver else None
+
+
+class Browser:
+    """A page is opened, asked by JavaScript, and used by keyboard and mouse. close() ends what was started."""
+
+    def __init__(self):
+        self.profile = tempfile.mkdtemp(prefix="bucketlab-chromium-")
+        self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        self.session = self.chromium = None
+        chromium, driver = programs()
+        # Should this process be killed, chromedriver goes too, and Chromium with the pipe between them.
+        self.driver = subprocess.Popen([driver, "--port=0"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=subprocess.STDOUT, preexec_fn=die_with_parent)
+        try:
+            self.address = f"http://127.0.0.1:{self.read_port()}"
+            self.begin(chromium)
+        except BaseException:
+            self.close()
+            raise
+
+    def read_port(self):
+        said = b""
+        for line in self.driver.stdout:
+            said += line
+            found = STARTED.search(line)
+            if found:
+                return int(found.group(1))
+        raise RuntimeError(f"chromedriver did not start: {said.decode(errors='replace')}")
+
+    def begin(self, chromium):
+        options = {"binary": chromium, "args": [*SWITCHES, f"--user-data-dir={self.profile}"]}
+        wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}
+        answer = self.send("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
+        self.session = f"/session/{answer['sessionId']}"
+        self.chromium = answer["capabilities"].get("goog:processID")
+        self.devtools("Emulation.setFocusEmulationEnabled", enabled=True)
+
+    def close(self):
+        try:
+            if self.session is not None:
+                self.send("DELETE", self.session)
+        except (OSError, RuntimeError):
+            if self.chromium is not None:
+                os.kill(self.chromium, signal.SIGKILL)
+        self.driver.terminate()
+        self.driver.wait(timeout=10)
+        self.driver.stdout.close()
+        shutil.rmtree(self.profile, ignore_errors=True)
+
+    def send(self, method, path, body=None):
+        data = None if method == "DELETE" else json.dumps(body or {}).encode()
+        request = urllib.request.Request(self.address + path, data, {"Content-Type": "application/json"},
+                                         method=method)
+        try:
+            with self.opener.open(request, timeout=60) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as error:
+            told = json.load(error)["value"]
+            raise RuntimeError(f"{told['error']}: {told['message'].splitlines()[0]}") from None
+
+    def devtools(self, command, **parameters):
+        """A command of the DevTools protocol."""
+        return self.send("POST", f"{self.session}/goog/cdp/execute", {"cmd": command, "params": parameters})
+
+    def open(self, path):
+        """Opens a file, without the logs of the page before."""
+        self.logs("browser")
+        self.logs("performance")
+        self.send("POST", f"{self.session}/url", {"url": pathlib.Path(path).as_uri()})
+
+    def run(self, script, *arguments):
+        """What the body of a function returns, as JSON has it."""
+        return self.send("POST", f"{self.session}/execute/sync", {"script": script, "args": list(arguments)})
+
+    def evaluate(self, expression):
+        """The value of an expression, of a page whose own scripts are off too."""
+        answer = self.devtools("Runtime.evaluate", expression=expression, returnByValue=True)
+        if "exceptionDetails" in answer:
+            raise RuntimeError(answer["exceptionDetails"]["text"])
+        return answer["result"]["value"]
+
+    def logs(self, kind):
+        return self.send("POST", f"{self.session}/se/log", {"type": kind})
+
+    def complaints(self):
+        """Warnings and errors of the console, breaches of the content security policy among them."""
+        return [entry["message"] for entry in self.logs("browser") if entry["level"] in ("WARNING", "SEVERE")]
+
+    def requests(self):
+        """Addresses that were asked for since open()."""
+        messages = [json.loads(entry["message"])["message"] for entry in self.logs("performance")]
+        return [message["params"]["request"]["url"] for message in messages
+                if message["method"] == "Network.requestWillBeSent"]
+
+    def press(self, key, shift=False):
+        press = {"key": key, "code": "Space" if key == " " else key, "windowsVirtualKeyCode": KEYS[key],
+                 "modifiers": SHIFT if shift else 0}
+        text = {"Enter": "\r", " ": " "}.get(key)
+        self.devtools("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown",
+                      **press, **({"text": text} if text else {}))
+        self.devtools("Input.dispatchKeyEvent", type="keyUp", **press)
+
+    def point(self, x, y):
+        """Moves the mouse to a place of the window."""
+        self.devtools("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
+    def click(self, x, y):
+        self.point(x, y)
+        for kind in ("mousePressed", "mouseReleased"):
+            self.devtools("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def size(self, width, height, mobile=False):
+        """The page's window, which a real one's least width does not bound."""
+        self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
+                      mobile=mobile)
+
+    def prefer(self, scheme="light", media=""):
+        """As the reader's settings are: "light" or "dark"; on "print" too."""
+        self.devtools("Emulation.setEmulatedMedia", media=media,
+                      features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    def scripts(self, are_on):
+        """From the next page on."""
+        self.devtools("Emulation.setScriptExecutionDisabled", value=not are_on)
+
+    def pdf(self, path, **settings):
+        answer = self.devtools("Page.printToPDF", printBackground=True, preferCSSPageSize=True, **settings)
+        pathlib.Path(path).write_bytes(base64.b64decode(answer["data"]))
+
+    def shot(self, whole=True):
+        """A picture of the page, or of its window, as PNG in base 64."""
+        return self.devtools("Page.captureScreenshot", captureBeyondViewport=whole)["data"]
+
+    def wait(self, script, *arguments, seconds=5):
+        """Asks until the answer is true."""
+        end = time.monotonic() + seconds
+        while True:
+            answer = self.run(script, *arguments)
+            if answer or time.monotonic() > end:
+                return answer
+            time.sleep(0.02)
+
+
+def die_with_parent():
+    ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Aim: a page fits a phone, and its texts are read in light and in dark. Method: the phone is the browser's
+emulation; the contrast of a text is that of its computed colour with what is painted behind it, taken from a
+picture of the page without its texts."""
+import unittest
+
+from pages import PageTest
+
+CONTRAST_LEAST = 4.5
+
+# Each text that is seen: its colour, what it says, and points all over its boxes.
+TEXTS = """
+const root = document.documentElement.getBoundingClientRect();
+const found = [];
+const add = (element, what, boxes) => {
+    const style = getComputedStyle(element);
+    const isDrawn = element.ownerSVGElement !== null && element.ownerSVGElement !== undefined;
+    let opacity = 1;
+    for (let at = element; at !== null; at = at.parentElement)
+        opacity *= Number(getComputedStyle(at).opacity);
+    const points = [];
+    for (const box of boxes)
+        for (const across of [0.1, 0.3, 0.5, 0.7, 0.9])
+            for (const down of [0.2, 0.5, 0.8])
+                points.push([box.x + across * box.width + scrollX, box.y + down * box.height + scrollY]);
+    found.push({colour: isDrawn ? style.fill : style.color, opacity, what, points,
+                fill: isDrawn ? Number(style.fillOpacity) : 1});
+};
+const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    const parent = node.parentElement;
+    if (!node.data.trim() || ["SCRIPT", "STYLE", "NOSCRIPT", "OPTION", "title", "desc"].includes(parent.tagName) ||
+        !parent.checkVisibility({visibilityProperty: true, opacityProperty: true}))
+        continue;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    const boxes = [...range.getClientRects()].filter(box => box.width > 1 && box.height > 1 && box.right > 0);
+    if (boxes.length > 0)
+        add(parent, node.data.trim(), boxes);
+}
+for (const input of document.querySelectorAll("input:not([type=range]), select"))
+    if (input.checkVisibility())
+        add(input, input.id, [input.getBoundingClientRect()]);
+return found;
+"""
+# Texts away, so that a picture shows what is behind them.
+HIDE = """
+const sheet = new CSSStyleSheet();
+sheet.replaceSync("svg text { visibility: hidden !important } * { color: transparent !important }");
+document.adoptedStyleSheets = [sheet];
+"""
+SHOW = "document.adoptedStyleSheets = [];"
+# On an empty page: the colours of a picture at points, texts in, the worst contrasts out.
+JUDGE = """
+const [picture, texts] = arguments;
+const image = new Image();
+image.src = "data:image/png;base64," + picture;
+return image.decode().then(() => {
+    const canvas = document.createElement("canvas");
+    canvas.width = image.width;
+    canvas.height = image.height;
+    const context = canvas.getContext("2d", {willReadFrequently: true});
+    context.drawImage(image, 0, 0);
+    const pixels = context.getImageData(0, 0, image.width, image.height);
+    const linear = part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    const light = colour => 0.2126 * linear(colour[0] / 255) + 0.7152 * linear(colour[1] / 255) +
+        0.0722 * linear(colour[2] / 255);
+    return texts.map(text => {
+        const parts = text.colour.match(/[0-9.]+/g).map(Number);
+        const opacity = (parts.length > 3 ? parts[3] : 1) * text.opacity * text.fill;
+        const isInside = ([x, y]) => x >= 0 && x < image.width && y >= 0 && y < image.height;
+        const contrasts = text.points.filter(isInside).map(([x, y]) => {
+            const at = 4 * (Math.floor(y) * image.width + Math.floor(x));
+            const behind = pixels.data.slice(at, at + 3);
+            const ink = [0, 1, 2].map(i => parts[i] * opacity + behind[i] * (1 - opacity));
+            const [low, high] = [light(ink), light(behind)].sort((a, b) => a - b);
+            return (high + 0.05) / (low + 0.05);
+        }).sort((a, b) => a - b);
+        // Lines that pass behind a text are not its ground: half of its points decide.
+        return contrasts.length === 0 ? null : contrasts[Math.floor(contrasts.length / 2)];
+    });
+});
+"""
+
+
+class LookTest(PageTest):
+    def test_page_fits_a_phone(self):
+        for width in (360, 412, 768):
+            for name in self.each_page():
+                self.browser.size(width, 740, mobile=True)
+                self.open(name)
+                self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), width, name)
+                wide = self.browser.run("""
+                    return [...document.querySelectorAll("body *")].filter(each => {
+                        const box = each.getBoundingClientRect();
+                        return box.width > 0 && box.right > innerWidth + 1 && !each.closest(".scroll, figure, pre");
+                    }).map(each => each.outerHTML.slice(0, 80));""")
+                self.assertEqual(wide, [], (name, width))
+
+    def test_texts_have_contrast_in_both_themes(self):
+        for scheme in ("light", "dark"):
+            self.browser.prefer(scheme)
+            for name in self.each_page():
+                self.check_contrast(name, scheme)
+
+    def test_theme_button_overrules_the_system(self):
+        self.browser.prefer("dark")
+        self.open("stream")
+        ground = "return getComputedStyle(document.body).backgroundColor"
+        dark = self.browser.run(ground)
+        self.browser.run("document.getElementById('theme').click()")
+        light = self.browser.run(ground)
+        self.browser.prefer("light")
+        self.assertNotEqual(light, dark)
+        self.assertEqual(self.browser.run(ground), light)
+        self.browser.run("document.getElementById('theme').click()")
+        self.assertEqual(self.browser.run(ground), dark)
+        self.check_contrast("stream", "dark by the button", is_open=True)
+
+    def check_contrast(self, name, scheme, is_open=False):
+        if not is_open:
+            self.browser.run("for (const each of document.querySelectorAll('details')) each.open = true")
+        texts = self.browser.run(TEXTS)
+        self.browser.run(HIDE)
+        picture = self.browser.shot()
+        self.browser.run(SHOW)
+        self.browser.open(self.pages.write("empty.html", "<!DOCTYPE html><title>empty</title>"))
+        contrasts = self.browser.run(JUDGE, picture, texts)
+        judged = [(round(contrast, 2), text["what"], text["colour"])
+                  for contrast, text in zip(contrasts, texts) if contrast is not None]
+        self.assertGreater(len(judged), 100)
+        self.assertEqual([each for each in judged if each[0] < CONTRAST_LEAST], [], (name, scheme))
+
+
+if __name__ == "__main__":
+    unittest.main()
