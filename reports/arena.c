@@ -79,7 +79,8 @@ const char *report_clean(struct report_arena *arena, const char *text)
     char *at = out;
     for (const char *end = text + size; text < end;) {
         gunichar character = g_utf8_get_char_validated(text, end - text);
-        if (character == (gunichar)-1 || character == (gunichar)-2) {
+        if (character == (gunichar)-1 || character == (gunichar)-2 || character == 0xFFFE ||
+            character == 0xFFFF) {
             memcpy(at, replacement, sizeof replacement - 1);
             at += sizeof replacement - 1;
             text++;

@@ -24,8 +24,8 @@ void report_arena_free(struct report_arena *arena);
 void *report_take(struct report_arena *arena, size_t count, size_t size);
 const char *report_text(struct report_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* A user's text as one line of valid UTF-8: what is no UTF-8 becomes U+FFFD, control characters a space.
- * NULL becomes "". */
+/* A user's text as one line of valid UTF-8: what is no UTF-8, or no character of XML, becomes U+FFFD, control
+ * characters a space. NULL becomes "". */
 const char *report_clean(struct report_arena *arena, const char *text);
 
 #endif

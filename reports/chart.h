@@ -291,6 +291,8 @@ void report_panel_name(struct report_arena *arena, const struct lab_strategy_res
 /* The figure of a metric in *out; false when the run does not have it. */
 bool report_metric(const struct lab_strategy_result *strategy, const char *name, double *out);
 
+/* "closed", "line1": for texts and style sheets. */
+const char *report_ink_name(enum report_ink ink);
 /* The chart as text, a line a thing, for tests and for eyes; its hints are a text of their own. */
 void report_chart_dump(const struct report_chart *chart, FILE *out);
 void report_chart_dump_hints(const struct report_chart *chart, FILE *out);

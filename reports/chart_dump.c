@@ -18,6 +18,11 @@ static void dump_lines(const struct report_chart *chart, FILE *out);
 static void dump_spots(const struct report_chart *chart, FILE *out);
 static void dump_grid(const struct report_grid *grid, FILE *out);
 
+const char *report_ink_name(enum report_ink ink)
+{
+    return ink_names[ink];
+}
+
 void report_chart_dump(const struct report_chart *chart, FILE *out)
 {
     if (chart->absent != NULL) {

@@ -180,18 +180,6 @@ static void draw_marker(const struct report_mark *mark, cairo_t *cairo)
 static void put_polygon(const struct report_box *box, enum report_marker marker, cairo_t *cairo)
 {
     static const double full_turn = 6.28318530717958647693;
-    /* Corners on the unit square; the areas of the shapes look alike. */
-    static const struct {
-        size_t count;
-        struct report_point corners[4];
-    } shapes[] = {
-        [REPORT_MARKER_SQUARE] = {4, {{0.07, 0.07}, {0.93, 0.07}, {0.93, 0.93}, {0.07, 0.93}}},
-        [REPORT_MARKER_RISING] = {3, {{0.5, -0.06}, {1.04, 0.92}, {-0.04, 0.92}}},
-        [REPORT_MARKER_DIAMOND] = {4, {{0.5, -0.1}, {1.1, 0.5}, {0.5, 1.1}, {-0.1, 0.5}}},
-        [REPORT_MARKER_FALLING] = {3, {{0.5, 1.06}, {1.04, 0.08}, {-0.04, 0.08}}},
-        [REPORT_MARKER_FRAME] = {4, {{0.1, 0.1}, {0.9, 0.1}, {0.9, 0.9}, {0.1, 0.9}}},
-        [REPORT_MARKER_KITE] = {4, {{0.5, 0}, {1, 0.5}, {0.5, 1}, {0, 0.5}}},
-    };
     const double x = box->x;
     const double y = box->y;
     const double size = box->width;
@@ -207,8 +195,10 @@ static void put_polygon(const struct report_box *box, enum report_marker marker,
         cairo_line_to(cairo, x, y + size);
         return;
     }
-    for (size_t i = 0; i < shapes[marker].count; i++) {
-        cairo_line_to(cairo, x + size * shapes[marker].corners[i].x, y + size * shapes[marker].corners[i].y);
+    struct report_point corners[REPORT_CORNERS_MAX];
+    const size_t count = report_style_corners(marker, corners);
+    for (size_t i = 0; i < count; i++) {
+        cairo_line_to(cairo, x + size * corners[i].x, y + size * corners[i].y);
     }
     cairo_close_path(cairo);
 }

@@ -15,7 +15,7 @@ static void put_foot(const struct report_chart *chart, struct report_pen *pen);
 bool report_layout(const struct report_chart *chart, struct report_typesetter *typesetter,
                    struct report_arena *arena, struct report_scene *out, struct sim_error *error)
 {
-    *out = (struct report_scene){.arena = arena, .width = REPORT_PAGE_WIDTH};
+    *out = (struct report_scene){.arena = arena, .typesetter = typesetter, .width = REPORT_PAGE_WIDTH};
     struct report_pen pen = {.scene = out, .typesetter = typesetter, .y = REPORT_PAGE_MARGIN - 4};
     put_heading(chart, &pen);
     if (chart->form == REPORT_FORM_TABLE) {

@@ -39,6 +39,7 @@ bool report_page_charts(struct report_sheet *sheet, struct sim_error *error)
         sources[count++] = (struct source){.kind = (enum report_kind)kind};
     }
     report_sheet_section(sheet, "charts", "", 2, "Charts");
+    sheet->is_fine = report_page_svg_patterns(sheet->writer) && sheet->is_fine;
     for (size_t i = 0; i < count; i++) {
         left[absent] = (struct report_chart){.absent = NULL};
         if (!write_source(sheet, &sources[i], &left[absent], error)) {

@@ -43,6 +43,7 @@ struct report_mark {
 
 struct report_scene {
     struct report_arena *arena;
+    struct report_typesetter *typesetter; /* that measured its texts */
     double width, height;
     struct report_mark *marks;
     size_t count, capacity;

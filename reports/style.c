@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "style.h"
 
+#include <string.h>
+
 #define RGB(hex)                                                                                             \
     {                                                                                                        \
         (((hex) >> 16) & 255) / 255.0, (((hex) >> 8) & 255) / 255.0, ((hex)&255) / 255.0                     \
@@ -54,6 +56,15 @@ static const struct report_hatch hatches[REPORT_INK_COUNT] = {
     [REPORT_INK_OTHER] = {RGB(0xE9C3DA), RGB(0xC078A3), REPORT_STROKES_RISING | REPORT_STROKES_FALLING},
     [REPORT_INK_UNKNOWN] = {RGB(0xFFFFFF), RGB(0xE4E4E4), REPORT_STROKES_FALLING},
 };
+
+static const char *const font_names[REPORT_FONT_COUNT] = {
+    "title", "subtitle", "label",  "detail", "note",      "figure",    "alarm",
+    "tick",  "stage",    "legend", "foot",   "tile-dark", "tile-light"};
+
+const char *report_font_name(enum report_font font)
+{
+    return font_names[font];
+}
 
 const struct report_font_style *report_style_font(enum report_font font)
 {
@@ -116,4 +127,22 @@ enum report_marker report_style_marker(enum report_ink ink)
     return ink == REPORT_INK_PALE     ? REPORT_MARKER_RING
            : ink == REPORT_INK_CHOSEN ? REPORT_MARKER_DIAMOND
                                       : REPORT_MARKER_DISC;
+}
+
+size_t report_style_corners(enum report_marker marker, struct report_point corners[REPORT_CORNERS_MAX])
+{
+    /* The areas of the shapes look alike. */
+    static const struct {
+        size_t count;
+        struct report_point corners[REPORT_CORNERS_MAX];
+    } shapes[] = {
+        [REPORT_MARKER_SQUARE] = {4, {{0.07, 0.07}, {0.93, 0.07}, {0.93, 0.93}, {0.07, 0.93}}},
+        [REPORT_MARKER_RISING] = {3, {{0.5, -0.06}, {1.04, 0.92}, {-0.04, 0.92}}},
+        [REPORT_MARKER_DIAMOND] = {4, {{0.5, -0.1}, {1.1, 0.5}, {0.5, 1.1}, {-0.1, 0.5}}},
+        [REPORT_MARKER_FALLING] = {3, {{0.5, 1.06}, {1.04, 0.08}, {-0.04, 0.08}}},
+        [REPORT_MARKER_FRAME] = {4, {{0.1, 0.1}, {0.9, 0.1}, {0.9, 0.9}, {0.1, 0.9}}},
+        [REPORT_MARKER_KITE] = {4, {{0.5, 0}, {1, 0.5}, {0.5, 1}, {0, 0.5}}},
+    };
+    memcpy(corners, shapes[marker].corners, sizeof shapes[marker].corners);
+    return shapes[marker].count;
 }

@@ -42,6 +42,8 @@ struct report_colour {
     double red, green, blue;
 };
 
+/* "tick", "tile-dark": for style sheets. */
+const char *report_font_name(enum report_font font);
 const struct report_font_style *report_style_font(enum report_font font);
 struct report_colour report_style_colour(enum report_ink ink);
 /* Along the colours of tiles, share from 0 to 1; and the font that can be read on it. */
@@ -68,6 +70,9 @@ enum report_marker {
     REPORT_MARKER_KITE
 };
 enum report_marker report_style_marker(enum report_ink ink);
+enum { REPORT_CORNERS_MAX = 4 };
+/* The corners of a marker on the unit square; none for what is round or crossed. */
+size_t report_style_corners(enum report_marker marker, struct report_point corners[REPORT_CORNERS_MAX]);
 bool report_style_is_line(enum report_ink ink);
 /* Whether marks of this ink are hatched. */
 bool report_style_is_hatched(enum report_ink ink);

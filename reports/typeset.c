@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <pango/pangocairo.h>
 
@@ -11,6 +12,8 @@ struct report_typesetter {
     PangoContext *context;
 };
 
+static const char *text_of(PangoLayoutLine *line, const char *text, struct report_arena *arena);
+static PangoGlyphItem *next_run(PangoLayoutLine *line, int from);
 static PangoLayout *set(struct report_typesetter *typesetter, const struct report_type *type);
 static PangoFontDescription *describe(enum report_font font);
 static bool has_a_font(struct report_typesetter *typesetter);
@@ -85,6 +88,68 @@ void report_typeset_draw(struct report_typesetter *typesetter, cairo_t *cairo, c
     g_object_unref(layout);
 }
 
+struct report_set_line *report_typeset_lines(struct report_typesetter *typesetter,
+                                             const struct report_type *type, struct report_arena *arena,
+                                             size_t *count)
+{
+    PangoLayout *layout = set(typesetter, type);
+    const int line_count = pango_layout_get_line_count(layout);
+    struct report_set_line *lines = report_take(arena, (size_t)line_count, sizeof *lines);
+    *count = lines != NULL ? (size_t)line_count : 0;
+    PangoLayoutIter *place = pango_layout_get_iter(layout);
+    for (size_t i = 0; i < *count; i++) {
+        PangoRectangle logical;
+        pango_layout_iter_get_line_extents(place, NULL, &logical);
+        lines[i] = (struct report_set_line){
+            .text = text_of(pango_layout_iter_get_line_readonly(place), type->text, arena),
+            .x = (double)logical.x / PANGO_SCALE,
+            .baseline = (double)pango_layout_iter_get_baseline(place) / PANGO_SCALE,
+            .width = (double)logical.width / PANGO_SCALE,
+        };
+        pango_layout_iter_next_line(place);
+    }
+    pango_layout_iter_free(place);
+    g_object_unref(layout);
+    return lines;
+}
+
+/* Runs stand in the order of sight; a text is told in the order in which it is read. */
+static const char *text_of(PangoLayoutLine *line, const char *text, struct report_arena *arena)
+{
+    static const char ellipsis[] = "\xE2\x80\xA6";
+    char *out = report_take(arena, strlen(text) + sizeof ellipsis, 1);
+    if (out == NULL) {
+        return "";
+    }
+    size_t used = 0;
+    for (PangoGlyphItem *run = next_run(line, -1); run != NULL; run = next_run(line, run->item->offset)) {
+        const bool is_cut = (run->item->analysis.flags & PANGO_ANALYSIS_FLAG_IS_ELLIPSIS) != 0;
+        const char *part = is_cut ? ellipsis : text + run->item->offset;
+        const size_t size = is_cut ? sizeof ellipsis - 1 : (size_t)run->item->length;
+        memcpy(out + used, part, size);
+        used += size;
+    }
+    /* The space that a line was broken at. */
+    while (used > 0 && out[used - 1] == ' ') {
+        used--;
+    }
+    out[used] = 0;
+    return out;
+}
+
+/* The first one that begins after `from`. */
+static PangoGlyphItem *next_run(PangoLayoutLine *line, int from)
+{
+    PangoGlyphItem *next = NULL;
+    for (GSList *at = line->runs; at != NULL; at = at->next) {
+        PangoGlyphItem *run = at->data;
+        if (run->item->offset > from && (next == NULL || run->item->offset < next->item->offset)) {
+            next = run;
+        }
+    }
+    return next;
+}
+
 static PangoLayout *set(struct report_typesetter *typesetter, const struct report_type *type)
 {
     PangoLayout *layout = pango_layout_new(typesetter->context);
@@ -94,6 +159,11 @@ static PangoLayout *set(struct report_typesetter *typesetter, const struct repor
     pango_layout_set_auto_dir(layout, FALSE);
     pango_layout_set_single_paragraph_mode(layout, TRUE);
     pango_layout_set_text(layout, type->text, -1);
+    /* A hyphen that a break puts into a name would be read as part of it. */
+    PangoAttrList *attributes = pango_attr_list_new();
+    pango_attr_list_insert(attributes, pango_attr_insert_hyphens_new(FALSE));
+    pango_layout_set_attributes(layout, attributes);
+    pango_attr_list_unref(attributes);
     if (type->width > 0) {
         pango_layout_set_width(layout, (int)floor(type->width * PANGO_SCALE));
         pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);

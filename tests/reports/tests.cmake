@@ -3,13 +3,17 @@ add_library(report_fixture STATIC EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/fix
             ${CMAKE_CURRENT_LIST_DIR}/fixture_cases.c ${CMAKE_CURRENT_LIST_DIR}/fixture_views.c
             ${CMAKE_CURRENT_LIST_DIR}/fixture_scene.c ${CMAKE_CURRENT_LIST_DIR}/fixture_curves.c
             ${CMAKE_CURRENT_LIST_DIR}/fixture_tune.c ${CMAKE_CURRENT_LIST_DIR}/fixture_reads.c
-            ${CMAKE_CURRENT_LIST_DIR}/fixture_pages.c)
+            ${CMAKE_CURRENT_LIST_DIR}/fixture_pages.c ${CMAKE_CURRENT_LIST_DIR}/fixture_svg.c)
+target_compile_definitions(report_fixture PRIVATE REPORTS_SOURCE_DIR="${PROJECT_SOURCE_DIR}/reports")
 # The tests look at the model, the layout and the files one by one, through the headers inside reports/.
 target_include_directories(report_fixture PUBLIC ${CMAKE_CURRENT_LIST_DIR} ${PROJECT_SOURCE_DIR}/reports)
-target_link_libraries(report_fixture PUBLIC reports sim_tune PkgConfig::PANGOCAIRO PRIVATE bucketlab_flags PkgConfig::CMOCKA)
+target_link_libraries(report_fixture PUBLIC reports sim_tune PkgConfig::PANGOCAIRO PkgConfig::LIBXML PRIVATE bucketlab_flags PkgConfig::CMOCKA)
 # A library's member comes only where it is asked for; LeakSanitizer asks for it in every program.
 target_sources(report_fixture INTERFACE ${CMAKE_CURRENT_LIST_DIR}/fixture_leaks.c)
 
+# Every chart as a page has it, for a person to look at beside the pictures.
+add_executable(report_gallery_page EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/gallery_page.c)
+target_link_libraries(report_gallery_page PRIVATE bucketlab_flags report_fixture PkgConfig::CMOCKA)
 add_executable(report_gallery EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/gallery.c)
 target_link_libraries(report_gallery PRIVATE bucketlab_flags report_fixture)
 
@@ -22,6 +26,7 @@ bucketlab_test(reports/layout_test LINK report_fixture)
 bucketlab_test(reports/curves_test LINK report_fixture)
 bucketlab_test(reports/tune_test LINK report_fixture)
 bucketlab_test(reports/hints_test LINK report_fixture)
+bucketlab_test(reports/page_svg_test LINK report_fixture PkgConfig::LIBXML)
 bucketlab_test(reports/files_test LINK report_fixture)
 bucketlab_test(reports/page_live_test LINK report_fixture PkgConfig::LIBXML)
 bucketlab_test(reports/no_font_test LINK report_fixture)

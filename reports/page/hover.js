@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a mark of a chart stands for, in full, when one points at it, touches it or walks to it with the arrow
+// keys. Marks carry it as data-hint; it is only ever shown as text.
+"use strict";
+(function () {
+    const SPACE = "http://www.w3.org/2000/svg";
+    // Further away than this, in units of the picture, nothing is meant. Where marks stand along an axis
+    // (data-snap), the one above or below the pointer is: heights count little.
+    const REACH = 24, REACH_ALONG = 400, HEIGHT_COUNTS = 0.1;
+    const GAP = 14, EDGE = 8;
+
+    const tip = document.createElement("div");
+    const said = document.createElement("div");
+    const how = document.createElement("div");
+    let shown = null; // the chart and the index of its mark
+
+    tip.className = "chart-tip";
+    tip.hidden = true;
+    said.className = how.className = "chart-said";
+    said.setAttribute("aria-live", "polite");
+    how.id = "chart-keys";
+    how.textContent = "Arrow keys walk through the marks, Home and End go to the first and the last, Escape leaves.";
+    document.body.append(tip, said, how);
+    for (const picture of document.querySelectorAll("svg.chart-svg"))
+        enliven(picture);
+    // A touch elsewhere, or a page that moves away below the hint, ends it.
+    document.addEventListener("pointerdown", event => {
+        if (shown && !shown.chart.picture.contains(event.target))
+            hide();
+    });
+    document.addEventListener("scroll", follow, { passive: true, capture: true });
+    window.addEventListener("resize", hide);
+    document.addEventListener("keydown", event => {
+        if (event.key === "Escape")
+            hide();
+    });
+
+    function enliven(picture) {
+        const marks = picture.querySelectorAll("[data-hint]");
+        if (marks.length === 0)
+            return;
+        const chart = { picture, marks, boxes: null, along: picture.dataset.snap === "x", halo: outline("chart-here-halo"), here: outline("chart-here") };
+        name(picture);
+        picture.addEventListener("pointermove", event => point(chart, event));
+        picture.addEventListener("pointerdown", event => point(chart, event));
+        picture.addEventListener("pointerleave", event => event.pointerType === "mouse" && hide());
+        picture.addEventListener("keydown", event => walk(chart, event));
+        picture.addEventListener("focus", () => picture.matches(":focus-visible") && show(chart, at(chart), null));
+        picture.addEventListener("blur", hide);
+    }
+
+    // The title would open a hint of the browser's own over ours; keys reach what is an application.
+    function name(picture) {
+        const title = picture.querySelector("title");
+        const about = picture.querySelector("desc");
+        picture.setAttribute("aria-label", title.textContent);
+        picture.removeAttribute("aria-labelledby");
+        picture.setAttribute("aria-describedby", (about ? about.id + " " : "") + how.id);
+        picture.setAttribute("role", "application");
+        picture.setAttribute("aria-roledescription", "chart");
+        picture.setAttribute("tabindex", "0");
+        title.remove();
+    }
+
+    function outline(style) {
+        const shape = document.createElementNS(SPACE, "rect");
+        shape.setAttribute("class", style);
+        return shape;
+    }
+
+    // Read when they are first needed: a page has many charts.
+    function boxesOf(chart) {
+        if (!chart.boxes)
+            chart.boxes = [...chart.marks].map(mark => mark.getBBox());
+        return chart.boxes;
+    }
+
+    function point(chart, event) {
+        const matrix = chart.picture.getScreenCTM();
+        if (!matrix)
+            return;
+        const place = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse());
+        const index = nearest(chart, place.x, place.y);
+        if (index < 0)
+            hide();
+        else
+            show(chart, index, event);
+    }
+
+    // What moves away below a pointer that rests is another mark then, or none.
+    function follow() {
+        if (shown && shown.byKeys)
+            place();
+        else if (shown && shown.chart.picture.contains(document.elementFromPoint(shown.x, shown.y)))
+            point(shown.chart, { clientX: shown.x, clientY: shown.y });
+        else
+            hide();
+    }
+
+    // The nearest within reach, the last of equals: it lies on top. -1 for none.
+    function nearest(chart, x, y) {
+        const boxes = boxesOf(chart);
+        let best = -1, least = chart.along ? REACH_ALONG * HEIGHT_COUNTS : REACH;
+        for (let i = 0; i < boxes.length; i++) {
+            const box = boxes[i];
+            const dx = Math.max(box.x - x, 0, x - box.x - box.width);
+            const dy = Math.max(box.y - y, 0, y - box.y - box.height);
+            if (dx > REACH)
+                continue;
+            const distance = chart.along ? dx + HEIGHT_COUNTS * dy : Math.hypot(dx, dy);
+            if (distance <= least) {
+                least = distance;
+                best = i;
+            }
+        }
+        return best;
+    }
+
+    function at(chart) {
+        return shown && shown.chart === chart ? shown.index : 0;
+    }
+
+    function walk(chart, event) {
+        const last = chart.marks.length - 1, from = at(chart);
+        const isHere = shown !== null && shown.chart === chart;
+        let to;
+        switch (event.key) {
+        case "ArrowRight": to = isHere ? Math.min(from + 1, last) : 0; break;
+        case "ArrowLeft": to = isHere ? Math.max(from - 1, 0) : last; break;
+        case "ArrowDown": to = isHere ? beyond(chart, from, 1) : 0; break;
+        case "ArrowUp": to = isHere ? beyond(chart, from, -1) : last; break;
+        case "Home": to = 0; break;
+        case "End": to = last; break;
+        default: return;
+        }
+        if (event.altKey || event.ctrlKey || event.metaKey)
+            return;
+        event.preventDefault();
+        show(chart, to, null);
+    }
+
+    // The next mark below (way 1) or above (-1), as straight as there is one; the same for none.
+    function beyond(chart, from, way) {
+        const boxes = boxesOf(chart), x = middle(boxes[from]).x, y = middle(boxes[from]).y;
+        let best = from, least = Infinity;
+        for (let i = 0; i < boxes.length; i++) {
+            const other = middle(boxes[i]), dy = way * (other.y - y);
+            const distance = dy + 3 * Math.abs(other.x - x);
+            if (dy > 0.5 && distance < least) {
+                least = distance;
+                best = i;
+            }
+        }
+        return best;
+    }
+
+    function middle(box) {
+        return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+    }
+
+    // By a pointer's event, which the hint stands beside, or, with null, by keys: then it is read out, too.
+    function show(chart, index, event) {
+        if (!shown || shown.chart !== chart || shown.index !== index) {
+            hide();
+            tip.textContent = chart.marks[index].dataset.hint;
+            surround(chart, boxesOf(chart)[index]);
+        }
+        shown = { chart, index, byKeys: event === null, x: event && event.clientX, y: event && event.clientY };
+        tip.hidden = false;
+        if (event === null) {
+            said.textContent = tip.textContent;
+            reveal(chart, index);
+        }
+        place();
+    }
+
+    function surround(chart, box) {
+        for (const shape of [chart.halo, chart.here]) {
+            const room = box.width === 0 && box.height === 0 ? 6 : 1.5;
+            shape.setAttribute("x", box.x - room);
+            shape.setAttribute("y", box.y - room);
+            shape.setAttribute("width", box.width + 2 * room);
+            shape.setAttribute("height", box.height + 2 * room);
+            shape.setAttribute("rx", box.width === 0 && box.height === 0 ? room : 2);
+            chart.picture.append(shape);
+        }
+    }
+
+    // A wide picture on a narrow screen moves along within its frame, and a long one within the page.
+    function reveal(chart, index) {
+        const frame = chart.picture.parentElement, box = chart.here.getBoundingClientRect();
+        const room = frame.getBoundingClientRect();
+        if (box.left < room.left || box.right > room.right)
+            frame.scrollLeft += (box.left + box.right) / 2 - (room.left + room.right) / 2;
+        if (box.top < 0 || box.bottom > document.documentElement.clientHeight)
+            window.scrollBy(0, (box.top + box.bottom) / 2 - document.documentElement.clientHeight / 2);
+    }
+
+    // Beside the pointer, or below the mark; within the window in any case.
+    function place() {
+        const width = document.documentElement.clientWidth, height = document.documentElement.clientHeight;
+        const mark = shown.chart.here.getBoundingClientRect();
+        const x = shown.byKeys ? (mark.left + mark.right) / 2 : shown.x;
+        const y = shown.byKeys ? mark.bottom : shown.y;
+        tip.style.left = tip.style.top = "0";
+        const size = tip.getBoundingClientRect();
+        const beside = x + GAP + size.width + EDGE <= width ? x + GAP : x - GAP - size.width;
+        const left = shown.byKeys ? x - size.width / 2 : beside;
+        const above = (shown.byKeys ? mark.top : y) - GAP - size.height;
+        const top = y + GAP + size.height + EDGE <= height ? y + GAP : above;
+        tip.style.left = Math.max(EDGE, Math.min(left, width - size.width - EDGE)) + "px";
+        tip.style.top = Math.max(EDGE, Math.min(top, height - size.height - EDGE)) + "px";
+    }
+
+    function hide() {
+        if (!shown)
+            return;
+        shown.chart.halo.remove();
+        shown.chart.here.remove();
+        tip.hidden = true;
+        said.textContent = "";
+        shown = null;
+    }
+})();

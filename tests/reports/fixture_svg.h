@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A chart of a page as a picture of its own, for the tests and the gallery. */
+#ifndef TESTS_REPORTS_FIXTURE_SVG_H
+#define TESTS_REPORTS_FIXTURE_SVG_H
+
+#include "scene.h"
+
+/* The page's style sheet of charts, malloc'ed. */
+char *fixture_svg_style(void);
+/* The value of a variable ("--ink-axis") in the style sheet's n-th block of them: 0 light, 1 and 2 dark.
+ * Returns whether it is there. */
+bool fixture_svg_variable(const char *style, size_t block, const char *name, char *out, size_t size);
+/* What report_page_svg() and report_page_svg_patterns() write, malloc'ed. */
+char *fixture_svg_chart(const struct report_chart *chart, const struct report_scene *scene, const char *id);
+char *fixture_svg_patterns(void);
+/* An SVG file that needs no style sheet and no variables, malloc'ed. */
+char *fixture_svg_file(const struct report_chart *chart, const struct report_scene *scene, bool is_dark);
+
+#endif
