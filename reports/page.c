@@ -116,8 +116,8 @@ static bool write_page(struct report_sheet *sheet, struct sim_error *error)
     report_sheet_attribute(sheet, "id", "main");
     write_answer(sheet);
     report_page_table(sheet);
-    report_page_expects(sheet);
     bool ok = report_page_charts(sheet, error);
+    report_page_expects(sheet);
     if (report_page_has_live(page->result) && !report_page_live(sheet->writer, page->result, sheet->arena)) {
         sheet->is_fine = false;
     }

@@ -51,6 +51,28 @@ bool report_write_faulty(const struct lab_result *result, enum report_format for
     return ok;
 }
 
+bool report_left_out(const struct lab_result *result, struct report_files *out, struct sim_error *error)
+{
+    *out = (struct report_files){.paths = calloc(REPORT_KIND_COUNT, sizeof *out->paths)};
+    bool ok = out->paths != NULL ? true : sim_fail_memory(error);
+    for (int kind = 0; ok && kind < REPORT_KIND_COUNT; kind++) {
+        struct report_arena arena;
+        report_arena_init(&arena);
+        struct report_chart *chart;
+        ok = report_chart_make(result, (enum report_kind)kind, &arena, &chart, error);
+        if (ok && chart->absent != NULL) {
+            char *line = strdup(report_text(&arena, "%s: %s", chart->name, chart->absent));
+            out->paths[out->count++] = line;
+            ok = line != NULL && !arena.out_of_memory ? true : sim_fail_memory(error);
+        }
+        report_arena_free(&arena);
+    }
+    if (!ok) {
+        report_files_free(out);
+    }
+    return ok;
+}
+
 bool report_write_text(const char *folder, const char *name, const char *text, char **path,
                        struct sim_error *error)
 {

@@ -11,6 +11,7 @@ static const struct cli_option options[] = {
 
 static int report(const struct cli_args *args, struct sim_error *error);
 static bool load_answer(struct store *store, int64_t run, json_t **out, struct sim_error *error);
+static bool tell_left_out(const struct lab_result *result, struct sim_error *error);
 
 const struct cli_command cli_report = {
     .name = "report",
@@ -44,6 +45,7 @@ static int report(const struct cli_args *args, struct sim_error *error)
         const struct cli_page page = {result, &info, database, answer};
         is_fine = cli_page_write(&pictures, &page, error);
     }
+    is_fine = is_fine && (cli_has(args, "quiet") || tell_left_out(result, error));
     store_close(store);
     lab_result_destroy(result);
     json_decref(answer);
@@ -69,4 +71,19 @@ static bool load_answer(struct store *store, int64_t run, json_t **out, struct s
                     "the answer of 'tune' that stands beside the run is damaged: %s; restore the database "
                     "from a copy, or tune again",
                     problem.text);
+}
+
+/* On stderr, since stdout lists what was made. */
+static bool tell_left_out(const struct lab_result *result, struct sim_error *error)
+{
+    struct report_files lines;
+    if (!report_left_out(result, &lines, error))
+        return false;
+    for (size_t i = 0; i < lines.count; i++) {
+        fputs("left out: ", stderr);
+        cli_print_text(stderr, lines.paths[i]);
+        fputc('\n', stderr);
+    }
+    report_files_free(&lines);
+    return true;
 }

@@ -78,6 +78,13 @@ class StoreTest(ProgramTest):
         for name in named:
             self.assertEqual(self.read(name), self.read("a" + name[1:]))
 
+    def test_report_says_what_is_left_out_and_why(self):
+        self.good("run", "small.yaml", "--quiet", "--no-charts")
+        code, out, err = self.run_program("report", "1", "--format", "svg")
+        self.assertEqual((code, err), (0, "left out: bucket-changes: no agent was seen while a key's bucket changed\n"))
+        self.assertNotIn("bucket-changes", out)
+        self.assertEqual(self.run_program("report", "1", "--format", "svg", "--quiet")[2], "")
+
     def test_page_has_what_the_database_has_and_no_path(self):
         os.mkdir(os.path.join(self.folder, "deep"))
         out = self.good("run", "small.yaml", "--quiet", "--format", "html", "--db", "deep/lab.db", "--set",

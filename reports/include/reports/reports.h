@@ -29,6 +29,9 @@ bool report_write(const struct lab_result *result, enum report_format format, co
 /* What the run answers, in the two sentences that its page begins with: which strategy to choose and why, and
  * what the others cost or what stands against them. malloc'ed, the caller's; NULL without memory. */
 char *report_verdict(const struct lab_result *result);
+/* A line for each chart of the result that has nothing to show, and so is no file: "bucket-changes: no agent
+ * was seen while a key's bucket changed". The lines are the caller's, as paths of report_write() are. */
+bool report_left_out(const struct lab_result *result, struct report_files *out, struct sim_error *error);
 /* A file with this text beside the pictures, whole or not at all. *path is FOLDER/NAME, the caller's; NULL on
  * failure. */
 bool report_write_text(const char *folder, const char *name, const char *text, char **path,
