@@ -47,6 +47,7 @@ void lab_cluster_tally(struct lab_cluster_run *run)
         lab_idgen_tally(run);
         return;
     }
+    lab_slices_begin(&run->tally.slices, run->start_ns, run->end_ns);
     tally_partitions(run);
     lab_oracles_end(run);
     for (uint32_t node = 0; node < run->node_count; node++) {
@@ -124,7 +125,9 @@ static void tally_partitions(struct lab_cluster_run *run)
         }
         bool is_closed = view.bucket < lab_current_bucket(run, (uint32_t)view.key, run->end_ns);
         const struct cass_partition partition = {view.written_rows, view.written_bytes};
-        lab_tally_partition(tally, limits, &partition, is_closed);
+        uint32_t index = lab_partition_find(&run->oracles, (uint32_t)view.key, view.bucket);
+        int64_t first_ns = index == LAB_NO_PARTITION ? run->end_ns : run->oracles.partitions[index].first_ns;
+        lab_tally_partition(tally, limits, &partition, first_ns, is_closed);
         const struct lab_key_name key = {"", 0, (uint64_t)view.key};
         lab_tally_largest(tally, &key, view.bucket, &partition);
     }

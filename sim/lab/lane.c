@@ -79,14 +79,14 @@ void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *setting
         if (cell->rows == 0)
             continue;
         struct cass_partition partition = {cell->rows, cell->bytes};
-        lab_lane_finish(settings, tally, key, cell->bucket, &partition, cell->gone, false);
+        lab_lane_finish(settings, tally, key, cell->bucket, &partition, cell->gone, cell->first_ns, false);
         *cell = (struct lab_cell){0};
     }
     lane->cells_used = 0;
     int64_t current = current_bucket(lane, settings, end_ns);
     lab_windows_end(lane, settings, tally, key, current);
     if (lane->open.rows > 0)
-        lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, lane->open_gone,
+        lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, lane->open_gone, lane->open_first_ns,
                         current > lane->bucket);
 }
 
@@ -139,7 +139,8 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
             end = from + 1; /* it has to be advanced over before the next one is routed */
 
         if (lane->open.rows > 0 && route.bucket != lane->bucket) {
-            lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, lane->open_gone, true);
+            lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, lane->open_gone,
+                            lane->open_first_ns, true);
             if (settings->scenario->reads.present)
                 lab_lane_remember(lane, settings, tally, batch->horizon);
             lane->open = (struct cass_partition){0, 0};
@@ -148,6 +149,7 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
         if (lane->open.rows == 0) {
             lane->bucket = route.bucket;
             lane->open_first_row = batch->first_row + from;
+            lane->open_first_ns = batch->times_ns[from];
         }
         lane->open.rows += end - from;
         lane->open_gone += lab_gone_between(batch, from, end);
@@ -188,7 +190,8 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *se
         }
         if (tally->stored != NULL)
             lab_stored_rows(tally->stored, key, batch, i, i + 1, route.bucket);
-        cell->rows++;
+        if (cell->rows++ == 0)
+            cell->first_ns = batch->times_ns[i];
         cell->gone += lab_gone_between(batch, i, i + 1);
         lab_bytes_add(&cell->bytes, lab_batch_bytes(batch, i, i + 1));
         lab_watch_second(batch->second_begin[i], &cell->second, &cell->rows_in_second, tally);
@@ -230,11 +233,11 @@ static void watch_peak(const struct lab_lane *lane, struct lab_tally *tally, con
 
 void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally *tally,
                      const struct lab_key_name *key, int64_t bucket, const struct cass_partition *partition,
-                     uint64_t gone, bool is_closed)
+                     uint64_t gone, int64_t first_ns, bool is_closed)
 {
     if (lab_rows_go(settings->scenario))
         lab_tally_left(tally, partition->rows - gone, gone);
-    lab_tally_partition(tally, &settings->scenario->limits, partition, is_closed);
+    lab_tally_partition(tally, &settings->scenario->limits, partition, first_ns, is_closed);
     lab_tally_largest(tally, key, bucket, partition);
 
     const uint32_t *replicas =

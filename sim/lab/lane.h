@@ -21,6 +21,7 @@
 #include "lab/largest.h"
 #include "lab/scenario.h"
 #include "reads.h"
+#include "slices.h"
 
 struct lab_stored;
 
@@ -28,6 +29,7 @@ struct lab_stored;
 struct lab_tally {
     struct lab_histogram closed_rows, open_rows, closed_bytes, open_bytes;
     struct lab_read_tally reads, reads_of[LAB_READ_KINDS]; /* the latter of several kinds only */
+    struct lab_slices slices;
     uint64_t over_limit, over_limit_rows, over_limit_bytes, tiny;
     struct lab_largest largest[LAB_SIZE_UNITS];
     uint64_t rows, counter_increments, state_reads, state_writes;
@@ -71,6 +73,7 @@ struct lab_key_name {
 
 struct lab_cell {
     uint64_t rows, bytes, gone;
+    int64_t first_ns; /* when its first row came, as in all below */
     uint64_t second;
     uint32_t bucket;
     uint32_t rows_in_second;
@@ -80,6 +83,7 @@ struct lab_cell {
 struct lab_time_window {
     int64_t bucket;
     uint64_t rows, bytes, gone;
+    int64_t first_ns;
     uint64_t second;
     uint32_t rows_in_second;
     bool is_reopened;
@@ -106,6 +110,7 @@ struct lab_lane {
     int64_t bucket; /* of the open partition, when it holds rows */
     struct cass_partition open;
     uint64_t open_first_row, open_gone;
+    int64_t open_first_ns;
     struct sim_placement placement;
     /* BK_SCOPE_ROW: the partitions of the key, by bucket & mask; a free cell has no rows. */
     struct lab_cell *cells;
@@ -156,10 +161,10 @@ void lab_lane_remember(struct lab_lane *lane, const struct lab_lane_settings *se
 void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                   const struct lab_key_name *key, int64_t end_ns);
 void lab_lane_clear(struct lab_lane *lane);
-/* Puts a partition that gets no more rows into the tally. */
+/* Puts a partition that gets no more rows into the tally: when it began, and whether it is closed. */
 void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally *tally,
                      const struct lab_key_name *key, int64_t bucket, const struct cass_partition *partition,
-                     uint64_t gone, bool is_closed);
+                     uint64_t gone, int64_t first_ns, bool is_closed);
 /* What is left of a partition at the end. */
 void lab_tally_left(struct lab_tally *tally, uint64_t live, uint64_t tombstones);
 static inline uint64_t lab_gone_between(const struct lab_batch *batch, size_t from, size_t to)
@@ -218,12 +223,12 @@ static inline void lab_bytes_add(uint64_t *sum, uint64_t bytes)
     *sum = bytes > UINT64_MAX - *sum ? UINT64_MAX : *sum + bytes;
 }
 
-/* Without `stored`. */
+/* Without `stored`, and without the run's span for `slices`. */
 bool lab_tally_init(struct lab_tally *tally, uint32_t nodes);
 void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint32_t nodes);
-/* A partition as it is at the end: its sizes, and the limits that it passes. */
+/* A partition as it is at the end: its sizes, and the limits that it passes. first_ns: of its first row. */
 void lab_tally_partition(struct lab_tally *tally, const struct lab_limits *limits,
-                         const struct cass_partition *partition, bool is_closed);
+                         const struct cass_partition *partition, int64_t first_ns, bool is_closed);
 /* Keeps it when it is the largest so far. */
 void lab_tally_largest(struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
                        const struct cass_partition *partition);

@@ -14,7 +14,8 @@
 struct era_partition {
     int64_t bucket;
     struct cass_partition size;
-    uint64_t gone;   /* of its rows, by the end */
+    uint64_t gone; /* of its rows, by the end */
+    int64_t first_ns;
     uint64_t second; /* of peak: the second that the newest row came in, and its rows in it */
     uint32_t rows_in_second;
     uint64_t last_row; /* number within the key */
@@ -81,6 +82,8 @@ void lab_eras_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
         struct era_partition *partition = partition_of(eras, tally, route.bucket);
         if (partition == NULL)
             return;
+        if (partition->size.rows == 0)
+            partition->first_ns = batch->times_ns[from];
         partition->size.rows += end - from;
         partition->gone += lab_gone_between(batch, from, end);
         lab_bytes_add(&partition->size.bytes, lab_batch_bytes(batch, from, end));
@@ -164,7 +167,7 @@ void lab_eras_end(struct lab_lane *lane, const struct lab_lane_settings *setting
     for (size_t i = 0; i < eras->count; i++) {
         const struct era_partition *partition = &eras->partitions[i];
         lab_lane_finish(settings, tally, key, partition->bucket, &partition->size, partition->gone,
-                        is_closed(eras, settings->regimes, partition, end_ns));
+                        partition->first_ns, is_closed(eras, settings->regimes, partition, end_ns));
     }
     eras->count = 0;
 }

@@ -35,7 +35,8 @@ void lab_windows_rows(struct lab_lane *lane, const struct lab_lane_settings *set
         }
         if (tally->stored != NULL)
             lab_stored_rows(tally->stored, key, batch, i, i + 1, bucket);
-        window->rows++;
+        if (window->rows++ == 0)
+            window->first_ns = batch->times_ns[i];
         window->gone += lab_gone_between(batch, i, i + 1);
         lab_bytes_add(&window->bytes, lab_batch_bytes(batch, i, i + 1));
         lab_watch_second(batch->second_begin[i], &window->second, &window->rows_in_second, tally);
@@ -49,7 +50,7 @@ void lab_windows_end(struct lab_lane *lane, const struct lab_lane_settings *sett
     for (size_t i = 0; i < lane->window_count; i++) {
         const struct lab_time_window *window = lab_window_at(lane, i);
         struct cass_partition partition = {window->rows, window->bytes};
-        lab_lane_finish(settings, tally, key, window->bucket, &partition, window->gone,
+        lab_lane_finish(settings, tally, key, window->bucket, &partition, window->gone, window->first_ns,
                         window->bucket < current);
     }
     lane->window_count = 0;

@@ -304,6 +304,7 @@ static uint32_t partition_need(struct lab_cluster_run *run, uint32_t key, int64_
                                                         .latest = none,
                                                         .earliest = none,
                                                         .below = none,
+                                                        .first_ns = sim_queue_now(&run->queue),
                                                         .first_unhealthy_ns = unhealthy_ns,
                                                         .last_unhealthy_ns = unhealthy_ns};
     uint32_t at = hash_of(key, bucket) & oracles->table_mask;

@@ -45,7 +45,7 @@ struct lab_partition {
     uint32_t healthy_stretch, fired_since_healthy; /* for `live` */
     int64_t full_ns;                               /* since when it ought to close */
     int64_t first_unhealthy_ns, last_unhealthy_ns; /* unhealthy time until its first and last row */
-    int64_t last_stored_ns;                        /* when that was */
+    int64_t first_ns, last_stored_ns; /* when it came into being, and when the last row was stored */
 };
 
 /* Placements in the order of the key's rows: those that wait for an earlier one. */

@@ -85,6 +85,7 @@ void lab_strategy_result_clear(struct lab_strategy_result *strategy)
     lab_histogram_clear(&strategy->closed_bytes);
     lab_histogram_clear(&strategy->open_bytes);
     lab_histogram_clear(&strategy->read_partitions);
+    free(strategy->timeline.items);
     free(strategy->metrics.items);
     free(strategy->events.marks);
     free(strategy->views.key);

@@ -28,6 +28,7 @@ enum of_partition {
     PART_IN_SECOND,
     PART_MINUTE,
     PART_IN_MINUTE,
+    PART_FIRST, /* the time of its first row */
     PART_COUNT
 };
 /* Of a primary key: whose row it is, the latest; of equal times the one of the higher key, and of that the
@@ -113,6 +114,11 @@ void lab_stored_destroy(struct lab_stored *stored)
     free(stored);
 }
 
+void lab_stored_begin(struct lab_stored *stored, int64_t start_ns, int64_t end_ns)
+{
+    lab_slices_begin(&stored->found.slices, start_ns, end_ns);
+}
+
 void lab_stored_rows(struct lab_stored *stored, const struct lab_key_name *key, const struct lab_batch *batch,
                      size_t from, size_t to, int64_t bucket)
 {
@@ -148,6 +154,8 @@ void lab_stored_merge(struct lab_stored *into, const struct lab_stored *from)
         uint64_t *sum = lab_tuples_get(&into->partitions, tuple);
         if (sum == NULL)
             break;
+        if (sum[PART_WRITTEN] == 0 || (int64_t)part[PART_FIRST] < (int64_t)sum[PART_FIRST])
+            sum[PART_FIRST] = part[PART_FIRST];
         sum[PART_TOKEN] = part[PART_TOKEN];
         sum[PART_WRITTEN] += part[PART_WRITTEN];
         lab_bytes_add(&sum[PART_WRITTEN_BYTES], part[PART_WRITTEN_BYTES]);
@@ -206,6 +214,10 @@ bool lab_stored_settle(struct lab_stored *stored, struct lab_tally *tally)
         *to[i] = *from[i];
         lab_histogram_init(from[i]);
     }
+    tally->out_of_memory = tally->out_of_memory || tally->slices.out_of_memory;
+    struct lab_slices slices = tally->slices;
+    tally->slices = found->slices;
+    found->slices = slices;
     tally->out_of_memory = tally->out_of_memory || found->out_of_memory;
     tally->over_limit = found->over_limit;
     tally->over_limit_rows = found->over_limit_rows;
@@ -238,8 +250,10 @@ static uint64_t *partition_of(struct lab_stored *stored, const struct lab_key_na
                                              [WORD_BUCKET] = (uint64_t)bucket,
                                              [WORD_VALUES] = values};
     uint64_t *partition = lab_tuples_get(&stored->partitions, tuple);
-    if (partition != NULL && partition[PART_WRITTEN] == 0)
+    if (partition != NULL && partition[PART_WRITTEN] == 0) {
         partition[PART_TOKEN] = (uint64_t)token_of(stored, key, bucket, values);
+        partition[PART_FIRST] = (uint64_t)INT64_MAX;
+    }
     return partition;
 }
 
@@ -285,6 +299,8 @@ static void add_row(struct lab_stored *stored, const struct lab_key_name *key, c
     if (partition == NULL)
         return;
     partition[PART_WRITTEN]++;
+    if (time_ns < (int64_t)partition[PART_FIRST])
+        partition[PART_FIRST] = (uint64_t)time_ns;
     lab_bytes_add(&partition[PART_WRITTEN_BYTES], bytes);
     add_time(stored, partition, bucket, of_partition, time_ns);
     if (stored->is_unique)
@@ -395,7 +411,8 @@ static void finish_partition(struct lab_stored *stored, const uint64_t *tuple, c
     struct lab_tally *found = &stored->found;
     uint64_t rows = partition[PART_ROWS], bytes = partition[PART_BYTES];
     const struct cass_partition size = {rows, bytes};
-    lab_tally_partition(found, &stored->scenario->limits, &size, is_closed(stored, tuple));
+    lab_tally_partition(found, &stored->scenario->limits, &size, (int64_t)partition[PART_FIRST],
+                        is_closed(stored, tuple));
     const uint32_t *replicas = cass_ring_replicas(stored->ring, (int64_t)partition[PART_TOKEN]);
     for (uint32_t i = 0; i < cass_ring_replication_factor(stored->ring); i++) {
         found->nodes[replicas[i]].rows += rows;

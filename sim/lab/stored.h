@@ -16,6 +16,8 @@ struct lab_stored;
 /* Of one strategy by one worker. NULL without memory. */
 struct lab_stored *lab_stored_create(const struct lab_scenario *scenario, const struct cass_ring *ring);
 void lab_stored_destroy(struct lab_stored *stored); /* NULL is fine */
+/* Before the first row: the run's span. */
+void lab_stored_begin(struct lab_stored *stored, int64_t start_ns, int64_t end_ns);
 /* Rows [from, to) of the batch go to the bucket. */
 void lab_stored_rows(struct lab_stored *stored, const struct lab_key_name *key, const struct lab_batch *batch,
                      size_t from, size_t to, int64_t bucket);

@@ -59,6 +59,9 @@ bool lab_worker_start(struct lab_worker *worker, int64_t start_ns, struct sim_er
 {
     for (size_t i = 0; i < worker->lane_count; i++) {
         const struct lab_strategy *strategy = &worker->scenario->strategies[i];
+        lab_slices_begin(&worker->tallies[i].slices, start_ns, worker->end_ns);
+        if (worker->tallies[i].stored != NULL)
+            lab_stored_begin(worker->tallies[i].stored, start_ns, worker->end_ns);
         if (strategy->change_count == 0)
             continue;
         if (!lab_regimes_make(strategy, start_ns, &worker->regimes[i]))

@@ -20,6 +20,7 @@ void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint3
     lab_histogram_merge(&into->open_rows, &from->open_rows);
     lab_histogram_merge(&into->closed_bytes, &from->closed_bytes);
     lab_histogram_merge(&into->open_bytes, &from->open_bytes);
+    lab_slices_merge(&into->slices, &from->slices);
     lab_read_tally_merge(&into->reads, &from->reads);
     for (int kind = 0; kind < LAB_READ_KINDS; kind++)
         lab_read_tally_merge(&into->reads_of[kind], &from->reads_of[kind]);
@@ -64,7 +65,7 @@ void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint3
 }
 
 void lab_tally_partition(struct lab_tally *tally, const struct lab_limits *limits,
-                         const struct cass_partition *partition, bool is_closed)
+                         const struct cass_partition *partition, int64_t first_ns, bool is_closed)
 {
     bool over_rows = limits->partition_rows != 0 && partition->rows > limits->partition_rows;
     bool over_bytes = limits->partition_bytes != 0 && partition->bytes > limits->partition_bytes;
@@ -76,6 +77,7 @@ void lab_tally_partition(struct lab_tally *tally, const struct lab_limits *limit
                       partition->rows);
     lab_histogram_add(is_closed ? &tally->closed_bytes : &tally->open_bytes, partition->bytes, 1,
                       partition->rows);
+    lab_slices_add(&tally->slices, first_ns, is_closed, partition);
 }
 
 void lab_tally_largest(struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
@@ -115,6 +117,7 @@ void lab_tally_clear(struct lab_tally *tally)
     lab_histogram_clear(&tally->reads.partitions);
     for (int kind = 0; kind < LAB_READ_KINDS; kind++)
         lab_histogram_clear(&tally->reads_of[kind].partitions);
+    lab_slices_clear(&tally->slices);
     lab_stored_destroy(tally->stored);
     lab_histogram_clear(&tally->live_rows);
     lab_histogram_clear(&tally->tombstones);

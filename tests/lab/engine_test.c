@@ -16,6 +16,7 @@
 
 #include "cassandra/ring.h"
 #include "cassandra/token.h"
+#include "kernel/time.h"
 #include "lab/run.h"
 #include "naive.h"
 
@@ -285,6 +286,54 @@ static void assert_largest(const struct naive_result *naive, const struct lab_st
     }
 }
 
+/* Of one slice and unit, the sizes sorted: least and most as they are, a quantile within an eighth above. */
+static void assert_slice_sizes(const struct lab_slice_sizes *sizes, const uint64_t *sorted, size_t count)
+{
+    const size_t percents[] = {10, 50, 90};
+    const uint64_t told[] = {sizes->p10, sizes->p50, sizes->p90};
+    assert_true(sizes->least == sorted[0]);
+    assert_true(sizes->most == sorted[count - 1]);
+    for (int i = 0; i < 3; i++) {
+        uint64_t exact = sorted[(count * percents[i] + 99) / 100 - 1];
+        assert_true(told[i] >= exact && told[i] - exact <= exact / 8);
+        assert_true(told[i] <= sizes->most);
+    }
+}
+
+/* The run's 72 hours come in slices of one hour: each partition must be in that of its first row, and no
+ * slice be without one. */
+static void assert_timeline(const struct lab_scenario *scenario, const struct lab_strategy_result *strategy,
+                            const struct naive_result *naive)
+{
+    uint64_t *sizes = malloc((naive->partition_count + 1) * sizeof *sizes), all = 0;
+    assert_non_null(sizes);
+    assert_true(strategy->timeline.count > 0);
+    for (size_t i = 0; i < strategy->timeline.count; i++) {
+        const struct lab_slice *slice = &strategy->timeline.items[i];
+        int64_t into_ns = slice->start_ns - scenario->workload.start_ns;
+        assert_true(into_ns >= 0 && into_ns % SIM_HOUR == 0 && slice->end_ns == slice->start_ns + SIM_HOUR);
+        assert_true(slice->end_ns <= scenario->workload.start_ns + scenario->workload.duration_ns);
+        if (i > 0)
+            assert_true(slice[-1].state < slice->state ||
+                        (slice[-1].state == slice->state && slice[-1].start_ns < slice->start_ns));
+        for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
+            size_t count = 0;
+            for (size_t j = 0; j < naive->partition_count; j++) {
+                const struct naive_partition *partition = &naive->partitions[j];
+                if (partition->is_closed == (slice->state == LAB_CLOSED) &&
+                    partition->first_ns >= slice->start_ns && partition->first_ns < slice->end_ns)
+                    sizes[count++] = unit == LAB_IN_ROWS ? partition->rows : partition->bytes;
+            }
+            assert_true(count > 0 && slice->partitions == count);
+            qsort(sizes, count, sizeof *sizes, compare_u64);
+            assert_slice_sizes(&slice->sizes[unit], sizes, count);
+        }
+        all += slice->partitions;
+    }
+    assert_true(all == naive->partition_count);
+    free(sizes);
+}
+
 static void assert_equals_naive(const struct lab_scenario *scenario, const struct lab_result *result)
 {
     for (size_t i = 0; i < scenario->strategy_count; i++) {
@@ -329,6 +378,7 @@ static void assert_equals_naive(const struct lab_scenario *scenario, const struc
         }
         assert_sizes(strategy, naive);
         assert_loads(scenario, strategy, naive);
+        assert_timeline(scenario, strategy, naive);
         if (scenario->reads.present)
             assert_reads(scenario, strategy, naive);
         naive_free(naive);

@@ -70,7 +70,8 @@ static struct naive_partition *place(struct naive_result *result, size_t first, 
                 must(realloc(result->partitions, result->partition_capacity * sizeof *result->partitions));
         }
         partition = &result->partitions[result->partition_count++];
-        *partition = (struct naive_partition){.key_index = key_index, .bucket = bucket, .second = INT64_MIN};
+        *partition = (struct naive_partition){
+            .key_index = key_index, .bucket = bucket, .first_ns = time_ns, .second = INT64_MIN};
     }
     int64_t second = floor_divide(time_ns, SIM_SECOND);
     if (partition->second != second)

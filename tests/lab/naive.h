@@ -14,6 +14,7 @@ struct naive_partition {
     uint64_t key_index;
     int64_t bucket;
     uint64_t rows, bytes;
+    int64_t first_ns; /* its first row */
     int64_t second;
     uint64_t rows_in_second;
     bool is_closed, is_reopened;

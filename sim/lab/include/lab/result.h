@@ -13,6 +13,7 @@
 #include "lab/largest.h"
 #include "lab/oracle.h"
 #include "lab/scenario.h"
+#include "lab/timeline.h"
 
 #define LAB_METRIC_NAME_SIZE 64
 
@@ -75,6 +76,7 @@ struct lab_strategy_result {
     struct lab_histogram read_partitions;       /* partitions per read; empty without reads. weight: 1 */
     struct lab_largest largest[LAB_SIZE_UNITS]; /* of all, closed and open; none where a table has partitions
                                                    of its own */
+    struct lab_timeline timeline; /* of those partitions; empty where nothing was run, and of identifiers */
     struct lab_metrics metrics;
     struct lab_event_log events; /* of a cluster run */
     struct lab_views views;
