@@ -120,6 +120,7 @@ struct lab_lane {
     size_t window_begin, window_count, window_capacity;
     /* With reads: the finished partitions that a read of the newest rows can meet, oldest first. */
     uint32_t past_begin, past_end, past_capacity;
+    uint32_t in_range_count; /* of the last */
     struct lab_past *past;
     uint64_t past_rows;
     struct lab_era_lane *eras; /* of a strategy whose settings change; in place of all the above but placement
@@ -127,7 +128,6 @@ struct lab_lane {
     uint64_t past_count;       /* of all that have finished, also of those that are forgotten */
     struct bk_empties *empties; /* what the readers remember; NULL: nothing */
     uint64_t *in_range;         /* BK_HASH, of a range: rows by cell */
-    uint32_t in_range_count;
 };
 
 struct lab_lane_settings {

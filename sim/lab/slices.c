@@ -135,8 +135,8 @@ void lab_slices_clear(struct lab_slices *slices)
  * begin at times that people name. */
 static uint64_t round_length(uint64_t at_least_ns)
 {
-    static const uint64_t seconds[] = {1,   2,   5,    10,   15,   30,    60,    120,  300,
-                                       600, 900, 1800, 3600, 7200, 10800, 21600, 43200};
+    static const uint64_t seconds[] = {1,   2,    5,    10,   15,   20,    30,    60,    120,   300,  600,
+                                       900, 1200, 1800, 3600, 7200, 10800, 14400, 21600, 28800, 43200};
     if (at_least_ns <= SIM_SECOND / 2)
         return one_two_five(at_least_ns, 1);
     for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {

@@ -150,9 +150,10 @@ static void test_slices_are_round_and_at_most_96(void **state)
                  {50 * SIM_SECOND, SIM_SECOND, 50},
                  {SIM_HOUR, SIM_MINUTE, 60},
                  {SIM_DAY, 15 * SIM_MINUTE, 96},
-                 {SIM_DAY + 1, 30 * SIM_MINUTE, 49},
+                 {SIM_DAY + 1, 20 * SIM_MINUTE, 73},
                  {10 * SIM_DAY, 3 * SIM_HOUR, 80},
-                 {30 * SIM_DAY, 12 * SIM_HOUR, 60},
+                 {14 * SIM_DAY, 4 * SIM_HOUR, 84},
+                 {30 * SIM_DAY, 8 * SIM_HOUR, 90},
                  {365 * SIM_DAY, 5 * SIM_DAY, 73},
                  {INT64_MAX, 2000 * SIM_DAY, 54}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
