@@ -12,7 +12,7 @@ from pages import PageTest
 
 # Two small words in each picture, which change no layout.
 MARK = """
-const pictures = [...document.querySelectorAll("svg")].filter(each => each.checkVisibility());
+const pictures = [...document.querySelectorAll("svg[viewBox]")].filter(each => each.checkVisibility());
 pictures.forEach((picture, index) => {
     const box = picture.viewBox.baseVal;
     for (const [name, x, y, anchor] of [["first", box.x, box.y + 5, "start"],
