@@ -26,6 +26,10 @@ bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_cluster_
         if (!ok)
             break;
         lab_result_take(strategy, &run->tally);
+        for (int kind = 0; ok && kind < LAB_LATENCY_COUNT; kind++)
+            ok = lab_histogram_coarse(&run->latency[kind], LAB_LATENCY_BITS, &strategy->latency[kind]);
+        if (!ok)
+            break;
         strategy->events = run->events;
         strategy->views = run->views;
         strategy->verdict = run->oracles.verdict;
@@ -60,8 +64,6 @@ void lab_cluster_tally(struct lab_cluster_run *run)
 
 bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *out)
 {
-    static const char *const names[LAB_LATENCY_COUNT] = {"latency.write", "latency.read", "latency.counter",
-                                                         "latency.lwt"};
     if (run->idgen != NULL)
         return lab_idgen_metrics(run, out);
     bool ok = lab_metrics_of_tally(&run->tally, run->scenario, run->node_count, out);
@@ -69,7 +71,7 @@ bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *
          lab_metrics_add(out, "writes.unresolved", (double)run->unresolved) &&
          lab_metrics_add(out, "writes.increments_unresolved", (double)run->unresolved_increments);
     for (int i = 0; ok && i < LAB_LATENCY_COUNT; i++)
-        ok = lab_metrics_of_latency(&run->latency[i], names[i], out);
+        ok = lab_metrics_of_latency(&run->latency[i], lab_latency_name((enum lab_latency)i), out);
     for (int i = 0; ok && lab_read_kind_count(run->scenario) > 1 && i < LAB_READ_KINDS; i++) {
         char name[32];
         snprintf(name, sizeof name, "reads.%s.latency", lab_read_kind_name((enum lab_read_kind)i));

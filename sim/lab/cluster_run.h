@@ -161,14 +161,6 @@ struct lab_active_fault {
     double factor;
 };
 
-enum lab_latency {
-    LAB_LATENCY_WRITE,
-    LAB_LATENCY_READ,
-    LAB_LATENCY_COUNTER,
-    LAB_LATENCY_LWT,
-    LAB_LATENCY_COUNT
-};
-
 struct lab_cluster_run {
     const struct lab_scenario *scenario;
     const struct lab_strategy *strategy;

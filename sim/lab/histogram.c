@@ -13,7 +13,7 @@
 static void add_bin(struct lab_histogram *histogram, const struct lab_bin *bin);
 static bool grow(struct lab_histogram *histogram);
 static void round_all(struct lab_histogram *histogram);
-static uint64_t round_up(uint64_t size);
+static uint64_t round_up(uint64_t size, unsigned significant_bits);
 static struct lab_bin *find(const struct lab_histogram *histogram, uint64_t size);
 static int compare_bins(const void *left, const void *right);
 static lab_wide add_saturating(lab_wide a, lab_wide b);
@@ -74,6 +74,26 @@ void lab_histogram_merge(struct lab_histogram *into, const struct lab_histogram 
     }
 }
 
+bool lab_histogram_coarse(const struct lab_histogram *histogram, unsigned significant_bits,
+                          struct lab_histogram *out)
+{
+    assert(significant_bits >= 1 && significant_bits <= SIGNIFICANT_BITS && !histogram->out_of_memory);
+    *out = *histogram;
+    out->slots = NULL;
+    out->slot_count = out->used = 0;
+    out->is_rounded = histogram->count > 0;
+    for (size_t i = 0; i < histogram->slot_count; i++) {
+        struct lab_bin bin = histogram->slots[i];
+        bin.size = round_up(bin.size, significant_bits);
+        if (bin.count > 0)
+            add_bin(out, &bin);
+    }
+    if (!out->out_of_memory)
+        return true;
+    lab_histogram_clear(out);
+    return false;
+}
+
 struct lab_bin *lab_histogram_sorted(const struct lab_histogram *histogram, size_t *count)
 {
     *count = 0;
@@ -110,7 +130,7 @@ bool lab_histogram_restore(struct lab_histogram *histogram, const struct lab_bin
 
 static void add_bin(struct lab_histogram *histogram, const struct lab_bin *bin)
 {
-    uint64_t size = histogram->is_rounded ? round_up(bin->size) : bin->size;
+    uint64_t size = histogram->is_rounded ? round_up(bin->size, SIGNIFICANT_BITS) : bin->size;
     if (histogram->slot_count == 0 && !grow(histogram))
         return;
     struct lab_bin *slot = find(histogram, size);
@@ -164,12 +184,12 @@ static void round_all(struct lab_histogram *histogram)
     free(old.slots);
 }
 
-/* Up to the next number with no more than 12 significant bits, so that P(size <= N) never claims too much. */
-static uint64_t round_up(uint64_t size)
+/* Up to the next number with no more significant bits, so that P(size <= N) never claims too much. */
+static uint64_t round_up(uint64_t size, unsigned significant_bits)
 {
-    if (size >> SIGNIFICANT_BITS == 0)
+    if (size >> significant_bits == 0)
         return size;
-    int shift = 64 - SIGNIFICANT_BITS - __builtin_clzll(size);
+    int shift = 64 - (int)significant_bits - __builtin_clzll(size);
     uint64_t low = (UINT64_C(1) << shift) - 1;
     return size > UINT64_MAX - low ? UINT64_MAX : (size + low) & ~low;
 }

@@ -58,8 +58,6 @@ void lab_idgen_destroy(struct lab_cluster_run *run)
         return;
     for (uint32_t i = 0; idgen->spans != NULL && i < run->strategy->idgen.stripes; i++)
         free(idgen->spans[i].items);
-    lab_histogram_clear(&idgen->lock_ns);
-    lab_histogram_clear(&idgen->lease_ns);
     free(idgen->spans);
     free(idgen->clients);
     free(idgen->named);

@@ -147,12 +147,12 @@ static void watch_lock(struct lab_cluster_run *run, uint32_t number, const struc
         client->is_trying = false;
         idgen->acquired++;
         idgen->stale += client->idgen.column_count - 1;
-        lab_histogram_add(&idgen->lock_ns, (uint64_t)(now_ns - client->leased_ns), 1, 1);
+        lab_histogram_add(&run->latency[LAB_LATENCY_LOCK], (uint64_t)(now_ns - client->leased_ns), 1, 1);
     }
     if ((is_release(action) || action->kind == BK_IDGEN_FAILED) && client->is_trying) {
         client->is_trying = false;
         idgen->busy++;
     }
     if (action->kind == BK_IDGEN_READY)
-        lab_histogram_add(&idgen->lease_ns, (uint64_t)(now_ns - client->leased_ns), 1, 1);
+        lab_histogram_add(&run->latency[LAB_LATENCY_LEASE], (uint64_t)(now_ns - client->leased_ns), 1, 1);
 }

@@ -30,8 +30,6 @@ struct lab_idgen {
     uint32_t done;         /* clients that have all they wanted */
     int64_t last_given_ns; /* when the last identifier was */
     uint64_t tried, acquired, busy, stale;
-    struct lab_histogram lock_ns,
-        lease_ns;             /* from the wish for a batch until the lock is had, and the batch */
     struct cass_named *named; /* of one reply */
     struct bk_idgen_column *columns;
 };

@@ -64,9 +64,9 @@ bool lab_idgen_metrics(const struct lab_cluster_run *run, struct lab_metrics *ou
     bool ok = true;
     for (size_t i = 0; ok && i < sizeof figures / sizeof *figures; i++)
         ok = lab_metrics_add(out, figures[i].name, figures[i].value);
-    return ok && lab_metrics_of_latency(&idgen->lock_ns, "latency.lock", out) &&
-           lab_metrics_of_latency(&idgen->lease_ns, "latency.lease", out) &&
-           lab_metrics_of_latency(&run->latency[LAB_LATENCY_LWT], "latency.lwt", out) &&
-           lab_metrics_add(out, "events", (double)run->events.events) &&
+    static const enum lab_latency timed[] = {LAB_LATENCY_LOCK, LAB_LATENCY_LEASE, LAB_LATENCY_LWT};
+    for (size_t i = 0; ok && i < sizeof timed / sizeof *timed; i++)
+        ok = lab_metrics_of_latency(&run->latency[timed[i]], lab_latency_name(timed[i]), out);
+    return ok && lab_metrics_add(out, "events", (double)run->events.events) &&
            lab_metrics_add(out, "oracle.unique.violations", (double)twice->count);
 }

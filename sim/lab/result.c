@@ -31,6 +31,13 @@ const char *lab_result_kind(const struct lab_strategy_result *strategy)
     return strategy->is_idgen ? "idgen" : bk_kind_name(strategy->strategy.kind);
 }
 
+const char *lab_latency_name(enum lab_latency latency)
+{
+    static const char *const names[LAB_LATENCY_COUNT] = {"latency.write", "latency.read", "latency.counter",
+                                                         "latency.lwt",   "latency.lock", "latency.lease"};
+    return names[latency];
+}
+
 const struct lab_metric *lab_metrics_find(const struct lab_metrics *metrics, const char *name)
 {
     for (size_t i = 0; name != NULL && i < metrics->count; i++) {
@@ -86,6 +93,8 @@ void lab_strategy_result_clear(struct lab_strategy_result *strategy)
     lab_histogram_clear(&strategy->open_bytes);
     lab_histogram_clear(&strategy->read_partitions);
     free(strategy->timeline.items);
+    for (int i = 0; i < LAB_LATENCY_COUNT; i++)
+        lab_histogram_clear(&strategy->latency[i]);
     free(strategy->metrics.items);
     free(strategy->events.marks);
     free(strategy->views.key);

@@ -15,15 +15,23 @@ static const struct {
     {"closed", "bytes", offsetof(struct lab_strategy_result, closed_bytes)},
     {"open", "bytes", offsetof(struct lab_strategy_result, open_bytes)},
     {"read", "partitions", offsetof(struct lab_strategy_result, read_partitions)},
+    /* These are stored where there are any. */
+    {"latency.write", "ns", offsetof(struct lab_strategy_result, latency[LAB_LATENCY_WRITE])},
+    {"latency.read", "ns", offsetof(struct lab_strategy_result, latency[LAB_LATENCY_READ])},
+    {"latency.counter", "ns", offsetof(struct lab_strategy_result, latency[LAB_LATENCY_COUNTER])},
+    {"latency.lwt", "ns", offsetof(struct lab_strategy_result, latency[LAB_LATENCY_LWT])},
+    {"latency.lock", "ns", offsetof(struct lab_strategy_result, latency[LAB_LATENCY_LOCK])},
+    {"latency.lease", "ns", offsetof(struct lab_strategy_result, latency[LAB_LATENCY_LEASE])},
 };
-#define PLACE_COUNT (sizeof places / sizeof *places)
+#define ALWAYS_COUNT 5
+#define PLACE_COUNT  (sizeof places / sizeof *places)
 
 static bool save_bins(struct store *store, sqlite3_stmt *insert, const struct lab_histogram *histogram,
                       struct sim_error *error);
 static bool load_one(struct store *store, struct store_row *row, sqlite3_stmt *bins,
-                     struct lab_strategy_result *result, struct sim_error *error);
+                     struct lab_strategy_result *result, bool *is_latency, struct sim_error *error);
 static struct lab_histogram *find_place(struct lab_strategy_result *result, const char *state,
-                                        const char *unit);
+                                        const char *unit, bool *is_latency);
 static bool load_bins(struct store *store, sqlite3_stmt *statement, struct lab_bin *bins, size_t count,
                       struct sim_error *error);
 static bool agree(const struct lab_bin *bins, size_t count, const struct lab_histogram *figures);
@@ -36,6 +44,8 @@ bool store_histograms_save(struct store *store, sqlite3_stmt *insert, sqlite3_st
             (const struct lab_histogram *)(const void *)((const char *)result + places[i].offset);
         if (histogram->out_of_memory)
             return sim_fail_memory(error);
+        if (i >= ALWAYS_COUNT && histogram->count == 0)
+            continue;
         struct store_binder binder = {.statement = insert};
         store_bind_integer(&binder, id);
         store_bind_text(&binder, places[i].state);
@@ -71,12 +81,13 @@ bool store_histograms_load(struct store *store, int64_t id, struct lab_strategy_
         sqlite3_bind_int64(statement, 1, id);
     size_t loaded = 0;
     while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
-        fine = load_one(store, &row, bins, result, error);
-        loaded++;
+        bool is_latency = false;
+        fine = load_one(store, &row, bins, result, &is_latency, error);
+        loaded += !is_latency;
     }
     sqlite3_finalize(statement);
     sqlite3_finalize(bins);
-    if (fine && loaded != PLACE_COUNT)
+    if (fine && loaded != ALWAYS_COUNT)
         fine = store_fail_damaged(store, "a strategy without all of its histograms", error);
     return fine;
 }
@@ -103,11 +114,12 @@ static bool save_bins(struct store *store, sqlite3_stmt *insert, const struct la
 }
 
 static bool load_one(struct store *store, struct store_row *row, sqlite3_stmt *bins_statement,
-                     struct lab_strategy_result *result, struct sim_error *error)
+                     struct lab_strategy_result *result, bool *is_latency, struct sim_error *error)
 {
     char *state = store_take_text(row), *unit = store_take_text(row);
-    struct lab_histogram *histogram = state == NULL || unit == NULL ? NULL : find_place(result, state, unit),
-                         figures;
+    struct lab_histogram *histogram =
+        state == NULL || unit == NULL ? NULL : find_place(result, state, unit, is_latency);
+    struct lab_histogram figures;
     free(state);
     free(unit);
     lab_histogram_init(&figures);
@@ -139,9 +151,10 @@ static bool load_one(struct store *store, struct store_row *row, sqlite3_stmt *b
 }
 
 static struct lab_histogram *find_place(struct lab_strategy_result *result, const char *state,
-                                        const char *unit)
+                                        const char *unit, bool *is_latency)
 {
     for (size_t i = 0; i < PLACE_COUNT; i++) {
+        *is_latency = i >= ALWAYS_COUNT;
         if (strcmp(state, places[i].state) == 0 && strcmp(unit, places[i].unit) == 0)
             return (struct lab_histogram *)(void *)((char *)result + places[i].offset);
     }

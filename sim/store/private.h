@@ -138,7 +138,7 @@ bool store_settings_save(struct store *store, sqlite3_stmt *insert, int64_t id,
 bool store_settings_load(struct store *store, int64_t id, const char *kind, struct lab_strategy_result *out,
                          struct sim_error *error);
 
-/* --- histograms.c: the five histograms of a strategy */
+/* --- histograms.c: the histograms of a strategy: five, and its latencies */
 
 bool store_histograms_save(struct store *store, sqlite3_stmt *insert, sqlite3_stmt *insert_bin, int64_t id,
                            const struct lab_strategy_result *result, struct sim_error *error);

@@ -298,6 +298,44 @@ static void test_figures_of_a_well_cluster_are_known_beforehand(void **state)
     assert_true(metric(result, "writes.retried") == 0);
     assert_true(metric(result, "writes.unresolved") + metric(result, "writes.refused") == 0);
     assert_true(metric(result, "writes.rows_scanned") == 0); /* nothing is counted by reading */
+    const struct lab_histogram *latency = result->strategies[0].latency;
+    assert_true(latency[LAB_LATENCY_WRITE].count == result->rows);
+    assert_true((double)latency[LAB_LATENCY_READ].count == metric(result, "reads.count"));
+    assert_true(latency[LAB_LATENCY_LWT].count > 0 &&
+                (double)latency[LAB_LATENCY_LWT].count <= metric(result, "writes.lwt"));
+    assert_true(latency[LAB_LATENCY_COUNTER].count == 0 && latency[LAB_LATENCY_LOCK].count == 0);
+    lab_result_destroy(result);
+}
+
+/* As the metrics, but for the rounding; and few bins. */
+static void test_latencies_that_are_kept_are_those_of_the_metrics(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        double share;
+    } quantiles[] = {{"p50", 0.5}, {"p99", 0.99}, {"p999", 0.999}};
+    struct lab_result *result =
+        run_many(KEYS "reads: {latest: {rows: 5, rate: 1/s}}\n" NODES "agents: {count: 3}\n",
+                 "  - {slow_node: {node: 1, factor: 9, at: 1m, lasts: 3m}}\n", 1,
+                 "strategies: [probabilistic: {bits: 1, threshold: 100, counter: lwt}]\n");
+    for (int i = LAB_LATENCY_WRITE; i <= LAB_LATENCY_LWT; i++) {
+        const struct lab_histogram *latency = &result->strategies[0].latency[i];
+        size_t count;
+        struct lab_bin *bins = lab_histogram_sorted(latency, &count);
+        assert_int_equal(count > 10 && count < 600, i != LAB_LATENCY_COUNTER);
+        for (size_t k = 0; count > 0 && k < 3; k++) {
+            char name[LAB_METRIC_NAME_SIZE];
+            snprintf(name, sizeof name, "%s.%s", lab_latency_name((enum lab_latency)i), quantiles[k].name);
+            uint64_t seen = 0;
+            size_t at = 0;
+            while ((double)(seen += bins[at].count) < quantiles[k].share * (double)latency->count)
+                at++;
+            double exact = metric(result, name), kept = (double)bins[at].size / 1e6;
+            assert_true(kept >= exact && kept <= exact * (1 + 1.0 / 64));
+        }
+        free(bins);
+    }
     lab_result_destroy(result);
 }
 
@@ -401,6 +439,7 @@ int main(void)
         cmocka_unit_test(test_fault_row_that_is_stored_is_not_unresolved_when_its_agent_crashes),
         cmocka_unit_test(test_fault_failed_step_of_a_read_counts_no_empty_partitions),
         cmocka_unit_test(test_figures_of_a_well_cluster_are_known_beforehand),
+        cmocka_unit_test(test_latencies_that_are_kept_are_those_of_the_metrics),
         cmocka_unit_test(test_answer_that_comes_too_late_answers_nothing),
         cmocka_unit_test(test_clock_that_drifts_is_kept_within_its_bound),
         cmocka_unit_test(test_fault_cut_of_a_datacenter_is_that_datacenter),

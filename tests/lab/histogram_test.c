@@ -318,6 +318,70 @@ static void test_histogram_restored_from_its_bins_is_the_same(void **state)
     }
 }
 
+/* Exact parts and a rounded whole alike, and as coarse as they were asked to be: never less, never more than
+ * a step above. */
+static void test_histogram_coarse_copies_of_parts_merge_to_that_of_the_whole(void **state)
+{
+    (void)state;
+    for (unsigned bits = 1; bits <= 12; bits++) {
+        struct sizes sizes = many_sizes(LAB_HISTOGRAM_EXACT + 5000);
+        struct lab_histogram whole, parts[2], coarse, merged;
+        lab_histogram_init(&whole);
+        lab_histogram_init(&merged);
+        add_all(&whole, &sizes, 0, sizes.count);
+        assert_true(whole.is_rounded && lab_histogram_coarse(&whole, bits, &coarse));
+        for (size_t i = 0; i < 2; i++) {
+            struct lab_histogram part;
+            lab_histogram_init(&part);
+            add_all(&part, &sizes, i * 40000, i == 0 ? 40000 : sizes.count);
+            assert_true(!part.is_rounded && lab_histogram_coarse(&part, bits, &parts[i]));
+            lab_histogram_merge(&merged, &parts[i]);
+            lab_histogram_clear(&part);
+            lab_histogram_clear(&parts[i]);
+        }
+        assert_same(&merged, &coarse);
+        size_t count, at = 0;
+        struct lab_bin *bins = lab_histogram_sorted(&coarse, &count);
+        assert_true(count <= (UINT64_C(1) << bits) * 18);
+        qsort(sizes.items, sizes.count, sizeof *sizes.items, compare_sizes);
+        for (size_t i = 0; i < count; i++) {
+            uint64_t met = 0, last = i > 0 ? bins[i - 1].size : 0;
+            for (; at < sizes.count && sizes.items[at] <= bins[i].size; at++, met++)
+                assert_true(sizes.items[at] == bins[i].size || sizes.items[at] > last);
+            assert_int_equal(met, bins[i].count);
+            uint64_t lowest = bins[i].size & (~bins[i].size + 1);
+            assert_true(bins[i].size / (lowest == 0 ? 1 : lowest) < UINT64_C(1) << bits);
+        }
+        assert_int_equal(at, sizes.count);
+        free(bins);
+        free(sizes.items);
+        lab_histogram_clear(&whole);
+        lab_histogram_clear(&coarse);
+        lab_histogram_clear(&merged);
+    }
+}
+
+static void test_histogram_coarse_copy_of_small_or_no_sizes_has_them_all(void **state)
+{
+    (void)state;
+    struct lab_histogram small, coarse;
+    lab_histogram_init(&small);
+    assert_true(lab_histogram_coarse(&small, 7, &coarse));
+    assert_same_figures(&small, &coarse);
+    for (uint64_t i = 0; i <= 130; i++)
+        lab_histogram_add(&small, i, 1, 1);
+    lab_histogram_add(&small, UINT64_MAX, 1, 1);
+    assert_true(lab_histogram_coarse(&small, 7, &coarse));
+    size_t count;
+    struct lab_bin *bins = lab_histogram_sorted(&coarse, &count);
+    assert_int_equal(count, 129 + 1 + 1);
+    assert_true(bins[128].size == 128 && bins[129].size == 130 && bins[129].count == 2);
+    assert_true(bins[130].size == UINT64_MAX && coarse.most == UINT64_MAX && coarse.sum == small.sum);
+    free(bins);
+    lab_histogram_clear(&small);
+    lab_histogram_clear(&coarse);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,6 +393,8 @@ int main(void)
         cmocka_unit_test(test_histogram_merged_from_parts_is_that_of_the_whole),
         cmocka_unit_test(test_histogram_merge_keeps_loss_of_memory),
         cmocka_unit_test(test_histogram_sums_of_squares_stop_at_the_top),
+        cmocka_unit_test(test_histogram_coarse_copies_of_parts_merge_to_that_of_the_whole),
+        cmocka_unit_test(test_histogram_coarse_copy_of_small_or_no_sizes_has_them_all),
         cmocka_unit_test(test_histogram_restored_from_its_bins_is_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,6 +100,8 @@ static void test_one_client_alone_takes_five_round_trips_a_batch(void **state)
     assert_true(figure(result, "ids.lost") == 0 && figure(result, "ids.leased") == 1010);
     assert_true(figure(result, "writes.state_reads") == 101 && figure(result, "writes.state_writes") == 101);
     assert_true(figure(result, "latency.lock.p50") == 6 && figure(result, "latency.lease.p50") == 10);
+    const struct lab_histogram *latency = result->strategies[0].latency;
+    assert_true(latency[LAB_LATENCY_LOCK].most == 6000000 && latency[LAB_LATENCY_LEASE].most == 10000000);
     assert_true(figure(result, "oracle.unique.violations") == 0);
     assert_string_equal(lab_result_kind(&result->strategies[0]), "idgen");
     lab_result_destroy(result);

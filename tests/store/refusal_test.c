@@ -437,6 +437,8 @@ static void test_contents_that_no_run_has_are_damage(void **state)
         "UPDATE histogram SET sum_of_squares = '340282366920938463463374607431768211456'",
         "DELETE FROM histogram WHERE state = 'read'",
         "UPDATE histogram SET state = 'ajar' WHERE state = 'read'",
+        "UPDATE histogram SET state = 'latency.nap' WHERE unit = 'ns'",
+        "UPDATE histogram SET count = count + 1 WHERE unit = 'ns'",
         "UPDATE event_log SET digest = 'xyz'",
         "UPDATE event_log SET stride = 0",
         "UPDATE event_log SET stride = 3, marks = zeroblob(14) WHERE events = 23",

@@ -150,6 +150,11 @@ static inline void sample_fill(struct lab_strategy_result *strategy, uint64_t bi
         lab_histogram_add(&strategy->open_bytes, i * 3001, 1, i * 3);
     }
     lab_histogram_add(&strategy->read_partitions, 2, 40, 1);
+    struct lab_histogram spent = {0};
+    for (uint64_t i = 1; i <= 20; i++)
+        lab_histogram_add(&spent, i * i * 1000 + i, 2, 1);
+    assert_true(lab_histogram_coarse(&spent, LAB_LATENCY_BITS, &strategy->latency[LAB_LATENCY_WRITE]));
+    lab_histogram_clear(&spent);
     assert_true(lab_metrics_add(&strategy->metrics, "partitions.closed", (double)bins));
     assert_true(lab_metrics_add(&strategy->metrics, "partitions.closed.rows.mean", 0.1 + (double)bins));
     assert_true(lab_metrics_add(&strategy->metrics, "partitions.closed.rows.p99", (double)bins * 7));
@@ -368,6 +373,8 @@ static inline void assert_results_equal(const struct lab_result *a, const struct
         assert_histograms_equal(&x->closed_bytes, &y->closed_bytes);
         assert_histograms_equal(&x->open_bytes, &y->open_bytes);
         assert_histograms_equal(&x->read_partitions, &y->read_partitions);
+        for (int k = 0; k < LAB_LATENCY_COUNT; k++)
+            assert_histograms_equal(&x->latency[k], &y->latency[k]);
         assert_int_equal(x->metrics.count, y->metrics.count);
         for (size_t j = 0; j < x->metrics.count; j++) {
             assert_string_equal(x->metrics.items[j].name, y->metrics.items[j].name);

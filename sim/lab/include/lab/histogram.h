@@ -38,6 +38,11 @@ void lab_histogram_init(struct lab_histogram *histogram);
 void lab_histogram_clear(struct lab_histogram *histogram);
 void lab_histogram_add(struct lab_histogram *histogram, uint64_t size, uint64_t count, uint64_t weight_each);
 void lab_histogram_merge(struct lab_histogram *into, const struct lab_histogram *from);
+/* A copy to be kept, in few bins: sizes rounded up to so many significant bits, 1 to 12, the figures exact;
+ * what are copies of parts merge to the copy of the whole. On failure *out is empty. Not of one that lost an
+ * add. */
+bool lab_histogram_coarse(const struct lab_histogram *histogram, unsigned significant_bits,
+                          struct lab_histogram *out);
 /* The bins in order of size, malloc'ed, the caller's; NULL when empty or without memory. *count is their
  * number. */
 struct lab_bin *lab_histogram_sorted(const struct lab_histogram *histogram, size_t *count);

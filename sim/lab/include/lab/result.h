@@ -55,6 +55,19 @@ struct lab_views {
     size_t count, capacity;
 };
 
+/* What a cluster run takes the time of, as its metrics `latency.NAME.*` say it. */
+enum lab_latency {
+    LAB_LATENCY_WRITE,
+    LAB_LATENCY_READ,
+    LAB_LATENCY_COUNTER,
+    LAB_LATENCY_LWT,
+    LAB_LATENCY_LOCK,  /* of identifiers: from the wish for a batch until the lock is had, */
+    LAB_LATENCY_LEASE, /* and until the batch is */
+    LAB_LATENCY_COUNT
+};
+/* Of the times that a result keeps: at most 1.6 % more than they were. */
+#define LAB_LATENCY_BITS 7
+
 struct lab_strategy_result {
     char *label;
     struct bk_strategy strategy;
@@ -73,7 +86,9 @@ struct lab_strategy_result {
     char *observed_file, *observed_table; /* without folder; "keyspace.table", "" where not told */
     uint64_t placement_digest;            /* of one that was observed: over its sizes */
     struct lab_histogram closed_rows, open_rows, closed_bytes, open_bytes; /* weight: rows */
-    struct lab_histogram read_partitions;       /* partitions per read; empty without reads. weight: 1 */
+    struct lab_histogram read_partitions;            /* partitions per read; empty without reads. weight: 1 */
+    struct lab_histogram latency[LAB_LATENCY_COUNT]; /* ns, rounded up to LAB_LATENCY_BITS significant bits;
+                                                        empty where nothing was timed. weight: 1 */
     struct lab_largest largest[LAB_SIZE_UNITS]; /* of all, closed and open; none where a table has partitions
                                                    of its own */
     struct lab_timeline timeline; /* of those partitions; empty where nothing was run, and of identifiers */
@@ -104,6 +119,8 @@ struct lab_result {
 
 /* The coordination, of count the source. */
 unsigned lab_result_way(const struct lab_strategy_result *strategy);
+/* "latency.write" and so on. */
+const char *lab_latency_name(enum lab_latency latency);
 /* "probabilistic" and the like; "idgen", "observed". */
 const char *lab_result_kind(const struct lab_strategy_result *strategy);
 /* Both take NULL for a missing name: 0 for find, and nothing is added without memory (returns false). */
