@@ -8,7 +8,7 @@ build=(gcc libc6-dev cmake ninja-build pkg-config zlib1g-dev libgsl-dev libsqlit
        libfyaml-dev libjansson-dev libxml2-dev fonts-dejavu-core)
 # clang-format stays at one version, as each formats a little differently.
 test=(libcmocka-dev clang clang-format-14 cppcheck git patch python3 poppler-utils librsvg2-bin sqlite3 libxml2-utils
-      python3-yaml)
+      python3-yaml mandoc zsh fish)
 # Ubuntu has Chromium as a snap alone; there the tests of the page are skipped.
 if [[ $(. /etc/os-release 2>/dev/null && echo "${ID:-}") == debian ]]; then
     test+=(chromium chromium-driver)

@@ -39,6 +39,10 @@ extern const struct cli_command cli_run, cli_odds, cli_token, cli_bucket_of, cli
     cli_replay, cli_init, cli_fuzz, cli_cql, cli_tune, cli_diff, cli_check;
 extern const struct cli_command cli_import, cli_export, cli_sweep, cli_merge;
 
+/* All of them: of this table are the program, its manual and what shells complete made. */
+#define CLI_COMMAND_COUNT 18
+extern const struct cli_command *const cli_commands[CLI_COMMAND_COUNT];
+
 /* Options that several commands have. */
 #define CLI_OPTION_DB                                                                                        \
     {                                                                                                        \

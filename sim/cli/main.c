@@ -11,12 +11,6 @@
 
 #include "kernel/text.h"
 
-static const struct cli_command *const commands[] = {
-    &cli_init,   &cli_run,    &cli_sweep,  &cli_merge,  &cli_cql,   &cli_fuzz,
-    &cli_odds,   &cli_tune,   &cli_check,  &cli_runs,   &cli_show,  &cli_diff,
-    &cli_report, &cli_import, &cli_export, &cli_replay, &cli_token, &cli_bucket_of};
-#define COMMAND_COUNT (sizeof commands / sizeof commands[0])
-
 static void guard_standard_streams(void);
 static int dispatch(int argc, char **argv, struct sim_error *error);
 static int help_command(int argc, char **argv, struct sim_error *error);
@@ -108,9 +102,9 @@ static int run_command(const struct cli_command *command, int argc, char **argv,
 
 static const struct cli_command *find_command(const char *name)
 {
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (strcmp(commands[i]->name, name) == 0)
-            return commands[i];
+    for (size_t i = 0; i < CLI_COMMAND_COUNT; i++) {
+        if (strcmp(cli_commands[i]->name, name) == 0)
+            return cli_commands[i];
     }
     return NULL;
 }
@@ -118,13 +112,13 @@ static const struct cli_command *find_command(const char *name)
 static int unknown_command(const char *name, struct sim_error *error)
 {
     char list[160] = "";
-    const char *names[COMMAND_COUNT];
+    const char *names[CLI_COMMAND_COUNT];
     size_t used = 0;
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        names[i] = commands[i]->name;
+    for (size_t i = 0; i < CLI_COMMAND_COUNT; i++) {
+        names[i] = cli_commands[i]->name;
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", names[i]);
     }
-    const char *near = sim_nearest(name, names, COMMAND_COUNT);
+    const char *near = sim_nearest(name, names, CLI_COMMAND_COUNT);
     if (name[0] == '-')
         sim_fail(error, SIM_ERROR_INPUT,
                  "bucketlab: '%s' stands before the command; write 'bucketlab COMMAND %s'", name, name);
@@ -139,8 +133,8 @@ static void print_help(FILE *stream)
 {
     fprintf(stream, "bucketlab: try out how to split a stream of rows into Cassandra partitions\n\n"
                     "usage: bucketlab COMMAND [OPTIONS] [ARGS]\n\ncommands:\n");
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        fprintf(stream, "  %-10s  %s\n", commands[i]->name, commands[i]->summary);
+    for (size_t i = 0; i < CLI_COMMAND_COUNT; i++)
+        fprintf(stream, "  %-10s  %s\n", cli_commands[i]->name, cli_commands[i]->summary);
     fprintf(stream, "\n'bucketlab COMMAND --help' lists a command's options; --version the version.\n\n"
                     "exit codes: 0 fine, 1 check failed, 2 bad usage or input, 3 environment failed\n\n"
                     "example:\n  bucketlab init\n  bucketlab run scenario.yaml\n");

@@ -36,7 +36,7 @@ const struct cli_command cli_odds = {
     .arguments = "",
     .summary = "exact odds of the sizes that one setting gives, without a run",
     .example = "  bucketlab odds --bits 9 --threshold 40 --below 12000 --above 32000\n"
-               "  bucketlab odds --weighted 512KB --threshold 40 --row-bytes 350B --above 30MB\n",
+               "  bucketlab odds --weighted 512KB --threshold 40 --row-bytes 1KB --above 30MB\n",
     .options = options,
     .least = 0,
     .most = 0,

@@ -17,7 +17,7 @@ add_test(NAME cli/curves_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_L
 set_tests_properties(cli/curves_test PROPERTIES TIMEOUT 300)
 
 # The same program with a table of promises that says too much, so that `fuzz` has something to find.
-add_executable(bucketlab_bold ${CMAKE_CURRENT_LIST_DIR}/bold_promises.c)
+add_executable(bucketlab_bold ${PROJECT_SOURCE_DIR}/sim/cli/main.c ${CMAKE_CURRENT_LIST_DIR}/bold_promises.c)
 target_link_libraries(bucketlab_bold PRIVATE bucketlab_flags bucketlab_cli)
 add_test(NAME cli/fuzz_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/fuzz_test.py
          $<TARGET_FILE:bucketlab> $<TARGET_FILE:bucketlab_bold> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
@@ -35,3 +35,10 @@ add_test(NAME cli/sweep_slow COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LI
          $<TARGET_FILE:bucketlab> slow WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 set_tests_properties(cli/sweep_test PROPERTIES TIMEOUT 600)
 set_tests_properties(cli/sweep_slow PROPERTIES TIMEOUT 900 LABELS slow)
+
+# What the build makes of the tables of commands and options.
+foreach(name manual completion)
+  add_test(NAME cli/${name}_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/${name}_test.py
+           $<TARGET_FILE:bucketlab> ${CMAKE_BINARY_DIR}/share WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+  set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 300)
+endforeach()
