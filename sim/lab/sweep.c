@@ -38,6 +38,7 @@ struct file {
 };
 
 static bool read_section(struct build *build, struct lab_node **root);
+static bool fail_without_section(struct build *build);
 static bool count_points(struct build *build);
 static bool make_points(struct build *build);
 static bool settings_of(struct build *build, size_t point);
@@ -202,16 +203,28 @@ static bool read_section(struct build *build, struct lab_node **root)
         return sim_fail_memory(tree->error);
     build->node = lab_node_find(*root, "sweep");
     if (build->node == NULL)
-        return sim_fail(tree->error, SIM_ERROR_INPUT,
-                        "%s:1:1: no 'sweep' in it; add one, as in sweep: {seeds: 20, grid: {arrivals.rate: "
-                        "[100/s, 200/s]}}",
-                        tree->path);
+        return fail_without_section(build);
     if (build->node->is_empty)
         return lab_fail_at(tree, &build->node->name_place, "'sweep' has no value; give it one, or remove it");
     if (!lab_sweep_section_read(&build->reader, build->node, &build->section))
         return false;
     build->sweep->seeds = build->section.seeds;
     return true;
+}
+
+/* A misspelt 'sweep' is an unknown field, and whatever else is wrong comes first too. */
+static bool fail_without_section(struct build *build)
+{
+    const struct lab_sweep *sweep = build->sweep;
+    struct sim_error *error = build->reader.tree.error;
+    struct lab_scenario *scenario = NULL;
+    bool is_fine = lab_scenario_parse(sweep->path, sweep->text, sweep->text_size, build->overrides,
+                                      build->override_count, build->seed, &scenario, error);
+    lab_scenario_destroy(scenario);
+    return is_fine && sim_fail(error, SIM_ERROR_INPUT,
+                               "%s:1:1: no 'sweep' in it; add one, as in sweep: {seeds: 20, grid: "
+                               "{arrivals.rate: [100/s, 200/s]}}",
+                               sweep->path);
 }
 
 static bool count_points(struct build *build)

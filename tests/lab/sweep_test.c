@@ -210,6 +210,7 @@ static void test_error_names_the_point_and_its_place(void **state)
     (void)state;
     assert_refused(HEAD, "x.yaml:1:1: no 'sweep' in it; add one, as in sweep: {seeds: 20, grid: "
                          "{arrivals.rate: [100/s, 200/s]}}");
+    assert_refused(HEAD "sweeps: {seeds: 2}\n", "x.yaml:8:1: unknown field 'sweeps'; did you mean 'sweep'?");
     assert_refused(HEAD "sweep:\n", "x.yaml:8:1: 'sweep' has no value; give it one, or remove it");
     assert_refused(HEAD "sweep:\n  grid:\n    strategies.probabilistic.bits: [2, 99]\n",
                    "x.yaml:10:40: point 2: 'bits: 99': out of range; give a whole number from 0 to 32");
