@@ -21,7 +21,7 @@ FISH = os.path.join(SHARE, "fish", "vendor_completions.d", "bucketlab.fish")
 HERE = os.path.dirname(os.path.abspath(__file__))
 SPACED = "my own.yaml"
 # Words that a value can be: (line up to it, all of them).
-VALUES = [(["report", "1", "--format"], {"png", "svg", "pdf"}),
+VALUES = [(["report", "1", "--format"], {"png", "svg", "pdf", "html"}),
           (["import", "x", "--format"], {"sstablepartitions", "tablehistograms"}),
           (["check", "--digest"], {"exact", "ignore"}),
           (["export", "1", "--state"], {"closed", "open", "read", "all"}),
@@ -55,6 +55,10 @@ class CompletionTest(ProgramTest):
     def options_of(self, command):
         text = self.good(command, "--help").split("options:\n")[1].split("\n\n")[0]
         return set(re.findall(r"^  (--\S+)", text, re.M))
+
+    def test_formats_that_are_offered_are_those_of_the_help(self):
+        text = re.search(r"--format F,\.\.\. +([^;]*);", self.good("report", "--help"))[1]
+        self.assertEqual(set(re.findall(r"[a-z]+", text)) - {"or"}, VALUES[0][1])
 
     def store_runs(self, name):
         for _ in range(2):

@@ -14,7 +14,7 @@ struct rule {
 };
 
 static const struct rule rules[] = {
-    {NULL, "format", "F,...", MANUAL_LIST, "png svg pdf"},
+    {NULL, "format", "F,...", MANUAL_LIST, "png svg pdf html"},
     {"import", "format", "F", MANUAL_WORDS, "sstablepartitions tablehistograms"},
     {"check", "digest", "exact|ignore", MANUAL_WORDS, "exact ignore"},
     {"export", "state", "S", MANUAL_WORDS, "closed open read all"},
