@@ -145,7 +145,10 @@ static struct look look_of(const struct report_mark *mark)
     } else if (mark->shape == REPORT_SHAPE_TILE || mark->shape == REPORT_SHAPE_HIT) {
         snprintf(look.class, sizeof look.class, "%s", shapes[mark->shape]);
     } else {
-        snprintf(look.class, sizeof look.class, "%s%s i-%s", shapes[mark->shape], mark->is_dashed ? " o" : "",
+        snprintf(look.class, sizeof look.class, "%s%s i-%s", shapes[mark->shape],
+                 mark->is_dashed ? " o"
+                 : mark->is_law  ? " y"
+                                 : "",
                  ink);
     }
     return look;
