@@ -19,6 +19,7 @@ static void fill_tiles(const struct report_heatmap *heatmap, const struct report
                        struct report_arena *arena, struct report_grid *grid);
 static const char *hint_of(const struct report_heatmap *heatmap, size_t index, const struct report_tile *tile,
                            struct report_arena *arena, const struct report_grid *grid);
+static const char *inside_of(const struct report_heatmap *heatmap);
 static void add_key(const struct report_heatmap *heatmap, struct report_arena *arena,
                     struct report_chart *chart);
 
@@ -171,7 +172,15 @@ static const char *hint_of(const struct report_heatmap *heatmap, size_t index, c
     }
     const char *value = report_curves_full(heatmap->value.unit, heatmap->cells[index].value, arena);
     return report_text(arena, "%s: %s %s; %s%s", place, report_clean(arena, heatmap->value.title), value,
-                       tile->is_chosen ? "recommended, " : "", tile->holds ? "holds" : "does not hold");
+                       tile->is_chosen ? "recommended, " : "",
+                       tile->holds                ? inside_of(heatmap)
+                       : heatmap->outside != NULL ? heatmap->outside
+                                                  : "does not hold");
+}
+
+static const char *inside_of(const struct report_heatmap *heatmap)
+{
+    return heatmap->inside != NULL ? heatmap->inside : "holds";
 }
 
 /* Of what the picture has alone. */
@@ -189,7 +198,10 @@ static void add_key(const struct report_heatmap *heatmap, struct report_arena *a
         report_legend_add(chart, REPORT_INK_RING,
                           name[0] != 0 ? report_text(arena, "recommended: %s", name) : "recommended");
     }
-    report_legend_add(chart, REPORT_INK_HOLDS, has_holding ? "holds (inside the line)" : "none holds");
+    const char *inside = inside_of(heatmap);
+    report_legend_add(chart, REPORT_INK_HOLDS,
+                      has_holding ? report_text(arena, "%s (inside the line)", inside)
+                                  : report_text(arena, "none %s", inside));
     if (has_gap) {
         report_legend_add(chart, REPORT_INK_ZERO, "not tried");
     }

@@ -24,8 +24,8 @@ void report_layout_front(const struct report_chart *chart, struct report_pen *pe
 {
     struct report_curves_plot plot = {.chart = chart};
     const double page_right = REPORT_PAGE_WIDTH - REPORT_PAGE_MARGIN;
-    /* A marker, a range and two steps a spot, and its name. */
-    struct report_front_taken taken = {.capacity = 5 * chart->spot_count};
+    /* A marker, a range and two steps a spot, and its name; and a line to a name that is far. */
+    struct report_front_taken taken = {.capacity = 5 * chart->spot_count + 256};
     taken.boxes = report_take(pen->scene->arena, taken.capacity, sizeof *taken.boxes);
     if (taken.boxes == NULL) {
         return;

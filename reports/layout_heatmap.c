@@ -146,9 +146,7 @@ static void put_tile(const struct place *place, size_t column, size_t row, struc
     const struct report_type type = {
         .text = tile->text, .font = report_style_scale_font(tile->shade), .lines = 1};
     const struct report_extent extent = report_typeset_measure(pen->typesetter, &type);
-    /* The ring needs room, too. */
-    const double ring = tile->is_chosen ? 4 : 0;
-    if (extent.width + 2 * tile_padding + ring <= box.width && extent.height + ring <= inner.height) {
+    if (extent.width + 2 * tile_padding <= box.width && extent.height <= inner.height) {
         report_pen_text(pen, &type, REPORT_CENTRE, box.x + box.width / 2,
                         box.y + (box.height - extent.height) / 2);
     }
@@ -189,17 +187,15 @@ static bool is_holding(const struct report_grid *grid, size_t column, size_t row
     return grid->tiles[row * grid->column_count + column].holds;
 }
 
+/* On the tile's edge, so that its number keeps its room. */
 static void put_ring(const struct place *place, struct report_pen *pen)
 {
-    static const double inset = 1.5;
     const struct report_grid *grid = place->grid;
     for (size_t i = 0; i < grid->column_count * grid->row_count; i++) {
         if (!grid->tiles[i].is_chosen) {
             continue;
         }
-        struct report_box box = tile_box(place, i % grid->column_count, i / grid->column_count);
-        box =
-            (struct report_box){box.x + inset, box.y + inset, box.width - 2 * inset, box.height - 2 * inset};
+        const struct report_box box = tile_box(place, i % grid->column_count, i / grid->column_count);
         report_pen_frame(pen, REPORT_INK_HALO, &box, halo_stroke);
         report_pen_frame(pen, REPORT_INK_RING, &box, 2);
     }

@@ -17,6 +17,8 @@ void cli_say(struct cli_saying *saying, const char *format, ...) __attribute__((
 
 /* --- contest_table.c: the settings that matter, a line each */
 void cli_contest_table(const struct tune_contest *contest);
+/* Which entrants the table lists, in its order; *out is the caller's. False without memory. */
+bool cli_contest_listed(const struct tune_contest *contest, size_t **out, size_t *count);
 /* "0.012": in percent. */
 void cli_percent(double share, char *buffer);
 

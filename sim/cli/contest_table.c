@@ -53,6 +53,12 @@ void cli_contest_table(const struct tune_contest *contest)
     free(is_chosen);
 }
 
+bool cli_contest_listed(const struct tune_contest *contest, size_t **out, size_t *count)
+{
+    *out = choose(contest, count);
+    return *out != NULL;
+}
+
 static void print_legend(const struct tune_contest *contest)
 {
     bool is_there[TUNE_DEMAND_COUNT] = {false};

@@ -31,6 +31,7 @@ static const json_t *model_of(const json_t *answer);
 static void add_value(struct axis *axis, json_int_t value);
 static size_t place_of(const struct axis *axis, json_int_t value);
 static void name_values(struct axis *axis);
+static bool is_shown(const json_t *answer);
 static bool holds(const json_t *candidate);
 static double figure(const json_t *candidate, const char *name, const char *part);
 static const char *text(const json_t *object, const char *name);
@@ -52,8 +53,8 @@ static bool make_front(const json_t *answer, struct cli_contest_views *out, stru
     out->points = calloc(REPORT_FRONT_MAX, sizeof *out->points);
     if (out->points == NULL)
         return sim_fail_memory(error);
-    snprintf(out->front_title, sizeof out->front_title, "%s: the settings that hold",
-             text(answer, "scenario"));
+    snprintf(out->front_title, sizeof out->front_title, "%s: the settings that %s", text(answer, "scenario"),
+             is_shown(answer) ? "hold" : "were not seen to fail");
     out->front = (struct report_front){
         .title = out->front_title,
         .subtitle = "what they cost, and how large their partitions are",
@@ -62,7 +63,7 @@ static bool make_front(const json_t *answer, struct cli_contest_views *out, stru
                 "per read",
         .x = {"operations beside the inserts, and partitions read, per 1000 rows", REPORT_UNIT_PLAIN,
               REPORT_LOG},
-        .y = {"bytes of partitions, p99", REPORT_UNIT_PLAIN, REPORT_LOG},
+        .y = {"bytes of partitions, p99", REPORT_UNIT_BYTES, REPORT_LOG},
         .points = out->points,
     };
     out->front.count = take_points(answer, &out->front, out->points);
@@ -123,7 +124,12 @@ static bool make_heatmap(const json_t *answer, struct cli_contest_views *out, st
     struct report_heatmap *heatmap = &out->heatmap;
     *heatmap = (struct report_heatmap){
         .title = out->heatmap_title,
-        .subtitle = "what the settings of probabilistic cost; within the line they hold",
+        .subtitle =
+            is_shown(answer)
+                ? "what the settings of probabilistic cost; within the line they hold"
+                : "what the settings of probabilistic cost; within the line they were not seen to fail",
+        .inside = is_shown(answer) ? NULL : "was not seen to fail",
+        .outside = is_shown(answer) ? NULL : "failed, or another was better",
         .foot = "means over seeds; empty: not tried",
         .value = {"operations beside the inserts, and partitions read, per 1000 rows", REPORT_UNIT_PLAIN,
                   REPORT_LOG},
@@ -206,6 +212,13 @@ static void name_values(struct axis *axis)
         snprintf(axis->names[i], NAME_SIZE, "%" JSON_INTEGER_FORMAT, axis->values[i]);
         axis->labels[i] = axis->names[i];
     }
+}
+
+/* Whether the recommended one was shown to hold: where it was not, none was, and they have the same status
+ * for not having been seen to fail. */
+static bool is_shown(const json_t *answer)
+{
+    return json_is_true(json_object_get(json_object_get(answer, "recommended"), "is_shown"));
 }
 
 static bool holds(const json_t *candidate)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tune SCENARIO: a race of settings, of which the front is then run once more, stored and drawn. As in `run`,
- * everything is checked before anything runs, and everything has run before anything is stored. */
+/* tune SCENARIO: a race of settings, of which those that the table lists are then run once more, stored and
+ * drawn. As in `run`, everything is checked before anything runs, and everything has run before anything is
+ * stored. */
 #define _XOPEN_SOURCE 700
 #include "tune_scenario.h"
 
@@ -44,7 +45,8 @@ static bool check_database(const char *path, struct sim_error *error);
 static bool race(void *context, struct lab_progress *progress, struct sim_error *error);
 static bool work(struct job *job, struct sim_error *error);
 static bool make_finalists(struct job *job, struct sim_error *error);
-static size_t choose_finalists(const struct tune_race *race, size_t *out);
+static bool choose_finalists(const struct tune_contest *contest, size_t *out, size_t *count,
+                             struct sim_error *error);
 static bool store(struct job *job, struct sim_error *error);
 static bool draw(struct job *job, struct sim_error *error);
 static bool print_answer(const struct job *job, struct sim_error *error);
@@ -187,7 +189,9 @@ static bool race(void *context, struct lab_progress *progress, struct sim_error 
 static bool make_finalists(struct job *job, struct sim_error *error)
 {
     size_t chosen[LAB_STRATEGIES_MAX], used = 0;
-    size_t count = choose_finalists(&job->contest.race, chosen);
+    size_t count = 0;
+    if (!choose_finalists(&job->contest, chosen, &count, error))
+        return false;
     char *strategies = malloc(32 + count * (TUNE_STRATEGY_TEXT_SIZE + 4));
     if (strategies == NULL)
         return sim_fail_memory(error);
@@ -206,24 +210,27 @@ static bool make_finalists(struct job *job, struct sim_error *error)
     return is_fine;
 }
 
-/* The recommended one first, then the front in its order, then the scenario's own, as far as they were run
- * and there is room. */
-static size_t choose_finalists(const struct tune_race *race, size_t *out)
+/* Of what the table lists: the recommended one first, then the front by cost, then the scenario's own, as far
+ * as they were run. A front may have hundreds, which nobody compares in a picture. */
+static bool choose_finalists(const struct tune_contest *contest, size_t *out, size_t *count,
+                             struct sim_error *error)
 {
-    size_t count = 0;
-    for (int turn = 0; turn < 3; turn++) {
-        for (size_t i = 0; i < race->count && count < LAB_STRATEGIES_MAX; i++) {
-            const struct tune_entrant *entrant = &race->entrants[i];
+    size_t *listed, listed_count;
+    if (!cli_contest_listed(contest, &listed, &listed_count))
+        return sim_fail_memory(error);
+    out[0] = contest->race.recommended;
+    *count = 1;
+    for (int turn = 1; turn < 3; turn++) {
+        for (size_t i = 0; i < listed_count && *count < LAB_STRATEGIES_MAX; i++) {
+            const struct tune_entrant *entrant = &contest->race.entrants[listed[i]];
             bool is_rest = entrant->is_own && entrant->status != TUNE_REFUSED;
-            int mine = entrant->status == TUNE_RECOMMENDED ? 0
-                       : entrant->status == TUNE_FRONT     ? 1
-                       : is_rest                           ? 2
-                                                           : 3;
-            if (mine == turn)
-                out[count++] = i;
+            int mine = entrant->status == TUNE_FRONT ? 1 : is_rest ? 2 : 3;
+            if (mine == turn && listed[i] != contest->race.recommended)
+                out[(*count)++] = listed[i];
         }
     }
-    return count;
+    free(listed);
+    return true;
 }
 
 static bool store(struct job *job, struct sim_error *error)

@@ -190,6 +190,61 @@ static void test_charts_of_each_case_do_not_overlap(void **state)
 }
 
 /* Names and those that are said to be left out are all; the recommended one is named in any case. */
+/* A tile of another place and the same text has its number, so the recommended one has it too. */
+static void test_number_of_the_recommended_tile_stands_inside_its_ring(void **state)
+{
+    for (size_t columns = 1; columns <= 30; columns++) {
+        struct report_heatmap_cell cells[30 * 30];
+        char texts[30][8];
+        const char *labels[30];
+        for (size_t i = 0; i < 30 * 30; i++) {
+            cells[i] = (struct report_heatmap_cell){0.0123, true};
+        }
+        for (size_t i = 0; i < 30; i++) {
+            snprintf(texts[i], sizeof texts[i], "%zu", i);
+            labels[i] = texts[i];
+        }
+        const struct report_heatmap map = {.x = {"x", labels, columns},
+                                           .y = {"y", labels, 30},
+                                           .value = {"t", REPORT_UNIT_SHARE, REPORT_LOG},
+                                           .cells = cells,
+                                           .recommended = "",
+                                           .recommended_x = columns / 2,
+                                           .recommended_y = 15};
+        struct report_arena arena;
+        report_arena_init(&arena);
+        struct report_chart chart = {.name = "heatmap"};
+        struct report_scene scene;
+        report_heatmap_fill(&map, &arena, &chart);
+        assert_true(report_layout(&chart, *state, &arena, &scene, NULL));
+        const size_t count = count_texts(&scene, "1.23%");
+        assert_true(count == 0 || count == columns * 30);
+        check_lines(&scene);
+        report_arena_free(&arena);
+    }
+}
+
+static void test_line_around_what_holds_may_claim_less(void **state)
+{
+    (void)state;
+    static const char *const labels[] = {"a", "b"};
+    const struct report_heatmap_cell cells[] = {{1, true}, {2, false}};
+    struct report_heatmap map = {.x = {"x", labels, 2},
+                                 .y = {"y", labels, 1},
+                                 .value = {"t", REPORT_UNIT_PLAIN, REPORT_LOG},
+                                 .cells = cells,
+                                 .inside = "was not seen to fail",
+                                 .outside = "failed"};
+    struct report_arena arena;
+    report_arena_init(&arena);
+    struct report_chart chart = {.name = "heatmap"};
+    report_heatmap_fill(&map, &arena, &chart);
+    assert_string_equal(chart.legend[0].text, "was not seen to fail (inside the line)");
+    assert_string_equal(chart.grid.tiles[0].hint, "x a, y a: t 1; was not seen to fail");
+    assert_string_equal(chart.grid.tiles[1].hint, "x b, y a: t 2; failed");
+    report_arena_free(&arena);
+}
+
 static void test_names_of_a_front_stand_or_are_counted(void **state)
 {
     for (size_t i = 0; i < FIXTURE_FRONT_COUNT; i++) {
@@ -217,6 +272,11 @@ static void test_names_of_a_front_stand_or_are_counted(void **state)
         assert_true(placed > 0 || wanted == 0);
         if (front.front.has_recommended) {
             const char *name = chart.spots[front.front.recommended].label;
+            bool stands = name[0] == 0;
+            for (size_t k = 0; k < scene.count; k++) {
+                stands |= scene.marks[k].shape == REPORT_SHAPE_TEXT && scene.marks[k].type.text == name;
+            }
+            assert_true(stands);
             char entry[256];
             snprintf(entry, sizeof entry, name[0] != 0 ? "recommended: %s" : "recommended%s", name);
             assert_int_equal(count_texts(&scene, entry), 1);
@@ -428,6 +488,8 @@ int main(void)
         cmocka_unit_test(test_front_is_told_spot_by_spot),
         cmocka_unit_test(test_values_are_short_and_never_0_for_what_is_not),
         cmocka_unit_test(test_charts_of_each_case_do_not_overlap),
+        cmocka_unit_test(test_number_of_the_recommended_tile_stands_inside_its_ring),
+        cmocka_unit_test(test_line_around_what_holds_may_claim_less),
         cmocka_unit_test(test_names_of_a_front_stand_or_are_counted),
         cmocka_unit_test(test_stairs_join_what_nothing_is_better_than),
         cmocka_unit_test(test_stairs_out_of_a_strip_are_dashed),

@@ -34,8 +34,10 @@ struct report_heatmap {
     struct report_curves_axis value;         /* its title stands at the colours */
     double least;                            /* smaller values take its colour, and 0 too; 0 for none */
     const struct report_heatmap_cell *cells; /* x.count for y's first label, then for its second, ... */
-    const char *recommended;                 /* its name in the key; NULL when none is */
-    size_t recommended_x, recommended_y;     /* a cell that was tried */
+    const char *inside, *outside; /* what tiles within the line do, and those without; NULL for "holds",
+                                     "does not hold" */
+    const char *recommended;      /* its name in the key; NULL when none is */
+    size_t recommended_x, recommended_y; /* a cell that was tried */
 };
 
 /* Writes the picture to path; its folder is made when missing. Data outside the bounds above asserts. */
