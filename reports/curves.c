@@ -110,16 +110,14 @@ static void fill_line(const struct report_curves *curves, size_t index, const st
     }
 }
 
-/* "three-state, skew 0.02 s: violations 12.5 (10 to 15)". */
+/* "three-state; skew: 0.02 s; violations: 12.5 (10 to 15)". */
 static const char *hint_of(const struct report_curves *curves, const char *label,
                            const struct report_curves_point *point, struct report_arena *arena)
 {
-    const char *x_title = report_clean(arena, curves->x.title),
-               *y_title = report_clean(arena, curves->y.title);
-    return report_text(arena, "%s%s%s%s%s: %s%s%s", label, label[0] != 0 ? ", " : "", x_title,
-                       x_title[0] != 0 ? " " : "", report_curves_full(curves->x.unit, point->x, arena),
-                       y_title, y_title[0] != 0 ? " " : "",
-                       report_curves_range(curves->y.unit, point->y, point->low, point->high, arena));
+    return report_text(
+        arena, "%s%s%s: %s; %s: %s", label, label[0] != 0 ? "; " : "", report_clean(arena, curves->x.title),
+        report_curves_full(curves->x.unit, point->x, arena), report_clean(arena, curves->y.title),
+        report_curves_range(curves->y.unit, point->y, point->low, point->high, arena));
 }
 
 static void fill_rules(const struct report_curves *curves, const struct report_mapping *x,

@@ -75,13 +75,13 @@ static void check(const struct report_front *front)
     }
 }
 
-/* "9 bits, threshold 40: operations 1.95, spread 0.158 (0.15 to 0.16); recommended, on the front". */
+/* "9 bits, threshold 40; operations: 1.95; spread: 0.158 (0.15 to 0.16); recommended, on the front". */
 static const char *hint_of(const struct report_front *front, size_t index, const char *label,
                            struct report_arena *arena)
 {
     const struct report_front_point *point = &front->points[index];
     const bool is_chosen = front->has_recommended && index == front->recommended;
-    return report_text(arena, "%s%s%s %s, %s %s; %s%son the front", label, label[0] != 0 ? ": " : "",
+    return report_text(arena, "%s%s%s: %s; %s: %s; %s%son the front", label, label[0] != 0 ? "; " : "",
                        report_clean(arena, front->x.title),
                        report_curves_full(front->x.unit, point->x, arena),
                        report_clean(arena, front->y.title),

@@ -161,17 +161,17 @@ static void fill_tiles(const struct report_heatmap *heatmap, const struct report
     grid->row_count = rows;
 }
 
-/* "bits 9, threshold 40: risk 0.2134%; recommended, holds". */
+/* "bits: 9; threshold: 40; risk: 0.2134%; recommended, holds". */
 static const char *hint_of(const struct report_heatmap *heatmap, size_t index, const struct report_tile *tile,
                            struct report_arena *arena, const struct report_grid *grid)
 {
     const char *column = grid->columns[index % heatmap->x.count], *row = grid->rows[index / heatmap->x.count];
-    const char *place = report_text(arena, "%s %s, %s %s", grid->x_title, column, grid->y_title, row);
+    const char *place = report_text(arena, "%s: %s; %s: %s", grid->x_title, column, grid->y_title, row);
     if (!tile->is_tried) {
-        return report_text(arena, "%s: not tried", place);
+        return report_text(arena, "%s; not tried", place);
     }
     const char *value = report_curves_full(heatmap->value.unit, heatmap->cells[index].value, arena);
-    return report_text(arena, "%s: %s %s; %s%s", place, report_clean(arena, heatmap->value.title), value,
+    return report_text(arena, "%s; %s: %s; %s%s", place, report_clean(arena, heatmap->value.title), value,
                        tile->is_chosen ? "recommended, " : "",
                        tile->holds                ? inside_of(heatmap)
                        : heatmap->outside != NULL ? heatmap->outside

@@ -24,7 +24,7 @@ struct hand {
 
 static void write_head(struct hand *hand, const struct report_chart *chart, const struct report_scene *scene,
                        const char *id);
-static bool snaps_along_x(const struct report_chart *chart);
+static const char *snap_of(const struct report_chart *chart);
 static void write_mark(struct hand *hand, const struct report_scene *scene, const struct report_mark *mark);
 static struct look look_of(const struct report_mark *mark);
 static bool is_flat(const struct report_mark *mark);
@@ -86,8 +86,9 @@ static void write_head(struct hand *hand, const struct report_chart *chart, cons
     report_svg_attribute(svg, "role", "img");
     report_svg_attribute(svg, "aria-labelledby",
                          report_text(scene->arena, is_described ? "%s-t %s-d" : "%s-t", id, id));
-    if (snaps_along_x(chart)) {
-        report_svg_attribute(svg, "data-snap", "x");
+    const char *snap = snap_of(chart);
+    if (snap != NULL) {
+        report_svg_attribute(svg, "data-snap", snap);
     }
     report_svg_open(svg, "title");
     report_svg_attribute(svg, "id", report_text(scene->arena, "%s-t", id));
@@ -102,9 +103,9 @@ static void write_head(struct hand *hand, const struct report_chart *chart, cons
 }
 
 /* Where marks stand along an axis, the one above or below the pointer is meant. */
-static bool snaps_along_x(const struct report_chart *chart)
+static const char *snap_of(const struct report_chart *chart)
 {
-    return chart->form == REPORT_FORM_STACK || chart->form == REPORT_FORM_CURVES;
+    return chart->form == REPORT_FORM_STACK ? "bars" : chart->form == REPORT_FORM_CURVES ? "lines" : NULL;
 }
 
 static void write_mark(struct hand *hand, const struct report_scene *scene, const struct report_mark *mark)

@@ -4,9 +4,13 @@
 "use strict";
 (function () {
     const SPACE = "http://www.w3.org/2000/svg";
-    // Further away than this, in units of the picture, nothing is meant. Where marks stand along an axis
+    // Further away than its reach, in units of the picture, no mark is meant. Where marks stand along an axis
     // (data-snap), the one above or below the pointer is: heights count little.
-    const REACH = 24, REACH_ALONG = 400, HEIGHT_COUNTS = 0.1;
+    const SNAPS = {
+        bars: { across: 24, reach: 40, height: 0.1 },
+        lines: { across: 40, reach: 90, height: 0.3 },
+        spots: { across: 24, reach: 24, height: 1 },
+    };
     const GAP = 14, EDGE = 8;
 
     const tip = document.createElement("div");
@@ -39,14 +43,14 @@
         const marks = picture.querySelectorAll("[data-hint]");
         if (marks.length === 0)
             return;
-        const chart = { picture, marks, boxes: null, along: picture.dataset.snap === "x", halo: outline("chart-here-halo"), here: outline("chart-here") };
+        const chart = { picture, marks, boxes: null, snap: SNAPS[picture.dataset.snap || "spots"], halo: outline("chart-here-halo"), here: outline("chart-here") };
         name(picture);
         picture.addEventListener("pointermove", event => point(chart, event));
         picture.addEventListener("pointerdown", event => point(chart, event));
         picture.addEventListener("pointerleave", event => event.pointerType === "mouse" && hide());
         picture.addEventListener("keydown", event => walk(chart, event));
         picture.addEventListener("focus", () => picture.matches(":focus-visible") && show(chart, at(chart), null));
-        picture.addEventListener("blur", hide);
+        picture.addEventListener("blur", () => shown && shown.chart === chart && shown.byKeys && hide());
     }
 
     // The title would open a hint of the browser's own over ours; keys reach what is an application.
@@ -99,16 +103,14 @@
 
     // The nearest within reach, the last of equals: it lies on top. -1 for none.
     function nearest(chart, x, y) {
-        const boxes = boxesOf(chart);
-        let best = -1, least = chart.along ? REACH_ALONG * HEIGHT_COUNTS : REACH;
+        const boxes = boxesOf(chart), snap = chart.snap;
+        let best = -1, least = snap.reach;
         for (let i = 0; i < boxes.length; i++) {
             const box = boxes[i];
             const dx = Math.max(box.x - x, 0, x - box.x - box.width);
             const dy = Math.max(box.y - y, 0, y - box.y - box.height);
-            if (dx > REACH)
-                continue;
-            const distance = chart.along ? dx + HEIGHT_COUNTS * dy : Math.hypot(dx, dy);
-            if (distance <= least) {
+            const distance = Math.hypot(dx, snap.height * dy);
+            if (dx <= snap.across && distance <= least) {
                 least = distance;
                 best = i;
             }

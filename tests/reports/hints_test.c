@@ -170,8 +170,8 @@ static void test_sample_spot_and_tile_tell_both_figures(void **state)
                                          .curve_count = 1};
     struct report_chart chart = {.name = "curves"};
     report_curves_fill(&curves, &arena, &chart);
-    check_hints(&chart, "hint three-state, skew 0.0315 s: violations 1,234.5 (1,200 to 1,260)\n"
-                        "hint three-state, skew 2 s: violations 0\n");
+    check_hints(&chart, "hint three-state; skew: 0.0315 s; violations: 1,234.5 (1,200 to 1,260)\n"
+                        "hint three-state; skew: 2 s; violations: 0\n");
     const struct report_front_point spots[] = {{"9 bits", 1.953125, 0.15789, 0.15789, 0.15789, true},
                                                {"", 7, 0.5, 0.25, 0.75, false}};
     const struct report_front front = {.x = {"operations", REPORT_UNIT_PLAIN, REPORT_LOG},
@@ -181,8 +181,8 @@ static void test_sample_spot_and_tile_tell_both_figures(void **state)
                                        .has_recommended = true};
     chart = (struct report_chart){.name = "front"};
     report_front_fill(&front, &arena, &chart);
-    check_hints(&chart, "hint 9 bits: operations 1.953125, spread 15.789%; recommended, on the front\n"
-                        "hint operations 7, spread 50% (25% to 75%); not on the front\n");
+    check_hints(&chart, "hint 9 bits; operations: 1.953125; spread: 15.789%; recommended, on the front\n"
+                        "hint operations: 7; spread: 50% (25% to 75%); not on the front\n");
     static const char *const bits[] = {"8", "9"}, *const thresholds[] = {"40"};
     const struct report_heatmap_cell cells[] = {{1.23456e-5, true}, {(double)NAN, false}};
     const struct report_heatmap heatmap = {.x = {"bits", bits, 2},
@@ -193,8 +193,8 @@ static void test_sample_spot_and_tile_tell_both_figures(void **state)
                                            .recommended = "8 bits"};
     chart = (struct report_chart){.name = "heatmap"};
     report_heatmap_fill(&heatmap, &arena, &chart);
-    check_hints(&chart, "hint bits 8, threshold 40: risk 0.00123456%; recommended, holds\n"
-                        "hint bits 9, threshold 40: not tried\n");
+    check_hints(&chart, "hint bits: 8; threshold: 40; risk: 0.00123456%; recommended, holds\n"
+                        "hint bits: 9; threshold: 40; not tried\n");
     report_arena_free(&arena);
 }
 
