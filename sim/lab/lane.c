@@ -24,7 +24,6 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *se
 static size_t first_at(const int64_t *times_ns, size_t from, size_t to, int64_t until_ns);
 static void watch_peak(const struct lab_lane *lane, struct lab_tally *tally, const struct lab_batch *batch,
                        size_t from, size_t to);
-static struct lab_cell *cell_of(struct lab_lane *lane, const struct bk_strategy *strategy, uint32_t bucket);
 static bool grow_cells(struct lab_lane *lane);
 
 void lab_lane_begin(struct lab_lane *lane)
@@ -183,7 +182,7 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *se
         enum bk_status status = bk_route(settings->strategy, NULL, &row, &route);
         assert(status == BK_OK && route.scope == BK_SCOPE_ROW);
         (void)status;
-        struct lab_cell *cell = cell_of(lane, settings->strategy, (uint32_t)route.bucket);
+        struct lab_cell *cell = lab_lane_cell(lane, settings->strategy, (uint32_t)route.bucket);
         if (cell == NULL) {
             tally->out_of_memory = true;
             return;
@@ -249,7 +248,7 @@ void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally 
 }
 
 /* With as many cells as buckets, every bucket has a cell of its own. */
-static struct lab_cell *cell_of(struct lab_lane *lane, const struct bk_strategy *strategy, uint32_t bucket)
+struct lab_cell *lab_lane_cell(struct lab_lane *lane, const struct bk_strategy *strategy, uint32_t bucket)
 {
     if (lane->cell_count < strategy->of.hash.buckets && lane->cells_used * 2 >= lane->cell_count &&
         !grow_cells(lane))

@@ -161,6 +161,8 @@ void lab_lane_remember(struct lab_lane *lane, const struct lab_lane_settings *se
 void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                   const struct lab_key_name *key, int64_t end_ns);
 void lab_lane_clear(struct lab_lane *lane);
+/* BK_HASH: the partition of a bucket, new when it has no rows; NULL without memory. */
+struct lab_cell *lab_lane_cell(struct lab_lane *lane, const struct bk_strategy *strategy, uint32_t bucket);
 /* Puts a partition that gets no more rows into the tally: when it began, and whether it is closed. */
 void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally *tally,
                      const struct lab_key_name *key, int64_t bucket, const struct cass_partition *partition,

@@ -76,8 +76,9 @@ bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenar
         ok = ok && add_stored(out, lab_stored_figures(tally->stored));
     if (scenario->reads.present)
         ok = ok && add_reads(out, scenario, tally);
-    return ok && add(out, "peak", "rows_per_second_one_partition", (double)tally->peak_rows_per_s) &&
-           add_load(out, tally, nodes);
+    if (scenario->engine != LAB_ENGINE_THINNED)
+        ok = ok && add(out, "peak", "rows_per_second_one_partition", (double)tally->peak_rows_per_s);
+    return ok && add_load(out, tally, nodes);
 }
 
 bool lab_metrics_of_latency(const struct lab_histogram *histogram, const char *prefix,

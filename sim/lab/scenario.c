@@ -37,7 +37,7 @@ static lab_field_reader read_expects;
 
 static const struct lab_choice engines[] = {{"auto", LAB_ENGINE_AUTO},
                                             {"exact", LAB_ENGINE_EXACT},
-                                            {"thinned", LAB_CHOICE_LATER},
+                                            {"thinned", LAB_ENGINE_THINNED},
                                             {"cluster", LAB_ENGINE_CLUSTER},
                                             {NULL, 0}};
 static const struct lab_table limits_table = {

@@ -5,8 +5,14 @@
 
 #include "gone.h"
 #include "scenario_part.h"
+#include "thin.h"
+
+/* Below it rows are drawn one by one: that takes less than a second, all strategies meet the very same rows,
+ * and peaks are known. */
+#define THINNED_ROWS 1e8
 
 static bool choose(struct lab_reader *reader, const struct lab_node *root);
+static bool expects_peaks(const struct lab_scenario *scenario);
 static bool check_strategies(struct lab_reader *reader, const struct lab_node *root);
 static bool counts_rows_again(const struct lab_strategy *strategy);
 static bool fail_needs_agents(struct lab_reader *reader, const struct lab_node *node);
@@ -30,7 +36,8 @@ static bool choose(struct lab_reader *reader, const struct lab_node *root)
     struct lab_scenario *scenario = reader->scenario;
     const struct lab_node *engine = lab_node_find(root, "engine");
     bool has_agents = scenario->agents.present, has_faults = scenario->fault_count > 0;
-    if (scenario->engine == LAB_ENGINE_EXACT && (has_agents || has_faults)) {
+    bool is_stream = scenario->engine == LAB_ENGINE_EXACT || scenario->engine == LAB_ENGINE_THINNED;
+    if (is_stream && (has_agents || has_faults)) {
         char problem[96];
         const char *name = has_agents ? "agents" : "faults";
         snprintf(problem, sizeof problem, "'%s' needs engine: cluster; use that, or remove '%s'", name, name);
@@ -43,7 +50,27 @@ static bool choose(struct lab_reader *reader, const struct lab_node *root)
         return lab_fail_value(reader, engine, "no agents to run; add 'agents: {count: N}'");
     if (has_agents)
         scenario->engine = LAB_ENGINE_CLUSTER;
+    const char *refusal = lab_thin_refusal(scenario);
+    if (scenario->engine == LAB_ENGINE_THINNED && refusal != NULL) {
+        char problem[160];
+        snprintf(problem, sizeof problem, "cannot run this exactly: %s; use exact or auto", refusal);
+        return lab_fail_value(reader, engine, problem);
+    }
+    double rows = scenario->workload.rate_per_s * 1e-9 * (double)scenario->workload.duration_ns;
+    if (scenario->engine == LAB_ENGINE_AUTO && refusal == NULL && rows >= THINNED_ROWS &&
+        !expects_peaks(scenario))
+        scenario->engine = LAB_ENGINE_THINNED;
     return true;
+}
+
+/* Which only the drawn rows tell. */
+static bool expects_peaks(const struct lab_scenario *scenario)
+{
+    for (size_t i = 0; i < scenario->expect_count; i++) {
+        if (strstr(scenario->expects[i].metric, ".peak.") != NULL)
+            return true;
+    }
+    return false;
 }
 
 static bool check_strategies(struct lab_reader *reader, const struct lab_node *root)

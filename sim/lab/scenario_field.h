@@ -39,9 +39,8 @@ struct lab_table {
 
 struct lab_choice {
     const char *name; /* NULL ends the list */
-    int value;        /* LAB_CHOICE_LATER: not in this version */
+    int value;
 };
-#define LAB_CHOICE_LATER (-1)
 
 bool lab_table_read(struct lab_reader *reader, const struct lab_table *table, const struct lab_node *mapping,
                     void *target);

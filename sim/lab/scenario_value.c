@@ -124,23 +124,13 @@ bool lab_read_choice(struct lab_reader *reader, const struct lab_field *field, c
     for (const struct lab_choice *choice = field->detail; choice->name != NULL; choice++) {
         if (strcmp(choice->name, text) != 0)
             continue;
-        if (choice->value == LAB_CHOICE_LATER) {
-            snprintf(problem, sizeof problem, "not in this version yet; use %s", field->range);
-            return lab_fail_value(reader, node, problem);
-        }
         *(int *)out = choice->value;
         return true;
     }
-    /* What a later version knows is not offered. */
-    const struct lab_choice *last = NULL, *choice;
-    for (choice = field->detail; choice->name != NULL; choice++)
-        last = choice->value != LAB_CHOICE_LATER ? choice : last;
     used = (size_t)snprintf(problem, sizeof problem, "no such choice; use");
     const char *before = " ";
-    for (choice = field->detail; choice->name != NULL; choice++) {
-        if (choice->value == LAB_CHOICE_LATER)
-            continue;
-        if (choice == last && before[0] == ',')
+    for (const struct lab_choice *choice = field->detail; choice->name != NULL; choice++) {
+        if (choice[1].name == NULL && before[0] == ',')
             before = " or ";
         used += (size_t)snprintf(problem + used, sizeof problem - used, "%s%s", before, choice->name);
         before = ", ";

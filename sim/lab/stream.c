@@ -199,6 +199,11 @@ void lab_key_end(struct lab_key *key, struct lab_lane *lanes, struct lab_worker 
         lab_lane_end(&lanes[i], &worker->settings[i], &worker->tallies[i], name, end_ns);
 }
 
+void lab_key_read(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker)
+{
+    read_all(key, lanes, worker, key->rows);
+}
+
 bool lab_check_walks(const struct lab_scenario *scenario, int64_t start_ns, int64_t end_ns,
                      struct sim_error *error)
 {

@@ -81,6 +81,8 @@ void lab_key_clear(struct lab_key *key);
  * bytes_each > 0, bytes. */
 void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
                   const struct lab_key_name *name, size_t count, uint64_t bytes_each);
+/* The read that is due, under every strategy. */
+void lab_key_read(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker);
 void lab_key_end(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
                  const struct lab_key_name *name, int64_t end_ns);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stream.h"
+#include "thin.h"
 
 /* The first keys of a Zipf law are worth a task each; of the many quiet ones some go at a time. */
 #define BUSY_KEYS       1024u
@@ -27,15 +27,19 @@ struct member {
     struct crew *crew;
     struct lab_worker *worker;
     struct lab_lane *lanes;
-    struct lab_key key; /* under way */
+    struct lab_key key;     /* under way */
+    struct lab_thin *thins; /* one a lane; NULL: every row is drawn */
     pthread_t thread;
     bool is_running;
 };
 
 static double expected_work(const struct wl_workload *workload);
 static bool member_init(struct member *member, struct crew *crew, struct sim_error *error);
+static bool prepare_thins(struct member *member);
 static void *member_work(void *argument);
 static void work_on_key(struct member *member, uint64_t key_index);
+static void draw_rows(struct member *member, const struct lab_key_name *name);
+static void tell(struct lab_progress *progress, uint64_t rows);
 
 bool lab_stream_made(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
                      struct lab_progress *progress, struct lab_stream_result *out, struct sim_error *error)
@@ -78,6 +82,7 @@ bool lab_stream_made(const struct lab_scenario *scenario, const struct cass_ring
         for (size_t j = 0; members[i].lanes != NULL && j < scenario->strategy_count; j++)
             lab_lane_clear(&members[i].lanes[j]);
         free(members[i].lanes);
+        free(members[i].thins);
         lab_key_clear(&members[i].key);
         lab_worker_destroy(members[i].worker);
     }
@@ -102,7 +107,19 @@ static bool member_init(struct member *member, struct crew *crew, struct sim_err
     if (!lab_worker_start(member->worker, crew->scenario->workload.start_ns, error))
         return false;
     member->lanes = calloc(crew->scenario->strategy_count, sizeof *member->lanes);
-    return member->lanes != NULL || sim_fail_memory(error);
+    if (member->lanes == NULL)
+        return sim_fail_memory(error);
+    return crew->scenario->engine != LAB_ENGINE_THINNED || prepare_thins(member) || sim_fail_memory(error);
+}
+
+static bool prepare_thins(struct member *member)
+{
+    const struct lab_worker *worker = member->worker;
+    member->thins = calloc(worker->lane_count, sizeof *member->thins);
+    for (size_t i = 0; member->thins != NULL && i < worker->lane_count; i++)
+        lab_thin_prepare(&worker->settings[i], (uint64_t)worker->scenario->workload.row_bytes.a,
+                         &member->thins[i]);
+    return member->thins != NULL;
 }
 
 static void *member_work(void *argument)
@@ -129,35 +146,50 @@ static void work_on_key(struct member *member, uint64_t key_index)
     struct lab_worker *worker = member->worker;
     const struct lab_scenario *scenario = worker->scenario;
     const struct wl_workload *workload = &scenario->workload;
-    struct lab_progress *progress = member->crew->progress;
-    int64_t end_ns = workload->start_ns + workload->duration_ns;
-    bool is_constant = workload->row_bytes.kind == SIM_SIZE_CONSTANT;
-    uint64_t bytes_each = is_constant ? (uint64_t)workload->row_bytes.a : 0;
+    struct lab_key *key = &member->key;
     char text[32];
     int size = snprintf(text, sizeof text, "key-%" PRIu64, key_index);
     struct lab_key_name name = {text, (size_t)size, key_index};
 
+    lab_key_begin(key, scenario, key_index, sim_zipf_share(&workload->popularity, key_index),
+                  workload->start_ns);
+    for (size_t i = 0; i < worker->lane_count; i++)
+        lab_lane_begin(&member->lanes[i]);
+    if (member->thins == NULL) {
+        draw_rows(member, &name);
+    } else {
+        lab_thin_key(key, member->lanes, worker, member->thins, &name);
+        tell(member->crew->progress, key->rows);
+    }
+    lab_key_end(key, member->lanes, worker, &name, workload->start_ns + workload->duration_ns);
+    if (member->crew->progress != NULL)
+        atomic_fetch_add_explicit(&member->crew->progress->done, KEY_ROWS, memory_order_relaxed);
+}
+
+static void draw_rows(struct member *member, const struct lab_key_name *name)
+{
+    struct lab_worker *worker = member->worker;
+    const struct wl_workload *workload = &worker->scenario->workload;
+    bool is_constant = workload->row_bytes.kind == SIM_SIZE_CONSTANT;
+    uint64_t bytes_each = is_constant ? (uint64_t)workload->row_bytes.a : 0;
     const struct wl_columns columns = {.times_ns = worker->times_ns,
                                        .ids = worker->ids,
                                        .bytes = is_constant ? NULL : worker->bytes,
                                        .late_ns = wl_has_late(workload) ? worker->late_ns : NULL};
     struct wl_rows rows;
-    struct lab_key *key = &member->key;
-    wl_rows_init(&rows, workload, key_index);
-    double share = sim_zipf_share(&workload->popularity, key_index);
-    lab_key_begin(key, scenario, key_index, share, workload->start_ns);
-    for (size_t i = 0; i < worker->lane_count; i++)
-        lab_lane_begin(&member->lanes[i]);
     size_t count;
+    wl_rows_init(&rows, workload, name->index);
     do {
-        count = wl_rows_next(&rows, end_ns, LAB_BATCH_ROWS, &columns);
-        lab_key_rows(key, member->lanes, worker, &name, count, bytes_each);
-        if (progress != NULL && count > 0) {
-            atomic_fetch_add_explicit(&progress->rows, count, memory_order_relaxed);
-            atomic_fetch_add_explicit(&progress->done, count, memory_order_relaxed);
-        }
+        count = wl_rows_next(&rows, workload->start_ns + workload->duration_ns, LAB_BATCH_ROWS, &columns);
+        lab_key_rows(&member->key, member->lanes, worker, name, count, bytes_each);
+        tell(member->crew->progress, count);
     } while (count == LAB_BATCH_ROWS && !lab_worker_is_stopped(worker));
-    lab_key_end(key, member->lanes, worker, &name, end_ns);
-    if (progress != NULL)
-        atomic_fetch_add_explicit(&progress->done, KEY_ROWS, memory_order_relaxed);
+}
+
+static void tell(struct lab_progress *progress, uint64_t rows)
+{
+    if (progress == NULL || rows == 0)
+        return;
+    atomic_fetch_add_explicit(&progress->rows, rows, memory_order_relaxed);
+    atomic_fetch_add_explicit(&progress->done, rows, memory_order_relaxed);
 }

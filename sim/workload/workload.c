@@ -78,6 +78,15 @@ size_t wl_key_rows(struct wl_key *key, int64_t until_ns, size_t most, int64_t *t
     return count;
 }
 
+bool wl_key_stretch(struct wl_key *key, struct wl_stretch *out)
+{
+    *out = (struct wl_stretch){key->segment_begin_ns, key->segment_end_ns, key->rate_per_ns};
+    if (out->begin_ns >= key->workload->start_ns + key->workload->duration_ns)
+        return false;
+    begin_segment(key, key->segment_end_ns, 0);
+    return true;
+}
+
 bool wl_spike_strikes(const struct wl_workload *workload, size_t spike_index, uint64_t key_index)
 {
     struct sim_random draw;

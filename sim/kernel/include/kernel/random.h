@@ -34,6 +34,9 @@ enum sim_purpose {
     SIM_ROLLOUT = 21, /* when an agent is given new settings */
     SIM_READ_RANGE = 22,
     SIM_READ_ALL = 23,
+    SIM_THIN_ROWS = 24,  /* how many rows a stretch has that are not drawn one by one */
+    SIM_THIN_LANE = 25,  /* which of them fire, and when they came */
+    SIM_THIN_BIRTH = 26, /* when the first came */
 };
 
 struct sim_random {

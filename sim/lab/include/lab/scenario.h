@@ -23,8 +23,9 @@
 #define LAB_STRATEGIES_MAX 64
 #define LAB_LABEL_SIZE_MAX 64 /* bytes of UTF-8 */
 
-/* A scenario with agents or faults has LAB_ENGINE_CLUSTER, whether it says so or auto. */
-enum lab_engine { LAB_ENGINE_AUTO, LAB_ENGINE_EXACT, LAB_ENGINE_CLUSTER };
+/* A scenario with agents or faults has LAB_ENGINE_CLUSTER, whether it says so or auto; one that says auto and
+ * has many rows that need not be drawn has LAB_ENGINE_THINNED. */
+enum lab_engine { LAB_ENGINE_AUTO, LAB_ENGINE_EXACT, LAB_ENGINE_THINNED, LAB_ENGINE_CLUSTER };
 
 #define LAB_CHANGES_MAX (BK_ERAS_MAX - 1)
 

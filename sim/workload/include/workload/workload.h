@@ -72,6 +72,14 @@ void wl_key_init(struct wl_key *key, const struct wl_workload *workload, uint64_
  * NULL when all rows have the same size; the draws of the other columns do not depend on it. */
 size_t wl_key_rows(struct wl_key *key, int64_t until_ns, size_t most, int64_t *times_ns, uint64_t *ids,
                    uint64_t *bytes);
+/* A stretch of time in which the rate stays as it is, within the run. */
+struct wl_stretch {
+    int64_t begin_ns, end_ns;
+    double rate_per_ns;
+};
+/* The same stream without its rows: its stretches in order, from the start to the end of the run; false
+ * behind the last. Not to be mixed with wl_key_rows(). */
+bool wl_key_stretch(struct wl_key *key, struct wl_stretch *out);
 /* Whether spike `spike_index` strikes the key. */
 bool wl_spike_strikes(const struct wl_workload *workload, size_t spike_index, uint64_t key_index);
 

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A lane over rows that nobody has drawn. The lane jumps from row to row that matters: the next that fires,
+ * the first beyond the route's ranges, the first of a partition; what lies between is counted.
+ *
+ * The gaps between rows that fire are geometric, whatever the times. A time is drawn only where something
+ * asks for it: the next row but j of n that are left of a stretch is the (j + 1)-th in order of n uniform
+ * points. */
+#include <assert.h>
+
+#include "count_cost.h"
+#include "thin.h"
+
+/* What is left of a stretch, or of its part before a line. */
+struct rest {
+    int64_t begin_ns, end_ns;
+    uint64_t after; /* rows taken since begin_ns, at unknown times */
+    uint64_t rows;  /* left */
+    bool is_at;     /* the first of these is at begin_ns */
+};
+
+static void take_ranges(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                        struct lab_thin *thin, struct lab_tally *tally, const struct lab_key_name *key,
+                        const struct lab_stretch *stretch);
+static int64_t locate(struct rest *rest, struct sim_random *draws);
+static void take(struct rest *rest, uint64_t rows);
+static int64_t earliest(const struct lab_stretch *stretch, uint64_t rows, struct sim_random *draws);
+static struct rest cut(struct rest *rest, int64_t line_ns, struct sim_random *draws);
+static uint64_t count_step(struct lab_thin *thin, const struct bk_route *route, uint64_t sequence,
+                           uint64_t rows, bool *fires);
+static void begin_partition(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                            struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
+                            uint64_t first_row, int64_t first_ns);
+static void advance(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                    const struct bk_row *row);
+static void take_cells(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_thin *thin,
+                       struct lab_tally *tally, const struct lab_stretch *stretch);
+static uint64_t bytes_of(uint64_t rows, uint64_t bytes_each);
+
+void lab_lane_stretch(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_thin *thin,
+                      struct lab_tally *tally, const struct lab_key_name *key,
+                      const struct lab_stretch *stretch)
+{
+    if (stretch->rows == 0)
+        return;
+    if (lane->placement.rows == 0 &&
+        (bk_kind_fires(settings->strategy->kind) || settings->strategy->max_age_ns != 0))
+        tally->state_reads++; /* the writer's cache knows nothing of the key yet */
+    tally->rows += stretch->rows;
+    if (settings->strategy->kind == BK_HASH)
+        take_cells(lane, settings, thin, tally, stretch);
+    else
+        take_ranges(lane, settings, thin, tally, key, stretch);
+}
+
+static void take_ranges(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                        struct lab_thin *thin, struct lab_tally *tally, const struct lab_key_name *key,
+                        const struct lab_stretch *stretch)
+{
+    struct rest rest = {stretch->begin_ns, stretch->end_ns, 0, stretch->rows, false}, later = {0};
+    uint64_t sequence = stretch->first_row;
+    while (rest.rows > 0) {
+        if (thin->goes_by_time)
+            locate(&rest, &thin->draws);
+        struct bk_row row = {rest.begin_ns, sequence, thin->quiet, thin->bytes_each};
+        struct bk_route route;
+        enum bk_status status = bk_route(settings->strategy, &lane->state, &row, &route);
+        assert(status == BK_OK && route.scope == BK_SCOPE_RANGE);
+        (void)status;
+        if (thin->goes_by_time && route.until_ns < rest.end_ns) {
+            assert(later.rows == 0); /* no line lies before one that was met */
+            later = cut(&rest, route.until_ns, &thin->draws);
+        }
+        if (lane->open.rows == 0 || route.bucket != lane->bucket) {
+            locate(&rest, &thin->draws);
+            begin_partition(lane, settings, tally, key, route.bucket, sequence, rest.begin_ns);
+        }
+        bool fires;
+        uint64_t rows = count_step(thin, &route, sequence, rest.rows, &fires);
+        lane->open.rows += rows;
+        sim_placement_add(&lane->placement, route.bucket, rows);
+        lane->open.bytes = bytes_of(lane->open.rows, thin->bytes_each);
+        if (stretch->is_gone) {
+            lane->open_gone += rows;
+            tally->rows_expired += rows;
+        }
+        sequence += rows;
+        row.sequence = sequence - 1;
+        if (fires)
+            row.id = thin->fires_always ? sim_random_next(&thin->draws) : thin->firing;
+        advance(lane, settings, tally, &row);
+        if (sequence == route.sequence_high && lab_closes_when_full(settings->way))
+            lane->state.bucket = route.bucket + 1;
+        take(&rest, rows);
+        if (rest.rows == 0) {
+            rest = later;
+            later.rows = 0;
+        }
+    }
+}
+
+/* Finds out when the next row came. */
+static int64_t locate(struct rest *rest, struct sim_random *draws)
+{
+    double length = (double)(rest->end_ns - rest->begin_ns);
+    if (!rest->is_at && length > 0)
+        rest->begin_ns += (int64_t)(length * sim_order(draws, rest->after + 1, rest->after + rest->rows));
+    rest->after = 0;
+    rest->is_at = true;
+    return rest->begin_ns;
+}
+
+static void take(struct rest *rest, uint64_t rows)
+{
+    rest->after = rest->is_at ? rows - 1 : rest->after + rows;
+    rest->rows -= rows;
+    rest->is_at = false;
+}
+
+/* Leaves the rows before the line, of which the first is located, and returns the others. */
+static struct rest cut(struct rest *rest, int64_t line_ns, struct sim_random *draws)
+{
+    double share = (double)(line_ns - rest->begin_ns) / (double)(rest->end_ns - rest->begin_ns);
+    uint64_t before = 1 + sim_binomial(draws, rest->rows - 1, share);
+    struct rest later = {line_ns, rest->end_ns, 0, rest->rows - before, false};
+    rest->end_ns = line_ns;
+    rest->rows = before;
+    return later;
+}
+
+/* How many of the rows the route holds for, up to and including the first that fires. */
+static uint64_t count_step(struct lab_thin *thin, const struct bk_route *route, uint64_t sequence,
+                           uint64_t rows, bool *fires)
+{
+    if (route->sequence_high - sequence < rows)
+        rows = route->sequence_high - sequence;
+    if (route->begins)
+        rows = 1; /* it has to be advanced over before the next one is routed */
+    *fires = false;
+    if (!thin->can_fire)
+        return rows;
+    if (thin->to_fire == 0)
+        thin->to_fire = sim_trials_next(&thin->trials, &thin->draws);
+    *fires = thin->to_fire <= rows;
+    rows = *fires ? thin->to_fire : rows;
+    thin->to_fire -= rows;
+    return rows;
+}
+
+static void begin_partition(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                            struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
+                            uint64_t first_row, int64_t first_ns)
+{
+    if (lane->open.rows > 0) {
+        lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, lane->open_gone, lane->open_first_ns,
+                        true);
+        if (settings->scenario->reads.present)
+            lab_lane_remember(lane, settings, tally, NULL);
+    }
+    lane->bucket = bucket;
+    lane->open = (struct cass_partition){0, 0};
+    lane->open_gone = 0;
+    lane->open_first_row = first_row;
+    lane->open_first_ns = first_ns;
+}
+
+static void advance(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                    const struct bk_row *row)
+{
+    struct bk_effect effect;
+    enum bk_status status = bk_advance(settings->strategy, &lane->state, row, &effect);
+    assert(status == BK_OK);
+    (void)status;
+    tally->counter_increments += effect.counter_increments;
+    tally->state_writes += effect.state_writes;
+}
+
+/* A row's id is hashed to a bucket, and ids are uniform: so are buckets. Few rows go one by one; of many each
+ * bucket in turn gets its share of those that are left. */
+static void take_cells(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_thin *thin,
+                       struct lab_tally *tally, const struct lab_stretch *stretch)
+{
+    uint32_t buckets = settings->strategy->of.hash.buckets;
+    struct rest rest = {stretch->begin_ns, stretch->end_ns, 0, stretch->rows, false};
+    tally->rows_expired += stretch->is_gone ? rest.rows : 0;
+    bool is_few = rest.rows / 4 < buckets;
+    for (uint32_t i = 0; rest.rows > 0; i++) {
+        uint32_t bucket = is_few ? (uint32_t)sim_random_below(&thin->draws, buckets) : i;
+        uint64_t rows = is_few ? 1 : sim_binomial(&thin->draws, rest.rows, 1 / (double)(buckets - i));
+        if (rows == 0)
+            continue;
+        struct lab_cell *cell = lab_lane_cell(lane, settings->strategy, bucket);
+        if (cell == NULL) {
+            tally->out_of_memory = true;
+            return;
+        }
+        if (cell->rows == 0)
+            cell->first_ns = is_few ? locate(&rest, &thin->draws) : earliest(stretch, rows, &thin->draws);
+        cell->rows += rows;
+        cell->bytes = bytes_of(cell->rows, thin->bytes_each);
+        cell->gone += stretch->is_gone ? rows : 0;
+        sim_placement_add(&lane->placement, bucket, rows);
+        take(&rest, rows);
+    }
+}
+
+/* When the first of some rows of the stretch came. */
+static int64_t earliest(const struct lab_stretch *stretch, uint64_t rows, struct sim_random *draws)
+{
+    struct rest rest = {stretch->begin_ns, stretch->end_ns, 0, rows, false};
+    return locate(&rest, draws);
+}
+
+/* Beyond 2^64 - 1 it stays there, as lab_bytes_add(). */
+static uint64_t bytes_of(uint64_t rows, uint64_t bytes_each)
+{
+    uint64_t bytes;
+    return __builtin_mul_overflow(rows, bytes_each, &bytes) ? UINT64_MAX : bytes;
+}

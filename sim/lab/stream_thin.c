@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A key's stretches: cut where its rate changes, where a read comes, and where rows become too old to be
+ * there in the end. */
+#include <stdio.h>
+
+#include "gone.h"
+#include "kernel/time.h"
+#include "thin.h"
+
+static void run_stretch(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
+                        struct lab_thin *thins, const struct lab_key_name *name,
+                        const struct lab_stretch *stretch);
+static int64_t gone_before(const struct lab_scenario *scenario);
+
+const char *lab_thin_refusal(const struct lab_scenario *scenario)
+{
+    if (scenario->trace_path != NULL)
+        return "a trace has rows of its own";
+    if (scenario->workload.row_bytes.kind != SIM_SIZE_CONSTANT)
+        return "row.bytes differ from row to row";
+    if (wl_has_own_times(&scenario->workload))
+        return "rows come late, or with times of their own";
+    if (scenario->deletes.share > 0)
+        return "rows are deleted one by one";
+    if (scenario->design.is_given)
+        return "a table keeps each row's columns";
+    if (scenario->reads.kinds[LAB_READ_RANGE].rate_per_s > 0)
+        return "reads of ranges ask for the times of rows";
+    for (size_t i = 0; i < scenario->strategy_count; i++) {
+        if (scenario->strategies[i].change_count > 0)
+            return "a strategy's settings change";
+    }
+    return NULL;
+}
+
+void lab_thin_prepare(const struct lab_lane_settings *settings, uint64_t bytes_each, struct lab_thin *out)
+{
+    const struct bk_strategy *strategy = settings->strategy;
+    double chance = 0;
+    *out = (struct lab_thin){.goes_by_time = strategy->kind == BK_TIME || strategy->max_age_ns != 0,
+                             .can_fire = bk_kind_fires(strategy->kind),
+                             .bytes_each = bytes_each};
+    if (!out->can_fire)
+        return;
+    if (strategy->kind == BK_WEIGHTED) {
+        uint64_t unit = strategy->of.weighted.bytes;
+        out->fires_always = bytes_each >= unit;
+        chance = out->fires_always ? 1 : (double)bytes_each / (double)unit;
+        out->quiet = UINT64_MAX;
+    } else if (strategy->of.probabilistic.chance_denominator != 0) {
+        chance = (double)strategy->of.probabilistic.chance_numerator /
+                 (double)strategy->of.probabilistic.chance_denominator;
+        out->quiet = UINT64_MAX;
+    } else {
+        chance = 1 / (double)(UINT64_C(1) << strategy->of.probabilistic.bits);
+        out->firing = UINT64_MAX;
+    }
+    sim_trials_init(&out->trials, chance);
+}
+
+void lab_thin_key(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
+                  struct lab_thin *thins, const struct lab_key_name *name)
+{
+    const struct lab_scenario *scenario = worker->scenario;
+    const struct wl_workload *workload = &scenario->workload;
+    const int64_t gone_ns = gone_before(scenario);
+    struct wl_key arrivals;
+    struct wl_stretch steady;
+    struct sim_random counts;
+    wl_key_init(&arrivals, workload, name->index);
+    sim_random_init(&counts, workload->seed, SIM_THIN_ROWS, name->index);
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        sim_random_init(&thins[i].draws, workload->seed, SIM_THIN_LANE, name->index);
+        thins[i].to_fire = 0;
+    }
+    while (wl_key_stretch(&arrivals, &steady) && !lab_worker_is_stopped(worker)) {
+        for (int64_t begin_ns = steady.begin_ns; begin_ns < steady.end_ns;) {
+            int64_t end_ns = steady.end_ns < key->next_read_ns ? steady.end_ns : key->next_read_ns;
+            if (begin_ns < gone_ns && gone_ns < end_ns)
+                end_ns = gone_ns;
+            struct lab_stretch stretch = {begin_ns, end_ns, key->rows, 0, end_ns <= gone_ns};
+            stretch.rows = sim_poisson(&counts, (double)(end_ns - begin_ns) * steady.rate_per_ns);
+            run_stretch(key, lanes, worker, thins, name, &stretch);
+            while (key->next_read_ns <= end_ns && end_ns < worker->end_ns)
+                lab_key_read(key, lanes, worker);
+            begin_ns = end_ns;
+        }
+    }
+}
+
+/* The key's first row is told by itself: readers look back to it, and so its time has to be the same for all.
+ */
+static void run_stretch(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
+                        struct lab_thin *thins, const struct lab_key_name *name,
+                        const struct lab_stretch *stretch)
+{
+    struct lab_stretch first = {.rows = 0}, rest = *stretch;
+    if (stretch->rows == 0)
+        return;
+    if (key->rows == 0) {
+        struct sim_random draws;
+        sim_random_init(&draws, worker->scenario->seed, SIM_THIN_BIRTH, name->index);
+        double length = (double)(stretch->end_ns - stretch->begin_ns);
+        key->birth_ns = stretch->begin_ns + (int64_t)(length * sim_order(&draws, 1, stretch->rows));
+        worker->keys++;
+        first = rest;
+        first.rows = 1;
+        first.begin_ns = first.end_ns = rest.begin_ns = key->birth_ns;
+        rest.first_row++;
+        rest.rows--;
+    }
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        lab_lane_stretch(&lanes[i], &worker->settings[i], &thins[i], &worker->tallies[i], name, &first);
+        lab_lane_stretch(&lanes[i], &worker->settings[i], &thins[i], &worker->tallies[i], name, &rest);
+    }
+    key->rows += stretch->rows;
+    worker->rows += stretch->rows;
+}
+
+/* Rows written before this will have expired when the run ends; INT64_MIN: none. A time to live counts whole
+ * seconds. */
+static int64_t gone_before(const struct lab_scenario *scenario)
+{
+    int64_t ttl_ns = scenario->row_ttl_ns,
+            end_ns = scenario->workload.start_ns + scenario->workload.duration_ns;
+    if (ttl_ns == 0)
+        return INT64_MIN;
+    int64_t ttl_s = ttl_ns / SIM_SECOND + (ttl_ns % SIM_SECOND != 0);
+    return (end_ns / SIM_SECOND - ttl_s + 1) * SIM_SECOND;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The stream engine's thinned mode: the same law as where every row is drawn, by jumps from one row that
+ * matters to the next, so that what a run costs goes with partitions and increments, and not with rows.
+ *
+ * The rows of a Poisson process in a stretch of constant rate are Poisson in number and, given that, uniform
+ * in time and independent of each other and of their ids. All strategies meet the same numbers; which rows
+ * fire, and when rows come within a stretch, each draws for itself, with the same stream for a key, so that a
+ * strategy's figures do not depend on the others. */
+#ifndef LAB_THIN_H
+#define LAB_THIN_H
+
+#include "kernel/counts.h"
+#include "lane.h"
+#include "stream.h"
+
+/* Of a strategy, and of the key under way. */
+struct lab_thin {
+    bool can_fire, goes_by_time;
+    bool fires_always;        /* and by how much is the row's own matter */
+    struct sim_trials trials; /* to the next row that fires */
+    uint64_t quiet, firing;   /* ids of a row that does not, and of one that does */
+    uint64_t bytes_each;
+    struct sim_random draws; /* the key's */
+    uint64_t to_fire;        /* rows up to and including the next that fires; 0: not drawn yet */
+};
+
+/* Rows of a key within a span of time in which nothing else happens to it. */
+struct lab_stretch {
+    int64_t begin_ns, end_ns;
+    uint64_t first_row, rows;
+    bool is_gone; /* the rows will have expired when the run ends */
+};
+
+void lab_thin_prepare(const struct lab_lane_settings *settings, uint64_t bytes_each, struct lab_thin *out);
+/* Why the scenario cannot be run so: "row.bytes differ from row to row"; NULL when it can. */
+const char *lab_thin_refusal(const struct lab_scenario *scenario);
+/* All rows and reads of a key that has begun, and not its end. */
+void lab_thin_key(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
+                  struct lab_thin *thins, const struct lab_key_name *name);
+/* lane_thin.c */
+void lab_lane_stretch(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_thin *thin,
+                      struct lab_tally *tally, const struct lab_key_name *key,
+                      const struct lab_stretch *stretch);
+
+#endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: the thinned mode has the law of the exact one, for every strategy and every kind of workload that it
+ * takes. Method: both run 30 seeds each, of their own; every metric's mean is compared by Welch's test, and
+ * the laws of all partitions' sizes and of partitions a read by their largest distance (Kolmogorov and
+ * Smirnov; partitions of a key hang together, so that the key is the unit). In all there are some 3,000
+ * comparisons, each with a chance of a false alarm below 1e-13 and so below 1e-9 together. Seeds are fixed:
+ * the test passes always or never. */
+#include <inttypes.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel/time.h"
+#include "lab/run.h"
+#include "tune/sample.h"
+
+#define SEEDS       30u
+#define FALSE_ALARM 1e-13
+#define HOURS       60
+#define START_NS    INT64_C(1767225600000000000)
+
+enum { METRICS_MAX = 200, STRATEGIES_MAX = 12, LAWS = 5 };
+
+static const char kinds[] = "strategies:\n"
+                            "  - none: {}\n"
+                            "  - time: {window: 1h}\n"
+                            "  - time: {calendar: day, label: day}\n"
+                            "  - count: {rows: 60}\n"
+                            "  - count: {rows: 60, counter: lease, batch: 7, label: lease}\n"
+                            "  - hash: {buckets: 5}\n"
+                            "  - hash: {buckets: 500, label: many}\n"
+                            "  - probabilistic: {bits: 3, threshold: 6}\n"
+                            "  - probabilistic: {chance: 1/11, threshold: 1, label: one}\n"
+                            "  - probabilistic: {bits: 0, threshold: 9, label: each}\n"
+                            "  - weighted: {bytes: 3000B, threshold: 5}\n"
+                            "  - weighted: {bytes: 300B, threshold: 40, label: always}\n";
+static const char aged[] = "strategies:\n"
+                           "  - probabilistic: {bits: 3, threshold: 6, max_age: 2h}\n"
+                           "  - count: {rows: 60, max_age: 3h}\n"
+                           "  - weighted: {bytes: 3000B, threshold: 5, max_age: 1d}\n";
+
+static const struct {
+    const char *name, *workload, *strategies;
+} cases[] = {
+    {"constant", "arrivals: {rate: 100/h}\n", kinds},
+    {"zipf", "arrivals: {rate: 200/h}\nkeys: {count: 20, popularity: {zipf: 1.2}}\n", kinds},
+    {"daily", "arrivals: {rate: 100/h, daily: {amplitude: 0.9, peak: 5h}}\n", kinds},
+    {"bursts", "arrivals: {rate: 150/h, bursts: {on: 10m, off: 6h, factor: 50}}\n", kinds},
+    {"spikes", "arrivals: {rate: 100/h, spikes: [{at: 30h, lasts: 2h, factor: 20, keys: 40%}]}\n", kinds},
+    {"expiring", "arrivals: {rate: 100/h}\nrow: {bytes: 350B, ttl: 1d}\n", kinds},
+    {"reads", "arrivals: {rate: 100/h}\nreads: {latest: {rows: 40, rate: 30/h}, all: {rate: 3/h}}\n", kinds},
+    {"aged", "arrivals: {rate: 100/h, bursts: {on: 10m, off: 6h, factor: 50}}\n", aged},
+    {"aged and read", "arrivals: {rate: 100/h}\nreads: {latest: {rows: 40, rate: 30/h}}\n", aged},
+};
+
+/* What 30 seeds of one mode have shown of a strategy. */
+struct seen {
+    struct tune_sample samples[METRICS_MAX];
+    char names[METRICS_MAX][LAB_METRIC_NAME_SIZE];
+    size_t count;
+    struct lab_histogram laws[LAWS];
+    double keys;
+};
+
+static struct lab_result *run(const char *workload, const char *strategies, const char *engine, uint64_t seed,
+                              uint32_t jobs)
+{
+    char text[4096];
+    struct lab_scenario *scenario;
+    struct lab_result *result;
+    struct sim_error error;
+    snprintf(text, sizeof text,
+             "duration: 60h\nlimits: {partition_rows: 90, tiny_rows: 20}\n%s%s%s%sengine: %s\n",
+             strstr(workload, "\nkeys:") == NULL ? "keys: {count: 9}\n" : "",
+             strstr(workload, "\nrow:") == NULL ? "row: {bytes: 350B}\n" : "", workload, strategies, engine);
+    if (!lab_scenario_parse("thin.yaml", text, strlen(text), NULL, 0, &seed, &scenario, &error) ||
+        !lab_run(scenario, jobs, NULL, &result, &error))
+        fail_msg("%s", error.text);
+    lab_scenario_destroy(scenario);
+    return result;
+}
+
+static void add(struct seen *seen, const char *name, double value)
+{
+    size_t at = 0;
+    while (at < seen->count && strcmp(seen->names[at], name) != 0)
+        at++;
+    assert_true(at < METRICS_MAX);
+    if (at == seen->count)
+        snprintf(seen->names[seen->count++], LAB_METRIC_NAME_SIZE, "%s", name);
+    tune_sample_add(&seen->samples[at], value);
+}
+
+/* How many partitions began in each part of the run. */
+static void see_timeline(struct seen *seen, const struct lab_timeline *timeline)
+{
+    enum { PARTS = 6 };
+    double begun[LAB_STATES][PARTS] = {{0}};
+    for (size_t i = 0; i < timeline->count; i++) {
+        const struct lab_slice *slice = &timeline->items[i];
+        int64_t part = (slice->start_ns - START_NS) / (HOURS * SIM_HOUR / PARTS);
+        assert_true(part >= 0 && part < PARTS);
+        begun[slice->state][part] += (double)slice->partitions;
+    }
+    for (int state = 0; state < LAB_STATES; state++) {
+        for (int part = 0; part < PARTS; part++) {
+            char name[LAB_METRIC_NAME_SIZE];
+            snprintf(name, sizeof name, "begun.%d.%d", state, part);
+            add(seen, name, begun[state][part]);
+        }
+    }
+}
+
+static void see(struct seen *seen, const struct lab_strategy_result *strategy, double keys)
+{
+    const struct lab_histogram *laws[LAWS] = {&strategy->closed_rows, &strategy->open_rows,
+                                              &strategy->closed_bytes, &strategy->open_bytes,
+                                              &strategy->read_partitions};
+    for (size_t i = 0; i < LAWS; i++)
+        lab_histogram_merge(&seen->laws[i], laws[i]);
+    seen->keys += keys;
+    for (size_t i = 0; i < strategy->metrics.count; i++) {
+        if (strncmp(strategy->metrics.items[i].name, "peak.", 5) != 0)
+            add(seen, strategy->metrics.items[i].name, strategy->metrics.items[i].value);
+    }
+    see_timeline(seen, &strategy->timeline);
+}
+
+static size_t compare(const char *name, const char *label, const struct seen *exact,
+                      const struct seen *thinned)
+{
+    for (size_t i = 0; i < exact->count; i++) {
+        size_t at = 0;
+        while (at < thinned->count && strcmp(exact->names[i], thinned->names[at]) != 0)
+            at++;
+        if (at == thinned->count)
+            fail_msg("%s, %s: thinned has no %s", name, label, exact->names[i]);
+        const struct tune_sample *one = &exact->samples[i], *other = &thinned->samples[at];
+        double p = tune_welch_p_value(one, other);
+        if (p < FALSE_ALARM)
+            fail_msg("%s, %s: %s: exact %.10g (%g), thinned %.10g (%g): p = %g", name, label, exact->names[i],
+                     one->mean, tune_sample_stddev(one), other->mean, tune_sample_stddev(other), p);
+    }
+    for (size_t i = 0; i < LAWS; i++) {
+        struct lab_gap gap;
+        if (exact->laws[i].count == 0 || thinned->laws[i].count == 0)
+            continue;
+        assert_true(lab_histogram_gap(&exact->laws[i], &thinned->laws[i], &gap));
+        double most = sqrt(log(2 / FALSE_ALARM) / 2 * (1 / exact->keys + 1 / thinned->keys));
+        if (gap.distance > most)
+            fail_msg("%s, %s: law %zu: distance %g at %" PRIu64 ", more than %g", name, label, i,
+                     gap.distance, gap.size, most);
+    }
+    return exact->count + LAWS;
+}
+
+static size_t hold_case(size_t index)
+{
+    static struct seen seen[2][STRATEGIES_MAX];
+    static const char *const engines[2] = {"exact", "thinned"};
+    size_t comparisons = 0, strategies = 0;
+    memset(seen, 0, sizeof seen);
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        for (int mode = 0; mode < 2; mode++) {
+            struct lab_result *result = run(cases[index].workload, cases[index].strategies, engines[mode],
+                                            1000 * (uint64_t)(mode + 1) + seed, 1);
+            strategies = result->strategy_count;
+            for (size_t i = 0; i < strategies; i++)
+                see(&seen[mode][i], &result->strategies[i], (double)result->keys);
+            lab_result_destroy(result);
+        }
+    }
+    struct lab_result *named = run(cases[index].workload, cases[index].strategies, "thinned", 1, 1);
+    for (size_t i = 0; i < strategies; i++) {
+        comparisons += compare(cases[index].name, named->strategies[i].label, &seen[0][i], &seen[1][i]);
+        for (int mode = 0; mode < 2; mode++) {
+            for (size_t law = 0; law < LAWS; law++)
+                lab_histogram_clear(&seen[mode][i].laws[law]);
+        }
+    }
+    lab_result_destroy(named);
+    return comparisons;
+}
+
+static void test_law_is_that_of_the_exact_mode(void **state)
+{
+    (void)state;
+    size_t comparisons = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        comparisons += hold_case(i);
+    if (comparisons < 2500 || comparisons > 10000)
+        fail_msg("%zu comparisons", comparisons);
+}
+
+static void test_digest_depends_on_the_seed_alone(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lab_result *one = run(cases[i].workload, cases[i].strategies, "thinned", 5, 1);
+        struct lab_result *three = run(cases[i].workload, cases[i].strategies, "thinned", 5, 3);
+        struct lab_result *other = run(cases[i].workload, cases[i].strategies, "thinned", 6, 1);
+        assert_true(one->digest == three->digest && one->digest != other->digest);
+        lab_result_destroy(one);
+        lab_result_destroy(three);
+        lab_result_destroy(other);
+    }
+}
+
+static void test_strategy_alone_is_as_among_others(void **state)
+{
+    (void)state;
+    static const char alone[] = "strategies:\n  - probabilistic: {bits: 3, threshold: 6}\n";
+    struct lab_result *one = run(cases[3].workload, alone, "thinned", 5, 1);
+    struct lab_result *all = run(cases[3].workload, kinds, "thinned", 5, 1);
+    assert_string_equal(all->strategies[7].label, "probabilistic");
+    assert_true(one->rows == all->rows);
+    assert_true(one->strategies[0].placement_digest == all->strategies[7].placement_digest);
+    lab_result_destroy(one);
+    lab_result_destroy(all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_law_is_that_of_the_exact_mode),
+        cmocka_unit_test(test_digest_depends_on_the_seed_alone),
+        cmocka_unit_test(test_strategy_alone_is_as_among_others),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
