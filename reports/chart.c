@@ -11,6 +11,7 @@
 static void fill_heading(const struct lab_result *result, struct report_arena *arena,
                          struct report_chart *chart);
 static const char *source_of_numbers(struct report_arena *arena, const struct lab_strategy_result *result);
+static const char *settings_of_idgen(struct report_arena *arena, const struct bk_idgen_config *config);
 static const char *settings_of_kind(struct report_arena *arena, const struct bk_strategy *strategy);
 static const char *source_of(struct report_arena *arena, const char *source);
 
@@ -35,6 +36,9 @@ bool report_chart_make(const struct lab_result *result, enum report_kind kind, s
     if (chart != NULL) {
         fills[kind](result, arena, chart);
         fill_heading(result, arena, chart);
+        if (chart->absent != NULL && result->strategy_count > 0 && result->strategies[0].is_idgen) {
+            chart->absent = "identifiers have no partitions";
+        }
     }
     if (arena->out_of_memory) {
         return sim_fail_memory(error);
@@ -53,6 +57,9 @@ void report_legend_add(struct report_chart *chart, enum report_ink ink, const ch
 const char *report_settings(struct report_arena *arena, const struct lab_strategy_result *result)
 {
     const struct bk_strategy *strategy = &result->strategy;
+    if (result->is_idgen) {
+        return settings_of_idgen(arena, &result->idgen);
+    }
     if (result->observed != WL_OBSERVED_AUTO) {
         return report_text(arena, "%s of %s%s%s", wl_observed_format_name(result->observed),
                            report_clean(arena, result->observed_table),
@@ -93,6 +100,17 @@ static const char *source_of_numbers(struct report_arena *arena, const struct la
         return ", counted by their writer";
     }
     return "";
+}
+
+static const char *settings_of_idgen(struct report_arena *arena, const struct bk_idgen_config *config)
+{
+    static const char *const locks[] = {"columns", "conditional updates"};
+    static const char *const backoffs[] = {"constant", "exponential", "random"};
+    return report_text(arena, "batches of %s, %s stripe%s, a lock of %s, back-off %s from %s",
+                       report_exact(arena, config->batch, REPORT_ROWS),
+                       report_exact(arena, config->stripes, REPORT_ROWS), config->stripes == 1 ? "" : "s",
+                       locks[config->lock], backoffs[config->backoff],
+                       report_duration(arena, config->backoff_base_ns));
 }
 
 static const char *settings_of_kind(struct report_arena *arena, const struct bk_strategy *strategy)

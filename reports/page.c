@@ -29,6 +29,7 @@ static const char *fingerprint(struct report_arena *arena, const char *content);
 static void write_banner(struct report_sheet *sheet);
 static void write_contents(struct report_sheet *sheet);
 static void write_answer(struct report_sheet *sheet);
+static void write_why(struct report_sheet *sheet, const char *why);
 static void write_run(struct report_sheet *sheet);
 static void write_fact(struct report_sheet *sheet, const char *name, const char *id, const char *value);
 static void write_lines(struct report_sheet *sheet, const char *summary, const char *id, const char *text,
@@ -242,13 +243,27 @@ static void write_answer(struct report_sheet *sheet)
     report_sheet_section(sheet, "answer", "", 2, "The answer");
     report_sheet_leaf(sheet, "p", "asked", sheet->answer->asked);
     if (has(page->why)) {
-        report_sheet_leaf(sheet, "p", "verdict", page->why);
-        report_sheet_leaf(sheet, "p", "beware", has(page->notes) ? page->notes : "");
+        write_why(sheet, page->why);
+        if (has(page->notes)) {
+            report_sheet_leaf(sheet, "p", "beware", page->notes);
+        }
     } else {
         report_sheet_leaf(sheet, "p", "verdict", sheet->answer->verdict);
         report_sheet_leaf(sheet, "p", "beware", sheet->answer->beware);
     }
     report_sheet_close(sheet);
+}
+
+/* The first sentence is the verdict, and the others speak for it. */
+static void write_why(struct report_sheet *sheet, const char *why)
+{
+    const char *end = strstr(why, ". ");
+    if (end == NULL) {
+        report_sheet_leaf(sheet, "p", "verdict", why);
+        return;
+    }
+    report_sheet_leaf(sheet, "p", "verdict", report_text(sheet->arena, "%.*s", (int)(end + 1 - why), why));
+    report_sheet_leaf(sheet, "p", "why", end + 2);
 }
 
 /* What it takes to run it again. */

@@ -7,11 +7,14 @@ foreach(name usage odds tune_scenario keys init run table store stop cluster ora
   set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 300)
 endforeach()
 # What goes in and out as files.
-foreach(name import export stress)
+foreach(name import export stress page)
   add_test(NAME cli/${name}_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/${name}_test.py
            $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 300)
 endforeach()
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
+  set_tests_properties(cli/page_test PROPERTIES ENVIRONMENT "BUCKETLAB_TIMED=1")
+endif()
 add_test(NAME cli/curves_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/curves_test.py
          $<TARGET_FILE:bucketlab-curves> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 set_tests_properties(cli/curves_test PROPERTIES TIMEOUT 300)

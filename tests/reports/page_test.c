@@ -298,6 +298,50 @@ static void test_chart_that_is_left_out_is_named_with_why(void **state)
     lab_result_destroy(result);
 }
 
+static void test_run_of_identifiers_has_their_settings_and_no_partitions(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("ids", "made");
+    memset(&result->limits, 0, sizeof result->limits);
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_none(&strategy), BK_OK);
+    struct lab_strategy_result *added = fixture_add(result, "striped", &strategy);
+    added->is_idgen = true;
+    added->idgen = (struct bk_idgen_config){.batch = 1500,
+                                            .stripes = 4,
+                                            .lock = BK_IDGEN_LOCK_LWT,
+                                            .backoff = BK_IDGEN_RANDOM_TIMES,
+                                            .backoff_base_ns = 20000000};
+    assert_true(lab_metrics_add(&added->metrics, "ids.per_second", 512.5));
+    const struct report_page source = page_of(result);
+    struct read_page page;
+    open_page(&source, &page);
+    assert_text(
+        &page, "//tbody//span[@class='detail']",
+        "idgen: batches of 1.5K, 4 stripes, a lock of conditional updates, back-off random from 20 ms");
+    assert_text(&page, "//td[@data-value='512.5']", "512");
+    assert_text(&page, "//li[@data-chart='partitions-rows']",
+                "Rows per partition is left out: identifiers have no partitions.");
+    assert_int_equal(count(&page, "//section[@class='chart']"), 0);
+    close_page(&page);
+    lab_result_destroy(result);
+}
+
+static void test_first_sentence_of_why_is_the_verdict(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_five();
+    struct report_page source = page_of(result);
+    struct read_page page;
+    source.why = "x-1.5 is the cheapest that holds: 62.9 operations. Over 8 seeds none passed. It is.";
+    open_page(&source, &page);
+    assert_text(&page, "//p[@class='verdict']", "x-1.5 is the cheapest that holds: 62.9 operations.");
+    assert_text(&page, "//p[@class='why']", "Over 8 seeds none passed. It is.");
+    assert_int_equal(count(&page, "//p[@class='beware']"), 0);
+    close_page(&page);
+    lab_result_destroy(result);
+}
+
 static void test_every_kind_of_chart_says_how_to_read_it(void **state)
 {
     (void)state;
@@ -385,6 +429,8 @@ int main(void)
         cmocka_unit_test(test_table_has_the_figures_in_full_and_marks_the_chosen),
         cmocka_unit_test(test_page_tells_what_was_asked_and_how_to_run_it_again),
         cmocka_unit_test(test_chart_that_is_left_out_is_named_with_why),
+        cmocka_unit_test(test_run_of_identifiers_has_their_settings_and_no_partitions),
+        cmocka_unit_test(test_first_sentence_of_why_is_the_verdict),
         cmocka_unit_test(test_every_kind_of_chart_says_how_to_read_it),
         cmocka_unit_test(test_page_appears_whole_or_not_at_all),
         cmocka_unit_test(test_page_without_memory_fails_and_says_so),
