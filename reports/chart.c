@@ -26,6 +26,7 @@ static fill_chart *const fills[REPORT_KIND_COUNT] = {
     [REPORT_READS] = report_reads_fill,
     [REPORT_COSTS] = report_costs_fill,
     [REPORT_BUCKET_CHANGES] = report_changes_fill,
+    [REPORT_SUMMARY] = report_summary_fill,
 };
 
 bool report_chart_make(const struct lab_result *result, enum report_kind kind, struct report_arena *arena,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A chart as data: what it says, with no place for anything yet.
  *
- * Six forms: panels stacked over one x axis (a histogram a strategy), a table of bars (a line a strategy, a
+ * Seven forms: panels stacked over one x axis (a histogram a strategy), a table of bars (a line a strategy, a
  * column a figure), panels of lanes over time (a lane an agent), lines over a common x axis, spots with the
- * front of the best among them, and a grid of coloured tiles. Values are
- * in units of the axis; on a log axis `at`, `from`, `to`, `x`, and of lines and spots `y`, `low` and `high`,
- * are decimal logarithms, minus infinity for 0. A hint is what a page says of a mark that one points at, with
- * its value in full; NULL for none. All memory belongs to the arena; texts but hints are never NULL. */
+ * front of the best among them, a grid of coloured tiles, and a
+ * summary: sentences, and a line a strategy. Values are in units of the axis; on a log axis `at`, `from`,
+ * `to`, `x`, and of lines and spots `y`, `low` and `high`, are decimal logarithms, minus infinity for 0. A
+ * hint is what a page says of a mark that one points at, with its value in full; NULL for none. All memory
+ * belongs to the arena; texts but hints are never NULL. */
 #ifndef REPORTS_CHART_H
 #define REPORTS_CHART_H
 
@@ -159,6 +160,7 @@ enum { REPORT_MOMENTS_MAX = 2, REPORT_STAGES_MAX = 3 };
 struct report_panel {
     const char *label, *detail; /* the strategy's label; its settings */
     const char *note;           /* "" for none */
+    bool is_chosen;             /* of REPORT_FORM_SUMMARY */
     struct report_band *bands;
     size_t band_count;
     struct report_figure *figures;
@@ -211,9 +213,10 @@ enum report_form {
     REPORT_FORM_LANES,
     REPORT_FORM_CURVES,
     REPORT_FORM_FRONT,
-    REPORT_FORM_HEATMAP
+    REPORT_FORM_HEATMAP,
+    REPORT_FORM_SUMMARY
 };
-enum { REPORT_LEGEND_MAX = 8, REPORT_LINES_MAX = 2 * REPORT_CURVES_MAX };
+enum { REPORT_LEGEND_MAX = 8, REPORT_LINES_MAX = 2 * REPORT_CURVES_MAX, REPORT_SENTENCES_MAX = 3 };
 
 struct report_chart {
     enum report_form form;
@@ -224,9 +227,12 @@ struct report_chart {
     int64_t start_ns;
     struct report_legend legend[REPORT_LEGEND_MAX];
     size_t legend_count;
-    struct report_panel *panels; /* REPORT_FORM_STACK, REPORT_FORM_LANES */
+    struct report_panel *panels; /* REPORT_FORM_STACK, REPORT_FORM_LANES, REPORT_FORM_SUMMARY */
     size_t panel_count;
-    struct report_axis x; /* REPORT_FORM_STACK, REPORT_FORM_CURVES, REPORT_FORM_FRONT */
+    struct report_axis x; /* REPORT_FORM_STACK, REPORT_FORM_CURVES, REPORT_FORM_FRONT, REPORT_FORM_SUMMARY */
+    /* REPORT_FORM_SUMMARY */
+    const char *sentences[REPORT_SENTENCES_MAX];
+    size_t sentence_count;
     /* REPORT_FORM_TABLE */
     struct report_row *rows;
     size_t row_count;
@@ -253,6 +259,7 @@ enum report_kind {
     REPORT_READS,
     REPORT_COSTS,
     REPORT_BUCKET_CHANGES,
+    REPORT_SUMMARY, /* a picture of its own: a page says the same at length */
     REPORT_KIND_COUNT
 };
 
@@ -273,6 +280,8 @@ void report_reads_fill(const struct lab_result *result, struct report_arena *are
 void report_costs_fill(const struct lab_result *result, struct report_arena *arena,
                        struct report_chart *chart);
 void report_changes_fill(const struct lab_result *result, struct report_arena *arena,
+                         struct report_chart *chart);
+void report_summary_fill(const struct lab_result *result, struct report_arena *arena,
                          struct report_chart *chart);
 
 /* The charts of plain data; failures stay in the arena. */

@@ -53,6 +53,9 @@ void report_chart_dump(const struct report_chart *chart, FILE *out)
         dump_grid(&chart->grid, out);
         return;
     }
+    for (size_t i = 0; i < chart->sentence_count; i++) {
+        fprintf(out, "sentence %s\n", chart->sentences[i]);
+    }
     const bool has_lanes = chart->form == REPORT_FORM_LANES;
     if (!has_lanes) {
         dump_axis("x", &chart->x, out);
@@ -76,7 +79,8 @@ static void dump_axis(const char *name, const struct report_axis *axis, FILE *ou
 
 static void dump_panel(const struct report_panel *panel, bool has_lanes, FILE *out)
 {
-    fprintf(out, "panel '%s' '%s' '%s'\n", panel->label, panel->detail, panel->note);
+    fprintf(out, "panel %s'%s' '%s' '%s'\n", panel->is_chosen ? "chosen " : "", panel->label, panel->detail,
+            panel->note);
     dump_axis(has_lanes ? "  x" : "  y", has_lanes ? &panel->x : &panel->y, out);
     for (size_t i = 0; i < panel->band_count; i++) {
         fprintf(out, "  band %s %.4g..%.4g\n", ink_names[panel->bands[i].ink], panel->bands[i].from,

@@ -17,6 +17,11 @@ bool report_layout(const struct report_chart *chart, struct report_typesetter *t
 {
     *out = (struct report_scene){.arena = arena, .typesetter = typesetter, .width = REPORT_PAGE_WIDTH};
     struct report_pen pen = {.scene = out, .typesetter = typesetter, .y = REPORT_PAGE_MARGIN - 4};
+    if (chart->form == REPORT_FORM_SUMMARY) {
+        report_layout_summary(chart, &pen);
+        out->height = ceil(pen.y);
+        return arena->out_of_memory ? sim_fail_memory(error) : true;
+    }
     put_heading(chart, &pen);
     if (chart->form == REPORT_FORM_TABLE) {
         report_layout_table(chart, &pen);

@@ -54,6 +54,8 @@ void report_layout_table(const struct report_chart *chart, struct report_pen *pe
 void report_layout_lanes(const struct report_chart *chart, struct report_pen *pen);
 void report_layout_curves(const struct report_chart *chart, struct report_pen *pen);
 void report_layout_front(const struct report_chart *chart, struct report_pen *pen);
+/* With heading and foot of its own. */
+void report_layout_summary(const struct report_chart *chart, struct report_pen *pen);
 void report_layout_heatmap(const struct report_chart *chart, struct report_pen *pen);
 
 #endif

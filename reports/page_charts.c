@@ -26,8 +26,8 @@ static void write_absent(struct report_sheet *sheet, const struct report_chart *
 bool report_page_charts(struct report_sheet *sheet, struct sim_error *error)
 {
     const struct report_page *page = sheet->page;
-    struct source sources[REPORT_KIND_COUNT + 2];
-    struct report_chart left[REPORT_KIND_COUNT + 2];
+    struct source sources[REPORT_SUMMARY + 2];
+    struct report_chart left[REPORT_SUMMARY + 2];
     size_t count = 0, absent = 0;
     if (page->front != NULL) {
         sources[count++] = (struct source){.front = page->front};
@@ -35,7 +35,7 @@ bool report_page_charts(struct report_sheet *sheet, struct sim_error *error)
     if (page->heatmap != NULL) {
         sources[count++] = (struct source){.heatmap = page->heatmap};
     }
-    for (int kind = 0; kind < REPORT_KIND_COUNT; kind++) {
+    for (int kind = 0; kind < REPORT_SUMMARY; kind++) {
         sources[count++] = (struct source){.kind = (enum report_kind)kind};
     }
     report_sheet_section(sheet, "charts", "", 2, "Charts");

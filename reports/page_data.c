@@ -28,6 +28,7 @@ void report_page_data(struct report_sheet *sheet, const struct report_chart *cha
     switch (chart->form) {
     case REPORT_FORM_STACK:
     case REPORT_FORM_LANES:
+    case REPORT_FORM_SUMMARY:
         write_panels(sheet, chart);
         break;
     case REPORT_FORM_TABLE:

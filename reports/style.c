@@ -22,6 +22,13 @@ static const struct report_font_style fonts[REPORT_FONT_COUNT] = {
     [REPORT_FONT_FOOT] = {9, false, false, REPORT_INK_QUIET},
     [REPORT_FONT_TILE_DARK] = {9.5, false, false, REPORT_INK_TEXT},
     [REPORT_FONT_TILE_LIGHT] = {9.5, false, false, REPORT_INK_HALO},
+    [REPORT_FONT_HEAD] = {22, true, false, REPORT_INK_TEXT},
+    [REPORT_FONT_VERDICT] = {15, true, false, REPORT_INK_TEXT},
+    [REPORT_FONT_BEWARE] = {13, false, false, REPORT_INK_TEXT},
+    [REPORT_FONT_ROW] = {14, true, false, REPORT_INK_TEXT},
+    [REPORT_FONT_CELL] = {14, false, false, REPORT_INK_TEXT},
+    [REPORT_FONT_CELL_ALARM] = {14, true, false, REPORT_INK_ALARM},
+    [REPORT_FONT_SMALL] = {11.5, false, false, REPORT_INK_QUIET},
 };
 
 /* Okabe and Ito's palette for the marks (blue, vermilion, orange, purple), which the colour-blind tell apart;
@@ -58,8 +65,9 @@ static const struct report_hatch hatches[REPORT_INK_COUNT] = {
 };
 
 static const char *const font_names[REPORT_FONT_COUNT] = {
-    "title", "subtitle", "label",  "detail", "note",      "figure",    "alarm",
-    "tick",  "stage",    "legend", "foot",   "tile-dark", "tile-light"};
+    "title", "subtitle", "label",      "detail", "note",      "figure",    "alarm",
+    "tick",  "stage",    "legend",     "foot",   "head",      "verdict",   "beware",
+    "row",   "cell",     "cell-alarm", "small",  "tile-dark", "tile-light"};
 
 const char *report_font_name(enum report_font font)
 {

@@ -27,6 +27,13 @@ enum report_font {
     REPORT_FONT_STAGE,
     REPORT_FONT_LEGEND,
     REPORT_FONT_FOOT,
+    REPORT_FONT_HEAD, /* these of a summary, which is also shown small */
+    REPORT_FONT_VERDICT,
+    REPORT_FONT_BEWARE,
+    REPORT_FONT_ROW,
+    REPORT_FONT_CELL,
+    REPORT_FONT_CELL_ALARM,
+    REPORT_FONT_SMALL,
     REPORT_FONT_TILE_DARK, /* on a light tile */
     REPORT_FONT_TILE_LIGHT,
     REPORT_FONT_COUNT

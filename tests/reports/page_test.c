@@ -139,7 +139,7 @@ static void test_every_case_makes_a_whole_page_twice_the_same(void **state)
                                "//section[@class='chart']//*[@role='img' or @role='graphics-document' or "
                                "@role='group'][self::svg]") +
                              count(&page, "//ul[@class='absent']/li"),
-                         REPORT_KIND_COUNT);
+                         REPORT_SUMMARY);
         close_page(&page);
         lab_result_destroy(result);
     }
@@ -346,7 +346,7 @@ static void test_every_kind_of_chart_says_how_to_read_it(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_five();
-    for (int kind = 0; kind < REPORT_KIND_COUNT; kind++) {
+    for (int kind = 0; kind < REPORT_SUMMARY; kind++) {
         struct report_arena arena;
         report_arena_init(&arena);
         struct report_chart *chart;

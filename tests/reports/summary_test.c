@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: the summary says in one picture what a run answers, and can be read when it is shown at three quarters
+ * of its size. Method: the chart of hand-made results as text; which strategies it shows where there are more
+ * than it holds; the fonts and the size of its layout. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "chart.h"
+#include "fixture.h"
+#include "fixture_scene.h"
+#include "scene.h"
+
+static struct report_chart *make(const struct lab_result *result, struct report_arena *arena)
+{
+    report_arena_init(arena);
+    struct report_chart *chart;
+    struct sim_error error;
+    assert_true(report_chart_make(result, REPORT_SUMMARY, arena, &chart, &error));
+    return chart;
+}
+
+static char *dump(const struct lab_result *result)
+{
+    struct report_arena arena;
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    assert_non_null(file);
+    report_chart_dump(make(result, &arena), file);
+    assert_int_equal(fclose(file), 0);
+    report_arena_free(&arena);
+    return text;
+}
+
+static void assert_says(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL) {
+        print_error("no '%s' in:\n%s\n", part, text);
+        fail();
+    }
+}
+
+static void set(struct lab_strategy_result *strategy, const char *name, double value)
+{
+    for (size_t i = 0; i < strategy->metrics.count; i++) {
+        if (strcmp(strategy->metrics.items[i].name, name) == 0) {
+            strategy->metrics.items[i].value = value;
+            return;
+        }
+    }
+    assert_true(lab_metrics_add(&strategy->metrics, name, value));
+}
+
+/* `strategies` that count 100 * (i + 1) rows, i operations each. */
+static struct lab_result *counted(size_t strategies)
+{
+    struct lab_result *result = fixture_result("counted", "made");
+    for (size_t i = 0; i < strategies; i++) {
+        struct bk_strategy strategy;
+        char label[32];
+        snprintf(label, sizeof label, "count %zu", i);
+        assert_int_equal(bk_strategy_count(100 * (i + 1), &strategy), BK_OK);
+        struct lab_strategy_result *out = fixture_add(result, label, &strategy);
+        fixture_put(out, false, 100 * (i + 1), 50);
+        fixture_metrics(result, out, (double)i, 1.5, 3);
+        set(out, "writes.rows", 5000 * (double)(i + 1));
+        set(out, "writes.extra_ops_per_1000_rows", (double)i + 1);
+    }
+    return result;
+}
+
+static void test_answer_sizes_and_figures_stand_in_one_chart(void **state)
+{
+    (void)state;
+    struct lab_result *result = counted(2);
+    set(&result->strategies[0], "partitions.over_limit", 5);
+    set(&result->strategies[0], "partitions.over_limit_rows", 5);
+    char *text = dump(result);
+    assert_string_equal(
+        text,
+        "chart summary\n"
+        "title Which strategy: counted\n"
+        "subtitle 2 strategies over the same 1.56G rows of 10K keys · made workload · seed 1\n"
+        "foot digest 0123456789abcdef · virtual time 2026-01-01T00:00:00Z to 2026-04-01T00:00:00Z\n"
+        "start 1767225600000000000\n"
+        "legend chosen the choice\n"
+        "legend closed closed partitions\n"
+        "legend tiny tiny: below 24 rows\n"
+        "legend over over the limit of 100K rows, which lies beyond the axis\n"
+        "sentence Choose count 1 (200 rows): it alone of the two holds; none of its 50 partitions passes a "
+        "limit, and it costs 2 extra operations per 1000 rows.\n"
+        "sentence count 0 (10% of its partitions) passes a limit; count 1 relies on a number that every row "
+        "brings along.\n"
+        "x -0.15..2.301 'rows per partition' 0='1' 1='10' 2='100'\n"
+        "panel 'count 0' 'count: 100 rows' ''\n"
+        "  y 0..53 'partitions' 0='0' 20='20' 40='40'\n"
+        "  band tiny -0.15..1.362\n"
+        "  bar closed 1.9031..2.0000 0..50\n"
+        "  figure 'operations and reads per 1000 rows' 1\n"
+        "  figure 'partitions above a limit' 10% !\n"
+        "  figure 'partitions per read' 1.5\n"
+        "panel chosen 'count 1' 'count: 200 rows' ''\n"
+        "  y 0..53 'partitions' 0='0' 20='20' 40='40'\n"
+        "  band tiny -0.15..1.362\n"
+        "  bar closed 2.1987..2.3010 0..50\n"
+        "  figure 'operations and reads per 1000 rows' 2\n"
+        "  figure 'partitions above a limit' 0\n"
+        "  figure 'partitions per read' 1.5\n");
+    free(text);
+    lab_result_destroy(result);
+}
+
+static void test_of_many_the_best_six_are_shown_in_order(void **state)
+{
+    (void)state;
+    struct lab_result *result = counted(20);
+    /* What stands against a strategy is worse than any cost. */
+    for (size_t i = 0; i < 16; i++) {
+        set(&result->strategies[i], "partitions.over_limit", 50 - (double)i);
+        set(&result->strategies[i], "partitions.over_limit_rows", 50 - (double)i);
+    }
+    struct report_arena arena;
+    const struct report_chart *chart = make(result, &arena);
+    static const char *const labels[] = {"count 14", "count 15", "count 16",
+                                         "count 17", "count 18", "count 19"};
+    assert_int_equal(chart->panel_count, 6);
+    for (size_t i = 0; i < 6; i++) {
+        assert_string_equal(chart->panels[i].label, labels[i]);
+        assert_int_equal(chart->panels[i].is_chosen, i == 2);
+    }
+    assert_string_equal(chart->note,
+                        "the best 6 of 20 strategies; the others cost more, or more stands against them");
+    report_arena_free(&arena);
+    lab_result_destroy(result);
+}
+
+static void test_unit_is_that_of_the_limit_that_is_passed(void **state)
+{
+    (void)state;
+    struct lab_result *result = counted(2);
+    char *text = dump(result);
+    assert_says(text, "'rows per partition'");
+    free(text);
+    set(&result->strategies[0], "partitions.over_limit_bytes", 1);
+    text = dump(result);
+    assert_says(text, "'bytes per partition'");
+    free(text);
+    set(&result->strategies[1], "partitions.over_limit_rows", 1);
+    text = dump(result);
+    assert_says(text, "'rows per partition'");
+    free(text);
+    result->limits.partition_rows = 0;
+    text = dump(result);
+    assert_says(text, "'bytes per partition'");
+    free(text);
+    lab_result_destroy(result);
+}
+
+static void test_without_limits_none_is_chosen_and_nothing_counts_as_above(void **state)
+{
+    (void)state;
+    struct lab_result *result = counted(3);
+    result->limits = (struct lab_limits){0};
+    char *text = dump(result);
+    assert_says(text, "sentence Without a limit none is chosen; ");
+    assert_says(text, "figure 'partitions above a limit' –\n");
+    assert_null(strstr(text, "chosen '"));
+    assert_null(strstr(text, "the choice"));
+    free(text);
+    lab_result_destroy(result);
+}
+
+static void test_identifiers_have_no_summary(void **state)
+{
+    (void)state;
+    struct lab_result *result = counted(1);
+    result->strategies[0].is_idgen = true;
+    char *text = dump(result);
+    assert_string_equal(text, "absent identifiers have no partitions\n");
+    free(text);
+    lab_result_destroy(result);
+}
+
+/* In a chat it is shown 600 pixels wide: what is 8 pixels high there can be read. */
+static void check_layout(struct report_typesetter *typesetter, const struct lab_result *result, bool may_grow)
+{
+    struct report_arena arena;
+    struct report_scene scene;
+    struct sim_error error;
+    const struct report_chart *chart = make(result, &arena);
+    size_t frames = 0;
+    assert_true(report_layout(chart, typesetter, &arena, &scene, &error));
+    fixture_check_scene(&scene);
+    assert_true(scene.width == 800);
+    assert_true(may_grow ? scene.height >= 420 && scene.height < 560 : scene.height == 420);
+    for (size_t i = 0; i < scene.count; i++) {
+        const struct report_mark *mark = &scene.marks[i];
+        if (mark->shape == REPORT_SHAPE_TEXT) {
+            assert_true(report_style_font(mark->type.font)->size * 600 / 800 >= 8);
+        }
+        frames += mark->shape == REPORT_SHAPE_LINE && mark->ink == REPORT_INK_RING;
+    }
+    assert_int_equal(frames, 4); /* sides of one frame */
+    report_arena_free(&arena);
+}
+
+static void test_layout_has_the_size_of_a_preview_and_fonts_that_can_be_read(void **state)
+{
+    struct report_typesetter *typesetter = report_typesetter_create(NULL);
+    (void)state;
+    assert_non_null(typesetter);
+    for (size_t strategies = 1; strategies <= 20; strategies += strategies < 7 ? 1 : 13) {
+        struct lab_result *result = counted(strategies);
+        check_layout(typesetter, result, strategies > 5);
+        lab_result_destroy(result);
+    }
+    report_typesetter_destroy(typesetter);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_answer_sizes_and_figures_stand_in_one_chart),
+        cmocka_unit_test(test_of_many_the_best_six_are_shown_in_order),
+        cmocka_unit_test(test_unit_is_that_of_the_limit_that_is_passed),
+        cmocka_unit_test(test_without_limits_none_is_chosen_and_nothing_counts_as_above),
+        cmocka_unit_test(test_identifiers_have_no_summary),
+        cmocka_unit_test(test_layout_has_the_size_of_a_preview_and_fonts_that_can_be_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
