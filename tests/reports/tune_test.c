@@ -240,8 +240,8 @@ static void test_line_around_what_holds_may_claim_less(void **state)
     struct report_chart chart = {.name = "heatmap"};
     report_heatmap_fill(&map, &arena, &chart);
     assert_string_equal(chart.legend[0].text, "was not seen to fail (inside the line)");
-    assert_string_equal(chart.grid.tiles[0].hint, "x a, y a: t 1; was not seen to fail");
-    assert_string_equal(chart.grid.tiles[1].hint, "x b, y a: t 2; failed");
+    assert_string_equal(chart.grid.tiles[0].hint, "x: a; y: a; t: 1; was not seen to fail");
+    assert_string_equal(chart.grid.tiles[1].hint, "x: b; y: a; t: 2; failed");
     report_arena_free(&arena);
 }
 
