@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a chart shows in words and numbers, for those who do not see it, or want to copy it. */
+#include <string.h>
+
 #include "sheet.h"
 
 static void write_panels(struct report_sheet *sheet, const struct report_chart *chart);
@@ -7,6 +9,7 @@ static void write_columns(struct report_sheet *sheet, const struct report_chart 
 static void write_lines(struct report_sheet *sheet, const struct report_chart *chart);
 static void write_spots(struct report_sheet *sheet, const struct report_chart *chart);
 static void write_grid(struct report_sheet *sheet, const struct report_grid *grid);
+static const char *without_name(const char *hint, const char *name);
 static void begin_row(struct report_sheet *sheet, const char *name);
 static void write_heading(struct report_sheet *sheet, const char *text);
 static bool has_data(const struct report_chart *chart);
@@ -95,7 +98,8 @@ static void write_lines(struct report_sheet *sheet, const struct report_chart *c
         for (size_t j = 0; j < chart->lines[i].sample_count; j++) {
             if (chart->lines[i].samples[j].hint != NULL) {
                 begin_row(sheet, chart->lines[i].label);
-                report_sheet_leaf(sheet, "td", "", chart->lines[i].samples[j].hint);
+                report_sheet_leaf(sheet, "td", "",
+                                  without_name(chart->lines[i].samples[j].hint, chart->lines[i].label));
                 report_sheet_close(sheet);
             }
         }
@@ -110,11 +114,7 @@ static void write_spots(struct report_sheet *sheet, const struct report_chart *c
         const struct report_spot *spot = &chart->spots[i];
         if (spot->hint != NULL) {
             begin_row(sheet, spot->label);
-            report_sheet_leaf(sheet, "td", "", spot->hint);
-            report_sheet_leaf(sheet, "td", "",
-                              spot->is_chosen     ? "recommended"
-                              : spot->is_on_front ? "on the front"
-                                                  : "");
+            report_sheet_leaf(sheet, "td", "", without_name(spot->hint, spot->label));
             report_sheet_close(sheet);
         }
     }
@@ -147,6 +147,19 @@ static void write_grid(struct report_sheet *sheet, const struct report_grid *gri
         report_sheet_close(sheet);
     }
     report_sheet_close(sheet);
+}
+
+/* A hint names its mark first, "hash: 628 rows ..." or "hash-8; cost: 12"; in a row of that name it need not.
+ * The row's name may say more, "hash (open)". */
+static const char *without_name(const char *hint, const char *name)
+{
+    const size_t length = strlen(name);
+    if (strncmp(hint, name, length) == 0 && (hint[length] == ':' || hint[length] == ';') &&
+        hint[length + 1] == ' ') {
+        return hint + length + 2;
+    }
+    const char *end = strstr(hint, ": ");
+    return end != NULL && strncmp(hint, name, (size_t)(end - hint)) == 0 ? end + 2 : hint;
 }
 
 static void begin_row(struct report_sheet *sheet, const char *name)

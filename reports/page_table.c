@@ -100,8 +100,8 @@ void report_page_table(struct report_sheet *sheet)
     report_sheet_leaf(sheet, "p", "note",
                       is_shown[0]
                           ? "Cost is what a strategy does beside the inserts: extra operations, and the "
-                            "partitions that reads ask. Figures stand in full behind each cell."
-                          : "Figures stand in full behind each cell.");
+                            "partitions that reads ask. Point at a figure to see all of its digits."
+                          : "Point at a figure to see all of its digits.");
     report_sheet_close(sheet);
 }
 

@@ -327,6 +327,34 @@ static void test_run_of_identifiers_has_their_settings_and_no_partitions(void **
     lab_result_destroy(result);
 }
 
+/* The front of tune: a row's name is not said twice. */
+static void test_front_of_tune_is_a_chart_and_a_table(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_five();
+    struct report_page source = page_of(result);
+    const struct report_front_point points[] = {{"one", 10, 2000, 2000, 2000, true},
+                                                {"other", 20, 1000, 1000, 1000, true}};
+    const struct report_front front = {.title = "chat-channels: the settings that hold",
+                                       .x = {"cost", REPORT_UNIT_PLAIN, REPORT_LOG},
+                                       .y = {"bytes", REPORT_UNIT_PLAIN, REPORT_LOG},
+                                       .points = points,
+                                       .count = 2,
+                                       .has_recommended = true};
+    source.front = &front;
+    struct read_page page;
+    open_page(&source, &page);
+    assert_text(&page, "//section[@id='chart-tune-front']/h3", "The settings that hold");
+    assert_int_equal(count(&page, "//section[@id='chart-tune-front']//tbody/tr"), 2);
+    assert_text(&page, "//section[@id='chart-tune-front']//tbody/tr[2]/th", "other");
+    assert_holds(&page, "//section[@id='chart-tune-front']//tbody/tr[2]/td", "cost: 20; bytes: ");
+    char *cell = text_at(&page, "//section[@id='chart-tune-front']//tbody/tr[2]/td");
+    assert_null(strstr(cell, "other"));
+    free(cell);
+    close_page(&page);
+    lab_result_destroy(result);
+}
+
 static void test_first_sentence_of_why_is_the_verdict(void **state)
 {
     (void)state;
@@ -430,6 +458,7 @@ int main(void)
         cmocka_unit_test(test_page_tells_what_was_asked_and_how_to_run_it_again),
         cmocka_unit_test(test_chart_that_is_left_out_is_named_with_why),
         cmocka_unit_test(test_run_of_identifiers_has_their_settings_and_no_partitions),
+        cmocka_unit_test(test_front_of_tune_is_a_chart_and_a_table),
         cmocka_unit_test(test_first_sentence_of_why_is_the_verdict),
         cmocka_unit_test(test_every_kind_of_chart_says_how_to_read_it),
         cmocka_unit_test(test_page_appears_whole_or_not_at_all),
