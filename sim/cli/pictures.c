@@ -34,13 +34,15 @@ bool cli_pictures_write(struct cli_pictures *pictures, const struct lab_result *
     return true;
 }
 
-void cli_pictures_print(const struct cli_pictures *pictures, const char *prefix)
+bool cli_pictures_print(const struct cli_pictures *pictures, const char *prefix)
 {
+    bool has_some = pictures->page != NULL;
     for (int format = 0; format < REPORT_FORMAT_COUNT; format++) {
         for (size_t i = 0; i < pictures->files[format].count; i++) {
             fputs(prefix, stdout);
             cli_print_text(stdout, pictures->files[format].paths[i]);
             putchar('\n');
+            has_some = true;
         }
     }
     if (pictures->page != NULL) {
@@ -48,6 +50,7 @@ void cli_pictures_print(const struct cli_pictures *pictures, const char *prefix)
         cli_print_text(stdout, pictures->page);
         putchar('\n');
     }
+    return has_some;
 }
 
 void cli_pictures_free(struct cli_pictures *pictures)

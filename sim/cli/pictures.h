@@ -18,8 +18,8 @@ struct cli_pictures {
 bool cli_pictures_read(const struct cli_args *args, struct cli_pictures *out, struct sim_error *error);
 bool cli_pictures_write(struct cli_pictures *pictures, const struct lab_result *result,
                         struct sim_error *error);
-/* A path a line, with `prefix` in front. */
-void cli_pictures_print(const struct cli_pictures *pictures, const char *prefix);
+/* A path a line, with `prefix` in front; returns whether there was one. */
+bool cli_pictures_print(const struct cli_pictures *pictures, const char *prefix);
 void cli_pictures_free(struct cli_pictures *pictures);
 
 /* Whether files could be made in the folder: the nearest folder that exists takes new ones. */

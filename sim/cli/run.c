@@ -241,9 +241,9 @@ static void print_job(const struct batch *batch, const struct job *job)
     cli_print_result(job->result);
     if (batch->has_charts) {
         printf("\npictures\n");
-        if (job->result->strategies[0].is_idgen)
-            printf("  none: identifiers have no partitions\n");
-        cli_pictures_print(&job->pictures, "  ");
+        if (!cli_pictures_print(&job->pictures, "  "))
+            printf("  none: %s\n", job->result->strategies[0].is_idgen ? "identifiers have no partitions"
+                                                                       : "there is nothing to show");
     }
     printf("\nrun %" PRId64 " in ", job->run);
     cli_print_text(stdout, batch->database);
