@@ -52,6 +52,7 @@ enum report_ink {
     REPORT_INK_CHOSEN, /* the recommended spot */
     REPORT_INK_RING,   /* around the recommended tile */
     REPORT_INK_HOLDS,  /* around the tiles that hold */
+    REPORT_INK_TILE,   /* text on a light tile */
     REPORT_INK_LINE,   /* the first of REPORT_CURVES_MAX lines; the others follow */
     REPORT_INK_LINE_LAST = REPORT_INK_LINE + REPORT_CURVES_MAX - 1,
     REPORT_INK_COUNT

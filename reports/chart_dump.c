@@ -4,10 +4,10 @@
 #include "chart.h"
 
 static const char *const ink_names[REPORT_INK_COUNT] = {
-    "closed", "open",  "law",      "dashes", "over",     "tiny",  "cost",    "slow",  "alarm",
-    "waste",  "old",   "old-soon", "new",    "new-soon", "other", "unknown", "split", "text",
-    "quiet",  "axis",  "grid",     "halo",   "zero",     "pale",  "chosen",  "ring",  "holds",
-    "line1",  "line2", "line3",    "line4",  "line5",    "line6", "line7",   "line8", "line9",
+    "closed", "open",     "law",   "dashes",   "over",   "tiny",    "cost",  "slow", "alarm", "waste",
+    "old",    "old-soon", "new",   "new-soon", "other",  "unknown", "split", "text", "quiet", "axis",
+    "grid",   "halo",     "zero",  "pale",     "chosen", "ring",    "holds", "tile", "line1", "line2",
+    "line3",  "line4",    "line5", "line6",    "line7",  "line8",   "line9",
 };
 
 static void dump_axis(const char *name, const struct report_axis *axis, FILE *out);

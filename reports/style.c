@@ -20,7 +20,7 @@ static const struct report_font_style fonts[REPORT_FONT_COUNT] = {
     [REPORT_FONT_STAGE] = {9.5, false, true, REPORT_INK_TEXT},
     [REPORT_FONT_LEGEND] = {10, false, false, REPORT_INK_TEXT},
     [REPORT_FONT_FOOT] = {9, false, false, REPORT_INK_QUIET},
-    [REPORT_FONT_TILE_DARK] = {9.5, false, false, REPORT_INK_TEXT},
+    [REPORT_FONT_TILE_DARK] = {9.5, false, false, REPORT_INK_TILE},
     [REPORT_FONT_TILE_LIGHT] = {9.5, false, false, REPORT_INK_HALO},
     [REPORT_FONT_HEAD] = {22, true, false, REPORT_INK_TEXT},
     [REPORT_FONT_VERDICT] = {15, true, false, REPORT_INK_TEXT},
@@ -48,11 +48,12 @@ static const struct report_colour inks[REPORT_INK_COUNT] = {
     [REPORT_INK_GRID] = RGB(0xE2E2E2),     [REPORT_INK_HALO] = RGB(0xFFFFFF),
     [REPORT_INK_ZERO] = RGB(0xF0F0F0),     [REPORT_INK_PALE] = RGB(0xA9A9A9),
     [REPORT_INK_CHOSEN] = RGB(0xD55E00),   [REPORT_INK_RING] = RGB(0xD55E00),
-    [REPORT_INK_HOLDS] = RGB(0x111111),    [REPORT_INK_LINE + 0] = RGB(0x0072B2),
-    [REPORT_INK_LINE + 1] = RGB(0xD55E00), [REPORT_INK_LINE + 2] = RGB(0x009E73),
-    [REPORT_INK_LINE + 3] = RGB(0xB65490), [REPORT_INK_LINE + 4] = RGB(0xE69F00),
-    [REPORT_INK_LINE + 5] = RGB(0x56B4E9), [REPORT_INK_LINE + 6] = RGB(0x111111),
-    [REPORT_INK_LINE + 7] = RGB(0x8C6D1F), [REPORT_INK_LINE + 8] = RGB(0x8A8A8A),
+    [REPORT_INK_HOLDS] = RGB(0x111111),    [REPORT_INK_TILE] = RGB(0x000000),
+    [REPORT_INK_LINE + 0] = RGB(0x0072B2), [REPORT_INK_LINE + 1] = RGB(0xD55E00),
+    [REPORT_INK_LINE + 2] = RGB(0x009E73), [REPORT_INK_LINE + 3] = RGB(0xB65490),
+    [REPORT_INK_LINE + 4] = RGB(0xE69F00), [REPORT_INK_LINE + 5] = RGB(0x56B4E9),
+    [REPORT_INK_LINE + 6] = RGB(0x111111), [REPORT_INK_LINE + 7] = RGB(0x8C6D1F),
+    [REPORT_INK_LINE + 8] = RGB(0x8A8A8A),
 };
 
 /* An ink without strokes is not hatched. */
@@ -104,7 +105,9 @@ struct report_colour report_style_scale(double share)
 
 enum report_font report_style_scale_font(double share)
 {
-    return share < 0.5 ? REPORT_FONT_TILE_LIGHT : REPORT_FONT_TILE_DARK;
+    /* Here white and black stand out alike, each by 4.5 to 1; elsewhere one of them by more. */
+    static const double middle = 0.465;
+    return share < middle ? REPORT_FONT_TILE_LIGHT : REPORT_FONT_TILE_DARK;
 }
 
 struct report_hatch report_style_hatch(enum report_ink ink)

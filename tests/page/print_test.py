@@ -26,6 +26,11 @@ pictures.forEach((picture, index) => {
 });
 return pictures.map(picture => picture.viewBox.baseVal.height / picture.viewBox.baseVal.width);
 """
+MARK_COLUMNS = """
+const heads = document.querySelectorAll("#strategies thead tr:last-child button");
+heads.forEach((head, index) => { head.textContent = `head${index}mark`; });
+return heads.length;
+"""
 WORD = re.compile(r'<word xMin="([0-9.-]+)" yMin="([0-9.-]+)" xMax="([0-9.-]+)" yMax="([0-9.-]+)">(.*?)</word>')
 SHEET = re.compile(r'<page width="([0-9.]+)" height="([0-9.]+)">(.*?)</page>', re.DOTALL)
 
@@ -41,12 +46,17 @@ class PrintTest(PageTest):
                                                for *edges, word in WORD.findall(content)])
                 for width, height, content in SHEET.findall(told)]
 
-    def test_no_chart_is_cut(self):
-        for paper in ({}, {"paperWidth": 8.27, "paperHeight": 11.69}, {"landscape": True}):
-            for name in self.each_page():
+    def test_no_chart_and_no_column_is_cut(self):
+        upright, on_its_side = {"paperWidth": 8.27, "paperHeight": 11.69}, {"landscape": True}
+        for name, papers in [("stream", [upright, on_its_side]), ("cluster", [on_its_side]), ("tune", [upright])]:
+            for paper in papers:
+                self.open(name)
                 shapes = self.browser.run(MARK)
                 self.assertGreater(len(shapes), 3)
-                self.check_pictures(name, self.printed(**paper), shapes)
+                columns = self.browser.run(MARK_COLUMNS)
+                sheets = self.printed(**paper)
+                self.check_pictures(name, sheets, shapes)
+                self.check_columns(name, sheets, columns)
 
     def check_pictures(self, name, sheets, shapes):
         places = {word: (number, box, sheet) for number, sheet in enumerate(sheets) for word, box in sheet[2]}
@@ -61,18 +71,13 @@ class PrintTest(PageTest):
                             (of, first, last, width, height))
             self.assertAlmostEqual((last[3] - first[1]) / (last[2] - first[0]), shape, delta=0.1 * shape + 0.02, msg=of)
 
-    def test_table_has_all_columns(self):
-        for name in self.each_page():
-            count = self.browser.run("""
-                const heads = document.querySelectorAll("#strategies thead tr:last-child button");
-                heads.forEach((head, index) => { head.textContent = `head${index}mark`; });
-                return heads.length;""")
-            found = {}
-            for width, _, words in self.printed():
-                for word, box in words:
-                    if re.fullmatch(r"head\d+mark", word):
-                        found[word] = 0 <= box[0] and box[2] <= width
-            self.assertEqual(found, {f"head{index}mark": True for index in range(count)}, name)
+    def check_columns(self, name, sheets, count):
+        found = {}
+        for width, _, words in sheets:
+            for word, box in words:
+                if re.fullmatch(r"head\d+mark", word):
+                    found[word] = 0 <= box[0] and box[2] <= width
+        self.assertEqual(found, {f"head{index}mark": True for index in range(count)}, name)
 
     def test_paper_is_white_in_dark_times(self):
         self.browser.prefer("dark", "print")

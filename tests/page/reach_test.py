@@ -42,7 +42,7 @@ class ReachTest(PageTest):
             reached = self.browser.run("""
                 const within = what => [...document.querySelectorAll(what)].map(each => window.stops.includes(each));
                 return {theme: within("#theme"), heads: within("#strategies thead tr:last-child th button"),
-                        corner: within("#live input, #live select, #live svg")};""")
+                        charts: within("svg.chart-svg"), corner: within("#live input, #live select, #live svg")};""")
             for what, found in reached.items():
                 self.assertTrue(found and all(found), (name, what, found))
 

@@ -8,7 +8,7 @@ import browser
 import pages
 
 SKIPPED = 77  # tests.cmake names it to ctest
-MODULES = ["live_test", "safe_test", "columns_test", "reach_test", "print_test"]
+MODULES = ["live_test", "figures_test", "safe_test", "columns_test", "reach_test", "look_test", "print_test"]
 
 
 class Result(unittest.TextTestResult):

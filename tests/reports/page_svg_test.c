@@ -479,8 +479,9 @@ static void test_dark_colours_are_whole_and_can_be_read(void **state)
             const struct report_colour ink = variable(style, block, name);
             const struct report_colour twin = variable(style, block == 2 ? 1 : block, name);
             assert_true(contrast(ink, twin) == 1);
-            const bool is_ground = i == REPORT_INK_OVER || i == REPORT_INK_TINY || i == REPORT_INK_SPLIT ||
-                                   i == REPORT_INK_GRID || i == REPORT_INK_HALO || i == REPORT_INK_ZERO;
+            const bool is_ground = i == REPORT_INK_TILE || i == REPORT_INK_OVER || i == REPORT_INK_TINY ||
+                                   i == REPORT_INK_SPLIT || i == REPORT_INK_GRID || i == REPORT_INK_HALO ||
+                                   i == REPORT_INK_ZERO;
             /* Light has Okabe and Ito's yellow and orange, which no paper makes stand out more. */
             if (!is_ground && block > 0 && contrast(ink, paper) < 3) {
                 fail_msg("%s stands out too little in the dark", name);

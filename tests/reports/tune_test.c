@@ -390,6 +390,8 @@ static void test_line_runs_around_what_holds(void **state)
     report_arena_free(&arena);
 }
 
+static double channel(double value);
+
 static void test_colours_get_lighter_all_the_way(void **state)
 {
     (void)state;
@@ -397,15 +399,23 @@ static void test_colours_get_lighter_all_the_way(void **state)
     for (int i = 0; i <= 100; i++) {
         const struct report_colour colour = report_style_scale(i / 100.0);
         const double light =
-            0.2126 * pow(colour.red, 2.2) + 0.7152 * pow(colour.green, 2.2) + 0.0722 * pow(colour.blue, 2.2);
+            0.2126 * channel(colour.red) + 0.7152 * channel(colour.green) + 0.0722 * channel(colour.blue);
         assert_true(light > last);
         last = light;
-        /* What is written on it stands out by 4:1. */
+        /* What is written on it, white or black, stands out by 4.5 to 1. */
         const double contrast = report_style_scale_font(i / 100.0) == REPORT_FONT_TILE_LIGHT
                                     ? 1.05 / (light + 0.05)
-                                    : (light + 0.05) / (0.0103 + 0.05);
-        assert_true(contrast >= 4);
+                                    : (light + 0.05) / 0.05;
+        assert_true(contrast >= 4.5);
     }
+    const struct report_colour dark = report_style_colour(report_style_font(REPORT_FONT_TILE_DARK)->ink);
+    assert_true(dark.red == 0 && dark.green == 0 && dark.blue == 0);
+}
+
+/* sRGB to light, as WCAG 2.2 has it. */
+static double channel(double value)
+{
+    return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4);
 }
 
 static void test_chart_without_memory_fails_and_says_so(void **state)
