@@ -23,7 +23,7 @@
 #include "reports/front.h"
 #include "reports/heatmap.h"
 
-/* What a mark means; style.c says how that looks. */
+/* What a mark means; style.c says how that looks, and page/charts.css how in a page. */
 enum report_ink {
     REPORT_INK_CLOSED,
     REPORT_INK_OPEN,

@@ -398,7 +398,9 @@ static struct report_colour variable(const char *style, size_t block, const char
     unsigned red = 0, green = 0, blue = 0;
     if (!fixture_svg_variable(style, block, name, text, sizeof text) ||
         sscanf(text, "#%2x%2x%2x", &red, &green, &blue) != 3 || strlen(text) != 7) {
-        fail_msg("%s of block %zu is '%s'", name, block, text);
+        fail_msg(
+            "charts.css: %s of block %zu is '%s'; every ink of chart.h has a colour in each of the three",
+            name, block, text);
     }
     return (struct report_colour){red / 255.0, green / 255.0, blue / 255.0};
 }
@@ -407,7 +409,7 @@ static void check_colour(const char *style, const char *name, struct report_colo
 {
     const struct report_colour is = variable(style, 0, name);
     if (fabs(is.red - wanted.red) + fabs(is.green - wanted.green) + fabs(is.blue - wanted.blue) > 1e-9) {
-        fail_msg("%s is not style.c's colour", name);
+        fail_msg("charts.css: %s is not the colour of style.c", name);
     }
 }
 
