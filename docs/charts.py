@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Makes the example pictures of docs/charts again, from scenarios that are shipped.
+
+pictures.json beside them keeps what each shows, the run's digest, a checksum, and with which libraries it was drawn:
+other versions of Cairo, Pango or the font draw other bytes, so only with the same ones can bytes be compared.
+
+usage: docs/charts.py [--check] [--folder DIR] [BUCKETLAB]"""
+import argparse
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from findings_harness import ROOT, Failure
+
+FOLDER = os.path.join(ROOT, "docs", "charts")
+# What draws the pictures, and those that are kept: what the program calls them, and what they are called here.
+COMMANDS = (
+    ("bucketlab run scenarios/tune-sensors.yaml", ("partitions-rows", "survival-rows", "reads", "costs", "summary")),
+    ("bucketlab run scenarios/weighted.yaml", ("partitions-bytes",)),
+    ("bucketlab tune scenarios/tune-sensors.yaml --out pictures", ("tune-front", "tune-thresholds")),
+)
+
+
+def libraries():
+    """With which the program draws here."""
+    def told(*command):
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+        return done.stdout.strip()
+
+    fonts = [told("fc-match", "-f", "%{file}", f"DejaVu Sans:{style}") for style in ("regular", "bold")]
+    versions = {name: told("pkg-config", "--modversion", name) for name in ("cairo", "pangocairo", "freetype2")}
+    return {**versions, "fonts": [checksum(name) if os.path.exists(name) else "" for name in fonts]}
+
+
+def checksum(path):
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def drawn(program, commands, folder):
+    """Draws into the folder; an entry of pictures.json for each picture that is kept."""
+    entries = {}
+    for command, kept in commands:
+        words = command.split()
+        scenario = os.path.join(ROOT, words[2])
+        out = tempfile.mkdtemp(dir=folder)
+        database = os.path.join(out, "x.db")
+        done = subprocess.run([program, words[1], scenario, "--quiet", "--out", out, "--db", database],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        found = re.search(r"digest ([0-9a-f]{16}), ", done.stdout)
+        if done.returncode != 0 or found is None:
+            raise Failure(f"$ {command}\nexit code {done.returncode}\n{done.stderr}{done.stdout}")
+        name = os.path.splitext(os.path.basename(scenario))[0]
+        for chart in kept:
+            path = os.path.join(out, f"{name}-{chart}.png")
+            if not os.path.exists(path):
+                raise Failure(f"$ {command}\ndraws no {name}-{chart}.png any more")
+            entries[chart + ".png"] = {"command": command, "digest": found[1], "sha256": checksum(path)}
+            os.replace(path, os.path.join(folder, chart + ".png"))
+    return entries
+
+
+def faults(folder, program, commands=COMMANDS):
+    """What is not as the program makes it now, a line each."""
+    with open(os.path.join(folder, "pictures.json"), encoding="utf-8") as file:
+        kept = json.load(file)
+    found = []
+    for name, entry in kept["pictures"].items():
+        path = os.path.join(folder, name)
+        if not os.path.exists(path):
+            found.append(f"{name}: it is missing")
+        elif checksum(path) != entry["sha256"]:
+            found.append(f"{name}: it is not the one that pictures.json tells of")
+    with tempfile.TemporaryDirectory() as work:
+        made = drawn(program, commands, work)
+    is_same = kept["libraries"] == libraries()
+    for name, entry in made.items():
+        old = kept["pictures"].get(name)
+        if old is None or (old["command"], old["digest"]) != (entry["command"], entry["digest"]):
+            found.append(f"{name}: it shows another run")
+        elif is_same and old["sha256"] != entry["sha256"]:
+            found.append(f"{name}: the program draws it otherwise")
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="docs/charts.py", description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a picture is out of date")
+    parser.add_argument("--folder", default=FOLDER, metavar="DIR", help="in place of docs/charts")
+    parser.add_argument("bucketlab", nargs="?", default=os.path.join(ROOT, "build", "release", "bucketlab"))
+    arguments = parser.parse_args()
+    program = os.path.abspath(arguments.bucketlab)
+    try:
+        if arguments.check:
+            found = faults(arguments.folder, program)
+            if found:
+                raise Failure("\n".join(found) + "\ndocs/charts.py draws them again")
+            return 0
+        with tempfile.TemporaryDirectory() as work:
+            made = drawn(program, COMMANDS, work)
+            for name in made:
+                with open(os.path.join(work, name), "rb") as picture, \
+                        open(os.path.join(arguments.folder, name), "wb") as file:
+                    file.write(picture.read())
+        with open(os.path.join(arguments.folder, "pictures.json"), "w", encoding="utf-8") as file:
+            json.dump({"libraries": libraries(), "pictures": made}, file, indent=2, sort_keys=True)
+            file.write("\n")
+    except (Failure, OSError) as failure:
+        print(failure, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Aim: the pages of docs/charts show what the program draws today. Method: the runs behind the pictures are made
+again, but for the search of tune, and held against what was kept of them; then pictures and notes that are wrong, which
+must be noticed; links, commands and metrics of the pages are looked up."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = os.path.abspath(sys.argv.pop(1))
+SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+sys.path.insert(0, os.path.join(SOURCE, "docs"))
+
+import charts  # noqa: E402
+
+QUICK = [entry for entry in charts.COMMANDS if " run " in entry[0]]
+
+
+def pages():
+    for name in sorted(os.listdir(charts.FOLDER)):
+        if name.endswith(".md"):
+            with open(os.path.join(charts.FOLDER, name), encoding="utf-8") as file:
+                yield name, file.read()
+
+
+class Charts(unittest.TestCase):
+    def test_pictures_are_what_the_program_draws(self):
+        self.assertEqual(charts.faults(charts.FOLDER, PROGRAM, QUICK), [], "docs/charts.py draws them again")
+
+    def test_a_picture_that_is_out_of_date_is_noticed(self):
+        with tempfile.TemporaryDirectory() as work:
+            folder = os.path.join(work, "charts")
+            shutil.copytree(charts.FOLDER, folder)
+            os.remove(os.path.join(folder, "reads.png"))
+            with open(os.path.join(folder, "costs.png"), "ab") as file:
+                file.write(b"x")
+            notes = os.path.join(folder, "pictures.json")
+            with open(notes, encoding="utf-8") as file:
+                kept = json.load(file)
+            kept["pictures"]["summary.png"]["digest"] = "0" * 16
+            kept["libraries"] = charts.libraries()
+            kept["pictures"]["survival-rows.png"]["sha256"] = "0" * 64
+            with open(notes, "w", encoding="utf-8") as file:
+                json.dump(kept, file)
+            found = charts.faults(folder, PROGRAM, QUICK[:1])
+            for fault in ("reads.png: it is missing", "costs.png: it is not the one that pictures.json tells of",
+                          "summary.png: it shows another run", "survival-rows.png: the program draws it otherwise"):
+                self.assertIn(fault, found)
+
+    def test_a_chart_that_is_drawn_no_more_is_noticed(self):
+        with tempfile.TemporaryDirectory() as work:
+            with self.assertRaisesRegex(charts.Failure, r"draws no tune-sensors-gone\.png any more"):
+                charts.drawn(PROGRAM, [(QUICK[0][0], ("gone",))], work)
+
+    def test_each_page_has_its_parts_and_each_link_an_end(self):
+        linked = set()
+        for name, text in pages():
+            for link in re.findall(r"\]\(([^)#]+)(?:#[\w-]+)?\)", text):
+                self.assertTrue(os.path.exists(os.path.join(charts.FOLDER, link)), f"{name}: {link}")
+                linked.add(link)
+            if name != "README.md":
+                self.assertEqual(re.findall(r"^## (.*)$", text, re.M), ["Read it", "Good and bad", "Figures"], name)
+                self.assertRegex(text, r"\n!\[[^]]+\]\(")
+                self.assertRegex(text, r"\n\$ bucketlab (run|tune) scenarios/[\w-]+\.yaml")
+        for name in os.listdir(charts.FOLDER):
+            self.assertTrue(name in linked or name in ("README.md", "pictures.json"), f"{name}: no page shows it")
+
+    def test_pictures_stand_by_the_commands_that_draw_them(self):
+        said = {name: text for name, text in pages()}
+        for command, kept in charts.COMMANDS:
+            for chart in kept:
+                self.assertTrue(any(f"]({chart}.png)" in text and f"$ {command}\n" in text for text in said.values()),
+                                chart)
+
+    def test_runs_have_each_metric_that_is_named(self):
+        with tempfile.TemporaryDirectory() as work:
+            had = set()
+            for name in ("tune-sensors", "three-state"):
+                done = subprocess.run([PROGRAM, "run", os.path.join(SOURCE, "scenarios", name + ".yaml"), "--json",
+                                       "--quiet", "--no-charts", "--db", os.path.join(work, "x.db")],
+                                      stdout=subprocess.PIPE, check=True)
+                had |= {metric for strategy in json.loads(done.stdout)["strategies"] for metric in strategy["metrics"]}
+        named = [(page, metric) for page, text in pages()
+                 for metric in re.findall(r"`([a-z_]+\.[a-z_0-9.*]+)`", text.split("## Figures")[-1])]
+        self.assertGreater(len(named), 15)
+        for page, metric in named:
+            if metric.endswith(".*"):
+                self.assertTrue(any(one.startswith(metric[:-1]) for one in had), (page, metric))
+            elif page != "README.md":
+                self.assertIn(metric, had, page)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
