@@ -25,6 +25,7 @@ static fill_chart *const fills[REPORT_KIND_COUNT] = {
     [REPORT_SURVIVAL_BYTES] = report_survival_bytes_fill,
     [REPORT_READS] = report_reads_fill,
     [REPORT_COSTS] = report_costs_fill,
+    [REPORT_LATENCY] = report_latency_fill,
     [REPORT_BUCKET_CHANGES] = report_changes_fill,
     [REPORT_SUMMARY] = report_summary_fill,
 };
@@ -179,12 +180,16 @@ static void fill_heading(const struct lab_result *result, struct report_arena *a
         chart->foot = report_text(arena, "digest %016" PRIx64, result->digest);
         return;
     }
+    const bool is_idgen = result->strategy_count > 0 && result->strategies[0].is_idgen;
     chart->subtitle =
-        report_text(arena, "%zu strateg%s %s row%s of %s key%s · %s · seed %" PRIu64, result->strategy_count,
-                    result->strategy_count == 1 ? "y over" : "ies over the same",
-                    report_number(arena, (double)result->rows), result->rows == 1 ? "" : "s",
-                    report_number(arena, (double)result->keys), result->keys == 1 ? "" : "s",
-                    source_of(arena, result->source), result->seed);
+        is_idgen ? report_text(arena, "%zu way%s of handing out identifiers · seed %" PRIu64,
+                               result->strategy_count, result->strategy_count == 1 ? "" : "s", result->seed)
+                 : report_text(arena, "%zu strateg%s %s row%s of %s key%s · %s · seed %" PRIu64,
+                               result->strategy_count,
+                               result->strategy_count == 1 ? "y over" : "ies over the same",
+                               report_number(arena, (double)result->rows), result->rows == 1 ? "" : "s",
+                               report_number(arena, (double)result->keys), result->keys == 1 ? "" : "s",
+                               source_of(arena, result->source), result->seed);
     char start[SIM_TIME_TEXT_SIZE];
     char end[SIM_TIME_TEXT_SIZE];
     sim_time_format(result->start_ns, start);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A chart as data: what it says, with no place for anything yet.
  *
- * Seven forms: panels stacked over one x axis (a histogram a strategy), a table of bars (a line a strategy, a
- * column a figure), panels of lanes over time (a lane an agent), lines over a common x axis, spots with the
- * front of the best among them, a grid of coloured tiles, and a
- * summary: sentences, and a line a strategy. Values are in units of the axis; on a log axis `at`, `from`,
- * `to`, `x`, and of lines and spots `y`, `low` and `high`, are decimal logarithms, minus infinity for 0. A
- * hint is what a page says of a mark that one points at, with its value in full; NULL for none. All memory
- * belongs to the arena; texts but hints are never NULL. */
+ * Eight forms: panels stacked over one x axis (a histogram a strategy), panels of lines over one, a table of
+ * bars (a line a strategy, a column a figure), panels of lanes over time (a lane an agent), lines over a
+ * common x axis, spots with the front of the best among them, a grid of coloured tiles, and a summary:
+ * sentences, and a line a strategy. Values are in units of the axis; on a log axis `at`, `from`, `to`, `x`,
+ * and of lines and spots `y`, `low` and `high`, are decimal logarithms, minus infinity for 0. A hint is what
+ * a page says of a mark that one points at, with its value in full; NULL for none. All memory belongs to the
+ * arena; texts but hints are never NULL. */
 #ifndef REPORTS_CHART_H
 #define REPORTS_CHART_H
 
@@ -104,7 +104,7 @@ struct report_lane {
     size_t span_count;
 };
 
-/* A place on a line; low = high = y without a range. */
+/* A place on a line; low = high = y without a range. In panes it has a marker when it has a hint. */
 struct report_sample {
     double x, y, low, high;
     const char *hint;
@@ -180,6 +180,9 @@ struct report_panel {
     size_t moment_count;
     struct report_stage stages[REPORT_STAGES_MAX];
     size_t stage_count;
+    /* REPORT_FORM_PANES; and y of the stack */
+    struct report_line *lines;
+    size_t line_count;
 };
 
 struct report_cell {
@@ -215,7 +218,8 @@ enum report_form {
     REPORT_FORM_CURVES,
     REPORT_FORM_FRONT,
     REPORT_FORM_HEATMAP,
-    REPORT_FORM_SUMMARY
+    REPORT_FORM_SUMMARY,
+    REPORT_FORM_PANES
 };
 enum { REPORT_LEGEND_MAX = 8, REPORT_LINES_MAX = 2 * REPORT_CURVES_MAX, REPORT_SENTENCES_MAX = 3 };
 
@@ -228,9 +232,9 @@ struct report_chart {
     int64_t start_ns;
     struct report_legend legend[REPORT_LEGEND_MAX];
     size_t legend_count;
-    struct report_panel *panels; /* REPORT_FORM_STACK, REPORT_FORM_LANES, REPORT_FORM_SUMMARY */
+    struct report_panel *panels; /* REPORT_FORM_STACK, _LANES, _PANES, _SUMMARY */
     size_t panel_count;
-    struct report_axis x; /* REPORT_FORM_STACK, REPORT_FORM_CURVES, REPORT_FORM_FRONT, REPORT_FORM_SUMMARY */
+    struct report_axis x; /* of all but tables, lanes and tiles */
     /* REPORT_FORM_SUMMARY */
     const char *sentences[REPORT_SENTENCES_MAX];
     size_t sentence_count;
@@ -259,6 +263,7 @@ enum report_kind {
     REPORT_SURVIVAL_BYTES,
     REPORT_READS,
     REPORT_COSTS,
+    REPORT_LATENCY,
     REPORT_BUCKET_CHANGES,
     REPORT_SUMMARY, /* a picture of its own: a page says the same at length */
     REPORT_KIND_COUNT
@@ -280,6 +285,8 @@ void report_reads_fill(const struct lab_result *result, struct report_arena *are
                        struct report_chart *chart);
 void report_costs_fill(const struct lab_result *result, struct report_arena *arena,
                        struct report_chart *chart);
+void report_latency_fill(const struct lab_result *result, struct report_arena *arena,
+                         struct report_chart *chart);
 void report_changes_fill(const struct lab_result *result, struct report_arena *arena,
                          struct report_chart *chart);
 void report_summary_fill(const struct lab_result *result, struct report_arena *arena,

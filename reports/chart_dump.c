@@ -15,6 +15,7 @@ static void dump_panel(const struct report_panel *panel, bool has_lanes, FILE *o
 static void dump_lanes(const struct report_panel *panel, FILE *out);
 static void dump_table(const struct report_chart *chart, FILE *out);
 static void dump_lines(const struct report_chart *chart, FILE *out);
+static void dump_line(const struct report_line *line, FILE *out);
 static void dump_spots(const struct report_chart *chart, FILE *out);
 static void dump_grid(const struct report_grid *grid, FILE *out);
 
@@ -104,6 +105,10 @@ static void dump_panel(const struct report_panel *panel, bool has_lanes, FILE *o
                 panel->curve[panel->curve_count - 1].x, top, at);
     }
     dump_lanes(panel, out);
+    for (size_t i = 0; i < panel->line_count; i++) {
+        fputs("  ", out);
+        dump_line(&panel->lines[i], out);
+    }
     for (size_t i = 0; i < panel->figure_count; i++) {
         fprintf(out, "  figure '%s' %s%s\n", panel->figures[i].name, panel->figures[i].text,
                 panel->figures[i].is_alarm ? " !" : "");
@@ -160,17 +165,21 @@ static void dump_lines(const struct report_chart *chart, FILE *out)
         fprintf(out, "rule %.4g '%s'\n", chart->rules[i].at, chart->rules[i].text);
     }
     for (size_t i = 0; i < chart->line_count; i++) {
-        const struct report_line *line = &chart->lines[i];
-        fprintf(out, "%s %s '%s'", line->is_law ? "law" : "line", ink_names[line->ink], line->label);
-        for (size_t k = 0; k < line->sample_count; k++) {
-            const struct report_sample *sample = &line->samples[k];
-            fprintf(out, " %.4g,%.4g", sample->x, sample->y);
-            if (sample->low < sample->high) {
-                fprintf(out, "(%.4g..%.4g)", sample->low, sample->high);
-            }
-        }
-        fputc('\n', out);
+        dump_line(&chart->lines[i], out);
     }
+}
+
+static void dump_line(const struct report_line *line, FILE *out)
+{
+    fprintf(out, "%s %s '%s'", line->is_law ? "law" : "line", ink_names[line->ink], line->label);
+    for (size_t k = 0; k < line->sample_count; k++) {
+        const struct report_sample *sample = &line->samples[k];
+        fprintf(out, " %.4g,%.4g", sample->x, sample->y);
+        if (sample->low < sample->high) {
+            fprintf(out, "(%.4g..%.4g)", sample->low, sample->high);
+        }
+    }
+    fputc('\n', out);
 }
 
 static void dump_spots(const struct report_chart *chart, FILE *out)

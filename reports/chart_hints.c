@@ -16,6 +16,11 @@ void report_chart_dump_hints(const struct report_chart *chart, FILE *out)
                 dump(panel->lanes[k].spans[m].hint, out);
             }
         }
+        for (size_t k = 0; k < panel->line_count; k++) {
+            for (size_t m = 0; m < panel->lines[k].sample_count; m++) {
+                dump(panel->lines[k].samples[m].hint, out);
+            }
+        }
     }
     for (size_t i = 0; i < chart->column_count; i++) {
         for (size_t row = 0; row < chart->row_count; row++) {

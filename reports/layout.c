@@ -33,6 +33,8 @@ bool report_layout(const struct report_chart *chart, struct report_typesetter *t
         report_layout_front(chart, &pen);
     } else if (chart->form == REPORT_FORM_HEATMAP) {
         report_layout_heatmap(chart, &pen);
+    } else if (chart->form == REPORT_FORM_PANES) {
+        report_layout_panes(chart, &pen);
     } else {
         report_layout_stack(chart, &pen);
     }

@@ -50,6 +50,7 @@ void report_pen_panel_head(struct report_pen *pen, const struct report_panel *pa
 double report_pen_figures(struct report_pen *pen, const struct report_panel *panel, double top);
 
 void report_layout_stack(const struct report_chart *chart, struct report_pen *pen);
+void report_layout_panes(const struct report_chart *chart, struct report_pen *pen);
 void report_layout_table(const struct report_chart *chart, struct report_pen *pen);
 void report_layout_lanes(const struct report_chart *chart, struct report_pen *pen);
 void report_layout_curves(const struct report_chart *chart, struct report_pen *pen);

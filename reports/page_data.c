@@ -7,6 +7,8 @@
 static void write_panels(struct report_sheet *sheet, const struct report_chart *chart);
 static void write_columns(struct report_sheet *sheet, const struct report_chart *chart);
 static void write_lines(struct report_sheet *sheet, const struct report_chart *chart);
+static void write_panes(struct report_sheet *sheet, const struct report_chart *chart);
+static void write_line(struct report_sheet *sheet, const char *panel, const struct report_line *line);
 static void write_spots(struct report_sheet *sheet, const struct report_chart *chart);
 static void write_grid(struct report_sheet *sheet, const struct report_grid *grid);
 static const char *without_name(const char *hint, const char *name);
@@ -39,6 +41,9 @@ void report_page_data(struct report_sheet *sheet, const struct report_chart *cha
         break;
     case REPORT_FORM_CURVES:
         write_lines(sheet, chart);
+        break;
+    case REPORT_FORM_PANES:
+        write_panes(sheet, chart);
         break;
     case REPORT_FORM_FRONT:
         write_spots(sheet, chart);
@@ -90,21 +95,39 @@ static void write_columns(struct report_sheet *sheet, const struct report_chart 
     report_sheet_close(sheet);
 }
 
-/* Of those places on a line that have something to say. */
 static void write_lines(struct report_sheet *sheet, const struct report_chart *chart)
 {
     report_sheet_open(sheet, "tbody");
     for (size_t i = 0; i < chart->line_count; i++) {
-        for (size_t j = 0; j < chart->lines[i].sample_count; j++) {
-            if (chart->lines[i].samples[j].hint != NULL) {
-                begin_row(sheet, chart->lines[i].label);
-                report_sheet_leaf(sheet, "td", "",
-                                  without_name(chart->lines[i].samples[j].hint, chart->lines[i].label));
-                report_sheet_close(sheet);
-            }
+        write_line(sheet, NULL, &chart->lines[i]);
+    }
+    report_sheet_close(sheet);
+}
+
+static void write_panes(struct report_sheet *sheet, const struct report_chart *chart)
+{
+    report_sheet_open(sheet, "tbody");
+    for (size_t i = 0; i < chart->panel_count; i++) {
+        for (size_t j = 0; j < chart->panels[i].line_count; j++) {
+            write_line(sheet, chart->panels[i].label, &chart->panels[i].lines[j]);
         }
     }
     report_sheet_close(sheet);
+}
+
+/* Of those places that have something to say. */
+static void write_line(struct report_sheet *sheet, const char *panel, const struct report_line *line)
+{
+    for (size_t i = 0; i < line->sample_count; i++) {
+        if (line->samples[i].hint != NULL) {
+            begin_row(sheet, line->label);
+            if (panel != NULL) {
+                report_sheet_leaf(sheet, "td", "", panel);
+            }
+            report_sheet_leaf(sheet, "td", "", without_name(line->samples[i].hint, line->label));
+            report_sheet_close(sheet);
+        }
+    }
 }
 
 static void write_spots(struct report_sheet *sheet, const struct report_chart *chart)
@@ -183,7 +206,7 @@ static bool has_data(const struct report_chart *chart)
 {
     size_t count = chart->row_count + chart->grid.row_count;
     for (size_t i = 0; i < chart->panel_count; i++) {
-        count += chart->panels[i].figure_count;
+        count += chart->panels[i].figure_count + chart->panels[i].line_count;
     }
     for (size_t i = 0; i < chart->line_count; i++) {
         for (size_t j = 0; j < chart->lines[i].sample_count; j++) {

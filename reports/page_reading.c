@@ -29,6 +29,11 @@ static const struct {
      "step "
      "to the right is a multiple: compare the numbers, not the lengths. The stroke beside a bar is the 99th "
      "percentile."},
+    {"latency",
+     "A panel an operation, a line a strategy: at 99% it is as high as the time within which 99 of 100 were "
+     "done. Each nine takes the same room, so that the slowest few, whom users remember, are not squeezed "
+     "into "
+     "the edge; lower is better, and where lines part tells which strategy waits for what."},
     {"bucket-changes",
      "Each lane is one agent, from left to right in time, coloured by the bucket that it believes the key to "
      "be in. Where lanes of different colours stand above each other, agents disagree, and rows may land in "

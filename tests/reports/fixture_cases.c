@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The special cases, one function a kind of trouble. */
 #include "fixture.h"
+#include "fixture_latency.h"
 #include "fixture_views.h"
 
 #include <assert.h>
@@ -55,6 +56,8 @@ static void add_probabilistic(struct lab_result *result, const char *label, uint
         fixture_spread(out, true, 1, (double)threshold / p, open);
     }
     fixture_metrics(result, out, 1000 * p, 1.2, 3);
+    fixture_spend(out, LAB_LATENCY_WRITE, 2e6 + 1e5 * bits, 1000);
+    fixture_spend(out, LAB_LATENCY_READ, 3e6, 300);
 }
 
 static void add_five(struct lab_result *result)

@@ -4,6 +4,7 @@
 
 #include "fixture.h"
 #include "fixture_curves.h"
+#include "fixture_latency.h"
 #include "fixture_reads.h"
 #include "fixture_tune.h"
 #include "reports/reports.h"
@@ -21,8 +22,10 @@ int main(int argc, char **argv)
             return code;
         }
     }
-    for (size_t i = 0; i < FIXTURE_READS_COUNT; i++) {
-        int code = write_result(folder, fixture_reads_case(i));
+    for (size_t i = 0; i < FIXTURE_READS_COUNT + FIXTURE_LATENCY_COUNT; i++) {
+        int code =
+            write_result(folder, i < FIXTURE_READS_COUNT ? fixture_reads_case(i)
+                                                         : fixture_latency_case(i - FIXTURE_READS_COUNT));
         if (code != 0) {
             return code;
         }

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: the chart of latencies says how long the operations of a result took, and why it is left out. Method:
+ * charts of hand-made results as text and by their hints; each line against the histogram's own quantiles;
+ * the layout's boxes; every allocation made to fail in turn. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "chart.h"
+#include "fixture_latency.h"
+#include "fixture_scene.h"
+#include "latency.h"
+
+static struct report_chart *make(const struct lab_result *result, struct report_arena *arena)
+{
+    report_arena_init(arena);
+    struct report_chart *chart;
+    struct sim_error error;
+    assert_true(report_chart_make(result, REPORT_LATENCY, arena, &chart, &error));
+    return chart;
+}
+
+static char *dump(size_t index, void (*write)(const struct report_chart *chart, FILE *out))
+{
+    struct lab_result *result = fixture_latency_case(index);
+    struct report_arena arena;
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    assert_non_null(file);
+    write(make(result, &arena), file);
+    assert_int_equal(fclose(file), 0);
+    report_arena_free(&arena);
+    lab_result_destroy(result);
+    return text;
+}
+
+static void assert_says(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL) {
+        print_error("no '%s' in:\n%.3000s\n", part, text);
+        fail();
+    }
+}
+
+static void test_latencies_that_differ_little_stand_on_a_linear_axis(void **state)
+{
+    (void)state;
+    char *text = dump(1, report_chart_dump);
+    assert_says(
+        text, "chart latency\n"
+              "title Latency by percentile: all-alike\n"
+              "subtitle 2 strategies over the same 1.56G rows of 10K keys · made workload · seed 1\n"
+              "foot digest 0123456789abcdef · virtual time 2026-01-01T00:00:00Z to 2026-04-01T00:00:00Z\n"
+              "start 1767225600000000000\n"
+              "x 0..3 'percentile: the share of them that took no longer' 0='0%' 0.301='50%' 1='90%' 2='99%' "
+              "3='99.9%'\n"
+              "panel 'Writes' 'from a row's arrival at its agent to its acknowledgement' ''\n"
+              "  y 39.2..60.8 'latency (ms)' 40='40' 45='45' 50='50' 55='55' 60='60'\n"
+              "  line line1 'forty' 0,40 0.301,40 0.6021,40 1,40 1.301,40 2,40 2.301,40 3,40 3,40 3,40\n"
+              "  line line2 'forty to sixty' 0,40.37 0.02225,40.37 0.02225,41.42 ");
+    free(text);
+}
+
+static void test_hint_of_a_percentile_says_how_many_took_at_most_how_long(void **state)
+{
+    (void)state;
+    char *text = dump(6, report_chart_dump_hints);
+    assert_says(text, "panel 'Writes'\n"
+                      "hint single: 50% of 5,000 writes took at most 2 ms\n"
+                      "hint single: 75% of 5,000 writes took at most 2.65 ms\n"
+                      "hint single: 90% of 5,000 writes took at most 3.83 ms\n");
+    assert_says(text, "hint single: the slowest of 5,000 writes took ");
+    assert_says(text, "panel 'Reads'\nhint a label too long");
+    free(text);
+    text = dump(0, report_chart_dump_hints);
+    assert_string_equal(text, "panel 'Writes'\nhint probabilistic: the one write took 1.23 ms\n");
+    free(text);
+    text = dump(7, report_chart_dump);
+    assert_says(text, "subtitle 2 ways of handing out identifiers · seed 1\n");
+    free(text);
+    text = dump(7, report_chart_dump_hints);
+    assert_says(text, "panel 'Locks'\nhint constant: 50% of 800 locks took at most 9 ms\n");
+    assert_says(text, "panel 'Leases'\n");
+    free(text);
+}
+
+static void test_operations_that_failed_are_told_of(void **state)
+{
+    (void)state;
+    char *text = dump(6, report_chart_dump);
+    assert_says(text,
+                "acknowledgement' 'never acknowledged, and not in the lines: single 21, a label too long "
+                "for its place beside the line, which therefore goes to the key above 1.23K'\n");
+    assert_says(text, "'failed, and not in the lines: a label too long");
+    free(text);
+}
+
+static void test_strategies_beyond_the_colours_are_counted(void **state)
+{
+    (void)state;
+    char *text = dump(5, report_chart_dump);
+    assert_says(text, "line line9 'setting 9'");
+    assert_null(strstr(text, "setting 10"));
+    free(text);
+    struct lab_result *result = fixture_latency_case(5);
+    struct report_arena arena;
+    assert_string_equal(make(result, &arena)->note, "9 of 12 strategies are drawn.");
+    report_arena_free(&arena);
+    lab_result_destroy(result);
+}
+
+static void test_percentile_has_as_many_nines_as_it_says(void **state)
+{
+    (void)state;
+    struct report_arena arena;
+    report_arena_init(&arena);
+    static const char *const texts[] = {"50%",     "75%",      "90%",     "95%",    "99%",
+                                        "99.5%",   "99.9%",    "99.95%",  "99.99%", "99.995%",
+                                        "99.999%", "99.9995%", "99.9999%"};
+    uint64_t of, last = 1;
+    for (unsigned i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        assert_true(report_percentile(i, &of) && of > last);
+        assert_string_equal(report_percentile_text(&arena, of), texts[i]);
+        last = of;
+    }
+    assert_false(report_percentile(99, &of));
+    report_arena_free(&arena);
+}
+
+/* The least latency that so many did not exceed, from the bins alone. */
+static double quantile(const struct lab_bin *bins, uint64_t count, double x)
+{
+    uint64_t left = count;
+    for (size_t i = 0;; i++) {
+        left -= bins[i].count;
+        if ((double)left <= (double)count * pow(10, -x) * (1 + 1e-9)) {
+            return (double)bins[i].size;
+        }
+    }
+}
+
+/* Where a line is thinned it is off by less than a detail; it never falls, and ends with the slowest. */
+static void test_line_of_each_case_follows_the_quantiles(void **state)
+{
+    (void)state;
+    static const enum lab_latency order[] = {LAB_LATENCY_WRITE, LAB_LATENCY_READ};
+    size_t lines = 0;
+    for (size_t which = 3; which < 6; which++) {
+        struct lab_result *result = fixture_latency_case(which);
+        struct report_arena arena;
+        const struct report_chart *chart = make(result, &arena);
+        const double reach = 0.01 + 1.5 * chart->x.high / 600;
+        for (size_t i = 0; i < 2; i++) {
+            const struct report_panel *panel = &chart->panels[i];
+            const double detail = (panel->y.high - panel->y.low) / 200;
+            const bool is_log = strcmp(panel->y.title, "latency (log scale)") == 0;
+            for (size_t k = 0, of = 0; is_log && k < panel->line_count; k++, of++) {
+                while (result->strategies[of].latency[order[i]].count == 0) {
+                    of++;
+                }
+                const struct report_line *line = &panel->lines[k];
+                const struct lab_histogram *latency = &result->strategies[of].latency[order[i]];
+                size_t count;
+                struct lab_bin *bins = lab_histogram_sorted(latency, &count);
+                const struct report_sample *end = &line->samples[line->sample_count - 1];
+                assert_true(fabs(end->y - log10((double)latency->most / 1e9)) < 1e-9);
+                assert_true(fabs(end->x - log10((double)latency->count)) < 1e-9);
+                size_t at = 0;
+                for (double x = 0; x < end->x; x += 0.01) {
+                    for (; line->samples[at + 1].x <= x; at++) {
+                        assert_true(line->samples[at + 1].y >= line->samples[at].y);
+                    }
+                    const double low = quantile(bins, latency->count, fmax(0, x - reach));
+                    const double high = quantile(bins, latency->count, fmin(end->x, x + reach));
+                    assert_true(line->samples[at].y > log10(low / 1e9) - detail - 0.007);
+                    assert_true(line->samples[at].y < log10(high / 1e9) + detail);
+                }
+                free(bins);
+                lines++;
+            }
+        }
+        report_arena_free(&arena);
+        lab_result_destroy(result);
+    }
+    assert_true(lines == 2 + 9 + 9 + 9 + 9);
+}
+
+static void test_result_without_latencies_says_why(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("none", "made");
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_none(&strategy), BK_OK);
+    struct lab_strategy_result *only = fixture_add(result, NULL, &strategy);
+    struct report_arena arena;
+    assert_string_equal(make(result, &arena)->absent, "the scenario has no agents: nothing takes time");
+    report_arena_free(&arena);
+    only->events.stride = 1;
+    assert_string_equal(make(result, &arena)->absent, "no operation was answered");
+    report_arena_free(&arena);
+    assert_true(lab_metrics_add(&only->metrics, "latency.write.p50", 1));
+    assert_string_equal(make(result, &arena)->absent,
+                        "the run was stored before latencies were kept; run its scenario again");
+    report_arena_free(&arena);
+    only->observed = WL_OBSERVED_PARTITIONS;
+    assert_string_equal(make(result, &arena)->absent, "nothing was run, so nothing took time");
+    report_arena_free(&arena);
+    lab_result_destroy(result);
+}
+
+static void test_layout_of_each_case_has_no_overlap_and_no_clipping(void **state)
+{
+    struct report_typesetter *typesetter = *state;
+    for (size_t i = 0; i < FIXTURE_LATENCY_COUNT; i++) {
+        struct lab_result *result = fixture_latency_case(i);
+        struct report_arena arena;
+        struct report_scene scene;
+        assert_true(report_layout(make(result, &arena), typesetter, &arena, &scene, NULL));
+        fixture_check_scene(&scene);
+        report_arena_free(&arena);
+        lab_result_destroy(result);
+    }
+}
+
+static void test_chart_and_layout_without_memory_fail_and_say_so(void **state)
+{
+    struct lab_result *result = fixture_latency_case(6);
+    bool is_made = false, is_laid = false;
+    size_t tries = 0;
+    for (size_t allowed = 0; !is_laid; allowed++, tries++) {
+        struct report_arena arena;
+        struct report_chart *chart;
+        struct report_scene scene;
+        struct sim_error error = {0};
+        report_arena_init(&arena);
+        arena.allowance = allowed;
+        is_made = report_chart_make(result, REPORT_LATENCY, &arena, &chart, &error);
+        assert_int_equal(chart != NULL, is_made);
+        is_laid = is_made && report_layout(chart, *state, &arena, &scene, &error);
+        assert_int_equal(error.class, is_laid ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
+        report_arena_free(&arena);
+    }
+    assert_true(tries > 100);
+    lab_result_destroy(result);
+}
+
+static int set_up(void **state)
+{
+    *state = report_typesetter_create(NULL);
+    return *state != NULL ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    report_typesetter_destroy(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_latencies_that_differ_little_stand_on_a_linear_axis),
+        cmocka_unit_test(test_hint_of_a_percentile_says_how_many_took_at_most_how_long),
+        cmocka_unit_test(test_operations_that_failed_are_told_of),
+        cmocka_unit_test(test_strategies_beyond_the_colours_are_counted),
+        cmocka_unit_test(test_percentile_has_as_many_nines_as_it_says),
+        cmocka_unit_test(test_line_of_each_case_follows_the_quantiles),
+        cmocka_unit_test(test_result_without_latencies_says_why),
+        cmocka_unit_test(test_layout_of_each_case_has_no_overlap_and_no_clipping),
+        cmocka_unit_test(test_chart_and_layout_without_memory_fail_and_say_so),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
