@@ -10,20 +10,28 @@ CONTRAST_LEAST = 4.5
 
 # Each text that is seen: its colour, what it says, and points all over its boxes.
 TEXTS = """
-const root = document.documentElement.getBoundingClientRect();
 const found = [];
 const add = (element, what, boxes) => {
     const style = getComputedStyle(element);
     const isDrawn = element.ownerSVGElement !== null && element.ownerSVGElement !== undefined;
     let opacity = 1;
-    for (let at = element; at !== null; at = at.parentElement)
+    // What has been scrolled out of sight cannot be judged.
+    let room = {left: -Infinity, right: Infinity, top: -Infinity, bottom: Infinity};
+    for (let at = element; at !== null; at = at.parentElement) {
         opacity *= Number(getComputedStyle(at).opacity);
+        const box = at.getBoundingClientRect();
+        if (at !== document.documentElement && getComputedStyle(at).overflow !== "visible" && at !== document.body)
+            room = {left: Math.max(room.left, box.left), right: Math.min(room.right, box.right),
+                    top: Math.max(room.top, box.top), bottom: Math.min(room.bottom, box.bottom)};
+    }
     const points = [];
     for (const box of boxes)
         for (const across of [0.1, 0.3, 0.5, 0.7, 0.9])
             for (const down of [0.2, 0.5, 0.8])
-                points.push([box.x + across * box.width + scrollX, box.y + down * box.height + scrollY]);
-    found.push({colour: isDrawn ? style.fill : style.color, opacity, what, points,
+                points.push([box.x + across * box.width, box.y + down * box.height]);
+    const seen = points.filter(([x, y]) => x > room.left && x < room.right && y > room.top && y < room.bottom)
+        .map(([x, y]) => [x + scrollX, y + scrollY]);
+    found.push({colour: isDrawn ? style.fill : style.color, opacity, what, points: seen,
                 fill: isDrawn ? Number(style.fillOpacity) : 1});
 };
 const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
