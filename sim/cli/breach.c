@@ -21,8 +21,9 @@ struct trial {
     const char *path; /* of the user's scenario, for relative names */
     enum lab_oracle oracle;
     uint32_t held;
-    bool is_quiet;
-    struct cli_signals *signals;
+    const char *text; /* of the seed's scenario */
+    char **out;       /* that of the smallest */
+    struct lab_progress *progress;
     struct cli_breach *last; /* of the smallest scenario so far */
     uint32_t tries;
     struct sim_error error; /* of the machine, not of the scenario */
@@ -38,6 +39,7 @@ struct hearing {
 };
 
 static bool begin_text(const struct lab_fuzz_base *base, uint64_t seed, char **out, struct sim_error *error);
+static bool shrink(void *context, struct lab_progress *progress, struct sim_error *error);
 static bool still_breaks(void *context, const char *text);
 static bool write_file(const struct lab_fuzz_base *base, const char *replay, const char *folder,
                        struct cli_finding *finding, struct sim_error *error);
@@ -45,8 +47,8 @@ static char *add_quoted(char *end, const char *text);
 static char *add_comment(char *begin, const char *limit, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static void name_of(const struct lab_fuzz_base *base, const struct cli_breach *breach, char *buffer);
-static bool hear_story(const char *path, struct cli_signals *signals, struct cli_finding *finding,
-                       struct sim_error *error);
+static bool hear_story(const char *path, bool is_quiet, struct cli_signals *signals,
+                       struct cli_finding *finding, struct sim_error *error);
 static void only_strategy(struct lab_scenario *scenario, const char *label, struct lab_scenario *out);
 static void hear(void *context, const char *text);
 static void print_breach(const struct cli_breach *breach);
@@ -59,19 +61,22 @@ bool cli_finding_make(const struct lab_fuzz_base *base, const struct cli_breach 
     struct trial trial = {.path = base->path != NULL ? base->path : "fuzz",
                           .oracle = breach->oracle,
                           .held = base->held,
-                          .is_quiet = is_quiet,
-                          .signals = signals,
+                          .out = &out->text,
                           .last = &out->after};
+    const struct cli_task task = {
+        .name = "shrinking", .unit = "tries/s", .is_quiet = is_quiet, .run = shrink, .context = &trial};
     char *text;
+    int64_t elapsed_ms;
     if (!begin_text(base, breach->seed, &text, error))
         return false;
-    bool is_fine = lab_shrink(text, TRIES_MAX, still_breaks, &trial, &out->text, error);
+    trial.text = text;
+    bool is_fine = cli_attend(&task, signals, &elapsed_ms, error);
     free(text);
     if (is_fine && trial.error.class != SIM_ERROR_NONE)
         is_fine = sim_fail(error, trial.error.class, "%s", trial.error.text);
     out->tries = trial.tries;
     return is_fine && write_file(base, replay, folder, out, error) &&
-           (signals->caught != 0 || hear_story(trial.path, signals, out, error));
+           (signals->caught != 0 || hear_story(trial.path, is_quiet, signals, out, error));
 }
 
 void cli_finding_print(const struct cli_finding *finding)
@@ -127,19 +132,28 @@ static bool begin_text(const struct lab_fuzz_base *base, uint64_t seed, char **o
     return is_fine;
 }
 
+/* How many tries it takes cannot be told. */
+static bool shrink(void *context, struct lab_progress *progress, struct sim_error *error)
+{
+    struct trial *trial = context;
+    trial->progress = progress;
+    return lab_shrink(trial->text, TRIES_MAX, still_breaks, trial, trial->out, error);
+}
+
 static bool still_breaks(void *context, const char *text)
 {
     struct trial *trial = context;
     struct lab_scenario *scenario = NULL;
     struct lab_result *result = NULL;
     struct sim_error error = {SIM_ERROR_NONE, ""};
-    int64_t elapsed_ms;
-    if (trial->signals->caught != 0 || trial->error.class != SIM_ERROR_NONE)
+    struct lab_progress inner = {.parent = trial->progress};
+    if (lab_is_stopped(trial->progress) || trial->error.class != SIM_ERROR_NONE)
         return false;
     trial->tries++;
+    trial->progress->rows = trial->tries;
     bool is_kept = false;
     if (lab_scenario_parse(trial->path, text, strlen(text), NULL, 0, NULL, &scenario, &error) &&
-        cli_execute(scenario, 1, trial->is_quiet, NULL, trial->signals, &result, &elapsed_ms, &error)) {
+        lab_run(scenario, 1, &inner, &result, &error)) {
         lab_fuzz_hold(result, trial->held);
         for (size_t i = 0; !is_kept && i < result->strategy_count; i++) {
             const struct lab_strategy_result *one = &result->strategies[i];
@@ -235,8 +249,8 @@ static void name_of(const struct lab_fuzz_base *base, const struct cli_breach *b
     snprintf(buffer, NAME_SIZE, "%s-%" PRIu64 "-%s", stem, breach->seed, lab_oracle_name(breach->oracle));
 }
 
-static bool hear_story(const char *path, struct cli_signals *signals, struct cli_finding *finding,
-                       struct sim_error *error)
+static bool hear_story(const char *path, bool is_quiet, struct cli_signals *signals,
+                       struct cli_finding *finding, struct sim_error *error)
 {
     const struct cli_breach *breach = &finding->after;
     struct lab_scenario *scenario, alone;
@@ -250,7 +264,7 @@ static bool hear_story(const char *path, struct cli_signals *signals, struct cli
         only_strategy(scenario, breach->label, &alone);
         hearing.listener.story = (struct lab_story){
             .context = &hearing, .line = hear, .key = breach->key[0] == '\0' ? NULL : breach->key};
-        is_fine = cli_execute(&alone, 1, true, &hearing.listener, signals, &result, &elapsed_ms, error) ||
+        is_fine = cli_execute(&alone, 1, is_quiet, &hearing.listener, signals, &result, &elapsed_ms, error) ||
                   hearing.listener.is_over || signals->caught != 0;
         if (is_fine && hearing.out_of_memory)
             is_fine = sim_fail_memory(error);

@@ -42,6 +42,9 @@ static bool load(const struct cli_args *args, struct job *job, struct sim_error 
 static bool read_terms(const struct cli_args *args, struct lab_tune *terms, struct sim_error *error);
 static bool check_scenario(const struct lab_scenario *scenario, struct sim_error *error);
 static bool check_database(const char *path, struct sim_error *error);
+static bool attend(struct job *job, bool (*run)(void *, struct lab_progress *, struct sim_error *),
+                   const char *unit, struct sim_error *error);
+static bool fly(void *context, struct lab_progress *progress, struct sim_error *error);
 static bool race(void *context, struct lab_progress *progress, struct sim_error *error);
 static bool work(struct job *job, struct sim_error *error);
 static bool make_finalists(struct job *job, struct sim_error *error);
@@ -158,29 +161,40 @@ static bool check_database(const char *path, struct sim_error *error)
 
 static bool work(struct job *job, struct sim_error *error)
 {
-    const struct cli_task task = {.name = job->scenario->name,
-                                  .unit = "runs/s",
-                                  .is_quiet = job->is_quiet,
-                                  .run = race,
-                                  .context = job};
-    bool is_fine = cli_attend(&task, &job->signals, &job->elapsed_ms, error);
+    int64_t elapsed_ms;
+    if (!attend(job, fly, "rows/s", error) || !attend(job, race, "runs/s", error) ||
+        !make_finalists(job, error) ||
+        !cli_execute(job->finalists, job->threads, job->is_quiet, NULL, &job->signals, &job->result,
+                     &elapsed_ms, error))
+        return false;
+    job->elapsed_ms += elapsed_ms;
+    return true;
+}
+
+static bool attend(struct job *job, bool (*run)(void *, struct lab_progress *, struct sim_error *),
+                   const char *unit, struct sim_error *error)
+{
+    const struct cli_task task = {
+        .name = job->scenario->name, .unit = unit, .is_quiet = job->is_quiet, .run = run, .context = job};
+    int64_t elapsed_ms;
+    bool is_fine = cli_attend(&task, &job->signals, &elapsed_ms, error);
+    job->elapsed_ms += elapsed_ms;
     if (job->signals.caught != 0)
         return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
-    int64_t elapsed_ms;
-    is_fine = is_fine && make_finalists(job, error) &&
-              cli_execute(job->finalists, job->threads, job->is_quiet, NULL, &job->signals, &job->result,
-                          &elapsed_ms, error);
-    if (is_fine)
-        job->elapsed_ms += elapsed_ms;
     return is_fine;
+}
+
+static bool fly(void *context, struct lab_progress *progress, struct sim_error *error)
+{
+    struct job *job = context;
+    return tune_contest_begin(&job->contest, job->scenario, &job->terms, job->threads, progress, error);
 }
 
 static bool race(void *context, struct lab_progress *progress, struct sim_error *error)
 {
     struct job *job = context;
     struct tune_contest *contest = &job->contest;
-    if (!tune_contest_begin(contest, job->scenario, &job->terms, job->threads, progress, error) ||
-        !tune_contest_run(contest, job->threads, progress, error))
+    if (!tune_contest_run(contest, job->threads, progress, error))
         return false;
     return contest->race.recommended != SIZE_MAX || cli_contest_refuse(contest, error);
 }

@@ -386,6 +386,8 @@ static bool copy_items(struct merge *merge, struct store_copier *copier, struct 
     sqlite3_stmt *insert;
     bool fine = store_prepare(
         merge->into, "INSERT INTO sweep_job (sweep, job, point, run) VALUES (?, ?, ?, ?)", &insert, error);
+    if (merge->progress != NULL)
+        merge->progress->total += items->count;
     for (size_t i = 0; fine && i < items->count; i++) {
         const struct item *item = &items->items[i];
         int64_t run;
@@ -404,7 +406,7 @@ static bool copy_items(struct merge *merge, struct store_copier *copier, struct 
         }
         merge->told->added += fine;
         if (merge->progress != NULL)
-            merge->progress->rows = merge->told->added;
+            merge->progress->done = merge->progress->rows = merge->told->added;
     }
     sqlite3_finalize(insert);
     return fine;

@@ -28,6 +28,7 @@ bool tune_contest_run(struct tune_contest *contest, uint32_t threads, struct lab
                       struct sim_error *error)
 {
     contest->race.context = contest;
+    contest->race.runs_after = tune_runs_after(contest);
     return tune_race_run(&contest->race, threads, progress, error) &&
            (contest->race.recommended == SIZE_MAX || (tune_margins(contest, threads, progress, error) &&
                                                       tune_contest_lead(contest, threads, progress, error)));
@@ -48,14 +49,13 @@ static bool fly(struct tune_contest *contest, uint32_t threads, struct lab_progr
     struct lab_strategy none = {.label = label};
     struct lab_scenario scenario;
     struct lab_result *result;
-    struct lab_progress inner = {.parent = progress};
     if (bk_strategy_none(&none.strategy) != BK_OK)
         return false;
     tune_scenario_of(contest->scenario, &none, 1, contest->scenario->seed, 1, &scenario);
     /* How rows are read back is of no matter to how many there are. */
     scenario.reads.present = false;
     memset(scenario.reads.kinds, 0, sizeof scenario.reads.kinds);
-    bool is_fine = lab_run(&scenario, threads, &inner, &result, error);
+    bool is_fine = lab_run(&scenario, threads, progress, &result, error);
     if (!is_fine && progress != NULL && lab_is_stopped(progress))
         return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
     is_fine = is_fine && read_pilot(contest, result, error);

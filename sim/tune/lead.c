@@ -31,6 +31,8 @@ struct search {
 };
 
 static bool try_lead(struct search *search, int64_t lead_ns, bool *is_safe, struct sim_error *error);
+static void reckon(struct search *search, uint64_t tries);
+static uint64_t halvings(int64_t span_ns, int64_t width_ns);
 static bool halve(struct search *search, int64_t unsafe_ns, int64_t safe_ns, struct sim_error *error);
 static void note_step(struct search *search);
 static bool run_seed(void *context, uint64_t job, struct lab_progress *progress, void **made,
@@ -60,6 +62,7 @@ bool tune_lead_find(const struct lab_scenario *scenario, size_t strategy, uint32
     const struct lab_agents *agents = &scenario->agents;
     int64_t known_ns = agents->cache_ttl_ns + 2 * agents->clock_bound_ns;
     bool is_safe;
+    reckon(&search, 2 + halvings(2 * RESOLUTION, 1));
     if (!try_lead(&search, 2 * known_ns + 1000 * NS_PER_MS, &is_safe, error))
         return false;
     out->write_p999_ns = search.write_p999_ns;
@@ -67,6 +70,7 @@ bool tune_lead_find(const struct lab_scenario *scenario, size_t strategy, uint32
     int64_t longest_ns = search.step.lead_ns;
     if (2 * out->formula_ns > longest_ns) {
         longest_ns = 2 * out->formula_ns;
+        reckon(&search, 2 + halvings(2 * RESOLUTION, 1));
         if (!try_lead(&search, longest_ns, &is_safe, error))
             return false;
     }
@@ -95,6 +99,7 @@ static bool halve(struct search *search, int64_t unsafe_ns, int64_t safe_ns, str
         bool is_safe;
         if (middle_ns <= unsafe_ns || search->out->step_count == TUNE_LEAD_STEPS_MAX)
             break;
+        reckon(search, halvings(safe_ns - unsafe_ns, width_ns));
         if (!try_lead(search, middle_ns, &is_safe, error))
             return false;
         *(is_safe ? &safe_ns : &unsafe_ns) = middle_ns;
@@ -115,11 +120,24 @@ static bool try_lead(struct search *search, int64_t lead_ns, bool *is_safe, stru
         return false;
     if (lab_is_stopped(search->progress))
         return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
-    if (search->progress != NULL)
-        search->progress->rows += taken;
     note_step(search);
     *is_safe = search->step.violations == 0;
     return true;
+}
+
+/* What is to come, when all of these tries are needed. */
+static void reckon(struct search *search, uint64_t tries)
+{
+    if (search->progress != NULL)
+        search->progress->total = search->progress->done + tries * search->seeds;
+}
+
+static uint64_t halvings(int64_t span_ns, int64_t width_ns)
+{
+    uint64_t count = 0;
+    for (; span_ns > width_ns; span_ns = (span_ns + 1) / 2)
+        count++;
+    return count;
 }
 
 static void note_step(struct search *search)
@@ -192,6 +210,10 @@ static bool take_seed(void *context, uint64_t job, void *made, bool *is_enough, 
     if (finding->write_p999_ns > search->write_p999_ns)
         search->write_p999_ns = finding->write_p999_ns;
     *is_enough = finding->violations > 0;
+    if (search->progress != NULL) {
+        search->progress->done++;
+        search->progress->rows++;
+    }
     free(made);
     return true;
 }

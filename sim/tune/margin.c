@@ -5,9 +5,11 @@
 #include "tune/contest.h"
 
 #define LEAD_SEEDS 3
+#define LEAD_TRIES 9 /* that a lead is usually found in */
 
 static const double factors[TUNE_MARGIN_STEPS] = {1.5, 2, 3, 5, 10};
 
+static uint64_t lead_runs(const struct tune_race *race);
 static size_t choose(const struct tune_contest *contest, size_t *out);
 /* Whether so many above a limit are no more than chance brings at the risk itself. */
 static bool is_chance(const struct tune_contest *contest, const struct tune_seen *seen);
@@ -20,6 +22,12 @@ struct trial {
     struct lab_progress *progress;
     uint32_t threads_each;
 };
+
+uint64_t tune_runs_after(const struct tune_contest *contest)
+{
+    uint64_t runs = contest->scenario->trace_path == NULL ? TUNE_MARGIN_STEPS : 0;
+    return runs + lead_runs(&contest->race);
+}
 
 bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                   struct sim_error *error)
@@ -42,7 +50,7 @@ bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_pro
     const struct lab_crew crew = {
         .context = &trial, .count = TUNE_MARGIN_STEPS, .work = work, .take = take, .drop = free};
     uint64_t taken;
-    trial.progress->total = trial.progress->done + crew.count;
+    trial.progress->total = trial.progress->done + crew.count + lead_runs(&contest->race);
     bool is_fine = lab_crew_run(&crew, threads, &inner, &taken, error);
     if (is_fine && lab_is_stopped(progress))
         return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
@@ -67,12 +75,19 @@ bool tune_contest_lead(struct tune_contest *contest, uint32_t threads, struct la
         return true;
     struct lab_strategy strategy = race->entrants[best].strategy;
     struct lab_scenario scenario;
-    struct lab_progress inner = {.parent = progress};
     tune_scenario_of(contest->scenario, &strategy, 1, contest->scenario->seed, 1, &scenario);
-    if (!tune_lead_find(&scenario, 0, LEAD_SEEDS, threads, &inner, &contest->lead, error))
+    if (!tune_lead_find(&scenario, 0, LEAD_SEEDS, threads, progress, &contest->lead, error))
         return false;
     contest->led = best;
     return true;
+}
+
+static uint64_t lead_runs(const struct tune_race *race)
+{
+    bool has_lead = false;
+    for (size_t i = 0; i < race->count; i++)
+        has_lead = has_lead || race->entrants[i].strategy.coordination == BK_THREE_STATE;
+    return has_lead ? LEAD_SEEDS * LEAD_TRIES : 0;
 }
 
 /* The winner, and of each other kind the cheapest that holds. */

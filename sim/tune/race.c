@@ -116,8 +116,9 @@ static bool run_round(struct round *round, uint32_t threads, struct sim_error *e
     struct lab_progress inner = {.parent = round->progress};
     uint64_t taken;
     round->threads_each = crew.count >= threads ? 1 : (uint32_t)(threads / crew.count);
-    round->progress->total =
-        round->progress->done + (uint64_t)(round->race->terms.seeds - round->seed) * round->batches;
+    round->progress->total = round->progress->done +
+                             (uint64_t)(round->race->terms.seeds - round->seed) * round->batches +
+                             round->race->runs_after;
     bool is_fine = lab_crew_run(&crew, threads, &inner, &taken, error);
     if (is_fine && lab_is_stopped(round->progress))
         return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");

@@ -45,3 +45,16 @@ foreach(name manual completion)
            $<TARGET_FILE:bucketlab> ${CMAKE_BINARY_DIR}/share WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 300)
 endforeach()
+
+# The line of progress, on a clock of the test's; then on a terminal.
+add_executable(cli_progress_test ${CMAKE_CURRENT_LIST_DIR}/progress_test.c)
+target_link_libraries(cli_progress_test PRIVATE bucketlab_flags bucketlab_cli PkgConfig::CMOCKA)
+add_test(NAME cli/progress_test COMMAND cli_progress_test)
+set_tests_properties(cli/progress_test PROPERTIES TIMEOUT 60)
+foreach(name bar_test bar_slow)
+  string(REGEX MATCH "slow" slow ${name})
+  add_test(NAME cli/${name} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/bar_test.py
+           $<TARGET_FILE:bucketlab> $<TARGET_FILE:bucketlab_bold> ${slow}
+           WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+  set_tests_properties(cli/${name} PROPERTIES TIMEOUT 300 LABELS "${slow}")
+endforeach()

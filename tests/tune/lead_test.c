@@ -83,6 +83,23 @@ static void test_against_clocks_that_jump_no_lead_helps(void **state)
     lab_scenario_destroy(scenario);
 }
 
+static void test_progress_counts_its_runs(void **state)
+{
+    (void)state;
+    const struct lab_override overrides[] = {{"duration=10s"}, {"agents.count=1"}};
+    struct lab_scenario *scenario = load(overrides, 2);
+    struct lab_progress progress = {.done = 100, .total = 100, .rows = 100};
+    struct tune_lead found;
+    struct sim_error error;
+    assert_true(tune_lead_find(scenario, 0, 2, 2, &progress, &found, &error));
+    uint64_t runs = 0;
+    for (uint32_t i = 0; i < found.step_count; i++)
+        runs += found.steps[i].runs;
+    assert_true(runs > 0 && progress.done == 100 + runs && progress.rows == 100 + runs);
+    assert_true(progress.total > progress.done);
+    lab_scenario_destroy(scenario);
+}
+
 static void test_a_search_can_be_stopped(void **state)
 {
     (void)state;
@@ -101,6 +118,7 @@ int main(void)
         cmocka_unit_test(test_the_lead_of_the_findings_is_found),
         cmocka_unit_test(test_one_agent_needs_no_lead),
         cmocka_unit_test(test_against_clocks_that_jump_no_lead_helps),
+        cmocka_unit_test(test_progress_counts_its_runs),
         cmocka_unit_test(test_a_search_can_be_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,12 +48,12 @@ struct tune_contest {
     struct tune_lead lead;
 };
 
-/* The scenario outlives the contest and has a limit; terms: what is asked. Runs the pilot. On failure the
- * contest is cleared. */
+/* The scenario outlives the contest and has a limit; terms: what is asked. Runs the pilot, whose progress
+ * is counted in rows. On failure the contest is cleared. */
 bool tune_contest_begin(struct tune_contest *contest, const struct lab_scenario *scenario,
                         const struct lab_tune *terms, uint32_t threads, struct lab_progress *progress,
                         struct sim_error *error);
-/* The race itself, and with a winner its margin. */
+/* The race itself, and with a winner its margin and its lead; its progress is counted in runs. */
 bool tune_contest_run(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                       struct sim_error *error);
 void tune_contest_clear(struct tune_contest *contest);
@@ -84,6 +84,8 @@ void tune_scenario_of(const struct lab_scenario *scenario, struct lab_strategy *
 
 /* --- margin.c */
 
+/* How many runs the two below take, about. */
+uint64_t tune_runs_after(const struct tune_contest *contest);
 bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                   struct sim_error *error);
 /* The smallest safe lead of the recommended one, or of the cheapest with a lead that holds. */

@@ -104,9 +104,10 @@ struct tune_race {
     void *context;
     struct tune_entrant *entrants;
     size_t count, capacity;
-    bool drops;         /* false: all run with all seeds */
-    size_t recommended; /* SIZE_MAX: none */
-    bool is_shown;      /* the recommended one was shown to hold */
+    bool drops;          /* false: all run with all seeds */
+    size_t recommended;  /* SIZE_MAX: none */
+    bool is_shown;       /* the recommended one was shown to hold */
+    uint64_t runs_after; /* that come when it is over: they count in the progress's total */
 };
 
 /* Adds an entrant and takes over strategy->label, also on failure, which is without memory. */

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Aim: whatever takes long shows a bar on a terminal, and leaves nothing behind; elsewhere it is silent for 10 s.
+Method: the program on a terminal of the test's, as wide as it says, with work of a few seconds. `bar_test.py PROGRAM
+BOLD slow` waits for a line without a terminal."""
+import os
+import re
+import sys
+import unittest
+
+IS_SLOW = "slow" in sys.argv
+if IS_SLOW:
+    sys.argv.remove("slow")
+BOLD = os.path.abspath(sys.argv.pop(2))
+
+from program import PROGRAM, SMALL, ProgramTest, program_environment  # noqa: E402
+from terminal import Terminal  # noqa: E402
+
+# Some 10^7 rows: about a second of work, and several where the machine is busy.
+LONG = SMALL.replace("name: small", "name: long").replace("duration: 2d", "duration: 200d")
+FRAME = re.compile(r"\r([^\r\x1b\n]*)\x1b\[K")
+
+
+def frames(text):
+    """Every line that was drawn over the one before; the empty one that takes it away is the last."""
+    return FRAME.findall(text)
+
+
+def left_on_screen(text):
+    """What stands there after all but warnings: lines, with what was drawn over gone."""
+    screen = []
+    for line in text.split("\n"):
+        shown = ""
+        for part in re.split(r"(\r|\x1b\[K)", line):
+            if part == "\r":
+                shown, behind = "", shown
+            elif part == "\x1b[K":
+                behind = ""
+            else:
+                shown += part
+        screen.append(shown)
+    return "\n".join(line for line in screen if not line.startswith("warning: ")).strip()
+
+
+class BarTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("long.yaml", LONG)
+
+    def on_terminal(self, *words, columns=80, program=PROGRAM, environment=None):
+        """Exit code, stdout, all that the terminal was sent."""
+        with open(os.path.join(self.folder, "stdout"), "w+b") as file:
+            terminal = Terminal([program, *words], columns, 24, self.folder,
+                                program_environment(environment or {}), file.fileno())
+            code = terminal.read_all()
+            file.seek(0)
+            return code, file.read().decode(), terminal.text.replace("\r\n", "\n")
+
+    @unittest.skipIf(IS_SLOW, "quick")
+    def test_run_shows_a_bar_and_takes_it_away(self):
+        code, out, text = self.on_terminal("run", "long.yaml", "--no-charts")
+        drawn = frames(text)
+        self.assertEqual((code, drawn[-1]), (0, ""))
+        for line in drawn[:-1]:
+            self.assertRegex(line, r"\Along \[#*\.*\] +\d+ %(, \d+:\d\d left)?, [0-9.kM]+ rows/s\Z")
+            self.assertNotIn("0:00 left", line)
+        self.assertEqual(left_on_screen(text), "")
+        self.assertNotIn("\r", out)
+        self.assertTrue(out.startswith("long\n") or "rows of 20 keys" in out)
+        self.assertNotIn("rows/s", out)
+
+    @unittest.skipIf(IS_SLOW, "quick")
+    def test_json_stays_json(self):
+        code, out, text = self.on_terminal("run", "long.yaml", "--no-charts", "--json")
+        self.assertEqual((code, out.count("\n"), out[:7]), (0, 1, '{"run":'))
+        self.assertGreater(len(frames(text)), 1)
+
+    @unittest.skipIf(IS_SLOW, "quick")
+    def test_quiet_and_what_is_no_terminal_show_nothing(self):
+        _, _, text = self.on_terminal("run", "long.yaml", "--no-charts", "--quiet")
+        self.assertEqual(text.strip(), "")
+        self.good("run", "long.yaml", "--no-charts", "--set", "duration=60d")
+
+    @unittest.skipIf(IS_SLOW, "quick")
+    def test_error_stands_alone_on_its_line(self):
+        code, _, text = self.on_terminal("run", "long.yaml", "--no-charts", "--set",
+                                         "expect=[none.partitions.total < 0]")
+        self.assertEqual(code, 1)
+        self.assertGreater(len(frames(text)), 1)
+        self.assertRegex(left_on_screen(text), r"\Along: 1 of 1 expectation failed\Z")
+
+    @unittest.skipIf(IS_SLOW, "quick")
+    def test_line_never_wraps(self):
+        for columns in [12, 40, 120]:
+            _, _, text = self.on_terminal("run", "long.yaml", "--no-charts", columns=columns)
+            drawn = frames(text)
+            self.assertGreater(len(drawn), 1)
+            self.assertLess(max(map(len, drawn)), columns)
+
+    @unittest.skipIf(IS_SLOW, "quick")
+    def test_line_follows_the_terminal_as_it_gets_narrow(self):
+        with open(os.path.join(self.folder, "stdout"), "wb") as file:
+            terminal = Terminal([PROGRAM, "run", "long.yaml", "--no-charts", "--set", "duration=600d"], 80, 24,
+                                self.folder, program_environment({}), file.fileno())
+            self.addCleanup(terminal.close)
+            self.assertGreater(max(map(len, frames(terminal.read_until(lambda text: len(frames(text)) > 1)))), 40)
+            terminal.resize(40)
+            later = terminal.read_until(lambda text: len(frames(text)) > 3)
+        # The first may have been drawn already.
+        self.assertLess(max(map(len, frames(later)[1:])), 40)
+
+    @unittest.skipIf(IS_SLOW, "quick")
+    def test_each_long_command_shows_what_it_does(self):
+        self.write("sweep.yaml", SMALL.replace("duration: 2d", "duration: 20d") + "sweep: {seeds: 60}\n")
+        self.write("tune.yaml", "name: sensors\nseed: 4\nduration: 15d\nkeys: {count: 40, popularity: uniform}\n"
+                                "arrivals: {rate: 2/s}\nrow: {bytes: 100}\nlimits: {partition_rows: 3000}\n"
+                                "strategies: [none: {}, probabilistic: {bits: 4, threshold: 40}]\n")
+        one = r"(\[[#.]+\] +\d+ %)?(, [0-9:]+ left)?, [0-9.kM]+ "
+        for words, first, unit in [
+                (["run", "long.yaml", "--no-charts"], "long", "rows/s"),
+                (["replay", "1"], "long", "rows/s"),
+                (["sweep", "sweep.yaml"], "small", "runs/s"),
+                (["check", "long.yaml", "--no-store", "--baseline", "b.db", "--update-baseline"], "(check|seeds)",
+                 "runs/s"),
+                (["tune", "tune.yaml", "--no-charts"], "sensors", "(runs|rows)/s"),
+                (["fuzz", "--seeds", "1..150"], "fuzz", "seeds/s")]:
+            code, _, text = self.on_terminal(*words)
+            drawn = frames(text)
+            self.assertEqual(code, 0, text)
+            self.assertGreater(len(drawn), 1, words)
+            self.assertEqual(drawn[-1], "")
+            for line in drawn:
+                if line != "":
+                    self.assertRegex(line, rf"\A{first} ?{one}{unit}\Z")
+
+    @unittest.skipIf(IS_SLOW, "quick")
+    def test_shrinking_shows_its_tries(self):
+        self.write("single.yaml", "strategies: [{probabilistic: {bits: 2, threshold: 5}}]\n")
+        code, out, text = self.on_terminal("fuzz", "single.yaml", "--seeds", "1..50", program=BOLD)
+        self.assertEqual(code, 1, text)
+        self.assertIn("shrunk in", out)
+        self.assertTrue(any(re.match(r"shrinking, [0-9.]+ tries/s\Z", line) for line in frames(text)), text)
+
+    @unittest.skipUnless(IS_SLOW, "takes 12 s")
+    def test_without_a_terminal_a_line_comes_every_ten_seconds(self):
+        process = self.start("run", "long.yaml", "--no-charts", "--set", "duration=100000d")
+        line = process.stderr.readline().decode()
+        process.terminate()
+        process.communicate()
+        self.assertRegex(line, r"\Along +\d+ %, \d+:\d\d(:\d\d)? left, [0-9.kM]+ rows/s\n\Z")
+
+
+if __name__ == "__main__":
+    unittest.main()
