@@ -8,7 +8,7 @@
 #include "json.h"
 #include "kernel/text.h"
 
-static const struct cli_option options[] = {{"buckets", "N", "number of buckets: 1 to 2147483647"},
+static const struct cli_option options[] = {{"buckets", "N", "number of buckets: 1 to 2147483647 (required)"},
                                             CLI_OPTION_JSON,
                                             CLI_OPTION_QUIET,
                                             {NULL, NULL, NULL}};

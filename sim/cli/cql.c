@@ -17,7 +17,8 @@ static const struct cli_option options[] = {
      "change one field of the scenario, as in\n"
      "table.clustering=[at]; repeatable"},
     {"stress", NULL, "a profile for cassandra-stress in place of CQL"},
-    {"run", "N", "of --stress: rows of a partition as in this run"},
+    {"run", "N",
+     "of --stress: rows of a partition as in this run, a\nnumber or 'last' (default: by the exact law)"},
     {"db", "FILE", "of --run: the run database (default bucketlab.db)"},
     CLI_OPTION_JSON,
     CLI_OPTION_QUIET,

@@ -14,8 +14,8 @@
 
 static const struct cli_option options[] = {
     {"label", "L", "of this strategy alone (default: of all)"},
-    {"state", "S", "closed, open or read; all: closed and open together"},
-    {"unit", "U", "rows, bytes or partitions"},
+    {"state", "S", "closed, open or read; all: closed and open together\n(default: each of the three)"},
+    {"unit", "U", "rows, bytes or partitions (default: all)"},
     {"metrics", NULL, "the metrics in place of the histograms"},
     {"out", "FILE", "in place of standard output"},
     CLI_OPTION_DB,

@@ -17,7 +17,7 @@
 
 static const struct cli_option options[] = {
     {"label", "L", "what the strategy is called (default observed)"},
-    {"table", "KS.TABLE", "which table, of a file that holds several"},
+    {"table", "KS.TABLE", "which table, of a file that holds several (default:\nthe only one)"},
     {"format", "F", "sstablepartitions or tablehistograms (default: as\nthe file looks)"},
     {"set", "PATH=VALUE", "add to the scenario, as in\nlimits.partition_bytes=100MB; repeatable"},
     CLI_OPTION_DB,

@@ -82,6 +82,12 @@ static int help_command(int argc, char **argv, struct sim_error *error)
     const struct cli_command *command = find_command(argv[2]);
     if (command == NULL)
         return unknown_command(argv[2], error);
+    if (argc > 3) {
+        sim_fail(error, SIM_ERROR_INPUT,
+                 "bucketlab: 'help' takes one command, and '%s' is one too many; write 'bucketlab help %s'",
+                 argv[3], argv[2]);
+        return SIM_ERROR_INPUT;
+    }
     cli_help(command, stdout);
     return 0;
 }
@@ -112,18 +118,21 @@ static const struct cli_command *find_command(const char *name)
 static int unknown_command(const char *name, struct sim_error *error)
 {
     char list[160] = "";
-    const char *names[CLI_COMMAND_COUNT];
+    const char *names[CLI_COMMAND_COUNT + 3];
     size_t used = 0;
     for (size_t i = 0; i < CLI_COMMAND_COUNT; i++) {
         names[i] = cli_commands[i]->name;
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", names[i]);
     }
-    const char *near = sim_nearest(name, names, CLI_COMMAND_COUNT);
-    if (name[0] == '-')
+    names[CLI_COMMAND_COUNT] = "help";
+    names[CLI_COMMAND_COUNT + 1] = "--help";
+    names[CLI_COMMAND_COUNT + 2] = "--version";
+    const char *near = sim_nearest(name, names, CLI_COMMAND_COUNT + 3);
+    if (near != NULL && (near[0] == '-' || name[0] != '-'))
+        sim_fail(error, SIM_ERROR_INPUT, "bucketlab: no command '%s'; did you mean '%s'?", name, near);
+    else if (name[0] == '-')
         sim_fail(error, SIM_ERROR_INPUT,
                  "bucketlab: '%s' stands before the command; write 'bucketlab COMMAND %s'", name, name);
-    else if (near != NULL)
-        sim_fail(error, SIM_ERROR_INPUT, "bucketlab: no command '%s'; did you mean '%s'?", name, near);
     else
         sim_fail(error, SIM_ERROR_INPUT, "bucketlab: no command '%s'; the commands are: %s", name, list);
     return SIM_ERROR_INPUT;
@@ -135,7 +144,8 @@ static void print_help(FILE *stream)
                     "usage: bucketlab COMMAND [OPTIONS] [ARGS]\n\ncommands:\n");
     for (size_t i = 0; i < CLI_COMMAND_COUNT; i++)
         fprintf(stream, "  %-10s  %s\n", cli_commands[i]->name, cli_commands[i]->summary);
-    fprintf(stream, "\n'bucketlab COMMAND --help' lists a command's options; --version the version.\n\n"
+    fprintf(stream, "\n'bucketlab help COMMAND' lists a command's options, 'man bucketlab' has it all,\n"
+                    "'bucketlab --version' is the version.\n\n"
                     "exit codes: 0 fine, 1 check failed, 2 bad usage or input, 3 environment failed\n\n"
                     "example:\n  bucketlab init\n  bucketlab run scenario.yaml\n");
 }

@@ -11,7 +11,8 @@
 #include "tune/odds.h"
 
 static const struct cli_option options[] = {
-    {"bits", "B", "a row counts when B random bits are all 1: 0 to 32"},
+    {"bits", "B",
+     "a row counts when B random bits are all 1: 0 to 32\n(this or one of the next two is required)"},
     {"probability", "M/N", "or: a row counts with this chance, for example 1/300"},
     {"weighted", "SIZE",
      "or: a row adds its bytes / SIZE; the odds are of bytes,\n"
@@ -19,7 +20,7 @@ static const struct cli_option options[] = {
     {"row-bytes", "SIZE",
      "with --weighted: all rows are so large, and the odds are\n"
      "exact; without it they are bounds for rows up to SIZE"},
-    {"threshold", "T", "increments until the partition is full"},
+    {"threshold", "T", "increments until the partition is full (required)"},
     {"below", "N", "show P(rows < N); repeatable"},
     {"above", "N", "show P(rows > N); repeatable"},
     {"quantile", "P",

@@ -12,8 +12,9 @@
 #include "kernel/text.h"
 #include "lab/quantity.h"
 
-#define JOBS_MAX    1024u
-#define OPTIONS_MAX 64 /* of one command */
+#define JOBS_MAX     1024u
+#define OPTIONS_MAX  64 /* of one command */
+#define LEFT_COLUMNS 19 /* of an option in the help, as far as it goes */
 
 struct given {
     const struct cli_option *option;
@@ -184,15 +185,18 @@ void cli_help(const struct cli_command *command, FILE *stream)
         char left[64];
         snprintf(left, sizeof left, "--%s%s%s", option->name, option->argument == NULL ? "" : " ",
                  option->argument == NULL ? "" : option->argument);
-        fprintf(stream, "  %-19s  ", left);
+        if (strlen(left) > LEFT_COLUMNS)
+            fprintf(stream, "  %s\n%*s", left, LEFT_COLUMNS + 4, "");
+        else
+            fprintf(stream, "  %-*s  ", LEFT_COLUMNS, left);
         for (const char *c = option->help; *c != '\0'; c++) {
             fputc(*c, stream);
             if (*c == '\n')
-                fprintf(stream, "%23s", "");
+                fprintf(stream, "%*s", LEFT_COLUMNS + 4, "");
         }
         fputc('\n', stream);
     }
-    fprintf(stream, "  %-19s  %s\n\nexample:\n%s", "--help", "this text", command->example);
+    fprintf(stream, "  %-*s  %s\n\nexample:\n%s", LEFT_COLUMNS, "--help", "this text", command->example);
 }
 
 /* getopt takes "-5" for an option; a value of `token --type int` may well be one. Such arguments go into a
@@ -283,7 +287,7 @@ static bool unknown_option(const struct cli_args *args, const char *text, struct
     char word[64];
     snprintf(word, sizeof word, "%s", text + 2);
     word[strcspn(word, "=")] = '\0';
-    const char *first = NULL, *names[OPTIONS_MAX];
+    const char *first = NULL, *names[OPTIONS_MAX + 1];
     size_t count = 0;
     for (const struct cli_option *option = args->command->options; option->name != NULL; option++) {
         assert(count < OPTIONS_MAX);
@@ -295,6 +299,7 @@ static bool unknown_option(const struct cli_args *args, const char *text, struct
                             word, first, option->name);
         first = option->name;
     }
+    names[count++] = "help";
     const char *near = sim_nearest(word, names, count);
     if (near != NULL)
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '%s' has no option '--%s'; did you mean '--%s'?",

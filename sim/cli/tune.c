@@ -26,8 +26,7 @@ static const struct cli_option options[] = {
      "with --rows: one row in N counts, every whole N, in\n"
      "place of bits"},
     {"max-increments", "X",
-     "with --rows: at most so many counter increments per\n"
-     "1000 rows"},
+     "with --rows: at most so many counter increments per\n1000 rows (default: any number)"},
     {"seed", "N", "in place of the scenario's seed"},
     {"seeds", "N",
      "the most seeds that a setting is run with (default\n"

@@ -37,11 +37,28 @@ class UsageTest(ProgramTest):
         self.assertEqual(self.bad(2, "rnu"), "bucketlab: no command 'rnu'; did you mean 'run'?")
         self.assertIn("the commands are: init, run, sweep, merge, cql,", self.bad(2, "zzzzzz"))
         self.assertIn("did you mean 'odds'?", self.bad(2, "help", "ods"))
+        self.assertIn("did you mean 'help'?", self.bad(2, "hepl"))
+        self.assertIn("did you mean '--version'?", self.bad(2, "--verison"))
+        self.assertIn("did you mean '--version'?", self.bad(2, "version"))
+        self.assertIn("'x' is one too many; write 'bucketlab help run'", self.bad(2, "help", "run", "x"))
+
+    def test_help_is_asked_for_as_elsewhere(self):
+        for words in [["-h"], ["help"], ["help", "--help"], ["help", "help"]]:
+            self.assertEqual(self.good(*words), self.good("--help"))
+        for words in [["run", "-h"], ["run", "x.yaml", "--help"], ["run", "--help", "--jobs", "1"], ["help", "run"]]:
+            self.assertEqual(self.good(*words), self.good("run", "--help"))
+
+    def test_columns_of_the_help_stand_below_each_other(self):
+        for command in COMMANDS:
+            text = self.good(command, "--help").split("options:\n")[1].split("\n\n")[0]
+            for line in text.splitlines():
+                self.assertRegex(line, r"\A(  --.{17}  \S.*|  --.{18,}| {23}\S.*)\Z")
 
     def test_unknown_option_has_a_suggestion(self):
         self.assertEqual(self.bad(2, "odds", "--thresold", "4"),
                          "bucketlab: 'odds' has no option '--thresold'; did you mean '--threshold'?")
         self.assertIn("did you mean '--seed'?", self.bad(2, "run", "--sed=3", "x.yaml"))
+        self.assertIn("did you mean '--help'?", self.bad(2, "run", "--hepl"))
         self.assertIn("'-x'", self.bad(2, "run", "-x"))
         self.assertIn("before the command", self.bad(2, "--json", "odds"))
 
