@@ -18,6 +18,7 @@ static const double steps_max = 7;
 /* A number at 2 and 5 too up to so many decades, strokes between them up to so many, and at every decade up
  * to so many. */
 static const double decades_fine_max = 2.2;
+static const double decades_with_all_numbers_max = 0.85;
 static const double decades_with_strokes_max = 6;
 static const double decades_with_numbers_max = 13;
 
@@ -40,6 +41,8 @@ static void round_fill(bool is_time, struct round_numbers *out);
 static void add_round(struct round_numbers *numbers, double value, bool is_coarse);
 static void add_ticks(const struct report_curves_axis *axis, const struct round_numbers *numbers,
                       bool is_fine, struct report_arena *arena, struct report_axis *out);
+static void fill_between(const struct report_curves_axis *axis, struct report_arena *arena,
+                         struct report_axis *out);
 static void add_tick(struct report_axis *axis, double at, const char *text);
 static const char *title_of(const struct report_curves_axis *axis, const char *unit, bool is_log,
                             struct report_arena *arena);
@@ -260,6 +263,27 @@ static void add_ticks(const struct report_curves_axis *axis, const struct round_
             const double stroke = at + report_log10(digit);
             if (stroke >= out->low && stroke <= out->high) {
                 add_tick(out, stroke, "");
+            }
+        }
+    }
+    if (is_fine && span < decades_with_all_numbers_max && axis->unit != REPORT_UNIT_SECONDS) {
+        fill_between(axis, arena, out);
+    }
+}
+
+/* Within a decade 1, 2 and 5 may be two numbers only: the other digits join them. */
+static void fill_between(const struct report_curves_axis *axis, struct report_arena *arena,
+                         struct report_axis *out)
+{
+    static const double slack = 1e-9;
+    out->tick_count = 0;
+    for (double power = floor(out->low); power <= out->high; power++) {
+        for (int digit = 1; digit <= 9; digit++) {
+            const double at = power + report_log10(digit);
+            if (at >= out->low - slack && at <= out->high + slack) {
+                /* An end of the axis is that number, but for the last bit. */
+                add_tick(out, fmin(out->high, fmax(out->low, at)),
+                         log_text(axis, digit * power_of_ten((int)power), arena));
             }
         }
     }

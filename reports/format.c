@@ -19,7 +19,7 @@ enum { SUFFIX_COUNT = sizeof suffixes / sizeof suffixes[0] };
 static const char *group(struct report_arena *arena, const char *digits, const char *separator);
 static int digits_of(double value);
 static double scale_down(double value, size_t *suffix);
-static void write_digits(double value, char *buffer, size_t size);
+static void write_digits(struct report_arena *arena, double value, char *buffer, size_t size);
 static const char *with_unit(struct report_arena *arena, const char *digits, size_t suffix,
                              enum report_unit unit);
 
@@ -33,7 +33,7 @@ const char *report_size(struct report_arena *arena, double value, enum report_un
     size_t suffix;
     double scaled = scale_down(value, &suffix);
     char digits[32];
-    write_digits(scaled, digits, sizeof digits);
+    write_digits(arena, scaled, digits, sizeof digits);
     return with_unit(arena, digits, suffix, unit);
 }
 
@@ -48,7 +48,7 @@ const char *report_exact(struct report_arena *arena, uint64_t value, enum report
     char digits[64];
     if (whole >= 1000 && whole % 10 == 0 && whole / 10 < 1000 && suffix + 1 < SUFFIX_COUNT) {
         /* 1250 is 1.25K: the short form still says all. */
-        write_digits((double)whole / 1000, digits, sizeof digits);
+        write_digits(arena, (double)whole / 1000, digits, sizeof digits);
         return with_unit(arena, digits, suffix + 1, unit);
     }
     if (whole < 1000) {
@@ -100,7 +100,7 @@ const char *report_superscript(struct report_arena *arena, int exponent)
 const char *report_percent(struct report_arena *arena, double share)
 {
     char digits[32];
-    write_digits(100 * share, digits, sizeof digits);
+    write_digits(arena, 100 * share, digits, sizeof digits);
     /* 99.97 % of the partitions are not all of them. */
     if (share < 1 && strcmp(digits, "100") == 0) {
         return report_text(arena, ">99.9%%");
@@ -143,7 +143,7 @@ const char *report_time(struct report_arena *arena, double ns)
         i++;
     }
     char digits[32];
-    write_digits(ns / units[i].ns, digits, sizeof digits);
+    write_digits(arena, ns / units[i].ns, digits, sizeof digits);
     return report_text(arena, "%s %s", digits, units[i].name);
 }
 
@@ -190,10 +190,16 @@ static double scale_down(double value, size_t *suffix)
     return value;
 }
 
-static void write_digits(double value, char *buffer, size_t size)
+static void write_digits(struct report_arena *arena, double value, char *buffer, size_t size)
 {
     if (value < 0.001 && value > -0.001 && value != 0) {
-        snprintf(buffer, size, "%.1e", value);
+        /* "1.2e-05" reads "1.2·10⁻⁵". */
+        char text[32];
+        snprintf(text, sizeof text, "%.1e", value);
+        const size_t length = strcspn(text, "e");
+        const bool is_whole = length >= 2 && text[length - 1] == '0';
+        snprintf(buffer, size, "%.*s·10%s", (int)(is_whole ? length - 2 : length), text,
+                 report_superscript(arena, (int)strtol(text + length + 1, NULL, 10)));
         return;
     }
     int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : value >= 0.9995 ? 2 : value >= 0.1 ? 3 : 4;

@@ -214,6 +214,66 @@ static struct lab_result *huge_limit(void)
     return result;
 }
 
+/* Two letters, one, the name of another kind; and nine lines so near that few names find a place. */
+static struct lab_result *short_labels(void)
+{
+    static const char *const labels[] = {"ab", "q", "count", "none", "hash", "Щы", "日本", "x1", "x2"};
+    struct lab_result *result = fixture_result("short-labels", "made");
+    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
+        add_probabilistic(result, labels[i], 6, 100 + 3 * i, 5000, 10);
+    }
+    return result;
+}
+
+/* Of `count`, all partitions have one size: no spread at all, and the lines lie on one another. */
+static struct lab_result *one_size_each(void)
+{
+    struct lab_result *result = fixture_result("one-size-each", "made");
+    const uint64_t sizes[] = {20480, 20480, 20481, 1, 1000000000};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        char label[32];
+        snprintf(label, sizeof label, "all have %u", (unsigned)sizes[i]);
+        struct bk_strategy strategy = count(sizes[i]);
+        struct lab_strategy_result *out = fixture_add(result, label, &strategy);
+        fixture_put(out, false, sizes[i], 7000);
+        fixture_metrics(result, out, 1000, 1, 1);
+    }
+    return result;
+}
+
+/* Up to 10^15 bytes and a thousand million partitions, and limits that are no round numbers. */
+static struct lab_result *petabytes(void)
+{
+    struct lab_result *result = fixture_result("petabytes", "made");
+    result->limits = (struct lab_limits){1234567891, UINT64_C(999999999999), 5000};
+    struct bk_strategy strategy = window(SIM_HOUR);
+    struct lab_strategy_result *out = fixture_add(result, "large and many", &strategy);
+    fixture_spread(out, false, 1e3, 2857142857142, 4000);
+    fixture_put(out, false, 2000, 1000000000);
+    fixture_metrics(result, out, 0.000012345, 1000000, 1e9);
+    strategy = hash(4096);
+    out = fixture_add(result, "hash", &strategy);
+    fixture_put(out, true, 2857142857142, 3);
+    fixture_metrics(result, out, 0, 4096, 4096);
+    return result;
+}
+
+/* Reads were made that asked nothing, and nothing but rows was written. */
+static struct lab_result *nothing_read(void)
+{
+    struct lab_result *result = fixture_result("nothing-read", "made");
+    for (size_t i = 0; i < 2; i++) {
+        struct bk_strategy strategy = i == 0 ? none() : window(SIM_DAY);
+        struct lab_strategy_result *out = fixture_add(result, NULL, &strategy);
+        fixture_spread(out, i == 0, 1, 5, 4);
+        fixture_metrics(result, out, 0, 0, 0);
+        assert(lab_metrics_add(&out->metrics, "reads.count", 0));
+        assert(lab_metrics_add(&out->metrics, "reads.partitions_per_read.mean", 0));
+        assert(lab_metrics_add(&out->metrics, "reads.partitions_per_read.p99", 0));
+    }
+    return result;
+}
+
 struct lab_result *fixture_case(size_t index)
 {
     switch (index) {
@@ -251,7 +311,15 @@ struct lab_result *fixture_case(size_t index)
         return many("two-strategies", 2);
     case 16:
         return many("three-strategies", 3);
+    case 17:
+        return short_labels();
+    case 18:
+        return one_size_each();
+    case 19:
+        return petabytes();
+    case 20:
+        return nothing_read();
     default:
-        return fixture_views_case(index - 17);
+        return fixture_views_case(index - 21);
     }
 }
