@@ -194,6 +194,31 @@ static void test_line_of_each_case_follows_the_quantiles(void **state)
     assert_true(lines == 2 + 9 + 9 + 9 + 9);
 }
 
+/* 90 of 100 are 90 %: the percentile is theirs, rounded up, and not the next one's. */
+static void test_percentile_at_the_edge_of_a_step_is_the_lower_one(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("edge", "made");
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_none(&strategy), BK_OK);
+    struct lab_strategy_result *only = fixture_add(result, NULL, &strategy);
+    fixture_spend_each(only, LAB_LATENCY_WRITE, 1000000, 90);
+    fixture_spend_each(only, LAB_LATENCY_WRITE, 8000000, 10);
+    fixture_spent(only, LAB_LATENCY_WRITE);
+    struct report_arena arena;
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    assert_non_null(file);
+    report_chart_dump_hints(make(result, &arena), file);
+    assert_int_equal(fclose(file), 0);
+    assert_says(text, "hint none: 90% of 100 writes took at most 1.01 ms\n"
+                      "hint none: 95% of 100 writes took at most 8 ms\n");
+    free(text);
+    report_arena_free(&arena);
+    lab_result_destroy(result);
+}
+
 static void test_result_without_latencies_says_why(void **state)
 {
     (void)state;
@@ -274,6 +299,7 @@ int main(void)
         cmocka_unit_test(test_strategies_beyond_the_colours_are_counted),
         cmocka_unit_test(test_percentile_has_as_many_nines_as_it_says),
         cmocka_unit_test(test_line_of_each_case_follows_the_quantiles),
+        cmocka_unit_test(test_percentile_at_the_edge_of_a_step_is_the_lower_one),
         cmocka_unit_test(test_result_without_latencies_says_why),
         cmocka_unit_test(test_layout_of_each_case_has_no_overlap_and_no_clipping),
         cmocka_unit_test(test_chart_and_layout_without_memory_fail_and_say_so),
