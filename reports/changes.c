@@ -221,7 +221,7 @@ static void fill_bands(const struct report_change *change, double unit_ns, struc
     panel->bands = report_take(arena, change->split_count, sizeof *panel->bands);
     for (size_t i = 0; panel->bands != NULL && i < change->split_count; i++) {
         panel->bands[panel->band_count++] = (struct report_band){
-            change->splits[i].from / unit_ns, change->splits[i].to / unit_ns, REPORT_INK_SPLIT};
+            change->splits[i].from / unit_ns, change->splits[i].to / unit_ns, REPORT_INK_SPLIT, false};
     }
 }
 

@@ -23,6 +23,7 @@ static fill_chart *const fills[REPORT_KIND_COUNT] = {
     [REPORT_PARTITIONS_BYTES] = report_bytes_fill,
     [REPORT_SURVIVAL_ROWS] = report_survival_rows_fill,
     [REPORT_SURVIVAL_BYTES] = report_survival_bytes_fill,
+    [REPORT_TIMELINE] = report_timeline_fill,
     [REPORT_READS] = report_reads_fill,
     [REPORT_COSTS] = report_costs_fill,
     [REPORT_LATENCY] = report_latency_fill,

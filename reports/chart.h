@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A chart as data: what it says, with no place for anything yet.
  *
- * Eight forms: panels stacked over one x axis (a histogram a strategy), panels of lines over one, a table of
- * bars (a line a strategy, a column a figure), panels of lanes over time (a lane an agent), lines over a
- * common x axis, spots with the front of the best among them, a grid of coloured tiles, and a summary:
- * sentences, and a line a strategy. Values are in units of the axis; on a log axis `at`, `from`, `to`, `x`,
- * and of lines and spots `y`, `low` and `high`, are decimal logarithms, minus infinity for 0. A hint is what
- * a page says of a mark that one points at, with its value in full; NULL for none. All memory belongs to the
- * arena; texts but hints are never NULL. */
+ * Eight forms: panels stacked over one x axis (a histogram a strategy, or its sizes over time), panels of
+ * lines over one, a table of bars (a line a strategy, a column a figure), panels of lanes over time (a lane
+ * an agent), lines over a common x axis, spots with the front of the best among them, a grid of coloured
+ * tiles, and a summary: sentences, and a line a strategy. Values are in units of the axis; on a log axis
+ * `at`, `from`, `to`, `x`, and of lines and spots `y`, `low` and `high`, are decimal logarithms, minus
+ * infinity for 0. A hint is what a page says of a mark that one points at, with its value in full; NULL for
+ * none. All memory belongs to the arena; texts but hints are never NULL. */
 #ifndef REPORTS_CHART_H
 #define REPORTS_CHART_H
 
@@ -53,6 +53,8 @@ enum report_ink {
     REPORT_INK_RING,   /* around the recommended tile */
     REPORT_INK_HOLDS,  /* around the tiles that hold */
     REPORT_INK_TILE,   /* text on a light tile */
+    REPORT_INK_RANGE,  /* from the smallest to the largest of a stretch of time */
+    REPORT_INK_MIDDLE, /* the middle four fifths of them */
     REPORT_INK_LINE,   /* the first of REPORT_CURVES_MAX lines; the others follow */
     REPORT_INK_LINE_LAST = REPORT_INK_LINE + REPORT_CURVES_MAX - 1,
     REPORT_INK_COUNT
@@ -74,6 +76,7 @@ struct report_axis {
 struct report_band {
     double from, to;
     enum report_ink ink;
+    bool is_level; /* from and to are along y */
 };
 
 struct report_bar {
@@ -85,6 +88,18 @@ struct report_bar {
 
 struct report_point {
     double x, y;
+};
+
+struct report_spread {
+    bool present;
+    double least, p10, p50, p90, most;
+};
+
+/* A stretch along x, and the sizes in it. */
+struct report_slice {
+    double from, to;
+    struct report_spread closed, open;
+    const char *hint;
 };
 
 struct report_figure {
@@ -172,6 +187,8 @@ struct report_panel {
     size_t bar_count;
     struct report_point *curve; /* the exact law; empty for none */
     size_t curve_count;
+    struct report_slice *steps; /* in order, without overlap */
+    size_t step_count;
     /* REPORT_FORM_LANES */
     struct report_axis x;
     struct report_lane *lanes;
@@ -261,6 +278,7 @@ enum report_kind {
     REPORT_PARTITIONS_BYTES,
     REPORT_SURVIVAL_ROWS,
     REPORT_SURVIVAL_BYTES,
+    REPORT_TIMELINE,
     REPORT_READS,
     REPORT_COSTS,
     REPORT_LATENCY,
@@ -281,6 +299,8 @@ void report_survival_rows_fill(const struct lab_result *result, struct report_ar
                                struct report_chart *chart);
 void report_survival_bytes_fill(const struct lab_result *result, struct report_arena *arena,
                                 struct report_chart *chart);
+void report_timeline_fill(const struct lab_result *result, struct report_arena *arena,
+                          struct report_chart *chart);
 void report_reads_fill(const struct lab_result *result, struct report_arena *arena,
                        struct report_chart *chart);
 void report_costs_fill(const struct lab_result *result, struct report_arena *arena,

@@ -4,14 +4,15 @@
 #include "chart.h"
 
 static const char *const ink_names[REPORT_INK_COUNT] = {
-    "closed", "open",     "law",   "dashes",   "over",   "tiny",    "cost",  "slow", "alarm", "waste",
-    "old",    "old-soon", "new",   "new-soon", "other",  "unknown", "split", "text", "quiet", "axis",
-    "grid",   "halo",     "zero",  "pale",     "chosen", "ring",    "holds", "tile", "line1", "line2",
-    "line3",  "line4",    "line5", "line6",    "line7",  "line8",   "line9",
+    "closed", "open",     "law",   "dashes",   "over",   "tiny",    "cost",  "slow",  "alarm", "waste",
+    "old",    "old-soon", "new",   "new-soon", "other",  "unknown", "split", "text",  "quiet", "axis",
+    "grid",   "halo",     "zero",  "pale",     "chosen", "ring",    "holds", "tile",  "range", "middle",
+    "line1",  "line2",    "line3", "line4",    "line5",  "line6",   "line7", "line8", "line9",
 };
 
 static void dump_axis(const char *name, const struct report_axis *axis, FILE *out);
 static void dump_panel(const struct report_panel *panel, bool has_lanes, FILE *out);
+static void dump_steps(const struct report_panel *panel, FILE *out);
 static void dump_lanes(const struct report_panel *panel, FILE *out);
 static void dump_table(const struct report_chart *chart, FILE *out);
 static void dump_lines(const struct report_chart *chart, FILE *out);
@@ -84,8 +85,8 @@ static void dump_panel(const struct report_panel *panel, bool has_lanes, FILE *o
             panel->note);
     dump_axis(has_lanes ? "  x" : "  y", has_lanes ? &panel->x : &panel->y, out);
     for (size_t i = 0; i < panel->band_count; i++) {
-        fprintf(out, "  band %s %.4g..%.4g\n", ink_names[panel->bands[i].ink], panel->bands[i].from,
-                panel->bands[i].to);
+        fprintf(out, "  band %s%s %.4g..%.4g\n", panel->bands[i].is_level ? "level " : "",
+                ink_names[panel->bands[i].ink], panel->bands[i].from, panel->bands[i].to);
     }
     for (size_t i = 0; i < panel->bar_count; i++) {
         const struct report_bar *bar = &panel->bars[i];
@@ -104,6 +105,7 @@ static void dump_panel(const struct report_panel *panel, bool has_lanes, FILE *o
         fprintf(out, "  curve law %.4f..%.4f top %.4g at %.4f\n", panel->curve[0].x,
                 panel->curve[panel->curve_count - 1].x, top, at);
     }
+    dump_steps(panel, out);
     dump_lanes(panel, out);
     for (size_t i = 0; i < panel->line_count; i++) {
         fputs("  ", out);
@@ -112,6 +114,22 @@ static void dump_panel(const struct report_panel *panel, bool has_lanes, FILE *o
     for (size_t i = 0; i < panel->figure_count; i++) {
         fprintf(out, "  figure '%s' %s%s\n", panel->figures[i].name, panel->figures[i].text,
                 panel->figures[i].is_alarm ? " !" : "");
+    }
+}
+
+static void dump_steps(const struct report_panel *panel, FILE *out)
+{
+    for (size_t i = 0; i < panel->step_count; i++) {
+        const struct report_slice *step = &panel->steps[i];
+        const struct report_spread *both[] = {&step->closed, &step->open};
+        fprintf(out, "  step %.6g..%.6g", step->from, step->to);
+        for (size_t k = 0; k < 2; k++) {
+            if (both[k]->present) {
+                fprintf(out, " %s %.3f %.3f %.3f %.3f %.3f", k == 0 ? "closed" : "open", both[k]->least,
+                        both[k]->p10, both[k]->p50, both[k]->p90, both[k]->most);
+            }
+        }
+        fputc('\n', out);
     }
 }
 

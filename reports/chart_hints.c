@@ -11,6 +11,9 @@ void report_chart_dump_hints(const struct report_chart *chart, FILE *out)
         for (size_t k = 0; k < panel->bar_count; k++) {
             dump(panel->bars[k].hint, out);
         }
+        for (size_t k = 0; k < panel->step_count; k++) {
+            dump(panel->steps[k].hint, out);
+        }
         for (size_t k = 0; k < panel->lane_count; k++) {
             for (size_t m = 0; m < panel->lanes[k].span_count; m++) {
                 dump(panel->lanes[k].spans[m].hint, out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Panels one below the other over a shared x axis: numbers left, plot, key figures right. */
-#include "layout.h"
+#include "layout_stack.h"
 
 static const double plot_left = 76;
 static const double plot_width = 530;
@@ -10,21 +10,19 @@ static const double bar_height_min = 1;
 /* So many panels, and the numbers of the x axis stand below every eighth too. */
 enum { TALL_PANELS = 12, REPEAT_EVERY = 8 };
 
-struct plot {
-    const struct report_axis *x, *y;
-    struct report_box box;
-};
-
 static double plot_height(size_t panel_count);
 static void put_panel(const struct report_chart *chart, const struct report_panel *panel, bool has_numbers,
                       struct report_pen *pen);
-static void put_bands(const struct report_panel *panel, const struct plot *plot, struct report_pen *pen);
-static void put_bars(const struct report_panel *panel, const struct plot *plot, struct report_pen *pen);
-static void put_curve(const struct report_panel *panel, const struct plot *plot, struct report_pen *pen);
-static void put_y_axis(const struct plot *plot, struct report_pen *pen);
-static void put_x_axis(const struct plot *plot, bool has_numbers, struct report_pen *pen);
-static double x_of(const struct plot *plot, double value);
-static double y_of(const struct plot *plot, double value);
+static void put_bands(const struct report_panel *panel, const struct report_stack_plot *plot,
+                      struct report_pen *pen);
+static void put_level_band(const struct report_band *band, const struct report_stack_plot *plot,
+                           struct report_pen *pen);
+static void put_bars(const struct report_panel *panel, const struct report_stack_plot *plot,
+                     struct report_pen *pen);
+static void put_curve(const struct report_panel *panel, const struct report_stack_plot *plot,
+                      struct report_pen *pen);
+static void put_y_axis(const struct report_stack_plot *plot, struct report_pen *pen);
+static void put_x_axis(const struct report_stack_plot *plot, bool has_numbers, struct report_pen *pen);
 
 void report_layout_stack(const struct report_chart *chart, struct report_pen *pen)
 {
@@ -51,15 +49,16 @@ static void put_panel(const struct report_chart *chart, const struct report_pane
 {
     pen->y += panel_gap;
     report_pen_panel_head(pen, panel, plot_left);
-    const struct plot plot = {.x = &chart->x,
-                              .y = &panel->y,
-                              .box = {.x = plot_left,
-                                      .y = report_snap(pen->y + 4),
-                                      .width = plot_width,
-                                      .height = plot_height(chart->panel_count)}};
+    const struct report_stack_plot plot = {.x = &chart->x,
+                                           .y = &panel->y,
+                                           .box = {.x = plot_left,
+                                                   .y = report_snap(pen->y + 4),
+                                                   .width = plot_width,
+                                                   .height = plot_height(chart->panel_count)}};
     put_bands(panel, &plot, pen);
     put_y_axis(&plot, pen);
     put_bars(panel, &plot, pen);
+    report_stack_put_steps(panel, &plot, pen);
     put_curve(panel, &plot, pen);
     double figures_end = report_pen_figures(pen, panel, plot.box.y);
     pen->y = plot.box.y + plot.box.height;
@@ -67,12 +66,17 @@ static void put_panel(const struct report_chart *chart, const struct report_pane
     pen->y = figures_end > pen->y ? figures_end : pen->y;
 }
 
-static void put_bands(const struct report_panel *panel, const struct plot *plot, struct report_pen *pen)
+static void put_bands(const struct report_panel *panel, const struct report_stack_plot *plot,
+                      struct report_pen *pen)
 {
     for (size_t i = 0; i < panel->band_count; i++) {
         const struct report_band *band = &panel->bands[i];
-        double from = report_snap(x_of(plot, band->from));
-        double to = report_snap(x_of(plot, band->to));
+        if (band->is_level) {
+            put_level_band(band, plot, pen);
+            continue;
+        }
+        double from = report_snap(report_stack_x(plot, band->from));
+        double to = report_snap(report_stack_x(plot, band->to));
         struct report_box box = {from, plot->box.y, to - from, plot->box.height};
         report_pen_mark(pen, REPORT_SHAPE_RECTANGLE, band->ink, box);
         double edge = band->ink == REPORT_INK_OVER ? from : to;
@@ -80,16 +84,28 @@ static void put_bands(const struct report_panel *panel, const struct plot *plot,
     }
 }
 
-static void put_bars(const struct report_panel *panel, const struct plot *plot, struct report_pen *pen)
+static void put_level_band(const struct report_band *band, const struct report_stack_plot *plot,
+                           struct report_pen *pen)
+{
+    const double top = report_snap(report_stack_y(plot, band->to));
+    const double bottom = report_snap(report_stack_y(plot, band->from));
+    const struct report_box box = {plot->box.x, top, plot->box.width, bottom - top};
+    const double edge = band->ink == REPORT_INK_OVER ? bottom : top;
+    report_pen_mark(pen, REPORT_SHAPE_RECTANGLE, band->ink, box);
+    report_pen_line(pen, REPORT_SHAPE_DASHED, REPORT_INK_AXIS, box.x, edge, box.x + box.width, edge, 1);
+}
+
+static void put_bars(const struct report_panel *panel, const struct report_stack_plot *plot,
+                     struct report_pen *pen)
 {
     const double floor_y = plot->box.y + plot->box.height;
     double below = floor_y;
     for (size_t i = 0; i < panel->bar_count; i++) {
         const struct report_bar *bar = &panel->bars[i];
-        double left = report_snap(x_of(plot, bar->from));
-        double right = report_snap(x_of(plot, bar->to));
+        double left = report_snap(report_stack_x(plot, bar->from));
+        double right = report_snap(report_stack_x(plot, bar->to));
         double bottom = bar->low > 0 ? below : floor_y;
-        double top = report_snap(y_of(plot, bar->high));
+        double top = report_snap(report_stack_y(plot, bar->high));
         /* What is rare is seen nevertheless: it is what breaks limits. */
         top = top > bottom - bar_height_min ? bottom - bar_height_min : top;
         below = top;
@@ -102,7 +118,8 @@ static void put_bars(const struct report_panel *panel, const struct plot *plot, 
     }
 }
 
-static void put_curve(const struct report_panel *panel, const struct plot *plot, struct report_pen *pen)
+static void put_curve(const struct report_panel *panel, const struct report_stack_plot *plot,
+                      struct report_pen *pen)
 {
     if (panel->curve_count < 2) {
         return;
@@ -112,7 +129,8 @@ static void put_curve(const struct report_panel *panel, const struct plot *plot,
         return;
     }
     for (size_t i = 0; i < panel->curve_count; i++) {
-        points[i] = (struct report_point){x_of(plot, panel->curve[i].x), y_of(plot, panel->curve[i].y)};
+        points[i] = (struct report_point){report_stack_x(plot, panel->curve[i].x),
+                                          report_stack_y(plot, panel->curve[i].y)};
     }
     static const struct {
         enum report_ink ink;
@@ -126,12 +144,12 @@ static void put_curve(const struct report_panel *panel, const struct plot *plot,
     }
 }
 
-static void put_y_axis(const struct plot *plot, struct report_pen *pen)
+static void put_y_axis(const struct report_stack_plot *plot, struct report_pen *pen)
 {
     const double right = plot->box.x + plot->box.width;
     for (size_t i = 0; i < plot->y->tick_count; i++) {
         const struct report_tick *tick = &plot->y->ticks[i];
-        double y = report_snap(y_of(plot, tick->at));
+        double y = report_snap(report_stack_y(plot, tick->at));
         if (i > 0) {
             report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_GRID, plot->box.x, y, right, y, 1);
         }
@@ -150,7 +168,7 @@ static void put_y_axis(const struct plot *plot, struct report_pen *pen)
     mark->is_upright = true;
 }
 
-static void put_x_axis(const struct plot *plot, bool has_numbers, struct report_pen *pen)
+static void put_x_axis(const struct report_stack_plot *plot, bool has_numbers, struct report_pen *pen)
 {
     const double y = plot->box.y + plot->box.height;
     report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_AXIS, plot->box.x, y, plot->box.x + plot->box.width, y,
@@ -158,7 +176,7 @@ static void put_x_axis(const struct plot *plot, bool has_numbers, struct report_
     double end = y;
     for (size_t i = 0; i < plot->x->tick_count; i++) {
         const struct report_tick *tick = &plot->x->ticks[i];
-        double x = report_snap(x_of(plot, tick->at));
+        double x = report_snap(report_stack_x(plot, tick->at));
         bool is_decade = tick->text[0] != 0;
         report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_AXIS, x, y, x,
                         y + (is_decade ? tick_length : tick_length / 2), 1);
@@ -171,12 +189,12 @@ static void put_x_axis(const struct plot *plot, bool has_numbers, struct report_
     pen->y = end > y ? end : y + tick_length;
 }
 
-static double x_of(const struct plot *plot, double value)
+double report_stack_x(const struct report_stack_plot *plot, double value)
 {
     return plot->box.x + (value - plot->x->low) / (plot->x->high - plot->x->low) * plot->box.width;
 }
 
-static double y_of(const struct plot *plot, double value)
+double report_stack_y(const struct report_stack_plot *plot, double value)
 {
     double share = (value - plot->y->low) / (plot->y->high - plot->y->low);
     return plot->box.y + (1 - share) * plot->box.height;

@@ -21,6 +21,13 @@ static const struct {
                       "down means one size for all. The dashed lines are the exact laws."},
     {"survival-bytes",
      "The same partitions, by what they weigh on disk: how large the largest are, and how few they are."},
+    {"timeline",
+     "Each strip is one strategy, from left to right in time: a column is the partitions that began in it, "
+     "as "
+     "large as they were at the end. A level line means that load does not change their sizes; the dark part "
+     "holds the middle four fifths, the pale one all. Hatched ones are still open, and small because they "
+     "are "
+     "young."},
     {"reads",
      "Each strip is one strategy; a bar at 3 is the share of reads that had to ask three partitions. Further "
      "left is better: each partition that a read asks is a request of its own, and the slowest one decides."},

@@ -123,6 +123,37 @@ static void add_sizes(struct lab_strategy_result *strategy, const struct lab_his
     assert(lab_metrics_add(&strategy->metrics, name, (double)histogram->most));
 }
 
+/* In each stretch as many as in any other, their middle going up and down; the smallest and the largest of
+ * all come now and then. */
+static void add_slices(const struct lab_result *result, struct lab_strategy_result *strategy,
+                       enum lab_partition_state state)
+{
+    enum { SLICES = 90 };
+    const struct lab_histogram *histograms[LAB_SIZE_UNITS] = {
+        state == LAB_CLOSED ? &strategy->closed_rows : &strategy->open_rows,
+        state == LAB_CLOSED ? &strategy->closed_bytes : &strategy->open_bytes};
+    const uint64_t count = histograms[0]->count;
+    const uint64_t slices = count < SLICES ? count : SLICES;
+    const int64_t length_ns = (result->end_ns - result->start_ns) / SLICES;
+    for (uint64_t i = 0; i < slices; i++) {
+        struct lab_slice *slice = &strategy->timeline.items[strategy->timeline.count++];
+        slice->state = state;
+        slice->start_ns = result->start_ns + (int64_t)(i * SLICES / slices) * length_ns;
+        slice->end_ns = slice->start_ns + length_ns;
+        slice->partitions = count / slices + (i < count % slices);
+        for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
+            const double lift = 0.04 * (double)(i % 10 < 5 ? i % 10 : 10 - i % 10);
+            const struct lab_histogram *histogram = histograms[unit];
+            struct lab_slice_sizes *sizes = &slice->sizes[unit];
+            sizes->p10 = (uint64_t)percentile(histogram, 0.1 + lift);
+            sizes->p50 = (uint64_t)percentile(histogram, 0.4 + lift);
+            sizes->p90 = (uint64_t)percentile(histogram, 0.7 + lift);
+            sizes->least = i % 7 == 3 ? histogram->least : (uint64_t)percentile(histogram, 0.05);
+            sizes->most = i % 7 == 3 ? histogram->most : (uint64_t)percentile(histogram, 0.95);
+        }
+    }
+}
+
 void fixture_metrics(const struct lab_result *result, struct lab_strategy_result *strategy, double extra_ops,
                      double reads_mean, double reads_p99)
 {
@@ -160,6 +191,10 @@ void fixture_metrics(const struct lab_result *result, struct lab_strategy_result
     add_sizes(strategy, &all, "all", "bytes");
     lab_histogram_clear(&all);
     assert(lab_metrics_add(metrics, "writes.extra_ops_per_1000_rows", extra_ops));
+    strategy->timeline.items = calloc((size_t)LAB_STATES * LAB_SLICES_MAX, sizeof *strategy->timeline.items);
+    assert(strategy->timeline.items != NULL);
+    add_slices(result, strategy, LAB_CLOSED);
+    add_slices(result, strategy, LAB_OPEN);
     if (reads_mean > 0) {
         /* A fiftieth of them ask as many as the p99, the others as many as the mean. */
         lab_histogram_add(&strategy->read_partitions, reads_mean >= 1 ? (uint64_t)reads_mean : 1, 980, 1);
