@@ -22,7 +22,8 @@ bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_cluster_
     for (size_t i = 0; ok && i < scenario->strategy_count; i++) {
         struct lab_cluster_run *run = runs[i];
         struct lab_strategy_result *strategy = lab_result_add(result, scenario, i, &run->tally);
-        ok = strategy != NULL && lab_cluster_metrics(run, &strategy->metrics);
+        ok = strategy != NULL && lab_cluster_metrics(run, &strategy->metrics) &&
+             lab_result_nodes(strategy, scenario, &run->tally);
         if (!ok)
             break;
         lab_result_take(strategy, &run->tally);

@@ -93,6 +93,7 @@ void lab_strategy_result_clear(struct lab_strategy_result *strategy)
     lab_histogram_clear(&strategy->open_bytes);
     lab_histogram_clear(&strategy->read_partitions);
     free(strategy->timeline.items);
+    free(strategy->nodes);
     for (int i = 0; i < LAB_LATENCY_COUNT; i++)
         lab_histogram_clear(&strategy->latency[i]);
     free(strategy->metrics.items);

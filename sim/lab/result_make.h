@@ -15,6 +15,9 @@ struct lab_result *lab_result_begin(const struct lab_scenario *scenario, uint64_
 struct lab_strategy_result *lab_result_add(struct lab_result *result, const struct lab_scenario *scenario,
                                            size_t index, const struct lab_tally *tally);
 /* Moves the histograms out of the tally. */
+/* nodes.c: what each node holds of the strategy's rows, if any. False without memory. */
+bool lab_result_nodes(struct lab_strategy_result *strategy, const struct lab_scenario *scenario,
+                      const struct lab_tally *tally);
 void lab_result_take(struct lab_strategy_result *strategy, struct lab_tally *tally);
 /* malloc'ed; NULL without memory. */
 char *lab_text_copy(const char *text);

@@ -156,6 +156,7 @@ static bool load_strategy(struct store *store, struct store_row *row, struct lab
         store_row_check(store, row, error) && store_settings_load(store, id, kind, out, error) &&
         store_metrics_load(store, id, &out->metrics, error) && store_histograms_load(store, id, out, error) &&
         store_largest_load(store, id, out->largest, error) &&
+        store_slices_load(store, id, &out->timeline, error) && store_nodes_load(store, id, out, error) &&
         store_events_load(store, id, &out->events, error) && store_views_load(store, id, &out->views, error);
     free(kind);
     return fine;

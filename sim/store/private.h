@@ -155,6 +155,16 @@ bool store_largest_save(struct store *store, sqlite3_stmt *insert, int64_t id,
                         const struct lab_largest *largest, struct sim_error *error);
 bool store_largest_load(struct store *store, int64_t id, struct lab_largest *out, struct sim_error *error);
 
+/* --- slices.c: the sizes of partitions over time, and what each node holds */
+
+bool store_slices_save(struct store *store, sqlite3_stmt *insert, int64_t id,
+                       const struct lab_timeline *timeline, struct sim_error *error);
+bool store_slices_load(struct store *store, int64_t id, struct lab_timeline *out, struct sim_error *error);
+bool store_nodes_save(struct store *store, sqlite3_stmt *insert, int64_t id,
+                      const struct lab_strategy_result *result, struct sim_error *error);
+bool store_nodes_load(struct store *store, int64_t id, struct lab_strategy_result *out,
+                      struct sim_error *error);
+
 /* --- events.c: what a strategy of a cluster run has beside; nothing is stored of another */
 
 bool store_events_save(struct store *store, sqlite3_stmt *insert, int64_t id,

@@ -16,6 +16,8 @@ enum insert {
     INSERT_CHANGE,
     INSERT_BELIEF,
     INSERT_LARGEST,
+    INSERT_SLICE,
+    INSERT_NODE,
     INSERT_COUNT
 };
 
@@ -41,6 +43,11 @@ static const char *const inserts[INSERT_COUNT] = {
                        "is_changing) VALUES (?, ?, ?, ?, ?, ?, ?)"),
     [INSERT_LARGEST] =
         "INSERT INTO largest (strategy, unit, key, key_index, bucket, size) VALUES (?, ?, ?, ?, ?, ?)",
+    [INSERT_SLICE] =
+        "INSERT INTO slice (strategy, state, start_ns, end_ns, partitions, rows_least, rows_p10, "
+        "rows_p50, rows_p90, rows_most, bytes_least, bytes_p10, bytes_p50, bytes_p90, "
+        "bytes_most) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [INSERT_NODE] = "INSERT INTO node (strategy, position, name, rows, bytes) VALUES (?, ?, ?, ?, ?)",
 };
 
 struct store_saver {
@@ -170,6 +177,8 @@ static bool save_strategy(struct store *store, sqlite3_stmt **statements, int64_
     return store_histograms_save(store, statements[INSERT_HISTOGRAM], statements[INSERT_BIN], id, result,
                                  error) &&
            store_largest_save(store, statements[INSERT_LARGEST], id, result->largest, error) &&
+           store_slices_save(store, statements[INSERT_SLICE], id, &result->timeline, error) &&
+           store_nodes_save(store, statements[INSERT_NODE], id, result, error) &&
            store_events_save(store, statements[INSERT_EVENT_LOG], id, &result->events, error) &&
            store_views_save(store, statements[INSERT_CHANGE], statements[INSERT_BELIEF], id, &result->views,
                             error);

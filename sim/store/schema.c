@@ -142,8 +142,35 @@ static const char version_3_tables[] =
     "CREATE VIEW largest_partitions AS SELECT run, label, unit, key, bucket, size\n"
     "  FROM largest JOIN strategy USING (strategy);\n";
 
+/* What each node holds, and the sizes of the partitions that began in each stretch of the run. */
+static const char version_4_tables[] =
+    "CREATE TABLE node (\n"
+    "  strategy INTEGER NOT NULL REFERENCES strategy ON DELETE CASCADE, position INTEGER NOT NULL,\n"
+    "  name TEXT NOT NULL, rows ANY NOT NULL, bytes ANY NOT NULL,\n"
+    "  PRIMARY KEY (strategy, position)\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE TABLE slice (\n"
+    "  strategy INTEGER NOT NULL REFERENCES strategy ON DELETE CASCADE,\n"
+    "  state TEXT NOT NULL CHECK (state IN ('closed', 'open')),\n"
+    "  start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, partitions ANY NOT NULL,\n"
+    "  rows_least ANY NOT NULL, rows_p10 ANY NOT NULL, rows_p50 ANY NOT NULL, rows_p90 ANY NOT NULL,\n"
+    "  rows_most ANY NOT NULL, bytes_least ANY NOT NULL, bytes_p10 ANY NOT NULL,\n"
+    "  bytes_p50 ANY NOT NULL, bytes_p90 ANY NOT NULL, bytes_most ANY NOT NULL,\n"
+    "  PRIMARY KEY (strategy, state, start_ns)\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE VIEW node_load AS SELECT run, label, name AS node, rows, bytes\n"
+    "  FROM node JOIN strategy USING (strategy);\n"
+    "CREATE VIEW partition_timeline AS SELECT run, label, state, unit,\n"
+    "  strftime('%Y-%m-%dT%H:%M:%fZ', start_ns / 1e9, 'unixepoch') AS starts,\n"
+    "  strftime('%Y-%m-%dT%H:%M:%fZ', end_ns / 1e9, 'unixepoch') AS ends, partitions, least, p10, p50,\n"
+    "  p90, most FROM (\n"
+    "    SELECT strategy, state, 'rows' AS unit, start_ns, end_ns, partitions, rows_least AS least,\n"
+    "    rows_p10 AS p10, rows_p50 AS p50, rows_p90 AS p90, rows_most AS most FROM slice UNION ALL\n"
+    "    SELECT strategy, state, 'bytes', start_ns, end_ns, partitions, bytes_least, bytes_p10, bytes_p50,\n"
+    "    bytes_p90, bytes_most FROM slice) JOIN strategy USING (strategy);\n";
+
 static const struct store_migration migrations[] = {
-    {version_1_tables}, {version_2_tables}, {version_3_tables}};
+    {version_1_tables}, {version_2_tables}, {version_3_tables}, {version_4_tables}};
 
 const struct store_options store_options_default = {
     .busy_timeout_ms = 3000,

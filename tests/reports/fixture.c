@@ -135,21 +135,21 @@ static void add_slices(const struct lab_result *result, struct lab_strategy_resu
     const uint64_t count = histograms[0]->count;
     const uint64_t slices = count < SLICES ? count : SLICES;
     const int64_t length_ns = (result->end_ns - result->start_ns) / SLICES;
+    uint64_t sizes[LAB_SIZE_UNITS][20]; /* at each twentieth */
+    for (int i = 0; count > 0 && i < 20 * LAB_SIZE_UNITS; i++)
+        sizes[i / 20][i % 20] = (uint64_t)percentile(histograms[i / 20], i % 20 / 20.0);
     for (uint64_t i = 0; i < slices; i++) {
         struct lab_slice *slice = &strategy->timeline.items[strategy->timeline.count++];
         slice->state = state;
         slice->start_ns = result->start_ns + (int64_t)(i * SLICES / slices) * length_ns;
         slice->end_ns = slice->start_ns + length_ns;
         slice->partitions = count / slices + (i < count % slices);
+        const size_t lift = i % 10 < 5 ? i % 10 : 10 - i % 10;
         for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
-            const double lift = 0.04 * (double)(i % 10 < 5 ? i % 10 : 10 - i % 10);
-            const struct lab_histogram *histogram = histograms[unit];
-            struct lab_slice_sizes *sizes = &slice->sizes[unit];
-            sizes->p10 = (uint64_t)percentile(histogram, 0.1 + lift);
-            sizes->p50 = (uint64_t)percentile(histogram, 0.4 + lift);
-            sizes->p90 = (uint64_t)percentile(histogram, 0.7 + lift);
-            sizes->least = i % 7 == 3 ? histogram->least : (uint64_t)percentile(histogram, 0.05);
-            sizes->most = i % 7 == 3 ? histogram->most : (uint64_t)percentile(histogram, 0.95);
+            const uint64_t *at = sizes[unit];
+            slice->sizes[unit] = (struct lab_slice_sizes){i % 7 == 3 ? histograms[unit]->least : at[1],
+                                                          at[2 + lift], at[8 + lift], at[14 + lift],
+                                                          i % 7 == 3 ? histograms[unit]->most : at[19]};
         }
     }
 }

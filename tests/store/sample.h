@@ -162,6 +162,28 @@ static inline void sample_fill(struct lab_strategy_result *strategy, uint64_t bi
     assert_true(lab_metrics_add(&strategy->metrics, "writes.extra_ops_per_1000_rows", 1.0 / 3.0));
 }
 
+/* Two slices of closed partitions, one of open ones, and three nodes, with the greatest numbers there are. */
+static inline void sample_fill_slices(struct lab_strategy_result *strategy, int64_t start_ns)
+{
+    strategy->timeline.items = calloc(3, sizeof *strategy->timeline.items);
+    strategy->nodes = calloc(3, sizeof *strategy->nodes);
+    assert_non_null(strategy->timeline.items);
+    assert_non_null(strategy->nodes);
+    strategy->timeline.count = strategy->node_count = 3;
+    for (size_t i = 0; i < 3; i++) {
+        struct lab_slice *slice = &strategy->timeline.items[i];
+        slice->state = i < 2 ? LAB_CLOSED : LAB_OPEN;
+        slice->start_ns = start_ns + (int64_t)i % 2 * 1000;
+        slice->end_ns = slice->start_ns + 1000;
+        slice->partitions = i == 0 ? UINT64_MAX : i;
+        slice->sizes[LAB_IN_ROWS] = (struct lab_slice_sizes){i, 10 + i, 20 + i, 30 + i, UINT64_MAX};
+        slice->sizes[LAB_IN_BYTES] = (struct lab_slice_sizes){0, 100 + i, 200 + i, 300 + i, 400 + i};
+        snprintf(strategy->nodes[i].name, sizeof strategy->nodes[i].name, "dc1 node %zu", i);
+        strategy->nodes[i].rows = 7 * i;
+        strategy->nodes[i].bytes = UINT64_MAX - i;
+    }
+}
+
 /* What a cluster run has beside. The last mark stands before the last events. */
 static inline void sample_fill_events(struct lab_strategy_result *strategy)
 {
@@ -230,6 +252,7 @@ static inline struct lab_result *sample_make(uint64_t bins)
     s[5].coordination = BK_LOCKED;
     s[5].counter = BK_COUNTER_COLUMN;
     sample_fill_events(&s[5]);
+    sample_fill_slices(&s[5], result->start_ns);
     s[6].counter = BK_COUNTER_LWT;
     result->expect_count = 2;
     result->expects = calloc(2, sizeof *result->expects);
@@ -324,6 +347,23 @@ static inline void assert_events_equal(const struct lab_event_log *a, const stru
         assert_memory_equal(a->marks, b->marks, a->mark_count * sizeof *a->marks);
 }
 
+static inline void assert_slices_equal(const struct lab_strategy_result *a,
+                                       const struct lab_strategy_result *b)
+{
+    assert_int_equal(a->timeline.count, b->timeline.count);
+    for (size_t i = 0; i < a->timeline.count; i++) {
+        const struct lab_slice *x = &a->timeline.items[i], *y = &b->timeline.items[i];
+        assert_int_equal(x->state, y->state);
+        assert_true(x->start_ns == y->start_ns && x->end_ns == y->end_ns && x->partitions == y->partitions);
+        assert_memory_equal(x->sizes, y->sizes, sizeof x->sizes);
+    }
+    assert_int_equal(a->node_count, b->node_count);
+    for (size_t i = 0; i < a->node_count; i++) {
+        assert_string_equal(a->nodes[i].name, b->nodes[i].name);
+        assert_true(a->nodes[i].rows == b->nodes[i].rows && a->nodes[i].bytes == b->nodes[i].bytes);
+    }
+}
+
 static inline void assert_views_equal(const struct lab_views *a, const struct lab_views *b)
 {
     assert_texts_equal(a->key, b->key);
@@ -368,6 +408,7 @@ static inline void assert_results_equal(const struct lab_result *a, const struct
         assert_largest_equal(x->largest, y->largest);
         assert_events_equal(&x->events, &y->events);
         assert_views_equal(&x->views, &y->views);
+        assert_slices_equal(x, y);
         assert_histograms_equal(&x->closed_rows, &y->closed_rows);
         assert_histograms_equal(&x->open_rows, &y->open_rows);
         assert_histograms_equal(&x->closed_bytes, &y->closed_bytes);

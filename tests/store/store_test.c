@@ -194,12 +194,21 @@ static void test_views_of_a_run_read_as_documented(void **state)
                  "SELECT label, event_digest, events FROM strategies WHERE label IN ('hash', 'every row')",
                  "every row|fedcba9876543210|23\nhash|NULL|NULL\n");
     assert_query(folder.db, "SELECT hex(marks) FROM event_log WHERE events = 23", "00FFFF0034120000FFFF\n");
+    assert_query(folder.db, "SELECT * FROM node_load WHERE node LIKE '%1'",
+                 "1|every row|dc1 node 1|7|18446744073709551614\n");
+    assert_query(
+        folder.db,
+        "SELECT * FROM partition_timeline WHERE starts = '2026-01-01T00:00:00.000Z' AND "
+        "state = 'open' ORDER BY unit",
+        "1|every row|open|bytes|2026-01-01T00:00:00.000Z|2026-01-01T00:00:00.000Z|2|0|102|202|302|402\n"
+        "1|every row|open|rows|2026-01-01T00:00:00.000Z|2026-01-01T00:00:00.000Z|2|2|12|22|32|"
+        "18446744073709551615\n");
     assert_query(folder.db, "SELECT * FROM agent_views WHERE agent = 2",
                  "1|every row|key-3's|5000000000|15000000000|3|1000000000|2|8|1|1\n"
                  "1|every row|key-3's|5000000000|15000000000|3|9223372036854775807|2|9223372036854775807|1|"
                  "0\n");
     assert_query(folder.db, "PRAGMA journal_mode", "wal\n");
-    assert_query(folder.db, "PRAGMA user_version", "3\n");
+    assert_query(folder.db, "PRAGMA user_version", "4\n");
     assert_query(folder.db, "PRAGMA foreign_key_check", "");
     assert_query(folder.db,
                  "SELECT name FROM pragma_table_list WHERE type = 'table' AND NOT strict AND name "
@@ -399,7 +408,7 @@ static void test_database_of_version_1_is_migrated_with_its_run(void **state)
     struct sim_error error = {0};
     assert_false(store_open(folder.db, STORE_READ, &store, &error));
     assert_non_null(
-        strstr(error.text, "made by an older bucketlab (database version 1, this program reads 3)"));
+        strstr(error.text, "made by an older bucketlab (database version 1, this program reads 4)"));
     assert_query(folder.db, "PRAGMA user_version", "1\n");
     assert_int_equal(store_must_save(folder.db, saved), 2);
     store = store_must_open(folder.db, STORE_READ);
@@ -418,20 +427,55 @@ static void test_database_of_version_1_is_migrated_with_its_run(void **state)
     store_close(store);
     store_must_save(fresh, saved);
     assert_schemas_equal(folder.db, fresh);
-    assert_query(folder.db, "PRAGMA user_version", "3\n");
+    assert_query(folder.db, "PRAGMA user_version", "4\n");
+    lab_result_destroy(saved);
+    folder_remove(&folder);
+}
+
+/* What version 4 added taken away again is version 3. */
+static void test_database_of_version_3_is_migrated_with_its_run(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    char fresh[PATH_SIZE];
+    snprintf(fresh, sizeof fresh, "%s/fresh.db", folder.path);
+    struct lab_result *saved = sample_make(20), *loaded;
+    store_must_save(folder.db, saved);
+    execute(folder.db,
+            "DROP VIEW partition_timeline; DROP VIEW node_load; DROP TABLE slice; DROP TABLE node; "
+            "PRAGMA user_version = 3");
+    assert_int_equal(store_must_save(folder.db, saved), 2);
+    store_must_save(fresh, saved);
+    assert_schemas_equal(folder.db, fresh);
+    struct store *store = store_must_open(folder.db, STORE_READ);
+    struct sim_error error;
+    assert_true(store_load_run(store, 2, NULL, &loaded, &error));
+    assert_results_equal(saved, loaded);
+    lab_result_destroy(loaded);
+    assert_true(store_load_run(store, 1, NULL, &loaded, &error));
+    for (size_t i = 0; i < saved->strategy_count; i++)
+        saved->strategies[i].timeline.count = saved->strategies[i].node_count = 0;
+    assert_results_equal(saved, loaded);
+    lab_result_destroy(loaded);
+    store_close(store);
     lab_result_destroy(saved);
     folder_remove(&folder);
 }
 
 static struct store_migration next_versions[] = {
-    {NULL}, {NULL}, {NULL}, {"ALTER TABLE run ADD COLUMN mood TEXT; CREATE TABLE note (text TEXT) STRICT"}};
+    {NULL},
+    {NULL},
+    {NULL},
+    {NULL},
+    {"ALTER TABLE run ADD COLUMN mood TEXT; CREATE TABLE note (text TEXT) STRICT"}};
 
 static struct store_options options_of_next_version(void)
 {
     next_versions[0] = store_options_default.migrations[0];
     next_versions[1] = store_options_default.migrations[1];
     next_versions[2] = store_options_default.migrations[2];
-    return (struct store_options){3000, next_versions, 4};
+    next_versions[3] = store_options_default.migrations[3];
+    return (struct store_options){3000, next_versions, 5};
 }
 
 static void test_older_database_is_migrated_with_its_runs(void **state)
@@ -446,18 +490,18 @@ static void test_older_database_is_migrated_with_its_runs(void **state)
     assert_false(store_open_with(folder.db, STORE_READ, &options, &store, &error));
     assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
     assert_non_null(
-        strstr(error.text, "made by an older bucketlab (database version 3, this program reads 4)"));
-    assert_query(folder.db, "PRAGMA user_version", "3\n");
+        strstr(error.text, "made by an older bucketlab (database version 4, this program reads 5)"));
+    assert_query(folder.db, "PRAGMA user_version", "4\n");
     assert_true(store_open_with(folder.db, STORE_WRITE, &options, &store, &error));
     assert_true(store_load_run(store, 1, NULL, &loaded, &error));
     assert_results_equal(saved, loaded);
     store_close(store);
-    assert_query(folder.db, "PRAGMA user_version", "4\n");
+    assert_query(folder.db, "PRAGMA user_version", "5\n");
     assert_query(folder.db, "SELECT mood, (SELECT count(*) FROM note) FROM run", "NULL|0\n");
     assert_false(store_open(folder.db, STORE_WRITE, &store, &error));
     assert_null(store);
     assert_non_null(
-        strstr(error.text, "made by a newer bucketlab (database version 4, this program knows 3)"));
+        strstr(error.text, "made by a newer bucketlab (database version 5, this program knows 4)"));
     lab_result_destroy(saved);
     lab_result_destroy(loaded);
     folder_remove(&folder);
@@ -468,9 +512,12 @@ static void test_migration_that_fails_changes_nothing(void **state)
     (void)state;
     struct folder folder = folder_make();
     store_must_save_sample(folder.db, 20);
-    const struct store_migration broken[] = {
-        {"SELECT 1"}, {"SELECT 1"}, {"SELECT 1"}, {"CREATE TABLE half (x) ; INSERT INTO nowhere VALUES (1)"}};
-    const struct store_options options = {3000, broken, 4};
+    const struct store_migration broken[] = {{"SELECT 1"},
+                                             {"SELECT 1"},
+                                             {"SELECT 1"},
+                                             {"SELECT 1"},
+                                             {"CREATE TABLE half (x) ; INSERT INTO nowhere VALUES (1)"}};
+    const struct store_options options = {3000, broken, 5};
     size_t size, size_after;
     char *before = file_read(folder.db, &size);
     struct store *store;
@@ -553,6 +600,7 @@ int main(void)
         cmocka_unit_test(test_two_stores_on_one_database_see_each_others_runs),
         cmocka_unit_test(test_names_with_a_meaning_in_sqlite_are_files),
         cmocka_unit_test(test_database_of_version_1_is_migrated_with_its_run),
+        cmocka_unit_test(test_database_of_version_3_is_migrated_with_its_run),
         cmocka_unit_test(test_older_database_is_migrated_with_its_runs),
         cmocka_unit_test(test_migration_that_fails_changes_nothing),
         cmocka_unit_test(test_databases_without_anything_in_them_are_new),

@@ -68,6 +68,13 @@ enum lab_latency {
 /* Of the times that a result keeps: at most 1.6 % more than they were. */
 #define LAB_LATENCY_BITS 7
 
+/* What a node holds at the end, replicas included. */
+#define LAB_NODE_NAME_SIZE 64
+struct lab_node_load {
+    char name[LAB_NODE_NAME_SIZE]; /* "node 3", as faults name it; "dc2 node 3" where there are several */
+    uint64_t rows, bytes;
+};
+
 struct lab_strategy_result {
     char *label;
     struct bk_strategy strategy;
@@ -92,6 +99,8 @@ struct lab_strategy_result {
     struct lab_largest largest[LAB_SIZE_UNITS]; /* of all, closed and open; none where a table has partitions
                                                    of its own */
     struct lab_timeline timeline; /* of those partitions; empty where nothing was run, and of identifiers */
+    struct lab_node_load *nodes;  /* in the order of their numbers; none where timeline is empty */
+    size_t node_count;
     struct lab_metrics metrics;
     struct lab_event_log events; /* of a cluster run */
     struct lab_views views;
