@@ -132,10 +132,10 @@ static void fill_steps(const struct lab_result *result, const struct lab_timelin
         const double to = (double)((uint64_t)slice->end_ns - (uint64_t)result->start_ns) * 1e-9;
         panel->steps[panel->step_count++] =
             (struct report_slice){.from = from,
-                                 .to = to > from ? to : from + 1e-9, /* a trace of one moment */
-                                 .closed = spread_of(both[LAB_CLOSED], unit),
-                                 .open = spread_of(both[LAB_OPEN], unit),
-                                 .hint = hint_of(both, unit, arena)};
+                                  .to = to > from ? to : from + 1e-9, /* a trace of one moment */
+                                  .closed = spread_of(both[LAB_CLOSED], unit),
+                                  .open = spread_of(both[LAB_OPEN], unit),
+                                  .hint = hint_of(both, unit, arena)};
     }
 }
 

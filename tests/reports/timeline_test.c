@@ -265,9 +265,10 @@ static void test_timeline_without_any_says_why(void **state)
     assert_string_equal(make(result, &arena)->absent,
                         "the run was stored without the sizes over time; run it again");
     report_arena_free(&arena);
-    none->is_idgen = true;
+    none->observed = WL_OBSERVED_PERCENTILES;
     assert_string_equal(make(result, &arena)->absent,
                         "what was run or observed here does not say when its partitions began");
+    none->observed = WL_OBSERVED_AUTO;
     report_arena_free(&arena);
     lab_result_destroy(result);
 }
