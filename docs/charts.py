@@ -20,7 +20,8 @@ from findings_harness import ROOT, Failure
 FOLDER = os.path.join(ROOT, "docs", "charts")
 # What draws the pictures, and those that are kept: what the program calls them, and what they are called here.
 COMMANDS = (
-    ("bucketlab run scenarios/tune-sensors.yaml", ("partitions-rows", "survival-rows", "reads", "costs", "summary")),
+    ("bucketlab run scenarios/tune-sensors.yaml",
+     ("partitions-rows", "survival-rows", "timeline", "reads", "costs", "summary")),
     ("bucketlab run scenarios/weighted.yaml", ("partitions-bytes",)),
     ("bucketlab tune scenarios/tune-sensors.yaml --out pictures", ("tune-front", "tune-thresholds")),
 )
