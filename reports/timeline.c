@@ -24,8 +24,8 @@ static void fill_steps(const struct lab_result *result, const struct lab_timelin
 static const struct lab_slice *next_slice(const struct lab_timeline *timeline, size_t *closed, size_t *open,
                                           const struct lab_slice **both);
 static struct report_spread spread_of(const struct lab_slice *slice, enum lab_size_unit unit);
-static const char *hint_of(const struct lab_slice *const *both, enum lab_size_unit unit,
-                           struct report_arena *arena);
+static const char *hint_of(const struct lab_slice *slice, const struct lab_slice *open,
+                           enum lab_size_unit unit, struct report_arena *arena);
 static const char *sizes_of(const struct lab_slice *slice, enum lab_size_unit unit, bool says_unit,
                             struct report_arena *arena);
 static void fill_figures(const struct lab_strategy_result *strategy, const struct domain *domain,
@@ -135,7 +135,7 @@ static void fill_steps(const struct lab_result *result, const struct lab_timelin
                                   .to = to > from ? to : from + 1e-9, /* a trace of one moment */
                                   .closed = spread_of(both[LAB_CLOSED], unit),
                                   .open = spread_of(both[LAB_OPEN], unit),
-                                  .hint = hint_of(both, unit, arena)};
+                                  .hint = hint_of(slice, both[LAB_OPEN], unit, arena)};
     }
 }
 
@@ -169,17 +169,15 @@ static struct report_spread spread_of(const struct lab_slice *slice, enum lab_si
 
 /* "2026-01-03 06:00 to 12:00 UTC: 312 closed partitions of 12 to 23,551 rows, 10% below 18,432, median
  * 20,479, 90% below 22,528; 40 open ones ..." */
-static const char *hint_of(const struct lab_slice *const *both, enum lab_size_unit unit,
-                           struct report_arena *arena)
+static const char *hint_of(const struct lab_slice *slice, const struct lab_slice *open,
+                           enum lab_size_unit unit, struct report_arena *arena)
 {
-    const struct lab_slice *closed = both[LAB_CLOSED], *open = both[LAB_OPEN];
-    const struct lab_slice *slice = closed != NULL ? closed : open;
     const char *when = report_timeline_stretch(arena, slice->start_ns, slice->end_ns);
     const char *text =
         report_text(arena, "%s: %s %s partition%s of %s", when, report_grouped(arena, slice->partitions),
-                    closed != NULL ? "closed" : "open", slice->partitions == 1 ? "" : "s",
+                    slice->state == LAB_CLOSED ? "closed" : "open", slice->partitions == 1 ? "" : "s",
                     sizes_of(slice, unit, true, arena));
-    if (closed == NULL || open == NULL) {
+    if (open == NULL || open == slice) {
         return text;
     }
     return report_text(arena, "%s; %s open, of %s", text, report_grouped(arena, open->partitions),
