@@ -148,7 +148,7 @@ static double to_digits(double value, int count)
 /* Rows a second of one key; 0 when the run does not tell. */
 static double mean_rate(const struct lab_result *result)
 {
-    double seconds = (double)(result->end_ns - result->start_ns) / 1e9;
+    double seconds = (double)((uint64_t)result->end_ns - (uint64_t)result->start_ns) / 1e9;
     bool is_known = result->keys > 0 && seconds > 0;
     return is_known ? to_digits((double)result->rows / (double)result->keys / seconds, 3) : 0;
 }

@@ -112,7 +112,8 @@ static void print_heading(const struct lab_result *result)
     char start[SIM_TIME_TEXT_SIZE], end[SIM_TIME_TEXT_SIZE];
     if (result->strategy_count > 0 && result->strategies[0].is_idgen) {
         print_title(result);
-        printf("\nidentifiers, within %.10g s\n\n", (double)(result->end_ns - result->start_ns) / 1e9);
+        printf("\nidentifiers, within %.10g s\n\n",
+               (double)((uint64_t)result->end_ns - (uint64_t)result->start_ns) / 1e9);
         return;
     }
     if (lab_result_is_observed(result)) {
