@@ -22,7 +22,9 @@ struct telling {
 
 static const char *tell_asked(const struct telling *telling);
 static const char *tell_chosen(const struct telling *telling);
+static bool is_peer(const struct telling *telling, size_t index);
 static bool has_peer(const struct telling *telling);
+static const char *tell_evenness(const struct telling *telling);
 static const char *tell_rivals(const struct telling *telling);
 static const char *tell_refused(const struct telling *telling);
 static const char *tell_nearest(const struct telling *telling);
@@ -106,7 +108,7 @@ static const char *tell_asked(const struct telling *telling)
     const char *name = report_clean(arena, result->scenario_name);
     const char *tried = counted(arena, result->strategy_count);
     const char *end = result->strategy_count == 1 ? "" : "s";
-    const char *lasts = report_time(arena, (double)(result->end_ns - result->start_ns));
+    const char *lasts = report_time(arena, (double)((uint64_t)result->end_ns - (uint64_t)result->start_ns));
     const char *limits = has_limits(result) ? report_text(arena, "a partition may grow to %s",
                                                           report_answer_limits(&result->limits, arena))
                                             : "no limit is set for a partition";
@@ -127,9 +129,9 @@ static const char *tell_asked(const struct telling *telling)
         trace = report_text(arena, " of the trace %s",
                             report_clean(arena, slash != NULL ? slash + 1 : result->source));
     }
-    return report_text(arena, "%s tries %s strateg%s on %s%s row%s of %s key%s%s, over %s; %s.", name, tried,
-                       result->strategy_count == 1 ? "y" : "ies",
-                       result->strategy_count == 1 ? "" : "the same ", report_grouped(arena, result->rows),
+    /* Not "on the same rows": the thinned engine gives all the same number alone. */
+    return report_text(arena, "%s tries %s strateg%s on %s row%s of %s key%s%s, over %s; %s.", name, tried,
+                       result->strategy_count == 1 ? "y" : "ies, each", report_grouped(arena, result->rows),
                        result->rows == 1 ? "" : "s", report_grouped(arena, result->keys),
                        result->keys == 1 ? "" : "s", trace, lasts, limits);
 }
@@ -153,15 +155,8 @@ static const char *tell_chosen(const struct telling *telling)
                            counted(arena, result->strategy_count), within, cost);
     }
     if (has_peer(telling)) {
-        const char *even = isnan(standing->spread) ? ""
-                           : standing->spread == 0
-                               ? ", and its closed partitions are all alike"
-                               : report_text(arena,
-                                             ", and its closed partitions are more even, spread by %s "
-                                             "of their mean",
-                                             report_percent(arena, standing->spread));
         return report_text(arena, "Choose %s: at %s it is as cheap as any that holds%s; %s.", named, cost,
-                           even, within);
+                           tell_evenness(telling), within);
     }
     const char *place = telling->holders == 2
                             ? "the cheaper of the two"
@@ -169,17 +164,43 @@ static const char *tell_chosen(const struct telling *telling)
     return report_text(arena, "Choose %s: at %s it is %s that hold; %s.", named, cost, place, within);
 }
 
-/* Whether another one that holds costs as much as the chosen one. */
+/* Whether it is another one that holds and costs as much as the chosen one. */
+static bool is_peer(const struct telling *telling, size_t index)
+{
+    const struct lab_standing *other = &telling->standings[index];
+    return index != telling->chosen && other->bars == 0 &&
+           other->cost <= telling->standings[telling->chosen].cost * LAB_AS_CHEAP;
+}
+
 static bool has_peer(const struct telling *telling)
 {
-    double cost = telling->standings[telling->chosen].cost;
     for (size_t i = 0; i < telling->result->strategy_count; i++) {
-        const struct lab_standing *other = &telling->standings[i];
-        if (i != telling->chosen && other->bars == 0 && other->cost <= cost * LAB_AS_CHEAP) {
+        if (is_peer(telling, i)) {
             return true;
         }
     }
     return false;
+}
+
+/* Of several that cost as much the first is chosen when they are as even too. */
+static const char *tell_evenness(const struct telling *telling)
+{
+    const double spread = telling->standings[telling->chosen].spread;
+    bool is_more = false, is_less = false;
+    if (isnan(spread)) {
+        return "";
+    }
+    if (spread == 0) {
+        return ", and its closed partitions are all alike";
+    }
+    for (size_t i = 0; i < telling->result->strategy_count; i++) {
+        if (is_peer(telling, i)) {
+            is_more |= telling->standings[i].spread > spread;
+            is_less |= telling->standings[i].spread <= spread;
+        }
+    }
+    return report_text(telling->arena, ", and its closed partitions %sspread by %s of their mean",
+                       is_more && !is_less ? "are more even, " : "", report_percent(telling->arena, spread));
 }
 
 /* What the next that hold cost, and what stands against the others. */
@@ -285,9 +306,10 @@ static const char *tell_extremes(const struct telling *telling)
 {
     const struct lab_result *result = telling->result;
     struct report_arena *arena = telling->arena;
-    size_t cheapest = SIZE_MAX, evenest = SIZE_MAX;
+    size_t cheapest = SIZE_MAX, evenest = SIZE_MAX, hidden = 0;
     for (size_t i = 0; i < result->strategy_count; i++) {
         const struct lab_standing *standing = &telling->standings[i];
+        hidden += (standing->bars & LAB_BAR_HIDDEN) != 0;
         if ((standing->bars & LAB_BAR_HIDDEN) != 0 && result->strategy_count > 1) {
             continue;
         }
@@ -301,8 +323,9 @@ static const char *tell_extremes(const struct telling *telling)
         }
     }
     if (cheapest == SIZE_MAX) {
-        return lab_result_is_observed(result) ? "Nothing was run, and without a limit nothing was asked."
-                                              : "None can be chosen: all hid rows from readers.";
+        return lab_result_is_observed(result)     ? "Nothing was run, and without a limit nothing was asked."
+               : hidden == result->strategy_count ? "None can be chosen: all hid rows from readers."
+                                                  : "None can be chosen: no row was written.";
     }
     const char *cost = cost_text(telling, telling->standings[cheapest].cost);
     const char *text = result->strategy_count == 1
@@ -333,13 +356,21 @@ static const char *tell_largest(const struct telling *telling)
     if (index == SIZE_MAX) {
         return report_text(arena, "%s%so be told more, %s.", text, text[0] == 0 ? "T" : "t", cure);
     }
-    const char *rows = report_grouped(arena, (uint64_t)figure(result, index, "partitions.all.rows.max"));
+    const double most = figure(result, index, "partitions.all.rows.max");
+    const char *rows = report_grouped(arena, (uint64_t)most);
+    bool is_tied = false;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        is_tied |= i != index && figure(result, i, "partitions.all.rows.max") == most;
+    }
     if (result->strategy_count == 1) {
         return report_text(arena, "%s%sts largest partition has %s rows; %s.", text, text[0] == 0 ? "I" : "i",
                            rows, cure);
     }
-    return report_text(arena, "%s%she largest partition of %s has %s rows, fewer than that of any other; %s.",
-                       text, text[0] == 0 ? "T" : "t", name_of(telling, index), rows, cure);
+    const char *than = hidden > 0 ? "the fewest of those that hid none"
+                       : is_tied  ? "and that of no other has fewer"
+                                  : "fewer than that of any other";
+    return report_text(arena, "%s%she largest partition of %s has %s rows, %s; %s.", text,
+                       text[0] == 0 ? "T" : "t", name_of(telling, index), rows, than, cure);
 }
 
 /* "none (0.48% of its partitions) and time (0.054%) pass a limit; hash never ends a partition" */

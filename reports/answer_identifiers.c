@@ -8,6 +8,7 @@
 enum { NAMED_MAX = 3 };
 
 static const char *tell_fastest(const struct lab_result *result, struct report_arena *arena);
+static const char *tell_twice(const struct lab_result *result, struct report_arena *arena);
 static const char *tell_waits(const struct lab_result *result, struct report_arena *arena);
 static double figure(const struct lab_strategy_result *strategy, const char *name);
 
@@ -15,7 +16,7 @@ void report_answer_identifiers(const struct lab_result *result, struct report_ar
                                struct report_answer *out)
 {
     out->verdict = tell_fastest(result, arena);
-    out->beware = tell_waits(result, arena);
+    out->beware = report_text(arena, "%s%s.", tell_twice(result, arena), tell_waits(result, arena));
 }
 
 /* Of those that gave none twice. */
@@ -32,16 +33,30 @@ static const char *tell_fastest(const struct lab_result *result, struct report_a
         }
     }
     if (fastest != NULL) {
-        return report_text(arena, "%s hands out most, %s identifiers a second, and gave none of them twice.",
-                           report_clean(arena, fastest->label),
+        return report_text(arena, "%s hands out %s%s identifiers a second, and gave none of them twice.",
+                           report_clean(arena, fastest->label), result->strategy_count > 1 ? "most, " : "",
                            report_number(arena, figure(fastest, "ids.per_second")));
     }
-    if (wrong == NULL) {
-        return "No identifier was handed out.";
+    return wrong == NULL ? "No identifier was handed out."
+           : result->strategy_count == 1
+               ? report_text(arena, "%s cannot be chosen.", report_clean(arena, wrong->label))
+               : "None can be chosen.";
+}
+
+/* Whoever gave one twice is named, however many there are. */
+static const char *tell_twice(const struct lab_result *result, struct report_arena *arena)
+{
+    const char *text = "";
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct lab_strategy_result *strategy = &result->strategies[i];
+        const double twice = figure(strategy, "oracle.unique.violations");
+        if (twice > 0) {
+            text = report_text(arena, "%s%s gave %s identifier%s twice; ", text,
+                               report_clean(arena, strategy->label), report_grouped(arena, (uint64_t)twice),
+                               twice == 1 ? "" : "s");
+        }
     }
-    return report_text(arena, "None can be chosen: %s gave %s identifiers twice.",
-                       report_clean(arena, wrong->label),
-                       report_grouped(arena, (uint64_t)figure(wrong, "oracle.unique.violations")));
+    return text;
 }
 
 static const char *tell_waits(const struct lab_result *result, struct report_arena *arena)
@@ -49,16 +64,21 @@ static const char *tell_waits(const struct lab_result *result, struct report_are
     const char *text = "";
     for (size_t i = 0; i < result->strategy_count && i < NAMED_MAX; i++) {
         const struct lab_strategy_result *strategy = &result->strategies[i];
-        text = report_text(arena, "%s%s%s lost %s identifiers and had 99%% of its locks within %s", text,
-                           i == 0 ? "" : "; ", report_clean(arena, strategy->label),
-                           report_grouped(arena, (uint64_t)figure(strategy, "ids.lost")),
-                           report_time(arena, 1e6 * figure(strategy, "latency.lock.p99")));
+        const double lost = figure(strategy, "ids.lost");
+        double wait_ms;
+        text = report_text(arena, "%s%s%s lost %s identifier%s and ", text, i == 0 ? "" : "; ",
+                           report_clean(arena, strategy->label), report_grouped(arena, (uint64_t)lost),
+                           lost == 1 ? "" : "s");
+        text = report_metric(strategy, "latency.lock.p99", &wait_ms)
+                   ? report_text(arena, "%shad 99%% of its locks within %s", text,
+                                 report_time(arena, 1e6 * wait_ms))
+                   : report_text(arena, "%shad no lock", text);
     }
     if (result->strategy_count > NAMED_MAX) {
         text =
             report_text(arena, "%s; %zu more stand in the table", text, result->strategy_count - NAMED_MAX);
     }
-    return report_text(arena, "%s.", text);
+    return text;
 }
 
 /* 0 for what the run does not have. */

@@ -101,9 +101,12 @@ const char *report_percent(struct report_arena *arena, double share)
 {
     char digits[32];
     write_digits(arena, 100 * share, digits, sizeof digits);
-    /* 99.97 % of the partitions are not all of them. */
+    /* 99.97 % of the partitions are not all of them, and 100.04 % of a limit are above it. */
     if (share < 1 && strcmp(digits, "100") == 0) {
         return report_text(arena, ">99.9%%");
+    }
+    if (share > 1 && strcmp(digits, "100") == 0) {
+        return report_text(arena, ">100%%");
     }
     return report_text(arena, "%s%%", digits);
 }
@@ -139,7 +142,7 @@ const char *report_time(struct report_arena *arena, double ns)
         return "0 s";
     }
     size_t i = 0;
-    while (ns < units[i].from_ns) {
+    while (i + 1 < sizeof units / sizeof units[0] && ns < units[i].from_ns) {
         i++;
     }
     char digits[32];

@@ -66,9 +66,8 @@ static void test_cheapest_is_recommended_by_its_cost_and_the_next_is_named(void 
     struct told told;
     tell(result, &told);
     assert_int_equal(told.answer.chosen, 1);
-    assert_non_null(strstr(told.answer.asked,
-                           "chat tries two strategies on the same 46,422,562 rows of 10,000 "
-                           "keys, over "));
+    assert_non_null(strstr(told.answer.asked, "chat tries two strategies, each on 46,422,562 rows of 10,000 "
+                                              "keys, over "));
     assert_non_null(strstr(told.answer.asked, "; a partition may grow to 100,000 rows or 100\u202FMB."));
     assert_string_equal(
         told.answer.verdict,
@@ -92,6 +91,37 @@ static void test_as_cheap_and_more_even_is_said_to_be_so(void **state)
     assert_non_null(strstr(told.answer.verdict, "it is as cheap as any that holds, and its closed partitions "
                                                 "are more even, spread by 12% of their mean; "));
     assert_string_equal(told.answer.beware, "wild, the next that holds, costs as much.");
+    report_arena_free(&told.arena);
+    lab_result_destroy(result);
+}
+
+static void test_none_of_those_that_are_as_even_is_said_to_be_more_so(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("chat", "made");
+    set(add_count(result, "one", 500, 10), "partitions.closed.rows.stddev", 60);
+    set(add_count(result, "twin", 500, 10), "partitions.closed.rows.stddev", 60);
+    struct told told;
+    tell(result, &told);
+    assert_int_equal(told.answer.chosen, 0);
+    assert_non_null(strstr(told.answer.verdict, "it is as cheap as any that holds, and its closed partitions "
+                                                "spread by 12% of their mean; "));
+    report_arena_free(&told.arena);
+    lab_result_destroy(result);
+}
+
+static void test_a_limit_passed_by_little_is_passed(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("chat", "made");
+    struct lab_strategy_result *added = add_count(result, "near", 100040, 10);
+    result->limits.partition_bytes = 0;
+    set(added, "partitions.over_limit", 1);
+    set(added, "partitions.over_limit_rows", 1);
+    struct told told;
+    tell(result, &told);
+    assert_string_equal(told.answer.beware,
+                        "The largest partition of near has 100,040 rows, >100% of the limit.");
     report_arena_free(&told.arena);
     lab_result_destroy(result);
 }
@@ -170,6 +200,33 @@ static void test_without_limits_none_is_chosen(void **state)
     lab_result_destroy(result);
 }
 
+static void test_without_limits_nothing_is_said_that_is_not_so(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("chat", "made");
+    memset(&result->limits, 0, sizeof result->limits);
+    struct lab_strategy_result *first = add_count(result, "one", 500, 30);
+    struct lab_strategy_result *second = add_count(result, "twin", 500, 30);
+    struct told told;
+    tell(result, &told);
+    assert_non_null(strstr(told.answer.beware,
+                           "The largest partition of one has 500 rows, and that of no other has fewer; "));
+    report_arena_free(&told.arena);
+    set(first, "partitions.all.rows.max", 400);
+    set(first, "oracle.findable.violations", 1);
+    tell(result, &told);
+    assert_non_null(strstr(told.answer.beware, "one hid rows from readers; the largest partition of twin has "
+                                               "500 rows, the fewest of those that hid none; "));
+    report_arena_free(&told.arena);
+    set(first, "oracle.findable.violations", 0);
+    set(first, "writes.rows", 0);
+    set(second, "writes.rows", 0);
+    tell(result, &told);
+    assert_string_equal(told.answer.verdict, "None can be chosen: no row was written.");
+    report_arena_free(&told.arena);
+    lab_result_destroy(result);
+}
+
 static void test_identifiers_are_judged_by_rate_and_uniqueness(void **state)
 {
     (void)state;
@@ -191,13 +248,38 @@ static void test_identifiers_are_judged_by_rate_and_uniqueness(void **state)
     assert_non_null(strstr(told.answer.asked, "ids tries two ways of handing out identifiers for "));
     assert_string_equal(told.answer.verdict,
                         "sound hands out most, 500 identifiers a second, and gave none of them twice.");
-    assert_string_equal(told.answer.beware,
-                        "quick lost 20 identifiers and had 99% of its locks within 25 ms; sound lost 20 "
-                        "identifiers and had 99% of its locks within 25 ms.");
+    assert_string_equal(told.answer.beware, "quick gave 7 identifiers twice; quick lost 20 identifiers and "
+                                            "had 99% of its locks within 25 ms; sound lost 20 "
+                                            "identifiers and had 99% of its locks within 25 ms.");
     report_arena_free(&told.arena);
     set(&result->strategies[1], "oracle.unique.violations", 1);
     tell(result, &told);
-    assert_string_equal(told.answer.verdict, "None can be chosen: quick gave 7 identifiers twice.");
+    assert_string_equal(told.answer.verdict, "None can be chosen.");
+    assert_non_null(strstr(told.answer.beware,
+                           "quick gave 7 identifiers twice; sound gave 1 identifier twice; quick lost "));
+    report_arena_free(&told.arena);
+    lab_result_destroy(result);
+}
+
+static void test_one_way_of_identifiers_is_compared_with_none(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("ids", "made");
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_none(&strategy), BK_OK);
+    struct lab_strategy_result *added = fixture_add(result, "only", &strategy);
+    added->is_idgen = true;
+    set(added, "ids.per_second", 500);
+    set(added, "ids.lost", 1);
+    struct told told;
+    tell(result, &told);
+    assert_string_equal(told.answer.verdict,
+                        "only hands out 500 identifiers a second, and gave none of them twice.");
+    assert_string_equal(told.answer.beware, "only lost 1 identifier and had no lock.");
+    report_arena_free(&told.arena);
+    set(added, "oracle.unique.violations", 2);
+    tell(result, &told);
+    assert_string_equal(told.answer.verdict, "only cannot be chosen.");
     report_arena_free(&told.arena);
     lab_result_destroy(result);
 }
@@ -235,10 +317,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cheapest_is_recommended_by_its_cost_and_the_next_is_named),
         cmocka_unit_test(test_as_cheap_and_more_even_is_said_to_be_so),
+        cmocka_unit_test(test_none_of_those_that_are_as_even_is_said_to_be_more_so),
+        cmocka_unit_test(test_a_limit_passed_by_little_is_passed),
         cmocka_unit_test(test_passed_limits_are_named_with_their_shares),
         cmocka_unit_test(test_hidden_and_endless_are_warned_of_and_a_long_list_is_counted),
         cmocka_unit_test(test_without_limits_none_is_chosen),
+        cmocka_unit_test(test_without_limits_nothing_is_said_that_is_not_so),
         cmocka_unit_test(test_identifiers_are_judged_by_rate_and_uniqueness),
+        cmocka_unit_test(test_one_way_of_identifiers_is_compared_with_none),
         cmocka_unit_test(test_every_case_says_three_things_or_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

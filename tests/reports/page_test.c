@@ -266,7 +266,7 @@ static void test_page_tells_what_was_asked_and_how_to_run_it_again(void **state)
     const struct report_page source = page_of(result);
     struct read_page page;
     open_page(&source, &page);
-    assert_holds(&page, "//p[@class='asked']", "chat-channels tries five strategies on the same ");
+    assert_holds(&page, "//p[@class='asked']", "chat-channels tries five strategies, each on ");
     assert_text(&page, "//dd[@id='run-file']", "chat.yaml");
     assert_text(&page, "//pre[@id='run-again']",
                 "bucketlab replay 3 --db lab.db\nbucketlab run chat.yaml --seed 1\n");
