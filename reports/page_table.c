@@ -22,7 +22,7 @@ struct column {
 static const struct column columns[] = {
     {"Cost per 1000 rows", "all", NULL, PLAIN, NEVER, false},
     {"Cost per 1000 rows", "extra operations", "writes.extra_ops_per_1000_rows", PLAIN, NEVER, false},
-    {"Cost per 1000 rows", "rows scanned", "writes.rows_scanned", WHOLE, NEVER, true},
+    {"Read to be counted", "rows", "writes.rows_scanned", WHOLE, NEVER, true},
     {"Partitions", "all", "partitions.total", WHOLE, NEVER, false},
     {"Partitions", "closed", "partitions.closed", WHOLE, NEVER, false},
     {"Partitions", "tiny", "partitions.tiny", WHOLE, NEVER, false},

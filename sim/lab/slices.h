@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How a timeline (lab/timeline.h) is gathered: a coarse histogram of each slice, state and unit, eight bins
  * an octave. Counts alone, so parts of several workers merge by addition to the same, however the work was
- * split. Memory is taken for what is met: a slice without partitions costs 96 bytes. */
+ * split. Memory is taken for what is met: a slice without partitions costs 144 bytes. */
 #ifndef LAB_SLICES_H
 #define LAB_SLICES_H
 

@@ -259,6 +259,21 @@ static void test_table_has_the_figures_in_full_and_marks_the_chosen(void **state
     lab_result_destroy(result);
 }
 
+/* It counts all rows of the run, so it does not stand under the cost of 1000. */
+static void test_rows_read_to_be_counted_are_no_cost_per_1000_rows(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_five();
+    assert_true(lab_metrics_add(&result->strategies[0].metrics, "writes.rows_scanned", 123456));
+    const struct report_page source = page_of(result);
+    struct read_page page;
+    open_page(&source, &page);
+    assert_text(&page, "//tr[@class='groups']/th[.='Cost per 1000 rows']/@colspan", "1");
+    assert_text(&page, "//tr[@class='groups']/th[.='Read to be counted']/@colspan", "1");
+    close_page(&page);
+    lab_result_destroy(result);
+}
+
 static void test_page_tells_what_was_asked_and_how_to_run_it_again(void **state)
 {
     (void)state;
@@ -455,6 +470,7 @@ int main(void)
         cmocka_unit_test(test_page_needs_nothing_but_itself),
         cmocka_unit_test(test_markup_of_a_user_stays_text),
         cmocka_unit_test(test_table_has_the_figures_in_full_and_marks_the_chosen),
+        cmocka_unit_test(test_rows_read_to_be_counted_are_no_cost_per_1000_rows),
         cmocka_unit_test(test_page_tells_what_was_asked_and_how_to_run_it_again),
         cmocka_unit_test(test_chart_that_is_left_out_is_named_with_why),
         cmocka_unit_test(test_run_of_identifiers_has_their_settings_and_no_partitions),
