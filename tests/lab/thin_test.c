@@ -74,7 +74,7 @@ static struct lab_result *run(const char *workload, const char *strategies, cons
 {
     char text[4096];
     struct lab_scenario *scenario;
-    struct lab_result *result;
+    struct lab_result *result = NULL;
     struct sim_error error;
     snprintf(text, sizeof text,
              "duration: 60h\nlimits: {partition_rows: 90, tiny_rows: 20}\n%s%s%s%sengine: %s\n",
