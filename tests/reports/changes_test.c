@@ -14,49 +14,23 @@
 #include <cmocka.h>
 
 #include "changes.h"
+#include "fixture_chart.h"
 #include "fixture_views.h"
 #include "kernel/time.h"
 
 static const int64_t stored_ns = INT64_C(1767225600000000000);
 
-static char *dump(const struct lab_result *result)
-{
-    struct report_arena arena;
-    report_arena_init(&arena);
-    struct report_chart *chart;
-    assert_true(report_chart_make(result, REPORT_BUCKET_CHANGES, &arena, &chart, NULL));
-    char *text = NULL;
-    size_t size;
-    FILE *file = tmpfile();
-    assert_non_null(file);
-    report_chart_dump(chart, file);
-    report_arena_free(&arena);
-    size = (size_t)ftell(file);
-    text = calloc(1, size + 1);
-    assert_non_null(text);
-    rewind(file);
-    assert_int_equal(fread(text, 1, size, file), size);
-    fclose(file);
-    return text;
-}
-
 static void assert_says(const struct lab_result *result, const char *part)
 {
-    char *text = dump(result);
-    if (strstr(text, part) == NULL) {
-        print_error("no '%s' in:\n%s\n", part, text);
-        fail();
-    }
+    char *text = fixture_dump(result, REPORT_BUCKET_CHANGES);
+    fixture_says(text, part, true);
     free(text);
 }
 
 static void assert_silent(const struct lab_result *result, const char *part)
 {
-    char *text = dump(result);
-    if (strstr(text, part) != NULL) {
-        print_error("'%s' in:\n%s\n", part, text);
-        fail();
-    }
+    char *text = fixture_dump(result, REPORT_BUCKET_CHANGES);
+    fixture_says(text, part, false);
     free(text);
 }
 
@@ -98,7 +72,7 @@ static void test_change_of_three_agents_is_told_lane_by_lane(void **state)
     struct lab_result *result = result_of(lanes, 3, -4, 3);
     result->strategies[0].coordination = BK_THREE_STATE;
     result->strategies[0].lead_ns = 3 * SIM_SECOND;
-    char *text = dump(result);
+    char *text = fixture_dump(result, REPORT_BUCKET_CHANGES);
     assert_string_equal(
         text,
         "chart bucket-changes\n"
@@ -276,7 +250,7 @@ static void test_strategies_without_a_change_have_no_panel(void **state)
     look_all(nameless, 0, lanes, 1);
     fixture_views_begin(add(result, "no looks"), "k", 1, stored_ns, stored_ns);
     add(result, "stream engine");
-    char *text = dump(result);
+    char *text = fixture_dump(result, REPORT_BUCKET_CHANGES);
     const char *panel = strstr(text, "panel ");
     assert_non_null(panel);
     assert_null(strstr(panel + 1, "panel "));
@@ -284,7 +258,7 @@ static void test_strategies_without_a_change_have_no_panel(void **state)
     lab_result_destroy(result);
     result = fixture_result("views", "made");
     add(result, "stream engine");
-    text = dump(result);
+    text = fixture_dump(result, REPORT_BUCKET_CHANGES);
     assert_string_equal(text, "absent no agent was seen while a key's bucket changed\n");
     free(text);
     lab_result_destroy(result);

@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-#include <glib.h>
 
 #include "chart.h"
+#include "fixture_chart.h"
 #include "fixture_curves.h"
 #include "fixture_scene.h"
 
@@ -28,26 +28,15 @@ static char *dump(const struct fixture_curves *fixture)
     struct report_chart chart = {.name = "curves"};
     report_curves_fill(&fixture->curves, &arena, &chart);
     assert_false(arena.out_of_memory);
-    FILE *file = tmpfile();
-    assert_non_null(file);
-    report_chart_dump(&chart, file);
+    char *text = fixture_text(&chart, report_chart_dump);
     report_arena_free(&arena);
-    const size_t size = (size_t)ftell(file);
-    char *text = calloc(1, size + 1);
-    assert_non_null(text);
-    rewind(file);
-    assert_int_equal(fread(text, 1, size, file), size);
-    fclose(file);
     return text;
 }
 
 static void assert_says(const struct fixture_curves *fixture, const char *part)
 {
     char *text = dump(fixture);
-    if (strstr(text, part) == NULL) {
-        print_error("no '%s' in:\n%s\n", part, text);
-        fail();
-    }
+    fixture_says(text, part, true);
     free(text);
 }
 
@@ -332,19 +321,6 @@ static void test_file_made_twice_is_the_same_bytes(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
-static int set_up(void **state)
-{
-    g_log_set_always_fatal(G_LOG_LEVEL_WARNING | G_LOG_LEVEL_CRITICAL | G_LOG_FATAL_MASK);
-    *state = report_typesetter_create(NULL);
-    return *state != NULL ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    report_typesetter_destroy(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,5 +333,5 @@ int main(void)
         cmocka_unit_test(test_chart_without_memory_fails_and_says_so),
         cmocka_unit_test(test_file_made_twice_is_the_same_bytes),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);
 }

@@ -15,25 +15,15 @@
 
 #include <cmocka.h>
 
+#include "fixture_chart.h"
 #include "fixture_pages.h"
 #include "fixture_views.h"
 #include "format.h"
 #include "kernel/time.h"
 
-static char *dump(const struct report_chart *chart)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *file = open_memstream(&text, &size);
-    assert_non_null(file);
-    report_chart_dump_hints(chart, file);
-    fclose(file);
-    return text;
-}
-
 static void check_hints(const struct report_chart *chart, const char *wanted)
 {
-    char *text = dump(chart);
+    char *text = fixture_text(chart, report_chart_dump_hints);
     assert_string_equal(text, wanted);
     free(text);
 }
@@ -41,10 +31,7 @@ static void check_hints(const struct report_chart *chart, const char *wanted)
 static void check_kind(const struct lab_result *result, enum report_kind kind, const char *wanted)
 {
     struct report_arena arena;
-    report_arena_init(&arena);
-    struct report_chart *chart;
-    assert_true(report_chart_make(result, kind, &arena, &chart, NULL));
-    check_hints(chart, wanted);
+    check_hints(fixture_chart(result, kind, &arena), wanted);
     report_arena_free(&arena);
 }
 
@@ -211,7 +198,7 @@ static void test_every_hint_reaches_the_scene(void **state)
             continue;
         }
         assert_true(report_layout(chart, *state, &arena, &scene, NULL));
-        char *text = dump(chart);
+        char *text = fixture_text(chart, report_chart_dump_hints);
         size_t wanted = 0, found = 0;
         for (const char *at = text; (at = strstr(at, "\nhint ")) != NULL; at++) {
             wanted++;
@@ -227,18 +214,6 @@ static void test_every_hint_reaches_the_scene(void **state)
     }
 }
 
-static int set_up(void **state)
-{
-    *state = report_typesetter_create(NULL);
-    return *state != NULL ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    report_typesetter_destroy(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,5 +225,5 @@ int main(void)
         cmocka_unit_test(test_sample_spot_and_tile_tell_both_figures),
         cmocka_unit_test(test_every_hint_reaches_the_scene),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);
 }

@@ -15,58 +15,39 @@
 #include <cmocka.h>
 
 #include "chart.h"
+#include "fixture_chart.h"
 #include "fixture_latency.h"
 #include "fixture_scene.h"
 #include "latency.h"
-
-static struct report_chart *make(const struct lab_result *result, struct report_arena *arena)
-{
-    report_arena_init(arena);
-    struct report_chart *chart;
-    struct sim_error error;
-    assert_true(report_chart_make(result, REPORT_LATENCY, arena, &chart, &error));
-    return chart;
-}
 
 static char *dump(size_t index, void (*write)(const struct report_chart *chart, FILE *out))
 {
     struct lab_result *result = fixture_latency_case(index);
     struct report_arena arena;
-    char *text;
-    size_t size;
-    FILE *file = open_memstream(&text, &size);
-    assert_non_null(file);
-    write(make(result, &arena), file);
-    assert_int_equal(fclose(file), 0);
+    char *text = fixture_text(fixture_chart(result, REPORT_LATENCY, &arena), write);
     report_arena_free(&arena);
     lab_result_destroy(result);
     return text;
-}
-
-static void assert_says(const char *text, const char *part)
-{
-    if (strstr(text, part) == NULL) {
-        print_error("no '%s' in:\n%.3000s\n", part, text);
-        fail();
-    }
 }
 
 static void test_latencies_that_differ_little_stand_on_a_linear_axis(void **state)
 {
     (void)state;
     char *text = dump(1, report_chart_dump);
-    assert_says(
-        text, "chart latency\n"
-              "title Latency by percentile: all-alike\n"
-              "subtitle 2 strategies over the same 1.56G rows of 10K keys · made workload · seed 1\n"
-              "foot digest 0123456789abcdef · virtual time 2026-01-01T00:00:00Z to 2026-04-01T00:00:00Z\n"
-              "start 1767225600000000000\n"
-              "x 0..3 'percentile: the share of them that took no longer' 0='0%' 0.301='50%' 1='90%' 2='99%' "
-              "3='99.9%'\n"
-              "panel 'Writes' 'from a row's arrival at its agent to its acknowledgement' ''\n"
-              "  y 39.2..60.8 'latency (ms)' 40='40' 45='45' 50='50' 55='55' 60='60'\n"
-              "  line line1 'forty' 0,40 0.301,40 0.6021,40 1,40 1.301,40 2,40 2.301,40 3,40 3,40 3,40\n"
-              "  line line2 'forty to sixty' 0,40.37 0.02225,40.37 0.02225,41.42 ");
+    fixture_says(
+        text,
+        "chart latency\n"
+        "title Latency by percentile: all-alike\n"
+        "subtitle 2 strategies over the same 1.56G rows of 10K keys · made workload · seed 1\n"
+        "foot digest 0123456789abcdef · virtual time 2026-01-01T00:00:00Z to 2026-04-01T00:00:00Z\n"
+        "start 1767225600000000000\n"
+        "x 0..3 'percentile: the share of them that took no longer' 0='0%' 0.301='50%' 1='90%' 2='99%' "
+        "3='99.9%'\n"
+        "panel 'Writes' 'from a row's arrival at its agent to its acknowledgement' ''\n"
+        "  y 39.2..60.8 'latency (ms)' 40='40' 45='45' 50='50' 55='55' 60='60'\n"
+        "  line line1 'forty' 0,40 0.301,40 0.6021,40 1,40 1.301,40 2,40 2.301,40 3,40 3,40 3,40\n"
+        "  line line2 'forty to sixty' 0,40.37 0.02225,40.37 0.02225,41.42 ",
+        true);
     free(text);
 }
 
@@ -74,22 +55,24 @@ static void test_hint_of_a_percentile_says_how_many_took_at_most_how_long(void *
 {
     (void)state;
     char *text = dump(6, report_chart_dump_hints);
-    assert_says(text, "panel 'Writes'\n"
-                      "hint single: 50% of 5,000 writes took at most 2 ms\n"
-                      "hint single: 75% of 5,000 writes took at most 2.65 ms\n"
-                      "hint single: 90% of 5,000 writes took at most 3.83 ms\n");
-    assert_says(text, "hint single: the slowest of 5,000 writes took ");
-    assert_says(text, "panel 'Reads'\nhint a label too long");
+    fixture_says(text,
+                 "panel 'Writes'\n"
+                 "hint single: 50% of 5,000 writes took at most 2 ms\n"
+                 "hint single: 75% of 5,000 writes took at most 2.65 ms\n"
+                 "hint single: 90% of 5,000 writes took at most 3.83 ms\n",
+                 true);
+    fixture_says(text, "hint single: the slowest of 5,000 writes took ", true);
+    fixture_says(text, "panel 'Reads'\nhint a label too long", true);
     free(text);
     text = dump(0, report_chart_dump_hints);
     assert_string_equal(text, "panel 'Writes'\nhint probabilistic: the one write took 1.23 ms\n");
     free(text);
     text = dump(7, report_chart_dump);
-    assert_says(text, "subtitle 2 ways of handing out identifiers · seed 1\n");
+    fixture_says(text, "subtitle 2 ways of handing out identifiers · seed 1\n", true);
     free(text);
     text = dump(7, report_chart_dump_hints);
-    assert_says(text, "panel 'Locks'\nhint constant: 50% of 800 locks took at most 9 ms\n");
-    assert_says(text, "panel 'Leases'\n");
+    fixture_says(text, "panel 'Locks'\nhint constant: 50% of 800 locks took at most 9 ms\n", true);
+    fixture_says(text, "panel 'Leases'\n", true);
     free(text);
 }
 
@@ -97,10 +80,11 @@ static void test_operations_that_failed_are_told_of(void **state)
 {
     (void)state;
     char *text = dump(6, report_chart_dump);
-    assert_says(text,
-                "acknowledgement' 'never acknowledged, and not in the lines: single 21, a label too long "
-                "for its place beside the line, which therefore goes to the key above 1.23K'\n");
-    assert_says(text, "'failed, and not in the lines: a label too long");
+    fixture_says(text,
+                 "acknowledgement' 'never acknowledged, and not in the lines: single 21, a label too long "
+                 "for its place beside the line, which therefore goes to the key above 1.23K'\n",
+                 true);
+    fixture_says(text, "'failed, and not in the lines: a label too long", true);
     free(text);
 }
 
@@ -108,12 +92,12 @@ static void test_strategies_beyond_the_colours_are_counted(void **state)
 {
     (void)state;
     char *text = dump(5, report_chart_dump);
-    assert_says(text, "line line9 'setting 9'");
+    fixture_says(text, "line line9 'setting 9'", true);
     assert_null(strstr(text, "setting 10"));
     free(text);
     struct lab_result *result = fixture_latency_case(5);
     struct report_arena arena;
-    assert_string_equal(make(result, &arena)->note, "9 of 12 strategies are drawn.");
+    assert_string_equal(fixture_chart(result, REPORT_LATENCY, &arena)->note, "9 of 12 strategies are drawn.");
     report_arena_free(&arena);
     lab_result_destroy(result);
 }
@@ -157,7 +141,7 @@ static void test_line_of_each_case_follows_the_quantiles(void **state)
     for (size_t which = 3; which < 6; which++) {
         struct lab_result *result = fixture_latency_case(which);
         struct report_arena arena;
-        const struct report_chart *chart = make(result, &arena);
+        const struct report_chart *chart = fixture_chart(result, REPORT_LATENCY, &arena);
         const double reach = 0.01 + 1.5 * chart->x.high / 600;
         for (size_t i = 0; i < 2; i++) {
             const struct report_panel *panel = &chart->panels[i];
@@ -210,10 +194,12 @@ static void test_percentile_at_the_edge_of_a_step_is_the_lower_one(void **state)
     size_t size;
     FILE *file = open_memstream(&text, &size);
     assert_non_null(file);
-    report_chart_dump_hints(make(result, &arena), file);
+    report_chart_dump_hints(fixture_chart(result, REPORT_LATENCY, &arena), file);
     assert_int_equal(fclose(file), 0);
-    assert_says(text, "hint none: 90% of 100 writes took at most 1.01 ms\n"
-                      "hint none: 95% of 100 writes took at most 8 ms\n");
+    fixture_says(text,
+                 "hint none: 90% of 100 writes took at most 1.01 ms\n"
+                 "hint none: 95% of 100 writes took at most 8 ms\n",
+                 true);
     free(text);
     report_arena_free(&arena);
     lab_result_destroy(result);
@@ -227,17 +213,19 @@ static void test_result_without_latencies_says_why(void **state)
     assert_int_equal(bk_strategy_none(&strategy), BK_OK);
     struct lab_strategy_result *only = fixture_add(result, NULL, &strategy);
     struct report_arena arena;
-    assert_string_equal(make(result, &arena)->absent, "the scenario has no agents: nothing takes time");
+    assert_string_equal(fixture_chart(result, REPORT_LATENCY, &arena)->absent,
+                        "the scenario has no agents: nothing takes time");
     report_arena_free(&arena);
     only->events.stride = 1;
-    assert_string_equal(make(result, &arena)->absent, "no operation was answered");
+    assert_string_equal(fixture_chart(result, REPORT_LATENCY, &arena)->absent, "no operation was answered");
     report_arena_free(&arena);
     assert_true(lab_metrics_add(&only->metrics, "latency.write.p50", 1));
-    assert_string_equal(make(result, &arena)->absent,
+    assert_string_equal(fixture_chart(result, REPORT_LATENCY, &arena)->absent,
                         "the run was stored before latencies were kept; run its scenario again");
     report_arena_free(&arena);
     only->observed = WL_OBSERVED_PARTITIONS;
-    assert_string_equal(make(result, &arena)->absent, "nothing was run, so nothing took time");
+    assert_string_equal(fixture_chart(result, REPORT_LATENCY, &arena)->absent,
+                        "nothing was run, so nothing took time");
     report_arena_free(&arena);
     lab_result_destroy(result);
 }
@@ -249,7 +237,8 @@ static void test_layout_of_each_case_has_no_overlap_and_no_clipping(void **state
         struct lab_result *result = fixture_latency_case(i);
         struct report_arena arena;
         struct report_scene scene;
-        assert_true(report_layout(make(result, &arena), typesetter, &arena, &scene, NULL));
+        assert_true(
+            report_layout(fixture_chart(result, REPORT_LATENCY, &arena), typesetter, &arena, &scene, NULL));
         fixture_check_scene(&scene);
         report_arena_free(&arena);
         lab_result_destroy(result);
@@ -278,18 +267,6 @@ static void test_chart_and_layout_without_memory_fail_and_say_so(void **state)
     lab_result_destroy(result);
 }
 
-static int set_up(void **state)
-{
-    *state = report_typesetter_create(NULL);
-    return *state != NULL ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    report_typesetter_destroy(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,5 +281,5 @@ int main(void)
         cmocka_unit_test(test_layout_of_each_case_has_no_overlap_and_no_clipping),
         cmocka_unit_test(test_chart_and_layout_without_memory_fail_and_say_so),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);
 }

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <glib.h>
 
 #include "fixture.h"
+#include "fixture_chart.h"
 #include "fixture_scene.h"
 
 static const double slack = 0.01;
@@ -94,19 +94,6 @@ static void test_layout_without_memory_fails_and_says_so(void **state)
     lab_result_destroy(result);
 }
 
-static int set_up(void **state)
-{
-    g_log_set_always_fatal(G_LOG_LEVEL_WARNING | G_LOG_LEVEL_CRITICAL | G_LOG_FATAL_MASK);
-    *state = report_typesetter_create(NULL);
-    return *state != NULL ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    report_typesetter_destroy(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -115,5 +102,5 @@ int main(void)
         cmocka_unit_test(test_text_beyond_its_width_is_broken_then_cut),
         cmocka_unit_test(test_layout_without_memory_fails_and_says_so),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);
 }

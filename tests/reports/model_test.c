@@ -15,46 +15,11 @@
 #include "bins.h"
 #include "chart.h"
 #include "fixture.h"
+#include "fixture_chart.h"
 #include "format.h"
 #include "kernel/time.h"
 #include "sizes.h"
 #include "tune/odds.h"
-
-static char *dump(const struct lab_result *result, enum report_kind kind)
-{
-    struct report_arena arena;
-    report_arena_init(&arena);
-    struct report_chart *chart;
-    struct sim_error error;
-    assert_true(report_chart_make(result, kind, &arena, &chart, &error));
-    FILE *file = tmpfile();
-    assert_non_null(file);
-    report_chart_dump(chart, file);
-    report_arena_free(&arena);
-    long size = ftell(file);
-    char *text = calloc(1, (size_t)size + 1);
-    assert_non_null(text);
-    rewind(file);
-    assert_int_equal(fread(text, 1, (size_t)size, file), size);
-    fclose(file);
-    return text;
-}
-
-static void assert_says(const char *text, const char *part)
-{
-    if (strstr(text, part) == NULL) {
-        print_error("no '%s' in:\n%s\n", part, text);
-        fail();
-    }
-}
-
-static void assert_silent(const char *text, const char *part)
-{
-    if (strstr(text, part) != NULL) {
-        print_error("'%s' in:\n%s\n", part, text);
-        fail();
-    }
-}
 
 static void test_number_of_any_size_has_three_digits_and_a_suffix(void **state)
 {
@@ -149,7 +114,7 @@ static void test_chart_of_two_strategies_says_all_of_them(void **state)
     fixture_put(none, true, 12, 2);
     fixture_metrics(result, none, 0, 1, 1);
     result->limits = (struct lab_limits){10, 0, 3};
-    char *text = dump(result, REPORT_PARTITIONS_ROWS);
+    char *text = fixture_dump(result, REPORT_PARTITIONS_ROWS);
     assert_string_equal(
         text, "chart partitions-rows\n"
               "title Rows per partition: two\n"
@@ -192,16 +157,16 @@ static void test_costs_of_two_strategies_stand_in_columns(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_five();
-    char *text = dump(result, REPORT_COSTS);
-    assert_says(text, "title What each strategy costs: chat-channels\n");
-    assert_says(text, "row 'probabilistic' '9 bits, threshold 40'\n");
-    assert_says(text, "column cost 'extra operations per 1000 rows (log\u00A0scale)' log ");
-    assert_says(text, "  0 '0'\n  0 '0'\n  1000 '1K'\n  1.953 '1.95'\n  0 '0'\n");
-    assert_says(text, "column cost 'partitions per read (log\u00A0scale)' log ");
-    assert_says(text, "  2.3 mark 9 '2.3, p99 9'\n");
-    assert_says(text, "column alarm 'partitions over a limit' linear 0..0.3568\n  0.3568 '35.7%'\n");
-    assert_says(text, "column waste 'closed partitions below 24 rows' linear ");
-    assert_says(text, "  - '–'\n");
+    char *text = fixture_dump(result, REPORT_COSTS);
+    fixture_says(text, "title What each strategy costs: chat-channels\n", true);
+    fixture_says(text, "row 'probabilistic' '9 bits, threshold 40'\n", true);
+    fixture_says(text, "column cost 'extra operations per 1000 rows (log\u00A0scale)' log ", true);
+    fixture_says(text, "  0 '0'\n  0 '0'\n  1000 '1K'\n  1.953 '1.95'\n  0 '0'\n", true);
+    fixture_says(text, "column cost 'partitions per read (log\u00A0scale)' log ", true);
+    fixture_says(text, "  2.3 mark 9 '2.3, p99 9'\n", true);
+    fixture_says(text, "column alarm 'partitions over a limit' linear 0..0.3568\n  0.3568 '35.7%'\n", true);
+    fixture_says(text, "column waste 'closed partitions below 24 rows' linear ", true);
+    fixture_says(text, "  - '–'\n", true);
     free(text);
     lab_result_destroy(result);
 }
@@ -214,18 +179,18 @@ static void test_metric_that_is_absent_leaves_its_mark_out(void **state)
     assert_int_equal(bk_strategy_time(SIM_DAY, 0, &strategy), BK_OK);
     struct lab_strategy_result *bare = fixture_add(result, NULL, &strategy);
     fixture_put(bare, false, 5, 7);
-    char *text = dump(result, REPORT_PARTITIONS_ROWS);
-    assert_says(text, "bar closed");
-    assert_silent(text, "figure");
+    char *text = fixture_dump(result, REPORT_PARTITIONS_ROWS);
+    fixture_says(text, "bar closed", true);
+    fixture_says(text, "figure", false);
     free(text);
-    text = dump(result, REPORT_COSTS);
+    text = fixture_dump(result, REPORT_COSTS);
     assert_string_equal(text, "absent nothing was run, so nothing was paid\n");
     free(text);
     assert_true(lab_metrics_add(&bare->metrics, "writes.extra_ops_per_1000_rows", 0));
-    text = dump(result, REPORT_COSTS);
-    assert_says(text, "column cost 'extra operations per 1000 rows' linear 0..1\n  0 '0'\n");
-    assert_silent(text, "read");
-    assert_silent(text, "limit");
+    text = fixture_dump(result, REPORT_COSTS);
+    fixture_says(text, "column cost 'extra operations per 1000 rows' linear 0..1\n  0 '0'\n", true);
+    fixture_says(text, "read", false);
+    fixture_says(text, "limit", false);
     free(text);
     lab_result_destroy(result);
 }
@@ -238,7 +203,7 @@ static void test_result_without_partitions_makes_no_chart(void **state)
     assert_int_equal(bk_strategy_none(&strategy), BK_OK);
     fixture_add(result, NULL, &strategy);
     for (int kind = 0; kind < REPORT_KIND_COUNT; kind++) {
-        char *text = dump(result, (enum report_kind)kind);
+        char *text = fixture_dump(result, (enum report_kind)kind);
         assert_int_equal(strncmp(text, "absent ", 7), 0);
         assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
         free(text);
@@ -250,9 +215,9 @@ static void test_limit_far_beyond_the_sizes_stays_off_the_axis(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_case(12);
-    char *text = dump(result, REPORT_PARTITIONS_ROWS);
-    assert_says(text, "legend over over the limit of 2G rows, which lies beyond the axis\n");
-    assert_silent(text, "band over");
+    char *text = fixture_dump(result, REPORT_PARTITIONS_ROWS);
+    fixture_says(text, "legend over over the limit of 2G rows, which lies beyond the axis\n", true);
+    fixture_says(text, "band over", false);
     free(text);
     lab_result_destroy(result);
 }
@@ -261,22 +226,24 @@ static void test_probabilistic_with_few_closed_says_so_and_has_no_law(void **sta
 {
     (void)state;
     struct lab_result *result = fixture_case(10);
-    char *text = dump(result, REPORT_PARTITIONS_ROWS);
-    assert_says(text,
-                "panel 'some' 'probabilistic: 9 bits, threshold 40' '12 closed: too few to compare with "
-                "the law; what closes before the end is small'\n");
-    assert_says(text, "'none closed: nothing to compare with the law'\n");
-    assert_says(text,
-                "'390 still open beside 400 closed: the end cuts large ones off, so the closed lie left "
-                "of the law'\n");
-    assert_says(text, "panel 'empty' 'probabilistic: 9 bits, threshold 40' 'no partitions'\n");
+    char *text = fixture_dump(result, REPORT_PARTITIONS_ROWS);
+    fixture_says(text,
+                 "panel 'some' 'probabilistic: 9 bits, threshold 40' '12 closed: too few to compare with "
+                 "the law; what closes before the end is small'\n",
+                 true);
+    fixture_says(text, "'none closed: nothing to compare with the law'\n", true);
+    fixture_says(text,
+                 "'390 still open beside 400 closed: the end cuts large ones off, so the closed lie left "
+                 "of the law'\n",
+                 true);
+    fixture_says(text, "panel 'empty' 'probabilistic: 9 bits, threshold 40' 'no partitions'\n", true);
     const char *law = strstr(text, "curve law");
     assert_non_null(law);
     assert_null(strstr(law + 1, "curve law"));
     assert_true(strstr(text, "panel 'cut'") < law);
     free(text);
-    text = dump(result, REPORT_PARTITIONS_BYTES);
-    assert_silent(text, "curve law");
+    text = fixture_dump(result, REPORT_PARTITIONS_BYTES);
+    fixture_says(text, "curve law", false);
     free(text);
     lab_result_destroy(result);
 }

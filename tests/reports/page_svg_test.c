@@ -20,6 +20,7 @@
 #include <libxml/parser.h>
 #include <libxml/xmlerror.h>
 
+#include "fixture_chart.h"
 #include "fixture_pages.h"
 #include "fixture_svg.h"
 #include "page_svg.h"
@@ -585,19 +586,6 @@ static void test_chart_looks_as_its_picture(void **state)
     }
 }
 
-static int set_up(void **state)
-{
-    *state = report_typesetter_create(NULL);
-    return *state != NULL ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    report_typesetter_destroy(*state);
-    xmlCleanupParser();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -610,5 +598,5 @@ int main(void)
         cmocka_unit_test(test_dark_colours_are_whole_and_can_be_read),
         cmocka_unit_test(test_chart_looks_as_its_picture),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);
 }

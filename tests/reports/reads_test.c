@@ -14,39 +14,16 @@
 #include <cmocka.h>
 
 #include "chart.h"
+#include "fixture_chart.h"
 #include "fixture_reads.h"
 #include "fixture_scene.h"
-
-static struct report_chart *make(const struct lab_result *result, struct report_arena *arena)
-{
-    report_arena_init(arena);
-    struct report_chart *chart;
-    struct sim_error error;
-    assert_true(report_chart_make(result, REPORT_READS, arena, &chart, &error));
-    return chart;
-}
 
 static char *dump(size_t index)
 {
     struct lab_result *result = fixture_reads_case(index);
-    struct report_arena arena;
-    char *text;
-    size_t size;
-    FILE *file = open_memstream(&text, &size);
-    assert_non_null(file);
-    report_chart_dump(make(result, &arena), file);
-    assert_int_equal(fclose(file), 0);
-    report_arena_free(&arena);
+    char *text = fixture_dump(result, REPORT_READS);
     lab_result_destroy(result);
     return text;
-}
-
-static void assert_says(const char *text, const char *part)
-{
-    if (strstr(text, part) == NULL) {
-        print_error("no '%s' in:\n%s\n", part, text);
-        fail();
-    }
 }
 
 static void test_reads_of_few_partitions_stand_on_a_linear_axis(void **state)
@@ -99,16 +76,17 @@ static void test_reads_of_many_partitions_stand_on_a_log_axis(void **state)
 {
     (void)state;
     char *text = dump(4);
-    assert_says(text,
-                "x -0.12..2.122 'partitions asked by a read (log scale)' 0='1' 0.301='2' 0.699='5' 1='10' "
-                "1.301='20' 1.699='50' 2='100'\n");
-    assert_says(text, "  bar closed -0.0600..0.0600 0..10\n  bar closed 0.2410..0.3610 0..10\n");
+    fixture_says(text,
+                 "x -0.12..2.122 'partitions asked by a read (log scale)' 0='1' 0.301='2' 0.699='5' 1='10' "
+                 "1.301='20' 1.699='50' 2='100'\n",
+                 true);
+    fixture_says(text, "  bar closed -0.0600..0.0600 0..10\n  bar closed 0.2410..0.3610 0..10\n", true);
     free(text);
     text = dump(2);
-    assert_says(text, " -0.3='0' 0='1' 1='10' ");
-    assert_says(text, "  bar closed -0.3600..-0.2400 0..20\n  bar closed -0.0600..0.0600 0..100\n");
-    assert_says(text,
-                "panel 'without reads' 'time: windows of 1 d' 'no read was answered'\n  y 0..1 'reads'");
+    fixture_says(text, " -0.3='0' 0='1' 1='10' ", true);
+    fixture_says(text, "  bar closed -0.3600..-0.2400 0..20\n  bar closed -0.0600..0.0600 0..100\n", true);
+    fixture_says(
+        text, "panel 'without reads' 'time: windows of 1 d' 'no read was answered'\n  y 0..1 'reads'", true);
     free(text);
 }
 
@@ -119,7 +97,7 @@ static void test_bars_of_each_case_hold_all_reads(void **state)
     for (size_t i = 0; i < FIXTURE_READS_COUNT; i++) {
         struct lab_result *result = fixture_reads_case(i);
         struct report_arena arena;
-        const struct report_chart *chart = make(result, &arena);
+        const struct report_chart *chart = fixture_chart(result, REPORT_READS, &arena);
         for (size_t k = 0; k < chart->panel_count; k++) {
             const struct report_panel *panel = &chart->panels[k];
             double sum = 0, last = chart->x.low;
@@ -142,7 +120,7 @@ static void test_hint_of_a_bar_counts_its_reads_exactly(void **state)
     (void)state;
     struct lab_result *result = fixture_reads_case(2);
     struct report_arena arena;
-    const struct report_chart *chart = make(result, &arena);
+    const struct report_chart *chart = fixture_chart(result, REPORT_READS, &arena);
     const struct report_panel *wide = &chart->panels[0];
     assert_string_equal(wide->bars[0].hint, "0 partitions: 20 of 5,420 reads (0.369%); 0.369% ask no more");
     assert_string_equal(wide->bars[1].hint, "1 partition: 100 of 5,420 reads (1.85%); 2.21% ask no more");
@@ -166,10 +144,11 @@ static void test_result_without_reads_says_why(void **state)
     assert_int_equal(bk_strategy_none(&strategy), BK_OK);
     struct lab_strategy_result *only = fixture_add(result, NULL, &strategy);
     struct report_arena arena;
-    assert_string_equal(make(result, &arena)->absent, "the scenario has no reads");
+    assert_string_equal(fixture_chart(result, REPORT_READS, &arena)->absent, "the scenario has no reads");
     report_arena_free(&arena);
     only->observed = WL_OBSERVED_PARTITIONS;
-    assert_string_equal(make(result, &arena)->absent, "nothing was run, so nothing was read");
+    assert_string_equal(fixture_chart(result, REPORT_READS, &arena)->absent,
+                        "nothing was run, so nothing was read");
     report_arena_free(&arena);
     lab_result_destroy(result);
 }
@@ -181,7 +160,8 @@ static void test_layout_of_each_case_has_no_overlap_and_no_clipping(void **state
         struct lab_result *result = fixture_reads_case(i);
         struct report_arena arena;
         struct report_scene scene;
-        assert_true(report_layout(make(result, &arena), typesetter, &arena, &scene, NULL));
+        assert_true(
+            report_layout(fixture_chart(result, REPORT_READS, &arena), typesetter, &arena, &scene, NULL));
         fixture_check_scene(&scene);
         report_arena_free(&arena);
         lab_result_destroy(result);
@@ -211,18 +191,6 @@ static void test_chart_without_memory_fails_and_says_so(void **state)
     }
 }
 
-static int set_up(void **state)
-{
-    *state = report_typesetter_create(NULL);
-    return *state != NULL ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    report_typesetter_destroy(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,5 +202,5 @@ int main(void)
         cmocka_unit_test(test_layout_of_each_case_has_no_overlap_and_no_clipping),
         cmocka_unit_test(test_chart_without_memory_fails_and_says_so),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);
 }

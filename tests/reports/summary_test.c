@@ -15,38 +15,9 @@
 
 #include "chart.h"
 #include "fixture.h"
+#include "fixture_chart.h"
 #include "fixture_scene.h"
 #include "scene.h"
-
-static struct report_chart *make(const struct lab_result *result, struct report_arena *arena)
-{
-    report_arena_init(arena);
-    struct report_chart *chart;
-    struct sim_error error;
-    assert_true(report_chart_make(result, REPORT_SUMMARY, arena, &chart, &error));
-    return chart;
-}
-
-static char *dump(const struct lab_result *result)
-{
-    struct report_arena arena;
-    char *text;
-    size_t size;
-    FILE *file = open_memstream(&text, &size);
-    assert_non_null(file);
-    report_chart_dump(make(result, &arena), file);
-    assert_int_equal(fclose(file), 0);
-    report_arena_free(&arena);
-    return text;
-}
-
-static void assert_says(const char *text, const char *part)
-{
-    if (strstr(text, part) == NULL) {
-        print_error("no '%s' in:\n%s\n", part, text);
-        fail();
-    }
-}
 
 static void set(struct lab_strategy_result *strategy, const char *name, double value)
 {
@@ -83,7 +54,7 @@ static void test_answer_sizes_and_figures_stand_in_one_chart(void **state)
     struct lab_result *result = counted(2);
     set(&result->strategies[0], "partitions.over_limit", 5);
     set(&result->strategies[0], "partitions.over_limit_rows", 5);
-    char *text = dump(result);
+    char *text = fixture_dump(result, REPORT_SUMMARY);
     assert_string_equal(
         text,
         "chart summary\n"
@@ -128,7 +99,7 @@ static void test_of_many_the_best_six_are_shown_in_order(void **state)
         set(&result->strategies[i], "partitions.over_limit_rows", 50 - (double)i);
     }
     struct report_arena arena;
-    const struct report_chart *chart = make(result, &arena);
+    const struct report_chart *chart = fixture_chart(result, REPORT_SUMMARY, &arena);
     static const char *const labels[] = {"count 14", "count 15", "count 16",
                                          "count 17", "count 18", "count 19"};
     assert_int_equal(chart->panel_count, 6);
@@ -146,20 +117,20 @@ static void test_unit_is_that_of_the_limit_that_is_passed(void **state)
 {
     (void)state;
     struct lab_result *result = counted(2);
-    char *text = dump(result);
-    assert_says(text, "'rows per partition'");
+    char *text = fixture_dump(result, REPORT_SUMMARY);
+    fixture_says(text, "'rows per partition'", true);
     free(text);
     set(&result->strategies[0], "partitions.over_limit_bytes", 1);
-    text = dump(result);
-    assert_says(text, "'bytes per partition'");
+    text = fixture_dump(result, REPORT_SUMMARY);
+    fixture_says(text, "'bytes per partition'", true);
     free(text);
     set(&result->strategies[1], "partitions.over_limit_rows", 1);
-    text = dump(result);
-    assert_says(text, "'rows per partition'");
+    text = fixture_dump(result, REPORT_SUMMARY);
+    fixture_says(text, "'rows per partition'", true);
     free(text);
     result->limits.partition_rows = 0;
-    text = dump(result);
-    assert_says(text, "'bytes per partition'");
+    text = fixture_dump(result, REPORT_SUMMARY);
+    fixture_says(text, "'bytes per partition'", true);
     free(text);
     lab_result_destroy(result);
 }
@@ -169,9 +140,9 @@ static void test_without_limits_none_is_chosen_and_nothing_counts_as_above(void 
     (void)state;
     struct lab_result *result = counted(3);
     result->limits = (struct lab_limits){0};
-    char *text = dump(result);
-    assert_says(text, "sentence Without a limit none is chosen; ");
-    assert_says(text, "figure 'partitions above a limit' –\n");
+    char *text = fixture_dump(result, REPORT_SUMMARY);
+    fixture_says(text, "sentence Without a limit none is chosen; ", true);
+    fixture_says(text, "figure 'partitions above a limit' –\n", true);
     assert_null(strstr(text, "chosen '"));
     assert_null(strstr(text, "the choice"));
     free(text);
@@ -183,7 +154,7 @@ static void test_identifiers_have_no_summary(void **state)
     (void)state;
     struct lab_result *result = counted(1);
     result->strategies[0].is_idgen = true;
-    char *text = dump(result);
+    char *text = fixture_dump(result, REPORT_SUMMARY);
     assert_string_equal(text, "absent identifiers have no partitions\n");
     free(text);
     lab_result_destroy(result);
@@ -195,7 +166,7 @@ static void check_layout(struct report_typesetter *typesetter, const struct lab_
     struct report_arena arena;
     struct report_scene scene;
     struct sim_error error;
-    const struct report_chart *chart = make(result, &arena);
+    const struct report_chart *chart = fixture_chart(result, REPORT_SUMMARY, &arena);
     size_t frames = 0;
     assert_true(report_layout(chart, typesetter, &arena, &scene, &error));
     fixture_check_scene(&scene);

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
+#include "fixture_chart.h"
 #include "fixture_scene.h"
 #include "scene.h"
 #include "thin.h"
@@ -28,34 +29,14 @@ struct made {
 static struct made make(const struct lab_result *result, enum report_kind kind)
 {
     struct made made;
-    report_arena_init(&made.arena);
-    assert_true(report_chart_make(result, kind, &made.arena, &made.chart, NULL));
+    made.chart = fixture_chart(result, kind, &made.arena);
     return made;
-}
-
-static char *dump(const struct lab_result *result, enum report_kind kind)
-{
-    struct made made = make(result, kind);
-    FILE *file = tmpfile();
-    assert_non_null(file);
-    report_chart_dump(made.chart, file);
-    report_arena_free(&made.arena);
-    const size_t size = (size_t)ftell(file);
-    char *text = calloc(1, size + 1);
-    assert_non_null(text);
-    rewind(file);
-    assert_int_equal(fread(text, 1, size, file), size);
-    fclose(file);
-    return text;
 }
 
 static void assert_says(const struct lab_result *result, enum report_kind kind, const char *part, bool says)
 {
-    char *text = dump(result, kind);
-    if ((strstr(text, part) != NULL) != says) {
-        print_error("%s '%s' in:\n%s\n", says ? "no" : "a", part, text);
-        fail();
-    }
+    char *text = fixture_dump(result, kind);
+    fixture_says(text, part, says);
     free(text);
 }
 
@@ -85,7 +66,7 @@ static void test_curve_of_few_sizes_is_told_step_by_step(void **state)
     fixture_put(out, true, 7, 99); /* closed ones speak alone where there are any */
     out = fixture_add(result, "other", &strategy);
     fixture_put(out, true, 100, 2);
-    char *text = dump(result, REPORT_SURVIVAL_ROWS);
+    char *text = fixture_dump(result, REPORT_SURVIVAL_ROWS);
     assert_string_equal(
         text, "chart survival-rows\n"
               "title Partitions larger than x rows: steps\n"
@@ -319,7 +300,7 @@ static void test_law_stands_only_where_it_holds_and_once(void **state)
     strategy = probabilistic(8, 40);
     out = fixture_add(result, "other", &strategy);
     fixture_law(out, 1.0 / 256, 40, 100);
-    char *text = dump(result, REPORT_SURVIVAL_ROWS);
+    char *text = fixture_dump(result, REPORT_SURVIVAL_ROWS);
     size_t laws = 0;
     for (const char *at = text; (at = strstr(at, "\nlaw ")) != NULL; at++) {
         laws++;
@@ -346,7 +327,7 @@ static void test_more_strategies_than_colours_leave_some_out_but_not_the_one_to_
         fixture_metrics(result, out, 1, 1, 1);
         assert_true(lab_metrics_add(&out->metrics, "writes.rows", 1000));
     }
-    char *text = dump(result, REPORT_SURVIVAL_ROWS);
+    char *text = fixture_dump(result, REPORT_SURVIVAL_ROWS);
     assert_non_null(strstr(text,
                            "note 9 of 12 strategies are drawn, without s10 and s11. No partition, or none "
                            "whose size is known: s2.\n"));
@@ -424,18 +405,6 @@ static void test_name_beside_a_line_touches_nothing(void **state)
     lab_result_destroy(result);
 }
 
-static int set_up(void **state)
-{
-    *state = report_typesetter_create(NULL);
-    return *state != NULL ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    report_typesetter_destroy(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -450,5 +419,5 @@ int main(void)
         cmocka_unit_test(test_chart_without_memory_fails_and_says_so),
         cmocka_unit_test(test_name_beside_a_line_touches_nothing),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);
 }

@@ -3,7 +3,7 @@ add_library(report_fixture STATIC EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/fix
             ${CMAKE_CURRENT_LIST_DIR}/fixture_cases.c ${CMAKE_CURRENT_LIST_DIR}/fixture_views.c
             ${CMAKE_CURRENT_LIST_DIR}/fixture_scene.c ${CMAKE_CURRENT_LIST_DIR}/fixture_curves.c
             ${CMAKE_CURRENT_LIST_DIR}/fixture_tune.c ${CMAKE_CURRENT_LIST_DIR}/fixture_reads.c
-            ${CMAKE_CURRENT_LIST_DIR}/fixture_latency.c
+            ${CMAKE_CURRENT_LIST_DIR}/fixture_latency.c ${CMAKE_CURRENT_LIST_DIR}/fixture_chart.c
             ${CMAKE_CURRENT_LIST_DIR}/fixture_pages.c ${CMAKE_CURRENT_LIST_DIR}/fixture_svg.c)
 target_compile_definitions(report_fixture PRIVATE REPORTS_SOURCE_DIR="${PROJECT_SOURCE_DIR}/reports")
 # The tests look at the model, the layout and the files one by one, through the headers inside reports/.

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
+#include "fixture_chart.h"
 #include "kernel/time.h"
 #include "timeline.h"
 
@@ -55,33 +56,11 @@ static struct lab_result *two_slices(void)
     return result;
 }
 
-static struct report_chart *make(const struct lab_result *result, struct report_arena *arena)
-{
-    struct report_chart *chart;
-    report_arena_init(arena);
-    assert_true(report_chart_make(result, REPORT_TIMELINE, arena, &chart, NULL));
-    return chart;
-}
-
-static char *text_of(const struct report_chart *chart, bool is_hints)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *file = open_memstream(&text, &size);
-    assert_non_null(file);
-    if (is_hints) {
-        report_chart_dump_hints(chart, file);
-    } else {
-        report_chart_dump(chart, file);
-    }
-    fclose(file);
-    return text;
-}
-
 static void check(const struct lab_result *result, bool is_hints, const char *wanted)
 {
     struct report_arena arena;
-    char *text = text_of(make(result, &arena), is_hints);
+    char *text = fixture_text(fixture_chart(result, REPORT_TIMELINE, &arena),
+                              is_hints ? report_chart_dump_hints : report_chart_dump);
     assert_string_equal(text, wanted);
     free(text);
     report_arena_free(&arena);
@@ -123,7 +102,7 @@ static void test_timeline_without_a_limit_of_rows_is_in_bytes(void **state)
     struct lab_result *result = two_slices();
     result->limits.partition_rows = 0;
     struct report_arena arena;
-    char *text = text_of(make(result, &arena), false);
+    char *text = fixture_text(fixture_chart(result, REPORT_TIMELINE, &arena), report_chart_dump);
     assert_non_null(strstr(text, "title Bytes per partition over time"));
     assert_non_null(strstr(text, "legend over over the limit of 100\u202FMB\n"));
     assert_non_null(strstr(text, "step 0..21600 closed 3.000 3.301 4.000 5.000 7.000\n"));
@@ -259,14 +238,14 @@ static void test_timeline_without_any_says_why(void **state)
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_none(&strategy), BK_OK);
     struct lab_strategy_result *none = fixture_add(result, NULL, &strategy);
-    assert_string_equal(make(result, &arena)->absent, "no partition holds a row");
+    assert_string_equal(fixture_chart(result, REPORT_TIMELINE, &arena)->absent, "no partition holds a row");
     report_arena_free(&arena);
     fixture_put(none, false, 5, 7);
-    assert_string_equal(make(result, &arena)->absent,
+    assert_string_equal(fixture_chart(result, REPORT_TIMELINE, &arena)->absent,
                         "the run was stored without the sizes over time; run it again");
     report_arena_free(&arena);
     none->observed = WL_OBSERVED_PERCENTILES;
-    assert_string_equal(make(result, &arena)->absent,
+    assert_string_equal(fixture_chart(result, REPORT_TIMELINE, &arena)->absent,
                         "what was run or observed here does not say when its partitions began");
     none->observed = WL_OBSERVED_AUTO;
     report_arena_free(&arena);

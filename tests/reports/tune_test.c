@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-#include <glib.h>
 
 #include "chart.h"
+#include "fixture_chart.h"
 #include "fixture_scene.h"
 #include "fixture_tune.h"
 
@@ -41,12 +41,9 @@ static void fill_case(size_t index, struct report_arena *arena, struct report_ch
 
 static void check_dump(const struct report_chart *chart, const char *wanted)
 {
-    char text[2048] = "";
-    FILE *file = fmemopen(text, sizeof text, "w");
-    assert_non_null(file);
-    report_chart_dump(chart, file);
-    fclose(file);
+    char *text = fixture_text(chart, report_chart_dump);
     assert_string_equal(text, wanted);
+    free(text);
 }
 
 static void test_heatmap_is_told_tile_by_tile(void **state)
@@ -478,19 +475,6 @@ static void test_file_made_twice_is_the_same_bytes(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
-static int set_up(void **state)
-{
-    g_log_set_always_fatal(G_LOG_LEVEL_WARNING | G_LOG_LEVEL_CRITICAL | G_LOG_FATAL_MASK);
-    *state = report_typesetter_create(NULL);
-    return *state != NULL ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    report_typesetter_destroy(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -508,5 +492,5 @@ int main(void)
         cmocka_unit_test(test_chart_without_memory_fails_and_says_so),
         cmocka_unit_test(test_file_made_twice_is_the_same_bytes),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);
 }
