@@ -77,7 +77,7 @@ static uint64_t days_step_ns(uint64_t span_ns)
 static void add_calendar_ticks(struct report_arena *arena, int64_t start_ns, int64_t end_ns,
                                struct report_axis *out)
 {
-    static const int steps[] = {1, 2, 3, 6, 12, 24, 60, 120, 240, 600};
+    static const int steps[] = {1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200};
     const double months = ((double)end_ns - (double)start_ns) / (30.44 * (double)SIM_DAY);
     size_t i = 0;
     while (i + 1 < sizeof steps / sizeof steps[0] && months / NUMBERS_MAX >= steps[i]) {
@@ -88,11 +88,13 @@ static void add_calendar_ticks(struct report_arena *arena, int64_t start_ns, int
     const int first = (int)strtol(text, NULL, 10) * 12 + (int)strtol(text + 5, NULL, 10) - 1;
     for (int month = (first / steps[i]) * steps[i]; out->tick_count < TICKS_MAX; month += steps[i]) {
         int64_t at_ns;
-        if (sim_time_parse(report_text(arena, "%04d-%02d-01", month / 12, month % 12 + 1), &at_ns) != 0 ||
-            at_ns > end_ns) {
+        const char *begin = report_text(arena, "%04d-%02d-01", month / 12, month % 12 + 1);
+        const bool is_a_time = sim_time_parse(begin, &at_ns) == 0;
+        /* The step that the first month is in may begin before there are times. */
+        if (is_a_time ? at_ns > end_ns : month > first) {
             return;
         }
-        if (at_ns >= start_ns) {
+        if (is_a_time && at_ns >= start_ns) {
             add_tick(out, (double)((uint64_t)at_ns - (uint64_t)start_ns) * 1e-9,
                      month % 12 == 0 ? report_text(arena, "%d", month / 12)
                                      : report_text(arena, "%.3s", date_of(arena, at_ns)));

@@ -212,6 +212,19 @@ static void test_time_axis_names_the_moments_where_it_says(void **state)
                  "2026 2028 2030 2032 | first row written (UTC, 2024 to 2033)");
 }
 
+static void test_time_axis_of_all_time_names_centuries(void **state)
+{
+    (void)state;
+    struct report_arena arena;
+    struct report_axis axis = {0};
+    report_arena_init(&arena);
+    report_timeline_time_axis(&arena, INT64_MIN, INT64_MAX, &axis);
+    assert_int_equal(axis.tick_count, 6);
+    assert_string_equal(axis.ticks[0].text, "1700");
+    assert_string_equal(axis.ticks[5].text, "2200");
+    report_arena_free(&arena);
+}
+
 static void test_size_axis_holds_all_sizes_and_has_two_numbers(void **state)
 {
     (void)state;
@@ -261,6 +274,7 @@ int main(void)
         cmocka_unit_test(test_stretch_names_no_more_than_it_needs),
         cmocka_unit_test(test_time_axis_of_any_length_has_few_numbers_in_order),
         cmocka_unit_test(test_time_axis_names_the_moments_where_it_says),
+        cmocka_unit_test(test_time_axis_of_all_time_names_centuries),
         cmocka_unit_test(test_size_axis_holds_all_sizes_and_has_two_numbers),
         cmocka_unit_test(test_timeline_without_any_says_why),
     };
