@@ -43,6 +43,8 @@ static const char *joined(struct report_arena *arena, const char *list, const ch
 static double figure(const struct lab_result *result, size_t index, const char *name);
 static bool has_limits(const struct lab_result *result);
 static size_t nearest(const struct telling *telling);
+static double largest_share(const struct telling *telling, size_t index);
+static double share_of_limit(const struct telling *telling, size_t index, bool is_bytes);
 static const char *counted(struct report_arena *arena, size_t count);
 static size_t smallest(const struct telling *telling);
 
@@ -269,7 +271,6 @@ static const char *tell_refused(const struct telling *telling)
 static const char *tell_nearest(const struct telling *telling)
 {
     const struct lab_result *result = telling->result;
-    const struct lab_limits *limits = &result->limits;
     struct report_arena *arena = telling->arena;
     size_t index = nearest(telling);
     if (index == SIZE_MAX) {
@@ -279,8 +280,8 @@ static const char *tell_nearest(const struct telling *telling)
     unsigned bars = telling->standings[index].bars;
     double rows = figure(result, index, "partitions.all.rows.max");
     double bytes = figure(result, index, "partitions.all.bytes.max");
-    double share_of_rows = limits->partition_rows != 0 ? rows / (double)limits->partition_rows : 0;
-    double share_of_bytes = limits->partition_bytes != 0 ? bytes / (double)limits->partition_bytes : 0;
+    double share_of_rows = share_of_limit(telling, index, false);
+    double share_of_bytes = share_of_limit(telling, index, true);
     if ((bars & (LAB_BAR_ROWS | LAB_BAR_BYTES)) == 0 && (bars & (LAB_BAR_HIDDEN | LAB_BAR_ENDLESS)) != 0) {
         return report_text(arena, "Nearest is %s: its partitions stay within the limits, but %s.", name,
                            (bars & LAB_BAR_HIDDEN) != 0 ? "it hid rows from readers" : "nothing ends them");
@@ -484,17 +485,39 @@ static bool has_limits(const struct lab_result *result)
     return result->limits.partition_rows != 0 || result->limits.partition_bytes != 0;
 }
 
-/* Of the least share above a limit; among equals the first. */
+/* Of the least share above a limit; among equals the first, but of observed ones that hold all the one whose
+ * largest partition comes nearest to it. */
 static size_t nearest(const struct telling *telling)
 {
+    const bool is_observed = lab_result_is_observed(telling->result);
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < telling->result->strategy_count; i++) {
         double over = telling->standings[i].over;
-        if (!isnan(over) && (best == SIZE_MAX || over < telling->standings[best].over)) {
+        if (isnan(over)) {
+            continue;
+        }
+        if (best == SIZE_MAX || over < telling->standings[best].over ||
+            (is_observed && over == 0 && telling->standings[best].over == 0 &&
+             largest_share(telling, i) > largest_share(telling, best))) {
             best = i;
         }
     }
     return best;
+}
+
+/* Of the limit that its largest partition comes nearest to. */
+static double largest_share(const struct telling *telling, size_t index)
+{
+    return fmax(share_of_limit(telling, index, false), share_of_limit(telling, index, true));
+}
+
+/* Of the largest partition; 0 without a limit. */
+static double share_of_limit(const struct telling *telling, size_t index, bool is_bytes)
+{
+    const struct lab_limits *limits = &telling->result->limits;
+    const uint64_t limit = is_bytes ? limits->partition_bytes : limits->partition_rows;
+    const char *name = is_bytes ? "partitions.all.bytes.max" : "partitions.all.rows.max";
+    return limit != 0 ? figure(telling->result, index, name) / (double)limit : 0;
 }
 
 /* Whose largest partition is smallest; what hides rows is left out. */

@@ -153,6 +153,27 @@ static void test_passed_limits_are_named_with_their_shares(void **state)
     lab_result_destroy(result);
 }
 
+static void test_nearest_of_observed_ones_that_hold_is_nearest_to_the_limit(void **state)
+{
+    (void)state;
+    static const double rows[] = {500, 95000, 20};
+    struct lab_result *result = fixture_result("seen", "made");
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const labels[] = {"a", "b", "c"};
+        struct lab_strategy_result *added = add_count(result, labels[i], 500, 10);
+        added->observed = WL_OBSERVED_PARTITIONS;
+        set(added, "partitions.all.rows.max", rows[i]);
+    }
+    result->limits.partition_bytes = 0;
+    struct told told;
+    tell(result, &told);
+    assert_string_equal(told.answer.verdict, "None of their partitions passes a limit.");
+    assert_string_equal(told.answer.beware,
+                        "Nearest is b: its largest partition has 95,000 rows, 95% of the limit.");
+    report_arena_free(&told.arena);
+    lab_result_destroy(result);
+}
+
 static void test_hidden_and_endless_are_warned_of_and_a_long_list_is_counted(void **state)
 {
     (void)state;
@@ -320,6 +341,7 @@ int main(void)
         cmocka_unit_test(test_none_of_those_that_are_as_even_is_said_to_be_more_so),
         cmocka_unit_test(test_a_limit_passed_by_little_is_passed),
         cmocka_unit_test(test_passed_limits_are_named_with_their_shares),
+        cmocka_unit_test(test_nearest_of_observed_ones_that_hold_is_nearest_to_the_limit),
         cmocka_unit_test(test_hidden_and_endless_are_warned_of_and_a_long_list_is_counted),
         cmocka_unit_test(test_without_limits_none_is_chosen),
         cmocka_unit_test(test_without_limits_nothing_is_said_that_is_not_so),
