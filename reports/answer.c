@@ -22,6 +22,7 @@ struct telling {
 
 static const char *tell_asked(const struct telling *telling);
 static const char *tell_chosen(const struct telling *telling);
+static const char *replaced_text(const struct telling *telling);
 static bool is_peer(const struct telling *telling, size_t index);
 static bool has_peer(const struct telling *telling);
 static const char *tell_evenness(const struct telling *telling);
@@ -150,7 +151,10 @@ static const char *tell_chosen(const struct telling *telling)
                                     : report_text(arena, "none of its %s partitions passes a limit",
                                                   report_grouped(arena, (uint64_t)total));
     if (result->strategy_count == 1) {
-        return report_text(arena, "%s holds: %s, and it costs %s.", named, within, cost);
+        const char *replaced = replaced_text(telling);
+        return replaced[0] == 0
+                   ? report_text(arena, "%s holds: %s, and it costs %s.", named, within, cost)
+                   : report_text(arena, "%s stays within the limits at %s, but %s.", named, cost, replaced);
     }
     if (telling->holders == 1) {
         return report_text(arena, "Choose %s: it alone of the %s holds; %s, and it costs %s.", named,
@@ -164,6 +168,20 @@ static const char *tell_chosen(const struct telling *telling)
                             ? "the cheaper of the two"
                             : report_text(arena, "the cheapest of the %s", counted(arena, telling->holders));
     return report_text(arena, "Choose %s: at %s it is %s that hold; %s.", named, cost, place, within);
+}
+
+/* What the chosen one lost: where several rows share a primary key, only the last of them is left. Empty when
+ * it lost none. */
+static const char *replaced_text(const struct telling *telling)
+{
+    const double replaced = figure(telling->result, telling->chosen, "rows.overwritten");
+    const double rows = figure(telling->result, telling->chosen, "writes.rows");
+    if (!(replaced > 0)) {
+        return "";
+    }
+    return report_text(telling->arena, "%s of %s rows were replaced by later ones with the same primary key",
+                       report_grouped(telling->arena, (uint64_t)replaced),
+                       report_grouped(telling->arena, (uint64_t)rows));
 }
 
 /* Whether it is another one that holds and costs as much as the chosen one. */
@@ -232,6 +250,11 @@ static const char *tell_rivals(const struct telling *telling)
     const char *barred = barred_clauses(telling);
     text = report_text(arena, "%s%s%s", text, text[0] != 0 && barred[0] != 0 ? "; " : "", barred);
     const struct lab_strategy_result *strategy = &result->strategies[telling->chosen];
+    const char *replaced = result->strategy_count == 1 ? "" : replaced_text(telling);
+    if (replaced[0] != 0) {
+        text = report_text(arena, "%s%sof %s %s", text, text[0] != 0 ? "; " : "",
+                           name_of(telling, telling->chosen), replaced);
+    }
     if (strategy->strategy.kind == BK_COUNT && strategy->source == BK_SOURCE_EXTERNAL) {
         text = report_text(arena, "%s%s%s relies on a number that every row brings along", text,
                            text[0] != 0 ? "; " : "", name_of(telling, telling->chosen));

@@ -75,8 +75,8 @@ static const char *tell_waits(const struct lab_result *result, struct report_are
                    : report_text(arena, "%shad no lock", text);
     }
     if (result->strategy_count > NAMED_MAX) {
-        text =
-            report_text(arena, "%s; %zu more stand in the table", text, result->strategy_count - NAMED_MAX);
+        const size_t more = result->strategy_count - NAMED_MAX;
+        text = report_text(arena, "%s; %zu more stand%s in the table", text, more, more == 1 ? "s" : "");
     }
     return text;
 }

@@ -110,6 +110,30 @@ static void test_none_of_those_that_are_as_even_is_said_to_be_more_so(void **sta
     lab_result_destroy(result);
 }
 
+/* Small partitions are no merit of a table that keeps the last row alone. */
+static void test_rows_that_were_replaced_are_told(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("logs", "made");
+    struct lab_strategy_result *added = add_count(result, "hour", 500, 10);
+    set(added, "rows.overwritten", 865254);
+    set(added, "writes.rows", 865302);
+    struct told told;
+    tell(result, &told);
+    assert_string_equal(told.answer.verdict,
+                        "hour (500 rows, numbers of a counter column) stays within the limits at 10 extra "
+                        "operations per 1000 rows, but 865,254 of 865,302 rows were replaced by later ones "
+                        "with the same primary key.");
+    report_arena_free(&told.arena);
+    add_count(result, "dear", 500, 30);
+    tell(result, &told);
+    assert_string_equal(told.answer.beware,
+                        "dear, the next that holds, costs 3 times as much; of hour 865,254 of 865,302 rows "
+                        "were replaced by later ones with the same primary key.");
+    report_arena_free(&told.arena);
+    lab_result_destroy(result);
+}
+
 static void test_a_limit_passed_by_little_is_passed(void **state)
 {
     (void)state;
@@ -282,6 +306,25 @@ static void test_identifiers_are_judged_by_rate_and_uniqueness(void **state)
     lab_result_destroy(result);
 }
 
+static void test_one_way_that_is_not_named_stands_in_the_table(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("ids", "made");
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_none(&strategy), BK_OK);
+    for (size_t i = 0; i < 5; i++) {
+        fixture_add(result, "way", &strategy)->is_idgen = true;
+        struct told told;
+        tell(result, &told);
+        const bool is_one = strstr(told.answer.beware, "; 1 more stands in the table.") != NULL;
+        const bool is_two = strstr(told.answer.beware, "; 2 more stand in the table.") != NULL;
+        assert_int_equal(is_one, i == 3);
+        assert_int_equal(is_two, i == 4);
+        report_arena_free(&told.arena);
+    }
+    lab_result_destroy(result);
+}
+
 static void test_one_way_of_identifiers_is_compared_with_none(void **state)
 {
     (void)state;
@@ -339,6 +382,7 @@ int main(void)
         cmocka_unit_test(test_cheapest_is_recommended_by_its_cost_and_the_next_is_named),
         cmocka_unit_test(test_as_cheap_and_more_even_is_said_to_be_so),
         cmocka_unit_test(test_none_of_those_that_are_as_even_is_said_to_be_more_so),
+        cmocka_unit_test(test_rows_that_were_replaced_are_told),
         cmocka_unit_test(test_a_limit_passed_by_little_is_passed),
         cmocka_unit_test(test_passed_limits_are_named_with_their_shares),
         cmocka_unit_test(test_nearest_of_observed_ones_that_hold_is_nearest_to_the_limit),
@@ -346,6 +390,7 @@ int main(void)
         cmocka_unit_test(test_without_limits_none_is_chosen),
         cmocka_unit_test(test_without_limits_nothing_is_said_that_is_not_so),
         cmocka_unit_test(test_identifiers_are_judged_by_rate_and_uniqueness),
+        cmocka_unit_test(test_one_way_that_is_not_named_stands_in_the_table),
         cmocka_unit_test(test_one_way_of_identifiers_is_compared_with_none),
         cmocka_unit_test(test_every_case_says_three_things_or_none),
     };
