@@ -66,6 +66,9 @@ void report_answer(const struct lab_result *result, struct report_arena *arena, 
     out->asked = tell_asked(&telling);
     if (result->strategy_count > 0 && result->strategies[0].is_idgen) {
         report_answer_identifiers(result, arena, out);
+    } else if (result->is_tuned) {
+        out->verdict = "These are the settings that tune looked at longest, with one of its seeds.";
+        out->beware = "Which to choose it says by all of them: bucketlab report RUN --format html.";
     } else if (out->chosen != SIZE_MAX) {
         out->verdict = tell_chosen(&telling);
         out->beware = tell_rivals(&telling);

@@ -34,6 +34,10 @@ void report_summary_fill(const struct lab_result *result, struct report_arena *a
         chart->absent = "identifiers have no partitions";
         return;
     }
+    if (result->is_tuned) {
+        chart->absent = "tune chose by several seeds, and one of them would choose otherwise";
+        return;
+    }
     const bool is_bytes = is_better_in_bytes(result);
     report_answer(result, arena, &answer);
     if (is_bytes) {

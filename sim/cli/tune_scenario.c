@@ -275,6 +275,7 @@ static bool draw(struct job *job, struct sim_error *error)
 {
     if (!job->has_charts)
         return true;
+    job->result->is_tuned = true;
     json_t *answer = cli_contest_json(&job->contest);
     const struct cli_page page = {job->result, &job->info, job->database, answer};
     bool is_fine = answer != NULL ? cli_pictures_write(&job->pictures, job->result, error) &&

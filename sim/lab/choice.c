@@ -51,7 +51,8 @@ size_t lab_choose(const struct lab_result *result, struct lab_standing *standing
             (cheapest == SIZE_MAX || standings[i].cost < standings[cheapest].cost))
             cheapest = i;
     }
-    if (cheapest == SIZE_MAX || (result->limits.partition_rows == 0 && result->limits.partition_bytes == 0))
+    if (cheapest == SIZE_MAX || result->is_tuned ||
+        (result->limits.partition_rows == 0 && result->limits.partition_bytes == 0))
         return SIZE_MAX;
     size_t chosen = SIZE_MAX;
     for (size_t i = 0; i < result->strategy_count; i++) {

@@ -73,8 +73,9 @@ static bool load_head(struct store *store, int64_t run, struct store_run_info *i
         "SELECT run, created_unix_s, elapsed_ms, version, scenario_path, scenario_text, overrides, scenario, "
         "about, source, seed, digest, rows, keys, start_ns, end_ns, limit_partition_rows, "
         "limit_partition_bytes, limit_tiny_rows, (SELECT count(*) FROM strategy NOT INDEXED WHERE "
-        "strategy.run = run.run), (SELECT count(*) FROM expectation WHERE expectation.run = run.run) FROM "
-        "run WHERE ?1 IN (run, 0) ORDER BY run DESC LIMIT 1";
+        "strategy.run = run.run), (SELECT count(*) FROM expectation WHERE expectation.run = run.run), "
+        "EXISTS (SELECT 1 FROM tune WHERE tune.run = run.run) FROM run WHERE ?1 IN (run, 0) ORDER BY run "
+        "DESC LIMIT 1";
     sqlite3_stmt *statement;
     struct store_row row;
     *is_there = false;
@@ -84,6 +85,7 @@ static bool load_head(struct store *store, int64_t run, struct store_run_info *i
         take_head(store, &row, info, result);
         size_t strategies = (size_t)store_take_whole(&row, INT64_MAX);
         size_t expects = (size_t)store_take_whole(&row, INT64_MAX);
+        result->is_tuned = store_take_whole(&row, 1) != 0;
         result->strategies = calloc(strategies > 0 ? strategies : 1, sizeof *result->strategies);
         result->expects = calloc(expects > 0 ? expects : 1, sizeof *result->expects);
         if (result->strategies == NULL || result->expects == NULL) {

@@ -133,9 +133,12 @@ class TuneScenarioTest(ProgramTest):
                       r"\nrun 1 in bucketlab\.db, seed 7, digest [0-9a-f]{16}, \d+\.\d s\n\Z"]:
             self.assertRegex(out, piece)
         names = ["small-costs", "small-partitions-bytes", "small-partitions-rows", "small-reads",
-                 "small-summary", "small-survival-bytes", "small-survival-rows", "small-tune-front",
-                 "small-tune-thresholds"]
+                 "small-survival-bytes", "small-survival-rows", "small-tune-front", "small-tune-thresholds"]
         self.assertEqual(sorted(os.listdir(os.path.join(self.folder, "x"))), [name + ".png" for name in names])
+        shown = self.good("show", "last")
+        self.assertNotIn("Choose", shown)
+        self.assertNotIn("\n>", shown)
+        self.assertIn("Which to choose it says by all of them: bucketlab report", shown.replace("\n", " "))
         self.good("report", "last", "--out", "y")
         for name in names:
             pictures = []

@@ -110,6 +110,23 @@ static void test_none_of_those_that_are_as_even_is_said_to_be_more_so(void **sta
     lab_result_destroy(result);
 }
 
+/* One seed would choose otherwise than all of them. */
+static void test_what_tune_has_chosen_is_not_chosen_again(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("chat", "made");
+    add_count(result, "small", 500, 30);
+    add_count(result, "large", 2000, 10);
+    result->is_tuned = true;
+    struct told told;
+    tell(result, &told);
+    assert_int_equal(told.answer.chosen, SIZE_MAX);
+    assert_null(strstr(told.answer.verdict, "Choose"));
+    assert_non_null(strstr(told.answer.beware, "Which to choose it says by all of them"));
+    report_arena_free(&told.arena);
+    lab_result_destroy(result);
+}
+
 /* Small partitions are no merit of a table that keeps the last row alone. */
 static void test_rows_that_were_replaced_are_told(void **state)
 {
@@ -382,6 +399,7 @@ int main(void)
         cmocka_unit_test(test_cheapest_is_recommended_by_its_cost_and_the_next_is_named),
         cmocka_unit_test(test_as_cheap_and_more_even_is_said_to_be_so),
         cmocka_unit_test(test_none_of_those_that_are_as_even_is_said_to_be_more_so),
+        cmocka_unit_test(test_what_tune_has_chosen_is_not_chosen_again),
         cmocka_unit_test(test_rows_that_were_replaced_are_told),
         cmocka_unit_test(test_a_limit_passed_by_little_is_passed),
         cmocka_unit_test(test_passed_limits_are_named_with_their_shares),

@@ -566,6 +566,12 @@ static void test_answer_of_a_run_is_that_runs(void **state)
     struct store *store = store_must_open(folder.db, STORE_WRITE);
     assert_true(store_tune_save(store, &info, result, "{\"why\":\"'cheap'\"}", &error));
     assert_int_equal(info.run, 2);
+    for (int64_t run = 1; run <= 2; run++) {
+        struct lab_result *loaded;
+        assert_true(store_load_run(store, run, NULL, &loaded, &error));
+        assert_int_equal(loaded->is_tuned, run == 2);
+        lab_result_destroy(loaded);
+    }
     assert_true(store_tune_load(store, 2, &answer, &error));
     assert_string_equal(answer, "{\"why\":\"'cheap'\"}");
     free(answer);

@@ -37,8 +37,8 @@ struct lab_standing lab_standing_of(const struct lab_result *result,
                                     const struct lab_strategy_result *strategy);
 /* Fills in a standing each (`standings` is the caller's and has room for all). Returns the index of the one
  * to choose: without bars, of the least cost, and of those that cost as much the one of the least spread,
- * then the first. SIZE_MAX when none is without bars, or the scenario sets no limit, so that nothing was
- * asked. */
+ * then the first. SIZE_MAX when none is without bars, when the scenario sets no limit, so that nothing was
+ * asked, or when `tune` has chosen, by more than one run. */
 size_t lab_choose(const struct lab_result *result, struct lab_standing *standings);
 
 #endif

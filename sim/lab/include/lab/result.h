@@ -124,6 +124,7 @@ struct lab_result {
     size_t expect_count;
     struct lab_expect_result *expects;
     bool expects_hold;
+    bool is_tuned; /* `tune` chose from these by several seeds, of which this run is one: the choice is its */
 };
 
 /* The coordination, of count the source. */
