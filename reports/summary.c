@@ -35,7 +35,7 @@ void report_summary_fill(const struct lab_result *result, struct report_arena *a
         return;
     }
     if (result->is_tuned) {
-        chart->absent = "tune chose by several seeds, and one of them would choose otherwise";
+        chart->absent = "tune chose by several seeds, and one alone may choose otherwise";
         return;
     }
     const bool is_bytes = is_better_in_bytes(result);
