@@ -10,6 +10,9 @@
 #include "count_cost.h"
 #include "thin.h"
 
+/* Steps from one look at whether somebody wants the run to end to the next. */
+#define STEPS_A_LOOK 65536u
+
 /* What is left of a stretch, or of its part before a line. */
 struct rest {
     int64_t begin_ns, end_ns;
@@ -58,7 +61,9 @@ static void take_ranges(struct lab_lane *lane, const struct lab_lane_settings *s
 {
     struct rest rest = {stretch->begin_ns, stretch->end_ns, 0, stretch->rows, false}, later = {0};
     uint64_t sequence = stretch->first_row;
-    while (rest.rows > 0) {
+    for (uint32_t step = 1; rest.rows > 0; step++) {
+        if (step % STEPS_A_LOOK == 0 && lab_is_stopped(thin->progress))
+            return;
         if (thin->goes_by_time)
             locate(&rest, &thin->draws);
         struct bk_row row = {rest.begin_ns, sequence, thin->quiet, thin->bytes_each};
@@ -101,9 +106,9 @@ static void take_ranges(struct lab_lane *lane, const struct lab_lane_settings *s
 /* Finds out when the next row came. */
 static int64_t locate(struct rest *rest, struct sim_random *draws)
 {
-    double length = (double)(rest->end_ns - rest->begin_ns);
-    if (!rest->is_at && length > 0)
-        rest->begin_ns += (int64_t)(length * sim_order(draws, rest->after + 1, rest->after + rest->rows));
+    if (!rest->is_at && rest->begin_ns < rest->end_ns)
+        rest->begin_ns =
+            lab_thin_place(draws, rest->begin_ns, rest->end_ns, rest->after + 1, rest->after + rest->rows);
     rest->after = 0;
     rest->is_at = true;
     return rest->begin_ns;

@@ -95,6 +95,8 @@ bool lab_check_trace_bytes(const struct lab_scenario *scenario, bool has_counts,
 
 bool lab_stream_made(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
                      struct lab_progress *progress, struct lab_stream_result *out, struct sim_error *error);
+/* Rows are done. progress may be NULL. */
+void lab_stream_tell(struct lab_progress *progress, uint64_t rows);
 bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_ring *ring,
                       struct lab_progress *progress, struct lab_stream_result *out, struct sim_error *error);
 void lab_stream_result_clear(struct lab_stream_result *result, size_t strategy_count);

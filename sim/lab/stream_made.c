@@ -39,7 +39,6 @@ static bool prepare_thins(struct member *member);
 static void *member_work(void *argument);
 static void work_on_key(struct member *member, uint64_t key_index);
 static void draw_rows(struct member *member, const struct lab_key_name *name);
-static void tell(struct lab_progress *progress, uint64_t rows);
 
 bool lab_stream_made(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
                      struct lab_progress *progress, struct lab_stream_result *out, struct sim_error *error)
@@ -118,7 +117,7 @@ static bool prepare_thins(struct member *member)
     member->thins = calloc(worker->lane_count, sizeof *member->thins);
     for (size_t i = 0; member->thins != NULL && i < worker->lane_count; i++)
         lab_thin_prepare(&worker->settings[i], (uint64_t)worker->scenario->workload.row_bytes.a,
-                         &member->thins[i]);
+                         member->crew->progress, &member->thins[i]);
     return member->thins != NULL;
 }
 
@@ -155,12 +154,10 @@ static void work_on_key(struct member *member, uint64_t key_index)
                   workload->start_ns);
     for (size_t i = 0; i < worker->lane_count; i++)
         lab_lane_begin(&member->lanes[i]);
-    if (member->thins == NULL) {
+    if (member->thins == NULL)
         draw_rows(member, &name);
-    } else {
-        lab_thin_key(key, member->lanes, worker, member->thins, &name);
-        tell(member->crew->progress, key->rows);
-    }
+    else
+        lab_thin_key(key, member->lanes, worker, member->thins, &name, member->crew->progress);
     lab_key_end(key, member->lanes, worker, &name, workload->start_ns + workload->duration_ns);
     if (member->crew->progress != NULL)
         atomic_fetch_add_explicit(&member->crew->progress->done, KEY_ROWS, memory_order_relaxed);
@@ -182,11 +179,11 @@ static void draw_rows(struct member *member, const struct lab_key_name *name)
     do {
         count = wl_rows_next(&rows, workload->start_ns + workload->duration_ns, LAB_BATCH_ROWS, &columns);
         lab_key_rows(&member->key, member->lanes, worker, name, count, bytes_each);
-        tell(member->crew->progress, count);
+        lab_stream_tell(member->crew->progress, count);
     } while (count == LAB_BATCH_ROWS && !lab_worker_is_stopped(worker));
 }
 
-static void tell(struct lab_progress *progress, uint64_t rows)
+void lab_stream_tell(struct lab_progress *progress, uint64_t rows)
 {
     if (progress == NULL || rows == 0)
         return;

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A key's stretches: cut where its rate changes, where a read comes, and where rows become too old to be
- * there in the end. */
+/* A key's stretches: cut where its rate changes, where a read comes, where rows become too old to be there in
+ * the end, and where there are so many that somebody who waits for them wants to see them go by. */
 #include <stdio.h>
 
 #include "gone.h"
 #include "kernel/time.h"
 #include "thin.h"
 
+/* A stretch of more rows than PIECE_ROWS is cut into PIECES at most, so that all counts stay far below
+ * SIM_COUNT_MAX. A cut costs a strategy of many buckets a draw for each, and so they are few. */
+#define PIECE_ROWS 0x1p24
+#define PIECES     256
+
+static int64_t piece_of(const struct wl_stretch *steady);
 static void run_stretch(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
                         struct lab_thin *thins, const struct lab_key_name *name,
                         const struct lab_stretch *stretch);
@@ -33,13 +39,15 @@ const char *lab_thin_refusal(const struct lab_scenario *scenario)
     return NULL;
 }
 
-void lab_thin_prepare(const struct lab_lane_settings *settings, uint64_t bytes_each, struct lab_thin *out)
+void lab_thin_prepare(const struct lab_lane_settings *settings, uint64_t bytes_each,
+                      const struct lab_progress *progress, struct lab_thin *out)
 {
     const struct bk_strategy *strategy = settings->strategy;
     double chance = 0;
     *out = (struct lab_thin){.goes_by_time = strategy->kind == BK_TIME || strategy->max_age_ns != 0,
                              .can_fire = bk_kind_fires(strategy->kind),
-                             .bytes_each = bytes_each};
+                             .bytes_each = bytes_each,
+                             .progress = progress};
     if (!out->can_fire)
         return;
     if (strategy->kind == BK_WEIGHTED) {
@@ -59,11 +67,10 @@ void lab_thin_prepare(const struct lab_lane_settings *settings, uint64_t bytes_e
 }
 
 void lab_thin_key(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
-                  struct lab_thin *thins, const struct lab_key_name *name)
+                  struct lab_thin *thins, const struct lab_key_name *name, struct lab_progress *progress)
 {
-    const struct lab_scenario *scenario = worker->scenario;
-    const struct wl_workload *workload = &scenario->workload;
-    const int64_t gone_ns = gone_before(scenario);
+    const struct wl_workload *workload = &worker->scenario->workload;
+    const int64_t gone_ns = gone_before(worker->scenario);
     struct wl_key arrivals;
     struct wl_stretch steady;
     struct sim_random counts;
@@ -73,19 +80,34 @@ void lab_thin_key(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
         sim_random_init(&thins[i].draws, workload->seed, SIM_THIN_LANE, name->index);
         thins[i].to_fire = 0;
     }
-    while (wl_key_stretch(&arrivals, &steady) && !lab_worker_is_stopped(worker)) {
+    while (wl_key_stretch(&arrivals, &steady)) {
+        const int64_t piece_ns = piece_of(&steady);
         for (int64_t begin_ns = steady.begin_ns; begin_ns < steady.end_ns;) {
-            int64_t end_ns = steady.end_ns < key->next_read_ns ? steady.end_ns : key->next_read_ns;
+            if (lab_worker_is_stopped(worker))
+                return;
+            int64_t end_ns = steady.end_ns - begin_ns > piece_ns ? begin_ns + piece_ns : steady.end_ns;
+            if (key->next_read_ns < end_ns)
+                end_ns = key->next_read_ns + 1; /* a read sees the rows of its own nanosecond */
             if (begin_ns < gone_ns && gone_ns < end_ns)
                 end_ns = gone_ns;
             struct lab_stretch stretch = {begin_ns, end_ns, key->rows, 0, end_ns <= gone_ns};
             stretch.rows = sim_poisson(&counts, (double)(end_ns - begin_ns) * steady.rate_per_ns);
             run_stretch(key, lanes, worker, thins, name, &stretch);
-            while (key->next_read_ns <= end_ns && end_ns < worker->end_ns)
+            lab_stream_tell(progress, stretch.rows);
+            while (key->next_read_ns < end_ns)
                 lab_key_read(key, lanes, worker);
             begin_ns = end_ns;
         }
     }
+}
+
+/* How long the pieces of a stretch are. */
+static int64_t piece_of(const struct wl_stretch *steady)
+{
+    double length = (double)(steady->end_ns - steady->begin_ns), rows = length * steady->rate_per_ns;
+    if (rows <= PIECE_ROWS)
+        return steady->end_ns - steady->begin_ns;
+    return 1 + (int64_t)(rows < PIECE_ROWS * PIECES ? length * (PIECE_ROWS / rows) : length / PIECES);
 }
 
 /* The key's first row is told by itself: readers look back to it, and so its time has to be the same for all.
@@ -100,8 +122,7 @@ static void run_stretch(struct lab_key *key, struct lab_lane *lanes, struct lab_
     if (key->rows == 0) {
         struct sim_random draws;
         sim_random_init(&draws, worker->scenario->seed, SIM_THIN_BIRTH, name->index);
-        double length = (double)(stretch->end_ns - stretch->begin_ns);
-        key->birth_ns = stretch->begin_ns + (int64_t)(length * sim_order(&draws, 1, stretch->rows));
+        key->birth_ns = lab_thin_place(&draws, stretch->begin_ns, stretch->end_ns, 1, stretch->rows);
         worker->keys++;
         first = rest;
         first.rows = 1;

@@ -20,8 +20,9 @@ struct lab_thin {
     struct sim_trials trials; /* to the next row that fires */
     uint64_t quiet, firing;   /* ids of a row that does not, and of one that does */
     uint64_t bytes_each;
-    struct sim_random draws; /* the key's */
-    uint64_t to_fire;        /* rows up to and including the next that fires; 0: not drawn yet */
+    const struct lab_progress *progress; /* may be NULL; who waits may stop a lane on its way */
+    struct sim_random draws;             /* the key's */
+    uint64_t to_fire;                    /* rows up to and including the next that fires; 0: not drawn yet */
 };
 
 /* Rows of a key within a span of time in which nothing else happens to it. */
@@ -31,15 +32,25 @@ struct lab_stretch {
     bool is_gone; /* the rows will have expired when the run ends */
 };
 
-void lab_thin_prepare(const struct lab_lane_settings *settings, uint64_t bytes_each, struct lab_thin *out);
+void lab_thin_prepare(const struct lab_lane_settings *settings, uint64_t bytes_each,
+                      const struct lab_progress *progress, struct lab_thin *out);
 /* Why the scenario cannot be run so: "row.bytes differ from row to row"; NULL when it can. */
 const char *lab_thin_refusal(const struct lab_scenario *scenario);
-/* All rows and reads of a key that has begun, and not its end. */
+/* All rows and reads of a key that has begun, and not its end. progress: told of rows; may be NULL. */
 void lab_thin_key(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
-                  struct lab_thin *thins, const struct lab_key_name *name);
+                  struct lab_thin *thins, const struct lab_key_name *name, struct lab_progress *progress);
 /* lane_thin.c */
 void lab_lane_stretch(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_thin *thin,
                       struct lab_tally *tally, const struct lab_key_name *key,
                       const struct lab_stretch *stretch);
+
+/* The k-th in order of n points that are uniform in [begin_ns, end_ns), which holds a nanosecond at least. */
+static inline int64_t lab_thin_place(struct sim_random *draws, int64_t begin_ns, int64_t end_ns, uint64_t k,
+                                     uint64_t n)
+{
+    int64_t into_ns = (int64_t)((double)(end_ns - begin_ns) * sim_order(draws, k, n));
+    /* The last of very many lies so near to the end that a double does not tell them apart. */
+    return into_ns < end_ns - begin_ns ? begin_ns + into_ns : end_ns - 1;
+}
 
 #endif

@@ -26,6 +26,16 @@ class StopTest(ProgramTest):
             self.assertLess(time.monotonic() - begin, 20)
             self.assertEqual(self.files(), ["long.yaml"])
 
+    def test_one_key_of_very_many_rows_is_interrupted(self):
+        self.write("huge.yaml", "duration: 30d\nkeys: {count: 1}\narrivals: {rate: 1000000/s}\n"
+                   "strategies: [probabilistic: {bits: 2, threshold: 8}]\nengine: thinned\n")
+        process = self.start("run", "huge.yaml", "--quiet")
+        time.sleep(0.7)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 128 + signal.SIGINT)
+        self.assertEqual(self.files(), ["huge.yaml"])
+
     def test_run_whose_parent_ignores_interrupts_goes_on(self):
         self.write("long.yaml", LONG)
         process = self.start("run", "long.yaml", "--quiet",
