@@ -23,7 +23,7 @@ COMMANDS = (
     ("bucketlab run scenarios/tune-sensors.yaml",
      ("partitions-rows", "survival-rows", "timeline", "reads", "costs", "summary")),
     ("bucketlab run scenarios/weighted.yaml", ("partitions-bytes",)),
-    ("bucketlab run scenarios/three-state.yaml", ("latency",)),
+    ("bucketlab run scenarios/three-state.yaml", ("nodes", "latency")),
     ("bucketlab tune scenarios/tune-sensors.yaml --out pictures", ("tune-front", "tune-thresholds")),
 )
 

@@ -26,6 +26,7 @@ static fill_chart *const fills[REPORT_KIND_COUNT] = {
     [REPORT_TIMELINE] = report_timeline_fill,
     [REPORT_READS] = report_reads_fill,
     [REPORT_COSTS] = report_costs_fill,
+    [REPORT_NODES] = report_nodes_fill,
     [REPORT_LATENCY] = report_latency_fill,
     [REPORT_BUCKET_CHANGES] = report_changes_fill,
     [REPORT_SUMMARY] = report_summary_fill,

@@ -281,6 +281,7 @@ enum report_kind {
     REPORT_TIMELINE,
     REPORT_READS,
     REPORT_COSTS,
+    REPORT_NODES,
     REPORT_LATENCY,
     REPORT_BUCKET_CHANGES,
     REPORT_SUMMARY, /* a picture of its own: a page says the same at length */
@@ -304,6 +305,8 @@ void report_timeline_fill(const struct lab_result *result, struct report_arena *
 void report_reads_fill(const struct lab_result *result, struct report_arena *arena,
                        struct report_chart *chart);
 void report_costs_fill(const struct lab_result *result, struct report_arena *arena,
+                       struct report_chart *chart);
+void report_nodes_fill(const struct lab_result *result, struct report_arena *arena,
                        struct report_chart *chart);
 void report_latency_fill(const struct lab_result *result, struct report_arena *arena,
                          struct report_chart *chart);

@@ -36,6 +36,11 @@ static const struct {
      "step "
      "to the right is a multiple: compare the numbers, not the lengths. The stroke beside a bar is the 99th "
      "percentile."},
+    {"nodes", "Each strip is one strategy, a bar is one node with all that it holds, replicas included; the "
+              "line is what each "
+              "would hold were the load even. One bar far above it is a node that got the few huge "
+              "partitions; many small "
+              "partitions spread evenly."},
     {"latency",
      "A panel an operation, a line a strategy: at 99% it is as high as the time within which 99 of 100 were "
      "done. Each nine takes the same room, so that the slowest few, whom users remember, are not squeezed "
