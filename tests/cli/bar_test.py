@@ -17,7 +17,7 @@ from program import PROGRAM, SMALL, ProgramTest, program_environment  # noqa: E4
 from terminal import Terminal  # noqa: E402
 
 # Some 10^7 rows times `factor`, which makes it more than a second of work also where the machine is quick.
-LONG = SMALL.replace("name: small", "name: long").replace("duration: 2d", "duration: FACTOR00d")
+LONG = SMALL.replace("name: small", "name: long\nengine: exact").replace("duration: 2d", "duration: FACTOR00d")
 WORK_S = 1.5
 FRAME = re.compile(r"\r([^\r\x1b\n]*)\x1b\[K")
 
@@ -108,7 +108,7 @@ class BarTest(ProgramTest):
     @unittest.skipIf(IS_SLOW, "quick")
     def test_line_follows_the_terminal_as_it_gets_narrow(self):
         with open(os.path.join(self.folder, "stdout"), "wb") as file:
-            terminal = Terminal([PROGRAM, "run", "long.yaml", "--no-charts", "--set", "duration=600d"], 80, 24,
+            terminal = Terminal([PROGRAM, "run", "long.yaml", "--no-charts", "--set", "duration=6000d"], 80, 24,
                                 self.folder, program_environment({}), file.fileno())
             self.addCleanup(terminal.close)
             self.assertGreater(max(map(len, frames(terminal.read_until(lambda text: len(frames(text)) > 1)))), 40)

@@ -421,7 +421,8 @@ class CheckTest(ProgramTest):
         self.update()
         os.remove(os.path.join(self.folder, "bucketlab.db"))
         before, files = self.bytes_of("b.db"), self.files() + ["long.yaml"]
-        self.write("long.yaml", GOOD.replace("name: small", "name: long").replace("rate: 0.5/s", "rate: 3000/s"))
+        self.write("long.yaml", GOOD.replace("name: small", "name: long\nengine: exact")
+                   .replace("rate: 0.5/s", "rate: 3000/s"))
         for arguments in [["long.yaml"], ["small.yaml", "long.yaml", "--baseline", "b.db", "--update-baseline"]]:
             process = self.start("check", *arguments, "--quiet", "--junit", "o.xml")
             time.sleep(0.7)

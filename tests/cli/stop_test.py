@@ -9,7 +9,8 @@ import unittest
 
 from program import SMALL, ProgramTest
 
-LONG = SMALL.replace("rate: 0.5/s", "rate: 2000/s").replace("duration: 2d", "duration: 400d")
+LONG = (SMALL.replace("name: small", "name: small\nengine: exact").replace("rate: 0.5/s", "rate: 2000/s")
+        .replace("duration: 2d", "duration: 400d"))
 
 
 class StopTest(ProgramTest):

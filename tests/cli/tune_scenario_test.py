@@ -132,8 +132,8 @@ class TuneScenarioTest(ProgramTest):
                       r"\nstrategies:\n  - \w+: \{.*\}\n",
                       r"\nrun 1 in bucketlab\.db, seed 7, digest [0-9a-f]{16}, \d+\.\d s\n\Z"]:
             self.assertRegex(out, piece)
-        names = ["small-costs", "small-partitions-bytes", "small-partitions-rows", "small-reads",
-                 "small-survival-bytes", "small-survival-rows", "small-timeline", "small-tune-front",
+        names = ["small-costs", "small-nodes", "small-partitions-bytes", "small-partitions-rows",
+                 "small-reads", "small-survival-bytes", "small-survival-rows", "small-timeline", "small-tune-front",
                  "small-tune-thresholds"]
         self.assertEqual(sorted(os.listdir(os.path.join(self.folder, "x"))), [name + ".png" for name in names])
         shown = self.good("show", "last")

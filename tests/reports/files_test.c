@@ -193,7 +193,7 @@ static void test_name_of_a_scenario_becomes_a_plain_file_name(void **state)
         snprintf(expected, sizeof expected, "%s/%s", place.inner, cases[i].file);
         struct report_files files;
         assert_true(report_write(result, REPORT_SVG, place.inner, &files, NULL));
-        assert_int_equal(files.count, 5);
+        assert_int_equal(files.count, 6);
         assert_string_equal(files.paths[0], expected);
         report_files_free(&files);
         lab_result_destroy(result);

@@ -10,7 +10,9 @@
 #include "kernel/number.h"
 #include "tune/odds.h"
 
-enum { STRATEGIES_MAX = 64, ROW_BYTES = 350 };
+enum { STRATEGIES_MAX = 64, ROW_BYTES = 350, NODES = 3 };
+
+static void add_nodes(struct lab_strategy_result *strategy);
 
 static char *copy(const char *text)
 {
@@ -58,6 +60,21 @@ void fixture_put(struct lab_strategy_result *strategy, bool is_open, uint64_t ro
     lab_histogram_add(is_open ? &strategy->open_rows : &strategy->closed_rows, rows, count, rows);
     lab_histogram_add(is_open ? &strategy->open_bytes : &strategy->closed_bytes, rows * ROW_BYTES, count,
                       rows);
+    if (strategy->nodes == NULL) {
+        add_nodes(strategy);
+    }
+}
+
+static void add_nodes(struct lab_strategy_result *strategy)
+{
+    strategy->nodes = calloc(NODES, sizeof *strategy->nodes);
+    assert(strategy->nodes != NULL);
+    strategy->node_count = NODES;
+    for (size_t i = 0; i < NODES; i++) {
+        snprintf(strategy->nodes[i].name, sizeof strategy->nodes[i].name, "node %zu", i);
+        strategy->nodes[i].rows = 1000 + 100 * i;
+        strategy->nodes[i].bytes = strategy->nodes[i].rows * ROW_BYTES;
+    }
 }
 
 void fixture_spread(struct lab_strategy_result *strategy, bool is_open, double least, double most,

@@ -29,6 +29,7 @@ static struct lab_result *make_result(size_t strategies, size_t nodes)
                  i);
         assert_int_equal(bk_strategy_time(INT64_C(3600000000000), 0, &strategy), BK_OK);
         struct lab_strategy_result *added = fixture_add(result, label, &strategy);
+        free(added->nodes);
         added->nodes = calloc(nodes, sizeof *added->nodes);
         assert_true(added->nodes != NULL || nodes == 0);
         added->node_count = nodes;
