@@ -229,7 +229,7 @@ static void test_strategy_alone_is_as_among_others(void **state)
 static struct lab_result *run_text(const char *text)
 {
     struct lab_scenario *scenario;
-    struct lab_result *result;
+    struct lab_result *result = NULL;
     struct sim_error error;
     if (!lab_scenario_parse("thin.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error) ||
         !lab_run(scenario, 1, NULL, &result, &error))
