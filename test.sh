@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Builds with gcc (optimised, across the library boundary), clang, and gcc's sanitizers, and runs every test in each;
-# the checks of the repository itself run in the first alone. Digests are held against -O0 too.
+# the checks of the repository itself, and what is seen on a screen, run in the first alone. Digests are held against
+# -O0 too.
 #   ./test.sh [--slow] [arguments for ctest]      --slow: also the tests that take minutes
 # The last line sums up: N passed, N failed[, N skipped].
 set -uo pipefail
@@ -68,7 +69,7 @@ without() { # labels, joined
 }
 
 mapfile -t everywhere < <(without $excluded)
-mapfile -t elsewhere < <(without $excluded repository)
+mapfile -t elsewhere < <(without $excluded repository screen)
 run release "${everywhere[@]}" "$@"
 run clang "${elsewhere[@]}" "$@"
 run asan "${elsewhere[@]}" "$@"

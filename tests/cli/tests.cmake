@@ -56,5 +56,5 @@ foreach(name bar_test bar_slow)
   add_test(NAME cli/${name} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/bar_test.py
            $<TARGET_FILE:bucketlab> $<TARGET_FILE:bucketlab_bold> ${slow}
            WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-  set_tests_properties(cli/${name} PROPERTIES TIMEOUT 300 LABELS "${slow}")
+  set_tests_properties(cli/${name} PROPERTIES TIMEOUT 300 LABELS "${slow};screen")
 endforeach()
