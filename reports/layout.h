@@ -37,6 +37,17 @@ void report_pen_swatch(struct report_pen *pen, enum report_ink ink, double x, do
 #define REPORT_MARKER_SIZE  5.5
 /* The marker of an ink around (x, y). */
 void report_pen_marker(struct report_pen *pen, enum report_ink ink, double x, double y);
+/* Names beside the ends of up to REPORT_CURVES_MAX lines, at x with a leader each, in the order of the ends
+ * and within the box's height; a leader longer than far_leader is dashed. marker_width: room for the marker
+ * at x. */
+struct report_line_names {
+    const struct report_line *lines;
+    const struct report_point *ends; /* on the page */
+    size_t count;
+    struct report_box box;
+    double x, marker_width, far_leader;
+};
+void report_pen_line_names(struct report_pen *pen, const struct report_line_names *names);
 /* The sides of a box. */
 void report_pen_frame(struct report_pen *pen, enum report_ink ink, const struct report_box *box,
                       double stroke);

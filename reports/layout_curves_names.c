@@ -34,44 +34,23 @@ double report_curves_names_width(const struct report_chart *chart, struct report
     return leader_width + marker_width + width;
 }
 
-/* In the order in which the lines end, pushed down and then up again until none touches another. */
 void report_curves_put_names(const struct report_curves_plot *plot, struct report_pen *pen)
 {
     const struct report_chart *chart = plot->chart;
-    const double height = report_pen_height(pen, REPORT_FONT_LEGEND) + 1;
-    const double right = plot->box.x + plot->box.width;
     struct report_point ends[REPORT_CURVES_MAX];
-    double places[REPORT_CURVES_MAX];
-    size_t order[REPORT_CURVES_MAX];
     for (size_t i = 0; i < chart->line_count; i++) {
         const struct report_sample *last = &chart->lines[i].samples[chart->lines[i].sample_count - 1];
         ends[i] = (struct report_point){report_curves_x(plot, last->x), report_curves_y(plot, i, last->y)};
-        size_t place = i;
-        for (; place > 0 && ends[order[place - 1]].y > ends[i].y; place--) {
-            order[place] = order[place - 1];
-        }
-        order[place] = i;
     }
-    double next = plot->box.y;
-    for (size_t i = 0; i < chart->line_count; i++) {
-        places[i] = fmax(next, ends[order[i]].y - height / 2);
-        next = places[i] + height;
-    }
-    next = plot->box.y + plot->box.height;
-    for (size_t i = chart->line_count; i-- > 0;) {
-        places[i] = fmin(places[i], next - height);
-        next = places[i];
-    }
-    for (size_t i = 0; i < chart->line_count; i++) {
-        const struct report_line *line = &chart->lines[order[i]];
-        const double middle = places[i] + height / 2;
-        const double x = right + leader_width;
-        report_pen_line(pen, REPORT_SHAPE_LINE, line->ink, ends[order[i]].x + REPORT_MARKER_SIZE / 2,
-                        ends[order[i]].y, x, middle, 0.8);
-        report_pen_marker(pen, line->ink, x, middle);
-        const struct report_type type = {.text = line->label, .font = REPORT_FONT_LEGEND, .lines = 1};
-        report_pen_text(pen, &type, REPORT_LEFT, right + leader_width + marker_width / 2, places[i]);
-    }
+    report_pen_line_names(pen, &(struct report_line_names){
+                                   .lines = chart->lines,
+                                   .ends = ends,
+                                   .count = chart->line_count,
+                                   .box = plot->box,
+                                   .x = plot->box.x + plot->box.width + leader_width,
+                                   .marker_width = marker_width,
+                                   .far_leader = HUGE_VAL,
+                               });
 }
 
 void report_curves_put_key(const struct report_curves_plot *plot, struct report_pen *pen)

@@ -242,45 +242,23 @@ static void put_markers(const struct pane *pane, const struct report_line *line,
     }
 }
 
-/* In the order in which the lines end, pushed down and then up again until none touches another. */
 static void put_names(const struct pane *pane, struct report_pen *pen)
 {
     const struct report_panel *panel = pane->panel;
-    const double height = report_pen_height(pen, REPORT_FONT_LEGEND) + 1;
-    const double x = pane->box.x + pane->box.width + leader_width;
     struct report_point ends[REPORT_CURVES_MAX];
-    double places[REPORT_CURVES_MAX];
-    size_t order[REPORT_CURVES_MAX];
     for (size_t i = 0; i < panel->line_count; i++) {
         const struct report_sample *last = &panel->lines[i].samples[panel->lines[i].sample_count - 1];
         ends[i] = (struct report_point){x_of(pane, last->x), y_of(pane, last->y)};
-        size_t place = i;
-        for (; place > 0 && ends[order[place - 1]].y > ends[i].y; place--) {
-            order[place] = order[place - 1];
-        }
-        order[place] = i;
     }
-    double next = pane->box.y;
-    for (size_t i = 0; i < panel->line_count; i++) {
-        places[i] = fmax(next, ends[order[i]].y - height / 2);
-        next = places[i] + height;
-    }
-    next = pane->box.y + pane->box.height;
-    for (size_t i = panel->line_count; i-- > 0;) {
-        places[i] = fmin(places[i], next - height);
-        next = places[i];
-    }
-    for (size_t i = 0; i < panel->line_count; i++) {
-        const struct report_line *line = &panel->lines[order[i]];
-        const double middle = places[i] + height / 2;
-        const double from = ends[order[i]].x + REPORT_MARKER_SIZE / 2;
-        const bool is_far = x - from > far_leader;
-        report_pen_line(pen, is_far ? REPORT_SHAPE_DASHED : REPORT_SHAPE_LINE, line->ink, from,
-                        ends[order[i]].y, x, middle, 0.8);
-        report_pen_marker(pen, line->ink, x, middle);
-        const struct report_type type = {.text = line->label, .font = REPORT_FONT_LEGEND, .lines = 1};
-        report_pen_text(pen, &type, REPORT_LEFT, x + marker_width / 2, places[i]);
-    }
+    report_pen_line_names(pen, &(struct report_line_names){
+                                   .lines = panel->lines,
+                                   .ends = ends,
+                                   .count = panel->line_count,
+                                   .box = pane->box,
+                                   .x = pane->box.x + pane->box.width + leader_width,
+                                   .marker_width = marker_width,
+                                   .far_leader = far_leader,
+                               });
 }
 
 static double x_of(const struct pane *pane, double value)
