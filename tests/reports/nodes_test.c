@@ -2,7 +2,6 @@
 /* Aim: the chart of nodes says what each node holds, in the order of numbers or, of many, of loads, and why
  * it is left out. Method: charts of hand-made results as text and by their hints; shares that add up to 1;
  * the layout's boxes for 1 to 9 strategies and 2 to 500 nodes; every allocation made to fail in turn. */
-#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "chart.h"
 #include "fixture.h"
+#include "fixture_chart.h"
 #include "fixture_scene.h"
 
 /* Loads go up and down, so that no order is theirs by chance. */
@@ -42,26 +41,11 @@ static struct lab_result *make_result(size_t strategies, size_t nodes)
     return result;
 }
 
-static struct report_chart *make(const struct lab_result *result, struct report_arena *arena)
-{
-    struct report_chart *chart;
-    report_arena_init(arena);
-    assert_true(report_chart_make(result, REPORT_NODES, arena, &chart, NULL));
-    return chart;
-}
-
 static void assert_text(const struct lab_result *result, const char *expected)
 {
-    struct report_arena arena;
-    char *text;
-    size_t size;
-    FILE *file = open_memstream(&text, &size);
-    assert_non_null(file);
-    report_chart_dump(make(result, &arena), file);
-    assert_int_equal(fclose(file), 0);
+    char *text = fixture_dump(result, REPORT_NODES);
     assert_string_equal(text, expected);
     free(text);
-    report_arena_free(&arena);
 }
 
 static void test_few_nodes_stand_by_their_numbers(void **state)
@@ -95,7 +79,7 @@ static void test_many_nodes_stand_by_their_loads_and_add_up_to_all(void **state)
     (void)state;
     struct lab_result *result = make_result(2, 100);
     struct report_arena arena;
-    const struct report_chart *chart = make(result, &arena);
+    const struct report_chart *chart = fixture_chart(result, REPORT_NODES, &arena);
     assert_string_equal(chart->x.title, "nodes, the fullest first");
     for (size_t i = 0; i < 2; i++) {
         const struct report_panel *panel = &chart->panels[i];
@@ -133,7 +117,7 @@ static void test_nodes_that_hold_nothing_have_no_bars(void **state)
     struct lab_result *result = make_result(1, 4);
     struct report_arena arena;
     memset(result->strategies[0].nodes, 0, 4 * sizeof *result->strategies[0].nodes);
-    const struct report_chart *chart = make(result, &arena);
+    const struct report_chart *chart = fixture_chart(result, REPORT_NODES, &arena);
     assert_true(chart->absent == NULL && chart->panels[0].bar_count == 0 &&
                 chart->panels[0].figure_count == 0);
     report_arena_free(&arena);
@@ -148,7 +132,8 @@ static void test_layout_has_no_overlap_and_no_clipping(void **state)
             struct lab_result *result = make_result(strategies[i], nodes[k]);
             struct report_arena arena;
             struct report_scene scene;
-            assert_true(report_layout(make(result, &arena), *state, &arena, &scene, NULL));
+            assert_true(
+                report_layout(fixture_chart(result, REPORT_NODES, &arena), *state, &arena, &scene, NULL));
             fixture_check_scene(&scene);
             report_arena_free(&arena);
             lab_result_destroy(result);
@@ -176,18 +161,6 @@ static void test_chart_without_memory_fails_and_says_so(void **state)
     lab_result_destroy(result);
 }
 
-static int set_up(void **state)
-{
-    *state = report_typesetter_create(NULL);
-    return *state != NULL ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    report_typesetter_destroy(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,5 +171,5 @@ int main(void)
         cmocka_unit_test(test_layout_has_no_overlap_and_no_clipping),
         cmocka_unit_test(test_chart_without_memory_fails_and_says_so),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);
 }
