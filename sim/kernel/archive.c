@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "kernel/archive.h"
+
+#include <assert.h>
+#include <stdalign.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/digest.h"
+
+/* Rises when the bytes of an archive come to mean something else. */
+#define FORMAT       1u
+#define CAPACITY_MIN 4096u
+
+static const unsigned char magic[8] = {'b', 'k', 'l', ' ', 's', 'n', 'a', 'p'};
+
+/* What stands before the fields; the checksum over it and them stands behind. No gaps: all words are of 8. */
+struct header {
+    unsigned char magic[8];
+    uint64_t format;
+    unsigned char order[8]; /* a known number in the machine's order */
+    unsigned char words[8]; /* the sizes and alignments that layouts depend on */
+    uint64_t kind;
+};
+
+static void make_header(struct header *header, uint64_t kind);
+static bool check_header(const struct header *header, uint64_t kind, struct sim_error *error);
+static uint64_t checksum(const unsigned char *data, size_t size);
+static void put(struct sim_archive *archive, const void *data, size_t size);
+static void get(struct sim_archive *archive, void *data, size_t size);
+static void transfer(struct sim_archive *archive, void *data, size_t size);
+static size_t bytes_left(const struct sim_archive *archive);
+static void trouble(struct sim_archive *archive, enum sim_archive_trouble kind);
+
+void sim_archive_begin_save(struct sim_archive *archive, uint64_t kind)
+{
+    struct header header;
+    *archive = (struct sim_archive){.is_loading = false};
+    make_header(&header, kind);
+    put(archive, &header, sizeof header);
+}
+
+bool sim_archive_finish_save(struct sim_archive *archive, unsigned char **data, size_t *size,
+                             struct sim_error *error)
+{
+    assert(!archive->is_loading);
+    *data = NULL;
+    *size = 0;
+    uint64_t sum = checksum(archive->data, archive->size);
+    put(archive, &sum, sizeof sum);
+    if (!sim_archive_is_fine(archive)) {
+        free(archive->data);
+        *archive = (struct sim_archive){.trouble = archive->trouble};
+        return sim_fail_memory(error);
+    }
+    *data = archive->data;
+    *size = archive->size;
+    *archive = (struct sim_archive){.is_loading = false};
+    return true;
+}
+
+bool sim_archive_begin_load(struct sim_archive *archive, const unsigned char *data, size_t size,
+                            uint64_t kind, struct sim_error *error)
+{
+    /* The bytes are only read: get() alone looks at them when loading. */
+    *archive = (struct sim_archive){.is_loading = true, .data = (unsigned char *)(uintptr_t)data};
+    struct header header;
+    uint64_t sum;
+    if (size < sizeof header + sizeof sum)
+        return sim_fail(error, SIM_ERROR_INPUT, "the snapshot was cut short");
+    memcpy(&header, data, sizeof header);
+    if (!check_header(&header, kind, error))
+        return false;
+    memcpy(&sum, data + size - sizeof sum, sizeof sum);
+    if (sum != checksum(data, size - sizeof sum))
+        return sim_fail(error, SIM_ERROR_INPUT, "the snapshot was cut short or altered");
+    archive->position = sizeof header;
+    archive->size = size - sizeof sum;
+    return true;
+}
+
+bool sim_archive_finish_load(struct sim_archive *archive, struct sim_error *error)
+{
+    assert(archive->is_loading);
+    if (archive->trouble == SIM_ARCHIVE_NO_MEMORY)
+        return sim_fail_memory(error);
+    if (archive->trouble != SIM_ARCHIVE_FINE || bytes_left(archive) > 0)
+        return sim_fail(error, SIM_ERROR_INPUT, "the snapshot does not hold what it should");
+    return true;
+}
+
+void sim_archive_check(struct sim_archive *archive, bool holds)
+{
+    assert(holds || archive->is_loading);
+    if (!holds)
+        trouble(archive, SIM_ARCHIVE_DAMAGED);
+}
+
+void sim_archive_fail_memory(struct sim_archive *archive)
+{
+    trouble(archive, SIM_ARCHIVE_NO_MEMORY);
+}
+
+void sim_archive_mark(struct sim_archive *archive, uint32_t mark)
+{
+    uint32_t found = mark;
+    sim_archive_u32(archive, &found);
+    if (found != mark)
+        trouble(archive, SIM_ARCHIVE_DAMAGED);
+}
+
+void sim_archive_bool(struct sim_archive *archive, bool *value)
+{
+    uint8_t byte = *value;
+    sim_archive_u8_below(archive, &byte, 2);
+    *value = byte == 1;
+}
+
+void sim_archive_u8(struct sim_archive *archive, uint8_t *value)
+{
+    transfer(archive, value, sizeof *value);
+}
+
+void sim_archive_u16(struct sim_archive *archive, uint16_t *value)
+{
+    transfer(archive, value, sizeof *value);
+}
+
+void sim_archive_u32(struct sim_archive *archive, uint32_t *value)
+{
+    transfer(archive, value, sizeof *value);
+}
+
+void sim_archive_u64(struct sim_archive *archive, uint64_t *value)
+{
+    transfer(archive, value, sizeof *value);
+}
+
+void sim_archive_i32(struct sim_archive *archive, int32_t *value)
+{
+    transfer(archive, value, sizeof *value);
+}
+
+void sim_archive_i64(struct sim_archive *archive, int64_t *value)
+{
+    transfer(archive, value, sizeof *value);
+}
+
+void sim_archive_size(struct sim_archive *archive, size_t *value)
+{
+    transfer(archive, value, sizeof *value);
+}
+
+void sim_archive_double(struct sim_archive *archive, double *value)
+{
+    transfer(archive, value, sizeof *value);
+}
+
+void sim_archive_u8_below(struct sim_archive *archive, uint8_t *value, uint32_t limit)
+{
+    transfer(archive, value, sizeof *value);
+    sim_archive_check(archive, *value < limit);
+    *value = *value < limit ? *value : 0;
+}
+
+void sim_archive_u32_below(struct sim_archive *archive, uint32_t *value, uint64_t limit)
+{
+    transfer(archive, value, sizeof *value);
+    sim_archive_check(archive, *value < limit);
+    *value = *value < limit ? *value : 0;
+}
+
+void sim_archive_u64_below(struct sim_archive *archive, uint64_t *value, uint64_t limit)
+{
+    transfer(archive, value, sizeof *value);
+    sim_archive_check(archive, *value < limit);
+    *value = *value < limit ? *value : 0;
+}
+
+void sim_archive_size_below(struct sim_archive *archive, size_t *value, size_t limit)
+{
+    transfer(archive, value, sizeof *value);
+    sim_archive_check(archive, *value < limit);
+    *value = *value < limit ? *value : 0;
+}
+
+void sim_archive_i64_within(struct sim_archive *archive, int64_t *value, int64_t least, int64_t limit)
+{
+    transfer(archive, value, sizeof *value);
+    bool is_within = *value >= least && *value < limit;
+    if (sim_archive_is_fine(archive))
+        sim_archive_check(archive, is_within);
+    *value = is_within ? *value : least;
+}
+
+void sim_archive_bytes(struct sim_archive *archive, void *data, size_t size)
+{
+    if (size > 0)
+        transfer(archive, data, size);
+}
+
+void *sim_archive_array(struct sim_archive *archive, void *items, size_t item_size, size_t *count,
+                        size_t most)
+{
+    uint64_t stored_size = item_size;
+    if (!archive->is_loading) {
+        assert(*count <= most);
+        sim_archive_u64(archive, &stored_size);
+        sim_archive_size(archive, count);
+        sim_archive_bytes(archive, items, *count * item_size);
+        return items;
+    }
+    free(items);
+    sim_archive_u64(archive, &stored_size);
+    sim_archive_size(archive, count);
+    if (sim_archive_is_fine(archive))
+        sim_archive_check(archive, stored_size == item_size && *count <= most);
+    void *loaded = sim_archive_allocate(archive, *count, item_size, item_size);
+    if (loaded == NULL)
+        *count = 0;
+    sim_archive_bytes(archive, loaded, *count * item_size);
+    return loaded;
+}
+
+void sim_archive_text(struct sim_archive *archive, char **text)
+{
+    bool is_there = *text != NULL;
+    size_t size = archive->is_loading || !is_there ? 0 : strlen(*text) + 1;
+    sim_archive_bool(archive, &is_there);
+    *text = sim_archive_array(archive, *text, 1, &size, SIZE_MAX);
+    bool is_text = size > 0 && memchr(*text, '\0', size) == *text + size - 1;
+    if (sim_archive_is_fine(archive))
+        sim_archive_check(archive, is_there ? is_text : size == 0);
+    if (!sim_archive_is_fine(archive) && archive->is_loading) {
+        free(*text);
+        *text = NULL;
+    }
+}
+
+void *sim_archive_allocate(struct sim_archive *archive, size_t count, size_t item_size, size_t bytes_each)
+{
+    assert(archive->is_loading && item_size > 0 && bytes_each > 0);
+    if (sim_archive_is_fine(archive) && count > bytes_left(archive) / bytes_each)
+        trouble(archive, SIM_ARCHIVE_DAMAGED);
+    if (count == 0 || !sim_archive_is_fine(archive))
+        return NULL;
+    void *memory = calloc(count, item_size);
+    if (memory == NULL)
+        trouble(archive, SIM_ARCHIVE_NO_MEMORY);
+    return memory;
+}
+
+static void make_header(struct header *header, uint64_t kind)
+{
+    const uint64_t order = UINT64_C(0x0102030405060708);
+    *header = (struct header){.format = FORMAT, .kind = kind};
+    memcpy(header->magic, magic, sizeof magic);
+    memcpy(header->order, &order, sizeof order);
+    const unsigned char words[8] = {
+        sizeof(void *),   sizeof(size_t), sizeof(long), sizeof(int), sizeof(enum sim_archive_trouble),
+        alignof(int64_t), alignof(double)};
+    memcpy(header->words, words, sizeof words);
+}
+
+static bool check_header(const struct header *header, uint64_t kind, struct sim_error *error)
+{
+    struct header own;
+    make_header(&own, kind);
+    if (memcmp(header->magic, own.magic, sizeof own.magic) != 0)
+        return sim_fail(error, SIM_ERROR_INPUT, "the snapshot is none, or its beginning was altered");
+    if (memcmp(header->order, own.order, sizeof own.order) != 0)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "the snapshot comes from a machine of another byte order; go on there, or run again");
+    if (memcmp(header->words, own.words, sizeof own.words) != 0)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "the snapshot comes from a machine of other word sizes; go on there, or run again");
+    if (header->format != own.format)
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "the snapshot was written by another version of bucketlab; go on with that, or run again");
+    if (header->kind != own.kind)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "the snapshot is of another run, or of another version of bucketlab; run again");
+    return true;
+}
+
+/* A step is a bijection of what came before and of the word: no change within one word goes unseen. */
+static uint64_t checksum(const unsigned char *data, size_t size)
+{
+    uint64_t sum = sim_digest_chain(0, size), word;
+    size_t i = 0;
+    for (; size - i >= sizeof word; i += sizeof word) {
+        memcpy(&word, data + i, sizeof word);
+        sum = sim_digest_chain(sum, word);
+    }
+    word = 0;
+    if (i < size)
+        memcpy(&word, data + i, size - i);
+    return sim_digest_chain(sum, word);
+}
+
+static void put(struct sim_archive *archive, const void *data, size_t size)
+{
+    if (!sim_archive_is_fine(archive))
+        return;
+    if (size > archive->capacity - archive->size) {
+        size_t capacity = archive->capacity < CAPACITY_MIN ? CAPACITY_MIN : archive->capacity;
+        while (capacity - archive->size < size && capacity <= SIZE_MAX / 2)
+            capacity *= 2;
+        unsigned char *grown = capacity - archive->size < size ? NULL : realloc(archive->data, capacity);
+        if (grown == NULL) {
+            trouble(archive, SIM_ARCHIVE_NO_MEMORY);
+            return;
+        }
+        archive->data = grown;
+        archive->capacity = capacity;
+    }
+    memcpy(archive->data + archive->size, data, size);
+    archive->size += size;
+}
+
+static void get(struct sim_archive *archive, void *data, size_t size)
+{
+    if (sim_archive_is_fine(archive) && size > bytes_left(archive))
+        trouble(archive, SIM_ARCHIVE_DAMAGED);
+    if (!sim_archive_is_fine(archive)) {
+        memset(data, 0, size);
+        return;
+    }
+    memcpy(data, archive->data + archive->position, size);
+    archive->position += size;
+}
+
+static void transfer(struct sim_archive *archive, void *data, size_t size)
+{
+    if (archive->is_loading)
+        get(archive, data, size);
+    else
+        put(archive, data, size);
+}
+
+static size_t bytes_left(const struct sim_archive *archive)
+{
+    return archive->size - archive->position;
+}
+
+static void trouble(struct sim_archive *archive, enum sim_archive_trouble kind)
+{
+    if (sim_archive_is_fine(archive))
+        archive->trouble = kind;
+}

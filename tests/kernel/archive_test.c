@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: what an archive gives back is what was put in, or it is refused; nothing that it is handed makes it
+ * crash, and no want of memory goes unseen. Method: a structure with a field of each kind goes both ways by
+ * one function; its archive is cut at every length, altered in every byte, and filled with bytes by chance
+ * under a checksum that holds; every allocation fails once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "kernel/archive.h"
+#include "kernel/random.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../no_memory.h"
+
+#define KIND      77
+#define ITEMS_MAX 100
+
+enum colour { RED, GREEN, BLUE, COLOURS };
+
+struct item {
+    uint64_t a;
+    double b;
+};
+
+struct thing {
+    bool is_set;
+    uint8_t u8, small;
+    uint16_t u16;
+    uint32_t u32, index32;
+    uint64_t u64, index64;
+    int32_t i32;
+    int64_t i64, within;
+    size_t size, index;
+    double number;
+    enum colour colour;
+    unsigned char bytes[3];
+    struct item *items;
+    size_t item_count;
+    char *name, *nothing;
+    uint64_t *made; /* one field at a time */
+    size_t made_count;
+};
+
+static void archive_thing(struct thing *thing, struct sim_archive *archive)
+{
+    sim_archive_mark(archive, 1);
+    sim_archive_bool(archive, &thing->is_set);
+    sim_archive_u8(archive, &thing->u8);
+    sim_archive_u8_below(archive, &thing->small, 10);
+    sim_archive_u16(archive, &thing->u16);
+    sim_archive_u32(archive, &thing->u32);
+    sim_archive_u32_below(archive, &thing->index32, 1000);
+    sim_archive_u64(archive, &thing->u64);
+    sim_archive_u64_below(archive, &thing->index64, 1000);
+    sim_archive_i32(archive, &thing->i32);
+    sim_archive_i64(archive, &thing->i64);
+    sim_archive_i64_within(archive, &thing->within, 5, 9);
+    sim_archive_size(archive, &thing->size);
+    sim_archive_size_below(archive, &thing->index, 1000);
+    sim_archive_double(archive, &thing->number);
+    SIM_ARCHIVE_ENUM(archive, thing->colour, COLOURS);
+    sim_archive_bytes(archive, thing->bytes, sizeof thing->bytes);
+    thing->items =
+        sim_archive_array(archive, thing->items, sizeof *thing->items, &thing->item_count, ITEMS_MAX);
+    sim_archive_text(archive, &thing->name);
+    sim_archive_text(archive, &thing->nothing);
+    sim_archive_size(archive, &thing->made_count);
+    if (archive->is_loading)
+        thing->made =
+            sim_archive_allocate(archive, thing->made_count, sizeof *thing->made, sizeof *thing->made);
+    for (size_t i = 0; sim_archive_is_fine(archive) && i < thing->made_count; i++)
+        sim_archive_u64(archive, &thing->made[i]);
+    sim_archive_mark(archive, 2);
+}
+
+static struct thing example(void)
+{
+    static struct item items[3] = {{1, 0.5}, {UINT64_MAX, -0.0}, {3, 1e300}};
+    static uint64_t made[2] = {8, 9};
+    return (struct thing){.is_set = true,
+                          .u8 = 255,
+                          .small = 9,
+                          .u16 = 65535,
+                          .u32 = UINT32_MAX,
+                          .index32 = 999,
+                          .u64 = UINT64_MAX,
+                          .index64 = 998,
+                          .i32 = INT32_MIN,
+                          .i64 = INT64_MIN,
+                          .within = 8,
+                          .size = SIZE_MAX,
+                          .index = 997,
+                          .number = -0.0,
+                          .colour = BLUE,
+                          .bytes = {1, 2, 3},
+                          .items = items,
+                          .item_count = 3,
+                          .name = (char *)(uintptr_t) "a name",
+                          .made = made,
+                          .made_count = 2};
+}
+
+static void clear_thing(struct thing *thing)
+{
+    free(thing->items);
+    free(thing->name);
+    free(thing->nothing);
+    free(thing->made);
+    memset(thing, 0, sizeof *thing);
+}
+
+static unsigned char *save_example(size_t *size)
+{
+    struct thing thing = example();
+    struct sim_archive archive;
+    unsigned char *data;
+    sim_archive_begin_save(&archive, KIND);
+    archive_thing(&thing, &archive);
+    assert_true(sim_archive_finish_save(&archive, &data, size, NULL));
+    return data;
+}
+
+static bool load(const unsigned char *data, size_t size, struct thing *thing, struct sim_error *error)
+{
+    struct sim_archive archive;
+    memset(thing, 0, sizeof *thing);
+    if (!sim_archive_begin_load(&archive, data, size, KIND, error))
+        return false;
+    archive_thing(thing, &archive);
+    return sim_archive_finish_load(&archive, error);
+}
+
+static bool is_refused_at_once(const unsigned char *data, size_t size, uint64_t kind, const char *says)
+{
+    struct sim_archive archive;
+    struct sim_error error = {SIM_ERROR_NONE, ""};
+    bool is_taken = sim_archive_begin_load(&archive, data, size, kind, &error);
+    if (!is_taken && (error.class != SIM_ERROR_INPUT || strstr(error.text, says) == NULL))
+        fail_msg("'%s' does not say '%s'", error.text, says);
+    return !is_taken;
+}
+
+static void test_archive_every_field_comes_back(void **state)
+{
+    (void)state;
+    size_t size;
+    unsigned char *data = save_example(&size);
+    struct thing a = example(), b;
+    assert_true(load(data, size, &b, NULL));
+    assert_true(b.is_set && a.u8 == b.u8 && a.small == b.small && a.u16 == b.u16 && a.u32 == b.u32);
+    assert_true(a.index32 == b.index32 && a.u64 == b.u64 && a.index64 == b.index64 && a.i32 == b.i32);
+    assert_true(a.i64 == b.i64 && a.within == b.within && a.size == b.size && a.index == b.index);
+    assert_memory_equal(&a.number, &b.number, sizeof a.number);
+    assert_int_equal(a.colour, b.colour);
+    assert_memory_equal(a.bytes, b.bytes, sizeof a.bytes);
+    assert_int_equal(b.item_count, 3);
+    assert_memory_equal(a.items, b.items, 3 * sizeof *a.items);
+    assert_string_equal(b.name, "a name");
+    assert_null(b.nothing);
+    assert_int_equal(b.made_count, 2);
+    assert_memory_equal(a.made, b.made, 2 * sizeof *a.made);
+    clear_thing(&b);
+    free(data);
+}
+
+static void test_archive_loading_replaces_what_was_there(void **state)
+{
+    (void)state;
+    struct thing thing = example(), old = {.item_count = 5};
+    thing.items = NULL; /* an empty array takes the place of a full one */
+    thing.item_count = 0;
+    struct sim_archive archive;
+    unsigned char *data;
+    size_t size;
+    sim_archive_begin_save(&archive, KIND);
+    archive_thing(&thing, &archive);
+    assert_true(sim_archive_finish_save(&archive, &data, &size, NULL));
+    old.items = calloc(5, sizeof *old.items);
+    old.nothing = calloc(1, 20);
+    assert_true(sim_archive_begin_load(&archive, data, size, KIND, NULL));
+    archive_thing(&old, &archive);
+    assert_true(sim_archive_finish_load(&archive, NULL));
+    assert_true(old.items == NULL && old.item_count == 0 && old.nothing == NULL);
+    clear_thing(&old);
+    free(data);
+}
+
+static void test_archive_cut_or_altered_is_refused(void **state)
+{
+    (void)state;
+    size_t size;
+    unsigned char *data = save_example(&size);
+    for (size_t cut = 0; cut < size; cut++) {
+        /* A block of its own, so that a sanitizer sees a byte read behind it. */
+        unsigned char *part = malloc(cut + 1);
+        memcpy(part, data, cut);
+        assert_true(is_refused_at_once(part, cut, KIND, "snapshot"));
+        free(part);
+    }
+    for (size_t at = 0; at < size; at++) {
+        for (int bit = 0; bit < 8; bit++) {
+            data[at] ^= (unsigned char)(1 << bit);
+            assert_true(is_refused_at_once(data, size, KIND, "snapshot"));
+            data[at] ^= (unsigned char)(1 << bit);
+        }
+    }
+    assert_false(is_refused_at_once(data, size, KIND, ""));
+    free(data);
+}
+
+static void test_archive_of_another_machine_is_refused_with_the_cure(void **state)
+{
+    (void)state;
+    size_t size;
+    unsigned char *data = save_example(&size);
+    assert_true(is_refused_at_once(data, size, KIND + 1, "another run"));
+    data[8] ^= 1;
+    data[15] ^= 1; /* one of both holds the number's little end */
+    assert_true(is_refused_at_once(data, size, KIND, "another version"));
+    data[8] ^= 1;
+    data[15] ^= 1;
+    data[24]++;
+    assert_true(is_refused_at_once(data, size, KIND, "word sizes; go on there, or run again"));
+    data[24]--;
+    for (int i = 0; i < 4; i++) {
+        unsigned char kept = data[16 + i];
+        data[16 + i] = data[23 - i];
+        data[23 - i] = kept;
+    }
+    assert_true(is_refused_at_once(data, size, KIND, "byte order; go on there, or run again"));
+    free(data);
+}
+
+/* Whatever stands under a good checksum, loading ends, with clean memory and within all limits. */
+static void test_archive_bytes_by_chance_never_crash(void **state)
+{
+    (void)state;
+    size_t size;
+    unsigned char *data = save_example(&size);
+    const size_t begin = 40, inner = size - begin - 8;
+    struct sim_random random;
+    sim_random_init(&random, 1, SIM_FUZZ, 0);
+    int taken = 0;
+    for (int run = 0; run < 50000; run++) {
+        unsigned char bytes[1024];
+        size_t length = run % 2 == 0 ? inner : sim_random_below(&random, inner + 20);
+        assert_true(length <= sizeof bytes);
+        memset(bytes, 0, sizeof bytes);
+        memcpy(bytes, data + begin, length < inner ? length : inner);
+        for (uint64_t change = sim_random_below(&random, 3); change > 0 && length > 0; change--)
+            bytes[sim_random_below(&random, length)] = (unsigned char)sim_random_next(&random);
+        struct sim_archive archive;
+        unsigned char *sealed;
+        size_t sealed_size;
+        sim_archive_begin_save(&archive, KIND);
+        sim_archive_bytes(&archive, bytes, length);
+        assert_true(sim_archive_finish_save(&archive, &sealed, &sealed_size, NULL));
+        struct thing thing;
+        struct sim_error error = {SIM_ERROR_NONE, ""};
+        if (load(sealed, sealed_size, &thing, &error))
+            taken++;
+        else
+            assert_int_equal(error.class, SIM_ERROR_INPUT);
+        assert_true(thing.small < 10 && thing.index32 < 1000 && thing.index64 < 1000 && thing.index < 1000);
+        assert_true(thing.item_count <= ITEMS_MAX && (unsigned)thing.colour < COLOURS);
+        assert_true(thing.within < 9);
+        clear_thing(&thing);
+        free(sealed);
+    }
+    assert_true(taken > 5000 && taken < 49000);
+    free(data);
+}
+
+static void test_archive_count_beyond_the_bytes_takes_no_memory(void **state)
+{
+    (void)state;
+    const size_t counts[] = {4, ITEMS_MAX + 1, (size_t)1 << 60, SIZE_MAX};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        struct sim_archive archive;
+        uint64_t item_size = sizeof(struct item), zeros[6] = {0};
+        size_t count = counts[i], size;
+        unsigned char *data;
+        sim_archive_begin_save(&archive, KIND);
+        sim_archive_u64(&archive, &item_size);
+        sim_archive_size(&archive, &count);
+        sim_archive_bytes(&archive, zeros, sizeof zeros); /* three items */
+        assert_true(sim_archive_finish_save(&archive, &data, &size, NULL));
+        assert_true(sim_archive_begin_load(&archive, data, size, KIND, NULL));
+        atomic_store(&allocations_left, 0);
+        assert_null(sim_archive_array(&archive, NULL, sizeof(struct item), &count, SIZE_MAX));
+        assert_true(atomic_load(&allocations_left) == 0 && count == 0);
+        atomic_store(&allocations_left, ALLOCATIONS_WITHOUT_END);
+        assert_false(sim_archive_finish_load(&archive, NULL));
+        free(data);
+    }
+}
+
+static void test_archive_field_of_one_direction_is_found(void **state)
+{
+    (void)state;
+    struct sim_archive archive;
+    unsigned char *data;
+    size_t size;
+    uint32_t a = 1, b = 2;
+    sim_archive_begin_save(&archive, KIND);
+    sim_archive_u32(&archive, &a);
+    sim_archive_u32(&archive, &b);
+    sim_archive_mark(&archive, 9);
+    assert_true(sim_archive_finish_save(&archive, &data, &size, NULL));
+    assert_true(sim_archive_begin_load(&archive, data, size, KIND, NULL));
+    sim_archive_u32(&archive, &a);
+    sim_archive_mark(&archive, 9);
+    assert_false(sim_archive_is_fine(&archive));
+    assert_false(sim_archive_finish_load(&archive, NULL));
+    /* And what is left over. */
+    assert_true(sim_archive_begin_load(&archive, data, size, KIND, NULL));
+    sim_archive_u32(&archive, &a);
+    sim_archive_u32(&archive, &b);
+    assert_true(sim_archive_is_fine(&archive));
+    assert_false(sim_archive_finish_load(&archive, NULL));
+    free(data);
+}
+
+static void test_archive_each_want_of_memory_is_told(void **state)
+{
+    (void)state;
+    struct thing thing = example();
+    struct sim_archive archive;
+    struct sim_error error;
+    unsigned char *data = NULL;
+    size_t size;
+    bool ok = false;
+    int tries = 0;
+    for (; !ok; tries++) {
+        atomic_store(&allocations_left, tries);
+        sim_archive_begin_save(&archive, KIND);
+        archive_thing(&thing, &archive);
+        ok = sim_archive_finish_save(&archive, &data, &size, &error);
+        atomic_store(&allocations_left, ALLOCATIONS_WITHOUT_END);
+        assert_true(ok || (error.class == SIM_ERROR_ENVIRONMENT && data == NULL && size == 0));
+    }
+    assert_true(tries > 1);
+    ok = false;
+    for (tries = 0; !ok; tries++) {
+        struct thing loaded;
+        atomic_store(&allocations_left, tries);
+        ok = load(data, size, &loaded, &error);
+        atomic_store(&allocations_left, ALLOCATIONS_WITHOUT_END);
+        assert_true(ok || error.class == SIM_ERROR_ENVIRONMENT);
+        clear_thing(&loaded);
+    }
+    assert_true(tries > 3);
+    free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_archive_every_field_comes_back),
+        cmocka_unit_test(test_archive_loading_replaces_what_was_there),
+        cmocka_unit_test(test_archive_cut_or_altered_is_refused),
+        cmocka_unit_test(test_archive_of_another_machine_is_refused_with_the_cure),
+        cmocka_unit_test(test_archive_bytes_by_chance_never_crash),
+        cmocka_unit_test(test_archive_count_beyond_the_bytes_takes_no_memory),
+        cmocka_unit_test(test_archive_field_of_one_direction_is_found),
+        cmocka_unit_test(test_archive_each_want_of_memory_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
