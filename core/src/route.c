@@ -15,6 +15,8 @@ static const struct bk_route everywhere = {
     .sequence_high = UINT64_MAX,
 };
 
+static enum bk_status route(const struct bk_strategy *strategy, const struct bk_key_state *state,
+                            const struct bk_row *row, struct bk_route *out);
 static uint64_t weight_of(const struct bk_strategy *strategy, const struct bk_row *row);
 static size_t first_weighty(uint64_t unit, const uint64_t *ids, const uint64_t *bytes, size_t begin,
                             size_t end);
@@ -28,20 +30,29 @@ enum bk_status bk_route(const struct bk_strategy *strategy, const struct bk_key_
 {
     if (out == NULL)
         return BK_ERROR_NULL;
-    memset(out, 0, sizeof *out);
+    enum bk_status status = route(strategy, state, row, out);
+    if (status != BK_OK)
+        memset(out, 0, sizeof *out);
+    return status;
+}
+
+/* Filled in place: copied as a whole just after one of its words was stored, it would wait for that store,
+ * half of what a call costs. */
+static enum bk_status route(const struct bk_strategy *strategy, const struct bk_key_state *state,
+                            const struct bk_row *row, struct bk_route *out)
+{
     if (strategy == NULL || row == NULL)
         return BK_ERROR_NULL;
     enum bk_status status = bk_strategy_check(strategy);
     if (status != BK_OK)
         return status;
-    struct bk_route route = everywhere;
+    *out = everywhere;
     if (strategy->max_age_ns != 0) {
         if (state == NULL)
             return BK_ERROR_NULL;
         if (!state_fits(strategy, state))
             return BK_ERROR_STATE;
-        bk_route_aged(strategy, state, row, &route);
-        *out = route;
+        bk_route_aged(strategy, state, row, out);
         return BK_OK;
     }
     switch (strategy->kind) {
@@ -49,13 +60,13 @@ enum bk_status bk_route(const struct bk_strategy *strategy, const struct bk_key_
         break;
     case BK_TIME: {
         struct bk_window window = bk_window_of(strategy, row->time_ns);
-        route.bucket = window.index;
-        route.from_ns = window.from_ns;
-        route.until_ns = window.until_ns;
+        out->bucket = window.index;
+        out->from_ns = window.from_ns;
+        out->until_ns = window.until_ns;
         break;
     }
     case BK_COUNT:
-        route_count(strategy, row->sequence, &route);
+        route_count(strategy, row->sequence, out);
         break;
     case BK_PROBABILISTIC:
     case BK_WEIGHTED:
@@ -63,16 +74,15 @@ enum bk_status bk_route(const struct bk_strategy *strategy, const struct bk_key_
             return BK_ERROR_NULL;
         if (!state_fits(strategy, state))
             return BK_ERROR_STATE;
-        route.bucket = state->bucket;
+        out->bucket = state->bucket;
         break;
     case BK_HASH:
-        route.bucket = bk_bucket_of_id(row->id, strategy->of.hash.buckets);
-        route.scope = BK_SCOPE_ROW;
+        out->bucket = bk_bucket_of_id(row->id, strategy->of.hash.buckets);
+        out->scope = BK_SCOPE_ROW;
         break;
     case BK_KIND_COUNT:
         break;
     }
-    *out = route;
     return BK_OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The rows of the cluster engine: a made workload is drawn as it is asked for; a trace is held whole, key by
  * key, since rows must come in time order over all keys. */
-#include <inttypes.h>
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,10 +75,11 @@ uint32_t lab_rows_key_count(const struct lab_rows *rows)
 
 void lab_rows_key_name(const struct lab_rows *rows, uint32_t key, char *buffer, size_t size)
 {
+    assert(size >= WL_KEY_NAME_SIZE);
     if (rows->is_trace)
         snprintf(buffer, size, "%.*s", (int)rows->keys[key].name_size, rows->keys[key].name);
     else
-        snprintf(buffer, size, "key-%" PRIu32, key);
+        wl_key_name(key, buffer);
 }
 
 uint64_t lab_rows_key_entity(const struct lab_rows *rows, uint32_t key)

@@ -14,6 +14,9 @@
  * that the sums of a batch stay far from overflow. */
 #define ROW_BYTES_MAX (UINT64_C(1) << 40)
 
+/* Added to a time, so that one before 1970 too is rounded down, by an unsigned division. */
+#define WHOLE_SECONDS (UINT64_C(9223372036) * SIM_SECOND)
+
 static void mark_own_times(struct lab_worker *worker, size_t count);
 static bool can_walk(const struct lab_regimes *regimes, int64_t birth_ns, int64_t end_ns);
 static void mark_gone(const struct lab_key *key, struct lab_worker *worker, size_t count);
@@ -23,7 +26,7 @@ static void see_rows(struct lab_key *key, struct lab_worker *worker, size_t from
 static void read_all(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker, uint64_t rows);
 
 bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ring *ring,
-                       const struct lab_progress *progress, struct lab_worker **out, struct sim_error *error)
+                       struct lab_progress *progress, struct lab_worker **out, struct sim_error *error)
 {
     *out = NULL;
     struct lab_worker *worker = calloc(1, sizeof *worker);
@@ -96,6 +99,15 @@ void lab_worker_destroy(struct lab_worker *worker)
     free(worker);
 }
 
+void lab_worker_tell_rest(struct lab_worker *worker)
+{
+    if (worker->progress != NULL) {
+        atomic_fetch_add_explicit(&worker->progress->rows, worker->untold_rows, memory_order_relaxed);
+        atomic_fetch_add_explicit(&worker->progress->done, worker->untold_done, memory_order_relaxed);
+    }
+    worker->untold_rows = worker->untold_done = 0;
+}
+
 bool lab_fail_stopped(struct sim_error *error)
 {
     return sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
@@ -104,13 +116,13 @@ bool lab_fail_stopped(struct sim_error *error)
 void lab_key_begin(struct lab_key *key, const struct lab_scenario *scenario, uint64_t entity, double share,
                    int64_t start_ns)
 {
-    struct lab_horizon horizon = key->horizon;
-    horizon.begin = horizon.end = 0;
-    horizon.end_row = 0;
-    memset(key, 0, sizeof *key);
     key->entity = entity;
-    key->horizon = horizon;
+    key->rows = 0;
+    key->birth_ns = 0;
     key->second_end_ns = INT64_MIN;
+    key->second_begin = 0;
+    key->horizon.begin = key->horizon.end = 0;
+    key->horizon.end_row = 0;
     for (int kind = 0; kind < LAB_READ_KINDS; kind++)
         lab_read_clock_begin(&key->reads[kind], scenario, (enum lab_read_kind)kind, entity, share, start_ns);
     choose_read(key);
@@ -288,11 +300,8 @@ static uint64_t mark_seconds(struct lab_key *key, struct lab_worker *worker, siz
             if (key->rows + i - begin > most)
                 most = key->rows + i - begin;
             begin = key->rows + i;
-            int64_t into = time_ns % SIM_SECOND, whole_ns = time_ns - into;
-            if (into < 0)
-                end_ns = whole_ns;
-            else
-                end_ns = whole_ns > INT64_MAX - SIM_SECOND ? INT64_MAX : whole_ns + SIM_SECOND;
+            int64_t whole_ns = time_ns - (int64_t)(((uint64_t)time_ns + WHOLE_SECONDS) % SIM_SECOND);
+            end_ns = whole_ns > INT64_MAX - SIM_SECOND ? INT64_MAX : whole_ns + SIM_SECOND;
         }
         worker->second_begin[i] = begin;
     }

@@ -31,7 +31,7 @@ struct lab_key {
 /* A worker: its tallies and the columns of the batch at hand. */
 struct lab_worker {
     const struct lab_scenario *scenario;
-    const struct lab_progress *progress; /* may be NULL */
+    struct lab_progress *progress; /* may be NULL */
     size_t lane_count;
     bool wants_bytes;                   /* some lane goes by the size of each row */
     struct lab_lane_settings *settings; /* one a lane */
@@ -39,7 +39,8 @@ struct lab_worker {
     struct lab_regimes *regimes;        /* one a lane; those of settings that do not change are not used */
     struct lab_tally *tallies;          /* one a lane */
     uint64_t rows, keys;
-    int64_t end_ns; /* of the run */
+    uint64_t untold_rows, untold_done; /* of the progress; see lab_worker_tell() */
+    int64_t end_ns;                    /* of the run */
     int64_t times_ns[LAB_BATCH_ROWS];
     int64_t late_ns[LAB_BATCH_ROWS]; /* read when wl_has_late() */
     int64_t own_ns[LAB_BATCH_ROWS];
@@ -58,7 +59,7 @@ struct lab_stream_result {
 };
 
 bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ring *ring,
-                       const struct lab_progress *progress, struct lab_worker **out, struct sim_error *error);
+                       struct lab_progress *progress, struct lab_worker **out, struct sim_error *error);
 /* Before the first row: the run starts at start_ns, and settings change by that. False: a change lies beyond
  * all time. */
 bool lab_worker_start(struct lab_worker *worker, int64_t start_ns, struct sim_error *error);
@@ -72,6 +73,18 @@ static inline bool lab_worker_is_stopped(const struct lab_worker *worker)
     return lab_is_stopped(worker->progress);
 }
 bool lab_fail_stopped(struct sim_error *error);
+
+#define LAB_TELL_AT 8192u
+/* Rows and work are done. They are told on some thousand at a time, as a shared counter costs as much as some
+ * twenty rows; what is left at the end, by lab_worker_tell_rest(). */
+void lab_worker_tell_rest(struct lab_worker *worker);
+static inline void lab_worker_tell(struct lab_worker *worker, uint64_t rows, uint64_t done)
+{
+    worker->untold_rows += rows;
+    worker->untold_done += done;
+    if (worker->untold_done >= LAB_TELL_AT)
+        lab_worker_tell_rest(worker);
+}
 
 /* A key of zeros, or one that has ended, begins; its share of all reads comes from start_ns on. */
 void lab_key_begin(struct lab_key *key, const struct lab_scenario *scenario, uint64_t entity, double share,
@@ -95,8 +108,6 @@ bool lab_check_trace_bytes(const struct lab_scenario *scenario, bool has_counts,
 
 bool lab_stream_made(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
                      struct lab_progress *progress, struct lab_stream_result *out, struct sim_error *error);
-/* Rows are done. progress may be NULL. */
-void lab_stream_tell(struct lab_progress *progress, uint64_t rows);
 bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_ring *ring,
                       struct lab_progress *progress, struct lab_stream_result *out, struct sim_error *error);
 void lab_stream_result_clear(struct lab_stream_result *result, size_t strategy_count);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The stream engine over a made workload: workers take keys from one counter, and their tallies add up. */
 #define _POSIX_C_SOURCE 200809L
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,8 +134,10 @@ static void *member_work(void *argument)
                 return NULL;
         }
         if (begin + task >= key_count)
-            return NULL;
+            break;
     }
+    lab_worker_tell_rest(member->worker);
+    return NULL;
 }
 
 static void work_on_key(struct member *member, uint64_t key_index)
@@ -146,9 +146,8 @@ static void work_on_key(struct member *member, uint64_t key_index)
     const struct lab_scenario *scenario = worker->scenario;
     const struct wl_workload *workload = &scenario->workload;
     struct lab_key *key = &member->key;
-    char text[32];
-    int size = snprintf(text, sizeof text, "key-%" PRIu64, key_index);
-    struct lab_key_name name = {text, (size_t)size, key_index};
+    char text[WL_KEY_NAME_SIZE];
+    struct lab_key_name name = {text, wl_key_name(key_index, text), key_index};
 
     lab_key_begin(key, scenario, key_index, sim_zipf_share(&workload->popularity, key_index),
                   workload->start_ns);
@@ -157,10 +156,9 @@ static void work_on_key(struct member *member, uint64_t key_index)
     if (member->thins == NULL)
         draw_rows(member, &name);
     else
-        lab_thin_key(key, member->lanes, worker, member->thins, &name, member->crew->progress);
+        lab_thin_key(key, member->lanes, worker, member->thins, &name);
     lab_key_end(key, member->lanes, worker, &name, workload->start_ns + workload->duration_ns);
-    if (member->crew->progress != NULL)
-        atomic_fetch_add_explicit(&member->crew->progress->done, KEY_ROWS, memory_order_relaxed);
+    lab_worker_tell(worker, 0, KEY_ROWS);
 }
 
 static void draw_rows(struct member *member, const struct lab_key_name *name)
@@ -179,14 +177,6 @@ static void draw_rows(struct member *member, const struct lab_key_name *name)
     do {
         count = wl_rows_next(&rows, workload->start_ns + workload->duration_ns, LAB_BATCH_ROWS, &columns);
         lab_key_rows(&member->key, member->lanes, worker, name, count, bytes_each);
-        lab_stream_tell(member->crew->progress, count);
+        lab_worker_tell(worker, count, count);
     } while (count == LAB_BATCH_ROWS && !lab_worker_is_stopped(worker));
-}
-
-void lab_stream_tell(struct lab_progress *progress, uint64_t rows)
-{
-    if (progress == NULL || rows == 0)
-        return;
-    atomic_fetch_add_explicit(&progress->rows, rows, memory_order_relaxed);
-    atomic_fetch_add_explicit(&progress->done, rows, memory_order_relaxed);
 }

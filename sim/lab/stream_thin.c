@@ -67,7 +67,7 @@ void lab_thin_prepare(const struct lab_lane_settings *settings, uint64_t bytes_e
 }
 
 void lab_thin_key(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
-                  struct lab_thin *thins, const struct lab_key_name *name, struct lab_progress *progress)
+                  struct lab_thin *thins, const struct lab_key_name *name)
 {
     const struct wl_workload *workload = &worker->scenario->workload;
     const int64_t gone_ns = gone_before(worker->scenario);
@@ -93,7 +93,7 @@ void lab_thin_key(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
             struct lab_stretch stretch = {begin_ns, end_ns, key->rows, 0, end_ns <= gone_ns};
             stretch.rows = sim_poisson(&counts, (double)(end_ns - begin_ns) * steady.rate_per_ns);
             run_stretch(key, lanes, worker, thins, name, &stretch);
-            lab_stream_tell(progress, stretch.rows);
+            lab_worker_tell(worker, stretch.rows, stretch.rows);
             while (key->next_read_ns < end_ns)
                 lab_key_read(key, lanes, worker);
             begin_ns = end_ns;

@@ -36,9 +36,9 @@ void lab_thin_prepare(const struct lab_lane_settings *settings, uint64_t bytes_e
                       const struct lab_progress *progress, struct lab_thin *out);
 /* Why the scenario cannot be run so: "row.bytes differ from row to row"; NULL when it can. */
 const char *lab_thin_refusal(const struct lab_scenario *scenario);
-/* All rows and reads of a key that has begun, and not its end. progress: told of rows; may be NULL. */
+/* All rows and reads of a key that has begun, and not its end. */
 void lab_thin_key(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
-                  struct lab_thin *thins, const struct lab_key_name *name, struct lab_progress *progress);
+                  struct lab_thin *thins, const struct lab_key_name *name);
 /* lane_thin.c */
 void lab_lane_stretch(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_thin *thin,
                       struct lab_tally *tally, const struct lab_key_name *key,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "workload/rows.h"
 
-#include <string.h>
-
 __extension__ typedef __int128 wide;
 
 static size_t take_live(struct wl_rows *rows, int64_t until_ns, size_t most, const struct wl_columns *out,
@@ -31,11 +29,11 @@ int64_t wl_own_time(const struct wl_workload *workload, int64_t clock_ns, int64_
 
 void wl_rows_init(struct wl_rows *rows, const struct wl_workload *workload, uint64_t key_index)
 {
-    memset(rows, 0, sizeof *rows);
     wl_key_init(&rows->live, workload, key_index);
+    rows->lateness = (struct sim_random){{0}};
     if (workload->late_share > 0)
         sim_random_init(&rows->lateness, workload->seed, SIM_LATE, key_index);
-    rows->history.next_ns = INT64_MAX;
+    rows->history = (struct wl_history){.next_ns = INT64_MAX};
     if (workload->backfill_before_ns > 0)
         history_begin(&rows->history, workload, key_index);
 }

@@ -20,12 +20,30 @@ static double spike_factor(const struct wl_key *key, int64_t time_ns, int64_t *u
 static double burst_share_on(const struct wl_workload *workload);
 static int64_t add_gap(int64_t time_ns, double gap_ns);
 
+/* By hand, as printf takes as long as ten rows and there may be millions of keys. */
+size_t wl_key_name(uint64_t key_index, char *out)
+{
+    char digits[20];
+    size_t first = sizeof digits, size;
+    do {
+        digits[--first] = (char)('0' + key_index % 10);
+        key_index /= 10;
+    } while (key_index > 0);
+    memcpy(out, "key-", 4);
+    size = sizeof digits - first;
+    memcpy(out + 4, digits + first, size);
+    out[4 + size] = '\0';
+    return 4 + size;
+}
+
+/* Field by field: to clear the whole first, and then store into it, takes longer than a row. */
 void wl_key_init(struct wl_key *key, const struct wl_workload *workload, uint64_t key_index)
 {
     assert(key_index < workload->key_count);
-    memset(key, 0, sizeof *key);
     key->workload = workload;
     key->key_index = key_index;
+    key->burst_is_on = false;
+    key->bytes = key->bursts = (struct sim_random){{0}};
     sim_random_init(&key->arrivals, workload->seed, SIM_ARRIVAL, key_index);
     sim_random_init(&key->ids, workload->seed, SIM_ROW_ID, key_index);
     if (workload->row_bytes.kind != SIM_SIZE_CONSTANT)

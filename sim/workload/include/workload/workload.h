@@ -66,6 +66,11 @@ struct wl_key {
     struct sim_random arrivals, ids, bytes, bursts;
 };
 
+/* What a made key is called, "key-" and its index; WL_KEY_NAME_SIZE bytes are room enough. Returns the length
+ * without the end. */
+#define WL_KEY_NAME_SIZE 25
+size_t wl_key_name(uint64_t key_index, char *out);
+
 void wl_key_init(struct wl_key *key, const struct wl_workload *workload, uint64_t key_index);
 /* Draws up to `most` rows with a time before `until_ns` (which is cut at the workload's end) into the arrays,
  * and returns their number. Fewer than `most` means that no further row comes before until_ns. bytes may be
