@@ -24,6 +24,7 @@ struct header {
 };
 
 static void make_header(struct header *header, uint64_t kind);
+static bool check_order(const struct header *header, struct sim_error *error);
 static bool check_header(const struct header *header, uint64_t kind, struct sim_error *error);
 static uint64_t checksum(const unsigned char *data, size_t size);
 static void put(struct sim_archive *archive, const void *data, size_t size);
@@ -67,13 +68,15 @@ bool sim_archive_begin_load(struct sim_archive *archive, const unsigned char *da
     struct header header;
     uint64_t sum;
     if (size < sizeof header + sizeof sum)
-        return sim_fail(error, SIM_ERROR_INPUT, "the snapshot was cut short");
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "the snapshot was cut short");
     memcpy(&header, data, sizeof header);
+    memcpy(&sum, data + size - sizeof sum, sizeof sum);
+    if (!check_order(&header, error))
+        return false;
+    if (sum != checksum(data, size - sizeof sum))
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "the snapshot was cut short or altered");
     if (!check_header(&header, kind, error))
         return false;
-    memcpy(&sum, data + size - sizeof sum, sizeof sum);
-    if (sum != checksum(data, size - sizeof sum))
-        return sim_fail(error, SIM_ERROR_INPUT, "the snapshot was cut short or altered");
     archive->position = sizeof header;
     archive->size = size - sizeof sum;
     return true;
@@ -262,15 +265,25 @@ static void make_header(struct header *header, uint64_t kind)
     memcpy(header->words, words, sizeof words);
 }
 
+/* Before the checksum, which goes by words. */
+static bool check_order(const struct header *header, struct sim_error *error)
+{
+    struct header own;
+    make_header(&own, 0);
+    for (size_t i = 0; i < sizeof own.order; i++) {
+        if (header->order[i] != own.order[sizeof own.order - 1 - i])
+            return true;
+    }
+    return sim_fail(error, SIM_ERROR_INPUT,
+                    "the snapshot comes from a machine of another byte order; go on there, or run again");
+}
+
 static bool check_header(const struct header *header, uint64_t kind, struct sim_error *error)
 {
     struct header own;
     make_header(&own, kind);
     if (memcmp(header->magic, own.magic, sizeof own.magic) != 0)
-        return sim_fail(error, SIM_ERROR_INPUT, "the snapshot is none, or its beginning was altered");
-    if (memcmp(header->order, own.order, sizeof own.order) != 0)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "the snapshot comes from a machine of another byte order; go on there, or run again");
+        return sim_fail(error, SIM_ERROR_INPUT, "the snapshot is none of bucketlab's; run again");
     if (memcmp(header->words, own.words, sizeof own.words) != 0)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "the snapshot comes from a machine of other word sizes; go on there, or run again");

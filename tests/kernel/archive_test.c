@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "kernel/archive.h"
-#include "kernel/random.h"
+#include "kernel/digest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -136,14 +136,41 @@ static bool load(const unsigned char *data, size_t size, struct thing *thing, st
     return sim_archive_finish_load(&archive, error);
 }
 
-static bool is_refused_at_once(const unsigned char *data, size_t size, uint64_t kind, const char *says)
+static bool is_refused_at_once(const unsigned char *data, size_t size, uint64_t kind,
+                               enum sim_error_class class, const char *says)
 {
     struct sim_archive archive;
     struct sim_error error = {SIM_ERROR_NONE, ""};
     bool is_taken = sim_archive_begin_load(&archive, data, size, kind, &error);
-    if (!is_taken && (error.class != SIM_ERROR_INPUT || strstr(error.text, says) == NULL))
-        fail_msg("'%s' does not say '%s'", error.text, says);
+    if (!is_taken && (error.class != class || strstr(error.text, says) == NULL))
+        fail_msg("%d '%s' does not say '%s'", error.class, error.text, says);
     return !is_taken;
+}
+
+/* Bytes under a checksum that holds. */
+static unsigned char *seal(const unsigned char *bytes, size_t length, size_t *size)
+{
+    struct sim_archive archive;
+    unsigned char *sealed;
+    sim_archive_begin_save(&archive, KIND);
+    sim_archive_bytes(&archive, (void *)(uintptr_t)bytes, length);
+    assert_true(sim_archive_finish_save(&archive, &sealed, size, NULL));
+    return sealed;
+}
+
+/* Makes the checksum hold over what was altered: the last eight bytes. */
+static void reseal(unsigned char *data, size_t size)
+{
+    uint64_t sum = sim_digest_chain(0, size - sizeof sum), word;
+    for (size_t i = 0; i < size - sizeof sum; i += sizeof word) {
+        size_t left = size - sizeof sum - i;
+        word = 0;
+        memcpy(&word, data + i, left < sizeof word ? left : sizeof word);
+        sum = sim_digest_chain(sum, word);
+    }
+    if ((size - sizeof sum) % sizeof word == 0)
+        sum = sim_digest_chain(sum, 0);
+    memcpy(data + size - sizeof sum, &sum, sizeof sum);
 }
 
 static void test_archive_every_field_comes_back(void **state)
@@ -200,40 +227,47 @@ static void test_archive_cut_or_altered_is_refused(void **state)
         /* A block of its own, so that a sanitizer sees a byte read behind it. */
         unsigned char *part = malloc(cut + 1);
         memcpy(part, data, cut);
-        assert_true(is_refused_at_once(part, cut, KIND, "snapshot"));
+        assert_true(is_refused_at_once(part, cut, KIND, SIM_ERROR_ENVIRONMENT, "cut short"));
         free(part);
     }
     for (size_t at = 0; at < size; at++) {
         for (int bit = 0; bit < 8; bit++) {
             data[at] ^= (unsigned char)(1 << bit);
-            assert_true(is_refused_at_once(data, size, KIND, "snapshot"));
+            assert_true(is_refused_at_once(data, size, KIND, SIM_ERROR_ENVIRONMENT, "altered"));
             data[at] ^= (unsigned char)(1 << bit);
         }
     }
-    assert_false(is_refused_at_once(data, size, KIND, ""));
+    assert_false(is_refused_at_once(data, size, KIND, SIM_ERROR_NONE, ""));
     free(data);
 }
 
 static void test_archive_of_another_machine_is_refused_with_the_cure(void **state)
 {
     (void)state;
+    static const struct {
+        size_t at;
+        const char *says;
+    } fields[] = {{0, "none of bucketlab's; run again"},
+                  {8, "another version of bucketlab; go on with that, or run again"},
+                  {24, "word sizes; go on there, or run again"}};
     size_t size;
     unsigned char *data = save_example(&size);
-    assert_true(is_refused_at_once(data, size, KIND + 1, "another run"));
-    data[8] ^= 1;
-    data[15] ^= 1; /* one of both holds the number's little end */
-    assert_true(is_refused_at_once(data, size, KIND, "another version"));
-    data[8] ^= 1;
-    data[15] ^= 1;
-    data[24]++;
-    assert_true(is_refused_at_once(data, size, KIND, "word sizes; go on there, or run again"));
-    data[24]--;
+    assert_true(is_refused_at_once(data, size, KIND + 1, SIM_ERROR_INPUT, "of another run"));
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        data[fields[i].at]++;
+        reseal(data, size);
+        assert_true(is_refused_at_once(data, size, KIND, SIM_ERROR_INPUT, fields[i].says));
+        data[fields[i].at]--;
+    }
+    reseal(data, size);
+    assert_false(is_refused_at_once(data, size, KIND, SIM_ERROR_NONE, ""));
     for (int i = 0; i < 4; i++) {
         unsigned char kept = data[16 + i];
         data[16 + i] = data[23 - i];
         data[23 - i] = kept;
     }
-    assert_true(is_refused_at_once(data, size, KIND, "byte order; go on there, or run again"));
+    assert_true(
+        is_refused_at_once(data, size, KIND, SIM_ERROR_INPUT, "byte order; go on there, or run again"));
     free(data);
 }
 
@@ -255,12 +289,8 @@ static void test_archive_bytes_by_chance_never_crash(void **state)
         memcpy(bytes, data + begin, length < inner ? length : inner);
         for (uint64_t change = sim_random_below(&random, 3); change > 0 && length > 0; change--)
             bytes[sim_random_below(&random, length)] = (unsigned char)sim_random_next(&random);
-        struct sim_archive archive;
-        unsigned char *sealed;
         size_t sealed_size;
-        sim_archive_begin_save(&archive, KIND);
-        sim_archive_bytes(&archive, bytes, length);
-        assert_true(sim_archive_finish_save(&archive, &sealed, &sealed_size, NULL));
+        unsigned char *sealed = seal(bytes, length, &sealed_size);
         struct thing thing;
         struct sim_error error = {SIM_ERROR_NONE, ""};
         if (load(sealed, sealed_size, &thing, &error))

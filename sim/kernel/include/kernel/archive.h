@@ -44,8 +44,8 @@ void sim_archive_begin_save(struct sim_archive *archive, uint64_t kind);
 bool sim_archive_finish_save(struct sim_archive *archive, unsigned char **data, size_t *size,
                              struct sim_error *error);
 /* Begins to load from bytes that stay as they are until the end, and are never written to. False with
- * SIM_ERROR_INPUT where they were cut short or altered, come from a machine of another kind, or are of
- * another `kind`; loading then need not be ended. */
+ * SIM_ERROR_ENVIRONMENT where they were cut short or altered, with SIM_ERROR_INPUT where they come from a
+ * machine of another sort, from another version, or are of another `kind`; loading then need not be ended. */
 bool sim_archive_begin_load(struct sim_archive *archive, const unsigned char *data, size_t size,
                             uint64_t kind, struct sim_error *error);
 /* Ends it: false with SIM_ERROR_INPUT where a field was not as it should be, or not all was loaded; with

@@ -20,6 +20,7 @@ struct lab_progress {
     _Atomic uint64_t rows;
     _Atomic bool stop;                 /* set by the caller: the run ends soon with an error and no result */
     const struct lab_progress *parent; /* its `stop` counts too; NULL: nobody's */
+    struct lab_snapshots *snapshots;   /* NULL: none are kept (lab/snapshot.h) */
 };
 
 static inline bool lab_is_stopped(const struct lab_progress *progress)
