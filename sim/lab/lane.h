@@ -16,6 +16,7 @@
 #include "cassandra/partition.h"
 #include "cassandra/ring.h"
 #include "change.h"
+#include "kernel/archive.h"
 #include "kernel/digest.h"
 #include "lab/histogram.h"
 #include "lab/largest.h"
@@ -195,6 +196,8 @@ void lab_eras_read(struct lab_lane *lane, const struct lab_lane_settings *settin
 void lab_eras_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                   const struct lab_key_name *key, int64_t end_ns);
 void lab_eras_clear(struct lab_era_lane *eras);
+void lab_eras_archive(struct lab_era_lane **eras, const struct lab_regimes *regimes,
+                      struct sim_archive *archive);
 
 uint64_t lab_batch_bytes(const struct lab_batch *batch, size_t from, size_t to);
 
@@ -235,5 +238,14 @@ void lab_tally_partition(struct lab_tally *tally, const struct lab_limits *limit
 void lab_tally_largest(struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
                        const struct cass_partition *partition);
 void lab_tally_clear(struct lab_tally *tally);
+/* Both ways; loading takes one that was made for the same scenario, and lab_tally_clear() is due in any case.
+ */
+void lab_tally_archive(struct lab_tally *tally, struct sim_archive *archive, uint32_t nodes);
+
+/* lane_archive.c: both ways, between two batches; loading takes a lane of zeros, and lab_lane_clear() is due
+ * in any case. */
+void lab_lane_archive(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                      struct sim_archive *archive);
+void lab_key_state_archive(struct bk_key_state *state, struct sim_archive *archive);
 
 #endif

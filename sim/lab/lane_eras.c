@@ -31,6 +31,8 @@ struct lab_era_lane {
     struct era_partition *partitions;
 };
 
+static void archive_partition(struct era_partition *partition, const struct lab_regimes *regimes,
+                              struct sim_archive *archive);
 static struct lab_era_lane *need(struct lab_lane *lane, struct lab_tally *tally);
 static void enter(struct lab_lane *lane, const struct lab_regimes *regimes, int64_t time_ns);
 static size_t stretch(const struct bk_history *history, const struct lab_batch *batch, size_t from, size_t to,
@@ -60,6 +62,36 @@ void lab_eras_clear(struct lab_era_lane *eras)
     if (eras != NULL)
         free(eras->partitions);
     free(eras);
+}
+
+void lab_eras_archive(struct lab_era_lane **held, const struct lab_regimes *regimes,
+                      struct sim_archive *archive)
+{
+    bool is_there = *held != NULL;
+    sim_archive_bool(archive, &is_there);
+    if (sim_archive_is_fine(archive))
+        sim_archive_check(archive, !is_there || regimes != NULL);
+    if (is_there && *held == NULL)
+        *held = sim_archive_allocate(archive, 1, sizeof **held, 1);
+    struct lab_era_lane *eras = *held;
+    if (!is_there || eras == NULL || !sim_archive_is_fine(archive))
+        return;
+    lab_key_state_archive(&eras->state.key, archive);
+    sim_archive_bool(archive, &eras->state.has_rows);
+    sim_archive_u32_below(archive, &eras->state.opened, BK_ERAS_MAX);
+    sim_archive_bytes(archive, eras->state.starts, sizeof eras->state.starts);
+    sim_archive_u32_below(archive, &eras->regime, regimes->count);
+    sim_archive_bool(archive, &eras->is_unordered);
+    sim_archive_size(archive, &eras->recent);
+    sim_archive_size(archive, &eras->count);
+    if (archive->is_loading) {
+        free(eras->partitions);
+        eras->partitions =
+            sim_archive_allocate(archive, eras->count, sizeof *eras->partitions, sizeof(int64_t));
+        eras->count = eras->capacity = eras->partitions == NULL ? 0 : eras->count;
+    }
+    for (size_t i = 0; i < eras->count; i++)
+        archive_partition(&eras->partitions[i], regimes, archive);
 }
 
 void lab_eras_rows(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
@@ -170,6 +202,21 @@ void lab_eras_end(struct lab_lane *lane, const struct lab_lane_settings *setting
                         partition->first_ns, is_closed(eras, settings->regimes, partition, end_ns));
     }
     eras->count = 0;
+}
+
+static void archive_partition(struct era_partition *partition, const struct lab_regimes *regimes,
+                              struct sim_archive *archive)
+{
+    sim_archive_i64(archive, &partition->bucket);
+    sim_archive_u64(archive, &partition->size.rows);
+    sim_archive_u64(archive, &partition->size.bytes);
+    sim_archive_u64(archive, &partition->gone);
+    sim_archive_i64(archive, &partition->first_ns);
+    sim_archive_u64(archive, &partition->second);
+    sim_archive_u32(archive, &partition->rows_in_second);
+    sim_archive_u64(archive, &partition->last_row);
+    sim_archive_u32_below(archive, &partition->regime, regimes->count);
+    sim_archive_bool(archive, &partition->is_reopened);
 }
 
 static struct lab_era_lane *need(struct lab_lane *lane, struct lab_tally *tally)

@@ -9,6 +9,7 @@
 #include "lab/histogram.h"
 
 #define BINS_AN_OCTAVE 8u
+#define BINS_MAX       (62 * BINS_AN_OCTAVE) /* of all sizes up to 2^64 - 1 */
 
 /* Of a unit: the bins between the smallest and the largest octave that was met. */
 struct bins {
@@ -31,6 +32,7 @@ static bool widen(struct bins *bins, uint32_t from, uint32_t last);
 static inline uint64_t slice_of(const struct lab_slices *slices, uint64_t since_ns);
 static inline bool bins_add(struct bins *bins, uint64_t size);
 static bool bins_merge(struct bins *into, const struct bins *from);
+static void archive_bins(struct bins *bins, struct sim_archive *archive);
 static uint64_t quantile(const struct bins *bins, uint64_t count, uint64_t percent);
 
 void lab_slices_begin(struct lab_slices *slices, int64_t start_ns, int64_t end_ns)
@@ -119,6 +121,32 @@ bool lab_slices_timeline(const struct lab_slices *slices, struct lab_timeline *o
         }
     }
     return true;
+}
+
+void lab_slices_archive(struct lab_slices *slices, struct sim_archive *archive)
+{
+    bool has_cells = slices->cells != NULL;
+    int64_t start_ns = slices->start_ns, end_ns = slices->end_ns;
+    sim_archive_mark(archive, 0x534c4943);
+    sim_archive_bool(archive, &slices->out_of_memory);
+    sim_archive_i64(archive, &start_ns);
+    sim_archive_i64(archive, &end_ns);
+    sim_archive_bool(archive, &has_cells);
+    if (sim_archive_is_fine(archive))
+        sim_archive_check(archive, start_ns == slices->start_ns && end_ns == slices->end_ns &&
+                                       (!has_cells || slices->count > 0));
+    if (!has_cells || !sim_archive_is_fine(archive))
+        return;
+    if (!need_cells(slices)) {
+        sim_archive_fail_memory(archive);
+        return;
+    }
+    for (uint32_t i = 0; i < LAB_STATES * slices->count; i++) {
+        struct lab_slice_cell *cell = &slices->cells[i];
+        sim_archive_u64(archive, &cell->partitions);
+        for (int unit = 0; cell->partitions > 0 && unit < LAB_SIZE_UNITS; unit++)
+            archive_bins(&cell->bins[unit], archive);
+    }
 }
 
 void lab_slices_clear(struct lab_slices *slices)
@@ -244,6 +272,20 @@ static bool bins_merge(struct bins *into, const struct bins *from)
     if (from->most > into->most)
         into->most = from->most;
     return true;
+}
+
+/* Those of a cell that has partitions. */
+static void archive_bins(struct bins *bins, struct sim_archive *archive)
+{
+    size_t width = bins->width;
+    sim_archive_u64(archive, &bins->least);
+    sim_archive_u64(archive, &bins->most);
+    bins->counts = sim_archive_array(archive, bins->counts, sizeof *bins->counts, &width, BINS_MAX);
+    bins->width = (uint32_t)width;
+    sim_archive_u32_below(archive, &bins->from, BINS_MAX);
+    if (sim_archive_is_fine(archive))
+        sim_archive_check(archive, width > 0 && bins->from + width <= BINS_MAX &&
+                                       width % BINS_AN_OCTAVE == 0 && bins->from % BINS_AN_OCTAVE == 0);
 }
 
 static uint64_t quantile(const struct bins *bins, uint64_t count, uint64_t percent)

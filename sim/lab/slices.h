@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "cassandra/partition.h"
+#include "kernel/archive.h"
 #include "lab/timeline.h"
 
 struct lab_slice_cell;
@@ -32,6 +33,8 @@ void lab_slices_add(struct lab_slices *slices, int64_t first_ns, bool is_closed,
 void lab_slices_merge(struct lab_slices *into, const struct lab_slices *from);
 /* False without memory. */
 bool lab_slices_timeline(const struct lab_slices *slices, struct lab_timeline *out);
+/* Both ways; loading takes slices that have begun the same run and are still empty. */
+void lab_slices_archive(struct lab_slices *slices, struct sim_archive *archive);
 void lab_slices_clear(struct lab_slices *slices);
 
 #endif

@@ -194,6 +194,23 @@ void lab_stored_merge(struct lab_stored *into, const struct lab_stored *from)
     }
 }
 
+void lab_stored_archive(struct lab_stored *stored, struct sim_archive *archive)
+{
+    sim_archive_mark(archive, 0x53544f52);
+    lab_tuples_archive(&stored->partitions, archive);
+    lab_tuples_archive(&stored->rows, archive);
+    lab_tuples_archive(&stored->seconds, archive);
+    lab_tuples_archive(&stored->minutes, archive);
+    lab_tuples_archive(&stored->ends, archive);
+    sim_archive_i64(archive, &stored->least_current);
+    lab_tally_archive(&stored->found, archive, cass_ring_node_count(stored->ring));
+    sim_archive_u64(archive, &stored->figures.rows);
+    sim_archive_u64(archive, &stored->figures.overwritten);
+    sim_archive_u64(archive, &stored->figures.most_written);
+    sim_archive_u64(archive, &stored->figures.minute_rows);
+    sim_archive_u64(archive, &stored->figures.minute_most);
+}
+
 bool lab_stored_settle(struct lab_stored *stored, struct lab_tally *tally)
 {
     finish_partitions(stored);

@@ -23,6 +23,8 @@ void lab_stored_rows(struct lab_stored *stored, const struct lab_key_name *key, 
                      size_t from, size_t to, int64_t bucket);
 /* The key writes no more; buckets below `current` are closed to it. */
 void lab_stored_key_end(struct lab_stored *stored, const struct lab_key_name *key, int64_t current);
+/* Both ways, between two batches; loading takes one that was made for the same scenario and has begun. */
+void lab_stored_archive(struct lab_stored *stored, struct sim_archive *archive);
 void lab_stored_merge(struct lab_stored *into, const struct lab_stored *from);
 /* All rows are over: puts partitions, limits, load and peak into the tally. False when there was more to
  * remember than LAB_TUPLES_MAX; the figures are then wrong. */

@@ -99,6 +99,9 @@ void lab_key_read(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
 void lab_key_end(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
                  const struct lab_key_name *name, int64_t end_ns);
 
+/* Both ways, between two batches; loading takes a key of zeros. */
+void lab_key_archive(struct lab_key *key, struct sim_archive *archive);
+
 /* Whether every read between the two times can walk back to the first; else SIM_ERROR_INPUT. */
 bool lab_check_walks(const struct lab_scenario *scenario, int64_t start_ns, int64_t end_ns,
                      struct sim_error *error);

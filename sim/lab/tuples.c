@@ -60,6 +60,39 @@ void lab_tuples_clear(struct lab_tuples *tuples)
     lab_tuples_init(tuples, tuples->values);
 }
 
+/* The entries; slots follow from them. */
+void lab_tuples_archive(struct lab_tuples *tuples, struct sim_archive *archive)
+{
+    size_t words = (size_t)tuples->count * (LAB_TUPLE_WORDS + tuples->values);
+    sim_archive_mark(archive, 0x5455504c);
+    sim_archive_bool(archive, &tuples->out_of_memory);
+    sim_archive_bool(archive, &tuples->is_full);
+    if (!archive->is_loading) {
+        sim_archive_array(archive, tuples->entries, sizeof *tuples->entries, &words, SIZE_MAX);
+        return;
+    }
+    struct lab_tuples loaded;
+    lab_tuples_init(&loaded, tuples->values);
+    const size_t each = LAB_TUPLE_WORDS + tuples->values;
+    uint64_t *entries = sim_archive_array(archive, NULL, sizeof *entries, &words, SIZE_MAX);
+    if (sim_archive_is_fine(archive))
+        sim_archive_check(archive, words % each == 0 && words / each <= tuples->most);
+    for (size_t i = 0; sim_archive_is_fine(archive) && i < words / each; i++) {
+        uint64_t *values = lab_tuples_get(&loaded, entries + i * each);
+        if (values == NULL)
+            sim_archive_fail_memory(archive);
+        else
+            memcpy(values, entries + i * each + LAB_TUPLE_WORDS, tuples->values * sizeof *values);
+    }
+    free(entries);
+    loaded.out_of_memory = tuples->out_of_memory;
+    loaded.is_full = tuples->is_full;
+    lab_tuples_clear(tuples);
+    *tuples = loaded;
+    if (!sim_archive_is_fine(archive))
+        lab_tuples_clear(tuples);
+}
+
 /* Where the tuple stands, or the free slot where it would. */
 static uint32_t slot_of(const struct lab_tuples *tuples, const uint64_t *tuple)
 {

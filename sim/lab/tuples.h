@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernel/archive.h"
+
 #define LAB_TUPLE_WORDS 4
 #define LAB_TUPLES_MAX  (UINT32_C(1) << 23)
 
@@ -35,5 +37,9 @@ static inline uint64_t *lab_tuples_at(const struct lab_tuples *tuples, uint32_t 
 /* Forgets all tuples and keeps the memory. */
 void lab_tuples_empty(struct lab_tuples *tuples);
 void lab_tuples_clear(struct lab_tuples *tuples);
+/* Both ways; loading takes tuples that were initialised with as many values, and leaves them empty in
+ * trouble.
+ */
+void lab_tuples_archive(struct lab_tuples *tuples, struct sim_archive *archive);
 
 #endif

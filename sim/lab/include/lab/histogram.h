@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernel/archive.h"
+
 #define LAB_HISTOGRAM_EXACT 65536u
 
 __extension__ typedef unsigned __int128 lab_wide;
@@ -49,6 +51,9 @@ struct lab_bin *lab_histogram_sorted(const struct lab_histogram *histogram, size
 /* Rebuilds one from sorted or unsorted bins and the exact figures that were kept beside them. */
 bool lab_histogram_restore(struct lab_histogram *histogram, const struct lab_bin *bins, size_t bin_count,
                            const struct lab_histogram *figures);
+
+/* Both ways; loading takes one that was initialised, and leaves it empty in trouble. */
+void lab_histogram_archive(struct lab_histogram *histogram, struct sim_archive *archive);
 
 /* Where two laws of sizes lie furthest apart: the distance of Kolmogorov and Smirnov. */
 struct lab_gap {

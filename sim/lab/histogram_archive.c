@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lab/histogram.h"
+
+static bool is_sound(const struct lab_histogram *histogram);
+
+void lab_histogram_archive(struct lab_histogram *histogram, struct sim_archive *archive)
+{
+    sim_archive_mark(archive, 0x48495354);
+    histogram->slots = sim_archive_array(archive, histogram->slots, sizeof *histogram->slots,
+                                         &histogram->slot_count, SIZE_MAX);
+    sim_archive_size(archive, &histogram->used);
+    sim_archive_bool(archive, &histogram->is_rounded);
+    sim_archive_bool(archive, &histogram->out_of_memory);
+    sim_archive_u64(archive, &histogram->count);
+    sim_archive_u64(archive, &histogram->weight);
+    sim_archive_u64(archive, &histogram->least);
+    sim_archive_u64(archive, &histogram->most);
+    sim_archive_bytes(archive, &histogram->sum, sizeof histogram->sum);
+    sim_archive_bytes(archive, &histogram->sum_of_squares, sizeof histogram->sum_of_squares);
+    sim_archive_bytes(archive, &histogram->weighted_sum, sizeof histogram->weighted_sum);
+    sim_archive_bytes(archive, &histogram->weighted_sum_of_squares,
+                      sizeof histogram->weighted_sum_of_squares);
+    if (archive->is_loading && sim_archive_is_fine(archive))
+        sim_archive_check(archive, is_sound(histogram));
+    if (!sim_archive_is_fine(archive) && archive->is_loading)
+        lab_histogram_clear(histogram);
+}
+
+/* A search ends at a free slot, so there must be one. */
+static bool is_sound(const struct lab_histogram *histogram)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < histogram->slot_count; i++)
+        used += histogram->slots[i].count > 0;
+    return (histogram->slot_count & (histogram->slot_count - 1)) == 0 && used == histogram->used &&
+           (histogram->slot_count == 0 ? histogram->count == 0 : used < histogram->slot_count);
+}
