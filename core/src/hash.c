@@ -6,6 +6,10 @@
 #define MURMUR_C1 UINT64_C(0x87c37b91114253d5)
 #define MURMUR_C2 UINT64_C(0x4cf5ad432745937f)
 
+/* The generator that Guava's consistent hash draws from, and how many of its walks go on at once. */
+#define WALK_FACTOR UINT64_C(2862933555777941757)
+#define WALKS       6u
+
 static uint64_t rotl64(uint64_t x, int r)
 {
     return (x << r) | (x >> (64 - r));
@@ -93,7 +97,7 @@ int32_t bk_consistent_hash(uint64_t input, uint32_t buckets)
     uint64_t state = input;
     int32_t candidate = 0;
     for (;;) {
-        state = state * UINT64_C(2862933555777941757) + 1;
+        state = state * WALK_FACTOR + 1;
         uint32_t draw = (uint32_t)(state >> 33) + 1;
         /* Java's int wraps here: 2^31 becomes -2^31, the quotient negative, and the candidate stands. */
         if (draw > INT32_MAX)
@@ -103,4 +107,41 @@ int32_t bk_consistent_hash(uint64_t input, uint32_t buckets)
             return candidate;
         candidate = (int32_t)next;
     }
+}
+
+/* One walk is a chain of divisions, each waiting for the last. So some walks go on side by side; the one that
+ * ends makes room for the next input, with masks and products in place of a branch that nobody can guess. */
+void bk_consistent_hashes(const uint64_t *inputs, size_t count, uint32_t buckets, int32_t *out)
+{
+    struct {
+        size_t input; /* its index */
+        uint64_t state;
+        double next; /* candidate + 1 */
+    } walks[WALKS];
+    size_t next = 0;
+    if (buckets > 0 && buckets <= INT32_MAX && count > WALKS) {
+        for (; next < WALKS; next++) {
+            walks[next].input = next;
+            walks[next].state = inputs[next];
+            walks[next].next = 1;
+        }
+        while (count - next >= WALKS) {
+            for (size_t i = 0; i < WALKS; i++) {
+                uint64_t state = walks[i].state * WALK_FACTOR + 1;
+                uint64_t draw = (state >> 33) + 1;
+                double quotient = walks[i].next / ((double)(int64_t)draw / 0x1p31);
+                uint64_t is_over = (draw > INT32_MAX) | (quotient >= (double)buckets);
+                uint64_t kept = is_over - 1; /* all bits, or none */
+                out[walks[i].input] = (int32_t)walks[i].next - 1;
+                walks[i].input = (walks[i].input & kept) | (next & ~kept);
+                walks[i].state = (state & kept) | (inputs[next] & ~kept);
+                walks[i].next = (double)(int64_t)quotient * (double)(int64_t)(1 - is_over) + 1;
+                next += is_over;
+            }
+        }
+        for (size_t i = 0; i < WALKS; i++)
+            out[walks[i].input] = bk_consistent_hash(inputs[walks[i].input], buckets);
+    }
+    for (; next < count; next++)
+        out[next] = bk_consistent_hash(inputs[next], buckets);
 }

@@ -11,7 +11,8 @@
 #include "kernel/time.h"
 #include "stored.h"
 
-#define CELLS_MIN 4u
+#define CELLS_MIN       4u
+#define BUCKETS_AT_ONCE 256u
 
 static int64_t current_bucket(const struct lab_lane *lane, const struct lab_lane_settings *settings,
                               int64_t end_ns);
@@ -176,25 +177,26 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *se
                        struct lab_tally *tally, const struct lab_key_name *key, const struct lab_batch *batch,
                        size_t from, size_t to)
 {
-    for (size_t i = from; i < to; i++) {
-        struct bk_row row = {batch->times_ns[i], batch->first_row + i, batch->ids[i], 0};
-        struct bk_route route;
-        enum bk_status status = bk_route(settings->strategy, NULL, &row, &route);
-        assert(status == BK_OK && route.scope == BK_SCOPE_ROW);
-        (void)status;
-        struct lab_cell *cell = lab_lane_cell(lane, settings->strategy, (uint32_t)route.bucket);
+    int32_t buckets[BUCKETS_AT_ONCE];
+    for (size_t i = from, known = from; i < to; i++) {
+        if (i == known) {
+            known += to - i < BUCKETS_AT_ONCE ? to - i : BUCKETS_AT_ONCE;
+            bk_buckets_of_ids(batch->ids + i, known - i, settings->strategy->of.hash.buckets, buckets);
+        }
+        int32_t bucket = buckets[(i - from) % BUCKETS_AT_ONCE];
+        struct lab_cell *cell = lab_lane_cell(lane, settings->strategy, (uint32_t)bucket);
         if (cell == NULL) {
             tally->out_of_memory = true;
             return;
         }
         if (tally->stored != NULL)
-            lab_stored_rows(tally->stored, key, batch, i, i + 1, route.bucket);
+            lab_stored_rows(tally->stored, key, batch, i, i + 1, bucket);
         if (cell->rows++ == 0)
             cell->first_ns = batch->times_ns[i];
         cell->gone += lab_gone_between(batch, i, i + 1);
         lab_bytes_add(&cell->bytes, lab_batch_bytes(batch, i, i + 1));
         lab_watch_second(batch->second_begin[i], &cell->second, &cell->rows_in_second, tally);
-        sim_placement_add(&lane->placement, route.bucket, 1);
+        sim_placement_add(&lane->placement, bucket, 1);
     }
 }
 

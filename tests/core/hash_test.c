@@ -213,6 +213,54 @@ static void test_murmur3_of_u64_equals_that_of_its_bytes(void **state)
     }
 }
 
+static void test_many_at_once_equal_one_by_one(void **state)
+{
+    (void)state;
+    static const uint32_t some[] = {0, 1, 2, 7, 256, 65536, INT32_MAX, UINT32_C(0x80000000), UINT32_MAX};
+    static uint64_t ids[700];
+    static int32_t of_inputs[701], of_ids[701];
+    struct draw draw = {4};
+    for (size_t i = 0; i < 700; i++)
+        ids[i] = draw_bits(&draw);
+    for (size_t count = 0; count <= 700; count += count < 20 ? 1 : 68) {
+        for (size_t j = 0; j < sizeof some / sizeof *some; j++) {
+            of_inputs[count] = of_ids[count] = -7; /* nothing is written behind the last */
+            bk_consistent_hashes(ids, count, some[j], of_inputs);
+            bk_buckets_of_ids(ids, count, some[j], of_ids);
+            for (size_t i = 0; i < count; i++) {
+                assert_int_equal(of_inputs[i], bk_consistent_hash(ids[i], some[j]));
+                assert_int_equal(of_ids[i], bk_bucket_of_id(ids[i], some[j]));
+            }
+            assert_int_equal(of_inputs[count], -7);
+            assert_int_equal(of_ids[count], -7);
+        }
+    }
+}
+
+/* Draws of 2^31 wrap in Java: they end a walk whatever its quotient. The generator is run backwards from
+ * states that draw so. */
+static void test_many_at_once_keep_the_overflow(void **state)
+{
+    (void)state;
+    uint64_t inverse = 1, inputs[64];
+    int32_t buckets[64];
+    for (int i = 0; i < 6; i++) /* Newton's: each step doubles the bits that are right */
+        inverse *= 2 - UINT64_C(2862933555777941757) * inverse;
+    struct draw draw = {5};
+    for (size_t i = 0; i < 64; i++) {
+        uint64_t drawn = UINT64_MAX << 33 | draw_bits(&draw) >> 31;
+        inputs[i] = (drawn - 1) * inverse;
+        if (i % 2 == 0)
+            inputs[i] = (inputs[i] - 1) * inverse;
+    }
+    bk_consistent_hashes(inputs, 64, INT32_MAX, buckets);
+    for (size_t i = 0; i < 64; i++) {
+        assert_int_equal(buckets[i], bk_consistent_hash(inputs[i], INT32_MAX));
+        if (i % 2 == 1)
+            assert_int_equal(buckets[i], 0);
+    }
+}
+
 static void test_murmur3_misaligned_input_hashes_alike(void **state)
 {
     (void)state;
@@ -380,6 +428,8 @@ int main(void)
         cmocka_unit_test(test_murmur3_components_match_known_answers),
         cmocka_unit_test(test_murmur3_of_u64_equals_that_of_its_bytes),
         cmocka_unit_test(test_murmur3_misaligned_input_hashes_alike),
+        cmocka_unit_test(test_many_at_once_equal_one_by_one),
+        cmocka_unit_test(test_many_at_once_keep_the_overflow),
         cmocka_unit_test(test_consistent_hash_known_inputs_match_guava),
         cmocka_unit_test(test_consistent_hash_random_inputs_follow_javas_arithmetic),
         cmocka_unit_test(test_consistent_hash_one_more_bucket_moves_rows_there_only),
