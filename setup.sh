@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Installs by apt what bucketlab needs and the machine lacks; says nothing when all is there.
-#   ./setup.sh [build] [test]     no word: both
+#   ./setup.sh [build] [test] [machines]     no word: build and test
+# machines: compilers and emulators for arm64 and s390x (docs/determinism.md), of which little is wanted every day.
 set -euo pipefail
 
 build=(gcc libc6-dev cmake ninja-build pkg-config zlib1g-dev libgsl-dev libsqlite3-dev libcairo2-dev libpango1.0-dev
@@ -13,15 +14,18 @@ test=(libcmocka-dev clang clang-format-14 cppcheck git patch python3 poppler-uti
 if [[ $(. /etc/os-release 2>/dev/null && echo "${ID:-}") == debian ]]; then
     test+=(chromium chromium-driver)
 fi
+machines=(cmake ninja-build pkg-config clang gcc-aarch64-linux-gnu gcc-s390x-linux-gnu libc6-dev-arm64-cross
+          libc6-dev-s390x-cross qemu-user util-linux)
 
-wanted=()
+wanted=() foreign=()
 for group in "${@:-all}"; do
     case $group in
     build) wanted+=("${build[@]}") ;;
     test) wanted+=("${test[@]}") ;;
+    machines) wanted+=("${machines[@]}") foreign=(arm64 s390x) ;;
     all) wanted+=("${build[@]}" "${test[@]}") ;;
     *)
-        echo "setup.sh: unknown group '$group'; use 'build', 'test' or both" >&2
+        echo "setup.sh: unknown group '$group'; use 'build', 'test' or 'machines'" >&2
         exit 2
         ;;
     esac
@@ -31,6 +35,11 @@ if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
     echo "setup.sh: no apt on this system; install by hand what is missing of: ${wanted[*]}" >&2
     exit 0
 fi
+
+here=$(dirname "$0")
+for architecture in "${foreign[@]}"; do
+    "$here/tests/golden/libraries.sh" "$architecture" "$here/build/machines/$architecture" || exit 3
+done
 
 # dpkg-query fails for names that it has never heard of, and lists the others.
 present=" $(dpkg-query -W -f '${db:Status-Status}=${Package} ' "${wanted[@]}" 2>/dev/null || true)"

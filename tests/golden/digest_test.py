@@ -3,11 +3,13 @@
 """One seed, one digest: every line of digests.txt is run and must give the digest that stands there.
 
 The same file is held against gcc and clang, -O0, -O1 and -O3, one thread and two, so equal digests are equal
-everywhere. Usage: digest_test.py BUCKETLAB SOURCE_FOLDER [--write]; --write puts down what this build gives: only for a
+everywhere; machines.py holds it against other machines. Every scenario must stand in shipped.txt, which that script
+runs. Usage: digest_test.py BUCKETLAB SOURCE_FOLDER [--write]; --write puts down what this build gives: only for a
 change that means to move digests, and says so in CHANGELOG.md.
 """
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -39,6 +41,12 @@ for line in lines:
     if digests != {expected}:
         failures += 1
         print(f"FAILED {' '.join(words)}: {' and '.join(sorted(digests))}, not {expected}")
+with open(os.path.join(source, "tests/golden/shipped.txt"), encoding="utf-8") as file:
+    kept = set(file.read().split())
+for path in sorted(pathlib.Path(source, "scenarios").rglob("*.yaml")):
+    if (name := path.relative_to(source).as_posix()) not in kept:
+        failures += 1
+        print(f"FAILED {name}: not in shipped.txt; add '0 {name}' there and run machines.py --write")
 if "--write" in sys.argv:
     with open(golden, "w", encoding="utf-8") as file:
         file.write("\n".join(out) + "\n")
