@@ -6,11 +6,13 @@ clang, without optimisation and with much, runs the others' under qemu, and hold
   machines.py [--quick] [--jobs N] [--work FOLDER] [--only WORD]...   --only: rows with that word: arm64, clang, O3
   machines.py --write           puts down in shipped.txt what gcc -O2 gives here, for a change that means to move it
 
-digests.txt has runs that were cut short, for every build; shipped.txt has every scenario at the size it is shipped with,
-with the digests of each strategy, for the builds with -O2. What comes out is a table with a line a build and condition,
-and a line below it for each run that differs: the first digest of it that does. --quick: a few runs, on the foreign
-machines, and nothing is downloaded. Exit codes: 0 all equal, 1 some differ, 3 something could not be built or run, 77
-the tools or libraries for some of the machines are missing and the rest is fine.
+digests.txt has runs that were cut short, for every build; shipped.txt has every scenario at the size it is shipped
+with, with the digests of each strategy, for the builds with -O2. What comes out is a table with a line a build and
+condition, and a line below it for each run that differs: the first digest of it that does. --quick: a few runs, on the
+foreign machines, and nothing is downloaded.
+
+Exit codes: 0 all equal; 1 some differ; 3 something could not be built or run; 77 the tools or libraries for some of the
+machines are missing, and the rest is equal.
 """
 import argparse
 import collections
