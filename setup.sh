@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Installs by apt what bucketlab needs and the machine lacks; says nothing when all is there.
-#   ./setup.sh [build] [test] [machines]     no word: build and test
+#   ./setup.sh [build] [test] [machines] [fuzz]     no word: build and test
 # machines: compilers and emulators for arm64 and s390x (docs/determinism.md), of which little is wanted every day.
 set -euo pipefail
 
@@ -10,6 +10,7 @@ build=(gcc libc6-dev cmake ninja-build pkg-config zlib1g-dev libgsl-dev libsqlit
 # clang-format stays at one version, as each formats a little differently.
 test=(libcmocka-dev clang clang-format-14 cppcheck git patch python3 poppler-utils librsvg2-bin sqlite3 libxml2-utils
       python3-yaml mandoc zsh fish)
+fuzz=(clang libclang-rt-dev)
 # Ubuntu has Chromium as a snap alone; there the tests of the page are skipped.
 if [[ $(. /etc/os-release 2>/dev/null && echo "${ID:-}") == debian ]]; then
     test+=(chromium chromium-driver)
@@ -23,9 +24,10 @@ for group in "${@:-all}"; do
     build) wanted+=("${build[@]}") ;;
     test) wanted+=("${test[@]}") ;;
     machines) wanted+=("${machines[@]}") foreign=(arm64 s390x) ;;
+    fuzz) wanted+=("${fuzz[@]}") ;;
     all) wanted+=("${build[@]}" "${test[@]}") ;;
     *)
-        echo "setup.sh: unknown group '$group'; use 'build', 'test' or 'machines'" >&2
+        echo "setup.sh: unknown group '$group'; use 'build', 'test', 'machines' or 'fuzz'" >&2
         exit 2
         ;;
     esac

@@ -83,6 +83,11 @@ static bool read_header(struct csv *csv, struct observed_span header)
     memcpy(csv->header_bytes, header.begin, size);
     csv->header = (struct observed_span){csv->header_bytes, csv->header_bytes + size};
     csv->column_count = split(csv->header, csv->fields, COLUMNS_MAX);
+    if (csv->column_count > COLUMNS_MAX)
+        return observed_fail(file,
+                             "%zu columns in the header, where the tool has 23; give the output of "
+                             "'sstablepartitions --csv --min-size 0'",
+                             csv->column_count);
     for (size_t i = 0; i < COLUMNS; i++) {
         csv->places[i] = -1;
         for (size_t j = 0; j < csv->column_count; j++) {

@@ -101,7 +101,8 @@ static bool reserve(struct trace_keys *keys, size_t size)
         keys->keys = grown;
         keys->capacity = capacity;
     }
-    if (keys->arena_capacity - keys->arena_bytes < size) {
+    if (keys->arena == NULL ||
+        keys->arena_capacity - keys->arena_bytes < size) { /* an empty key needs one too */
         size_t capacity = keys->arena_capacity * 2 + size + 1024;
         char *grown = realloc(keys->arena, capacity);
         if (grown == NULL) {

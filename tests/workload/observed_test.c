@@ -257,6 +257,9 @@ static const struct broken broken[] = {
     {"a,b\n", NULL,
      ":1: unknown header 'a,b'; give the output of 'sstablepartitions --csv --min-size 0', which begins with "
      "key,keyBinary,live,offset,size"},
+    {"key,size,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\na,1\n", NULL,
+     ":1: 65 columns in the header, where the tool has 23; give the output of 'sstablepartitions --csv "
+     "--min-size 0'"},
     {"key,size,size\na,1,1\n", NULL, ":1: column 'size' stands twice in the header; remove one of them"},
     {"key,size\n\na,1\n", NULL, ":2: empty line; remove it"},
     {"key,size\na\n", NULL, ":2: 1 column where the header has 2; check the line, or save the output again"},

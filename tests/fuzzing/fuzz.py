@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fuzzes the readers of the program: scenarios, traces, what Cassandra prints, expectations.
+
+    cmake --preset fuzz && cmake --build --preset fuzz
+    tests/fuzzing/fuzz.py build/fuzz [TARGET...] [--runs 10000000] [--keep]
+
+What libFuzzer finds of new inputs stays in BUILD/fuzzing/TARGET and is gone on from; --keep merges what covers more
+into tests/fuzzing/corpus, the smallest inputs first. An input that breaks a target stays in BUILD/fuzzing, and its
+name is told: put it into the corpus with the mend.
+"""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+TARGETS = {"scenario": 4096, "trace": 4096, "observed": 4096, "expect": 256}  # and the longest input of each
+SEEDS = {"scenario": [HERE.parents[1] / "scenarios"]}
+
+
+def fuzz(build, target, runs, keep):
+    own, kept = build / "fuzzing" / target, HERE / "corpus" / target
+    own.mkdir(parents=True, exist_ok=True)
+    program = build / "tests" / f"fuzz_{target}"
+    arguments = [program, f"-runs={runs}", f"-max_len={TARGETS[target]}", "-timeout=10", "-rss_limit_mb=2048",
+                 "-print_final_stats=1", f"-artifact_prefix={build / 'fuzzing'}/{target}-"]
+    words = HERE / f"{target}.dict"
+    if words.exists():
+        arguments.append(f"-dict={words}")
+    inputs = [own, kept, *SEEDS.get(target, [])]
+    done = subprocess.run([*arguments, *inputs], capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode != 0:
+        print(done.stderr[-6000:], file=sys.stderr)
+        print(f"{target}: broken; the input is named above", file=sys.stderr)
+        return False
+    number = re.search(r"number_of_executed_units: (\d+)", done.stderr)
+    cover = re.findall(r"cov: (\d+)", done.stderr)
+    print(f"{target}: {int(number[1]):,} executions, {cover[-1] if cover else '?'} edges, clean", flush=True)
+    if keep:
+        # Each new edge is worth a file, how often it is taken is not.
+        subprocess.run([program, "-merge=1", "-use_counters=0", f"-max_len={TARGETS[target]}", kept, own], check=True,
+                       capture_output=True)
+    return True
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("targets", nargs="*", default=list(TARGETS), metavar="TARGET", help=", ".join(TARGETS))
+    parser.add_argument("--runs", type=int, default=10_000_000)
+    parser.add_argument("--keep", action="store_true")
+    options = parser.parse_args()
+    unknown = [name for name in options.targets if name not in TARGETS]
+    if unknown:
+        parser.error(f"no target is called '{unknown[0]}'; there are {', '.join(TARGETS)}")
+    missing = [name for name in options.targets if not (options.build / "tests" / f"fuzz_{name}").exists()]
+    if missing:
+        parser.error(f"{options.build} holds no fuzz_{missing[0]}; build it: cmake --preset fuzz && cmake --build "
+                     "--preset fuzz")
+    results = [fuzz(options.build.resolve(), name, options.runs, options.keep) for name in options.targets]
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

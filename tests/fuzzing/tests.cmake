@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Each target runs over its kept inputs in every build; under the preset `fuzz` libFuzzer drives it (fuzz.py).
+set(FUZZING ${CMAKE_CURRENT_SOURCE_DIR}/fuzzing)
+string(FIND "${CMAKE_C_FLAGS}" "-fsanitize=fuzzer" BUCKETLAB_FUZZER)
+# bucketlab_fuzz_target(trace sim_workload [SEEDS further folders])
+function(bucketlab_fuzz_target name library)
+  cmake_parse_arguments(ARG "" "" "SEEDS" ${ARGN})
+  add_executable(fuzz_${name} ${FUZZING}/${name}_target.c ${FUZZING}/fuzzing.c)
+  target_link_libraries(fuzz_${name} PRIVATE bucketlab_flags ${library})
+  if(BUCKETLAB_FUZZER EQUAL -1)
+    target_sources(fuzz_${name} PRIVATE ${FUZZING}/replay.c)
+    add_test(NAME fuzzing/${name} COMMAND fuzz_${name} ${FUZZING}/corpus/${name} ${ARG_SEEDS})
+  else()
+    target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+    add_test(NAME fuzzing/${name} COMMAND fuzz_${name} -runs=0 ${FUZZING}/corpus/${name} ${ARG_SEEDS})
+  endif()
+endfunction()
+
+bucketlab_fuzz_target(scenario sim_lab SEEDS ${PROJECT_SOURCE_DIR}/scenarios)
+bucketlab_fuzz_target(trace sim_workload)
+bucketlab_fuzz_target(observed sim_workload)
+bucketlab_fuzz_target(expect sim_lab)

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The trace reader, plain and gzip: any bytes are a trace whose rows come in order of time within their keys,
+ * or end in one line. */
+#include "fuzzing.h"
+#include "workload/trace.h"
+
+#define ROWS_LOOKED_AT 100
+
+static void look(const struct wl_trace *trace, const struct wl_trace_batch *batch);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct wl_trace *trace;
+    struct sim_error error = {0};
+    if (!wl_trace_open(fuzzing_file(data, size), &trace, &error)) {
+        fuzzing_require(trace == NULL, "a refused trace is none");
+        fuzzing_require_error(&error);
+        return 0;
+    }
+    struct wl_trace_batch batch;
+    bool more = true;
+    while (more) {
+        if (!wl_trace_next(trace, &batch, &more, &error)) {
+            fuzzing_require_error(&error);
+            break;
+        }
+        if (more)
+            look(trace, &batch);
+    }
+    uint64_t read_bytes, all_bytes;
+    wl_trace_progress(trace, &read_bytes, &all_bytes);
+    fuzzing_require(read_bytes <= all_bytes, "no more is read than there is");
+    wl_trace_close(trace);
+    return 0;
+}
+
+static void look(const struct wl_trace *trace, const struct wl_trace_batch *batch)
+{
+    size_t size;
+    fuzzing_require(batch->key_index < wl_trace_key_count(trace), "a row's key is known");
+    const char *key = wl_trace_key(trace, batch->key_index, &size);
+    fuzzing_require(key != NULL && size > 0, "a key has a name");
+    int64_t before_ns = batch->time_ns;
+    for (uint64_t i = 0; i < batch->rows && i < ROWS_LOOKED_AT; i++) {
+        int64_t time_ns = wl_trace_row_time(batch, i);
+        fuzzing_require(time_ns >= before_ns, "rows come in order");
+        before_ns = time_ns;
+    }
+}
