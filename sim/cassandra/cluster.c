@@ -13,7 +13,10 @@ uint64_t cass_schedule(struct cass_cluster *cluster, int64_t at_ns, uint32_t kin
                        uint64_t a, uint64_t b)
 {
     struct sim_event event = {.kind = kind, .target = target, .a = a, .b = b};
-    uint64_t handle = sim_queue_push(cluster->queue, at_least(at_ns, now_ns(cluster)), &event);
+    at_ns = at_least(at_ns, now_ns(cluster));
+    /* Nearly all timers are cancelled. */
+    uint64_t handle = kind == EVENT_TIMER ? sim_queue_push_later(cluster->queue, at_ns, &event)
+                                          : sim_queue_push(cluster->queue, at_ns, &event);
     cluster->is_broken = cluster->is_broken || handle == 0;
     return handle;
 }

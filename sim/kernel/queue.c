@@ -18,7 +18,6 @@
 #define STALE_LEAST 64
 
 static bool grow(struct sim_queue *queue, uint32_t capacity);
-static void *take_aligned(size_t bytes);
 static void purge(struct sim_queue *queue);
 static void sink(struct sim_queue_item *heap, size_t end, size_t i);
 static int compare(const void *left, const void *right);
@@ -26,7 +25,7 @@ static int compare(const void *left, const void *right);
 bool sim_queue_create(uint32_t capacity, int64_t start_ns, struct sim_queue *queue)
 {
     assert(start_ns > INT64_MIN && start_ns <= SIM_QUEUE_TIME_MAX);
-    *queue = (struct sim_queue){.end = SIM_QUEUE_ROOT, .now_ns = start_ns};
+    *queue = (struct sim_queue){.end = SIM_QUEUE_ROOT, .now_ns = start_ns, .later_ns = INT64_MAX};
     if (capacity < 13)
         capacity = 13;
     if (grow(queue, capacity < SIM_QUEUE_MAX ? capacity : SIM_QUEUE_MAX))
@@ -41,6 +40,9 @@ void sim_queue_destroy(struct sim_queue *queue)
         return;
     free(queue->heap);
     free(queue->slots);
+    free(queue->calendar.places);
+    free(queue->calendar.far);
+    free(queue->calendar.days);
     *queue = (struct sim_queue){0};
 }
 
@@ -58,9 +60,15 @@ bool sim_queue_cancel(struct sim_queue *queue, uint64_t handle)
         return false;
     queue->slots[slot].stamp = 0;
     queue->count--;
+    if (sim_queue_unwait(queue, (uint32_t)slot)) {
+        queue->slots[slot].event.a = queue->free_slot;
+        queue->free_slot = (uint32_t)slot;
+        return true;
+    }
     queue->stale++;
     /* Each purge is paid for by the cancellations since the last one. */
-    if (queue->stale > queue->count && queue->stale - queue->count > STALE_LEAST)
+    uint32_t kept = queue->count - queue->calendar.far_count - queue->calendar.dated_count;
+    if (queue->stale > kept && queue->stale - kept > STALE_LEAST)
         purge(queue);
     return true;
 }
@@ -88,6 +96,7 @@ uint32_t sim_queue_claim(struct sim_queue *queue)
 /* 2^40 pushes have used the ties up: the pending events get 0, 1, 2 ... in the order in which they come. */
 void sim_queue_renumber(struct sim_queue *queue)
 {
+    sim_queue_gather(queue);
     purge(queue);
     size_t count = queue->end - SIM_QUEUE_ROOT;
     /* What is sorted is a heap. */
@@ -131,14 +140,15 @@ size_t sim_queue_least_of_ties(const struct sim_queue_item *heap, size_t first)
     return left + ((right - left) & -(size_t)sim_queue_before(&heap[right], &heap[left]));
 }
 
-/* Both arrays or none. */
+/* All arrays or none. */
 static bool grow(struct sim_queue *queue, uint32_t capacity)
 {
     /* Whole groups: the last one is read whole. */
     size_t items = (SIM_QUEUE_ROOT + (size_t)capacity + 3) / 4 * 4;
-    struct sim_queue_item *heap = take_aligned(items * sizeof *heap);
-    struct sim_queue_slot *slots = take_aligned(((size_t)capacity + 1) * sizeof *slots);
-    if (heap == NULL || slots == NULL) {
+    struct sim_queue_item *heap = sim_queue_take_aligned(items * sizeof *heap);
+    struct sim_queue_slot *slots = sim_queue_take_aligned(((size_t)capacity + 1) * sizeof *slots);
+    if (heap == NULL || slots == NULL ||
+        (queue->calendar.places != NULL && !sim_queue_calendar_grow(queue, capacity))) {
         free(heap);
         free(slots);
         return false;
@@ -162,7 +172,7 @@ static bool grow(struct sim_queue *queue, uint32_t capacity)
 }
 
 /* Large arrays ask for large pages, which spares a sift most of its walks through the page table. */
-static void *take_aligned(size_t bytes)
+void *sim_queue_take_aligned(size_t bytes)
 {
     size_t unit = bytes >= HUGE_BYTES ? HUGE_BYTES : LINE_BYTES;
     bytes = (bytes + unit - 1) / unit * unit;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: the queue gives events in the order of (time, sequence), whatever is pushed, popped and cancelled in
- * between, and refuses what it must. Method: random work beside a sorted list that is too simple to be wrong;
- * then one test for each promise of the header, with state set by hand where 2^40 pushes are too many. */
+ * between, whatever of it was pushed for later, and refuses what it must. Method: random work beside a sorted
+ * list that is too simple to be wrong; then one test for each promise of the header, with state set by hand
+ * where 2^40 pushes are too many. */
 #define _DEFAULT_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,6 +71,17 @@ static uint64_t push(struct sim_queue *queue, int64_t time_ns, uint64_t id)
     return sim_queue_push(queue, time_ns, &event);
 }
 
+static uint64_t push_later(struct sim_queue *queue, int64_t time_ns, uint64_t id)
+{
+    struct sim_event event = {(uint32_t)(id * 7), (uint32_t)(id * 11), id, ~id};
+    return sim_queue_push_later(queue, time_ns, &event);
+}
+
+static uint32_t waiting(const struct sim_queue *queue)
+{
+    return queue->calendar.far_count + queue->calendar.dated_count;
+}
+
 /* Pops an event, whole, and returns its id. */
 static uint64_t pop(struct sim_queue *queue, int64_t *time_ns)
 {
@@ -110,13 +122,21 @@ static void pop_both(struct sim_queue *queue, struct list *list, bool peeks)
     spent_handle = first->handle;
 }
 
+struct mix {
+    unsigned cancels_in_16;
+    unsigned later_in_16; /* of the pushes */
+    bool is_skewed;       /* times are near as a rule, and seldom very far */
+    bool gathers;         /* now and then */
+};
+
 /* Random work: the list's length wanders around `aim`, times within `spread_ns` of now. */
-static void work(uint64_t seed, size_t aim, uint64_t spread_ns, unsigned cancels_in_16, long operations)
+static void work_mixed(uint64_t seed, size_t aim, uint64_t spread_ns, struct mix mix, long operations)
 {
     struct list *list = calloc(1, sizeof *list);
     struct sim_queue queue;
     struct sim_random random;
     assert_non_null(list);
+    uint32_t waited = 0;
     assert_true(sim_queue_create(0, -1000, &queue));
     sim_random_init(&random, seed, SIM_ARRIVAL, 0);
     for (long i = 0; i < operations; i++) {
@@ -124,11 +144,16 @@ static void work(uint64_t seed, size_t aim, uint64_t spread_ns, unsigned cancels
         bool wants_more = list->count < aim ? (bits & 15) < 12 : (bits & 15) < 4;
         bits >>= 4;
         if (wants_more && list->count < 4096) {
-            int64_t time = sim_queue_now(&queue) + (int64_t)sim_random_below(&random, spread_ns);
-            uint64_t handle = push(&queue, time, (uint64_t)i);
+            uint64_t gap = sim_random_below(&random, spread_ns);
+            if (mix.is_skewed)
+                gap >>= bits % 48;
+            int64_t time = sim_queue_now(&queue) + (int64_t)gap;
+            bool is_later = (bits >> 8 & 15) < mix.later_in_16;
+            uint64_t handle =
+                is_later ? push_later(&queue, time, (uint64_t)i) : push(&queue, time, (uint64_t)i);
             assert_int_not_equal(handle, 0);
             list_add(list, (struct known){time, (uint64_t)i, handle});
-        } else if ((bits & 15) < cancels_in_16 && list->count > 0) {
+        } else if ((bits & 15) < mix.cancels_in_16 && list->count > 0) {
             /* The first one now and then, the others evenly. */
             size_t index =
                 (bits & 0xf0) == 0 ? list->count - 1 : (size_t)sim_random_below(&random, list->count);
@@ -138,14 +163,26 @@ static void work(uint64_t seed, size_t aim, uint64_t spread_ns, unsigned cancels
         } else {
             pop_both(&queue, list, (bits & 0x100) != 0);
         }
+        if (mix.gathers && bits >> 50 == 0) {
+            sim_queue_gather(&queue);
+            assert_int_equal(waiting(&queue), 0);
+        }
+        waited = waited > waiting(&queue) ? waited : waiting(&queue);
         assert_int_equal(sim_queue_count(&queue), list->count);
         assert_false(sim_queue_cancel(&queue, spent_handle));
     }
+    if (mix.later_in_16 == 16)
+        assert_true(waited >= aim / 2);
     while (list->count > 0)
         pop_both(&queue, list, false);
     pop_both(&queue, list, false);
     sim_queue_destroy(&queue);
     free(list);
+}
+
+static void work(uint64_t seed, size_t aim, uint64_t spread_ns, unsigned cancels_in_16, long operations)
+{
+    work_mixed(seed, aim, spread_ns, (struct mix){.cancels_in_16 = cancels_in_16}, operations);
 }
 
 static void test_random_work_agrees_with_sorted_list(void **state)
@@ -158,6 +195,107 @@ static void test_random_work_agrees_with_sorted_list(void **state)
     work(4, 1000, 100000, 0, OPERATIONS / 8);   /* nothing cancelled */
     work(5, 1000, 100000, 16, OPERATIONS / 16); /* nothing but cancelled, and the last ones popped */
     work(6, 60, 1u << 30, 14, OPERATIONS / 16);
+}
+
+static void test_random_work_for_later_agrees_with_sorted_list(void **state)
+{
+    (void)state;
+    spent_handle = 0;
+    work_mixed(11, 3, 1000, (struct mix){4, 8, false, false}, OPERATIONS / 8);
+    work_mixed(12, 200, 1000000, (struct mix){4, 16, false, false}, OPERATIONS / 8);
+    work_mixed(13, 200, 3, (struct mix){4, 8, false, false}, OPERATIONS / 8); /* ties as a rule */
+    work_mixed(14, 1000, 100000, (struct mix){0, 16, false, false}, OPERATIONS / 8);
+    work_mixed(15, 1000, 100000, (struct mix){16, 12, false, false}, OPERATIONS / 16);
+    work_mixed(16, 60, UINT64_C(1) << 48, (struct mix){8, 8, true, false}, OPERATIONS / 8);
+    work_mixed(17, 3000, UINT64_C(1) << 48, (struct mix){4, 14, true, true}, OPERATIONS / 8);
+}
+
+static void test_later_ties_come_in_order_of_pushing(void **state)
+{
+    (void)state;
+    struct sim_queue queue;
+    int64_t time;
+    assert_true(sim_queue_create(8, 0, &queue));
+    for (uint64_t id = 0; id < 5000; id++) {
+        int64_t at = 10 * (1 + (int64_t)(id % 3));
+        assert_int_not_equal(id / 3 % 2 == 0 ? push(&queue, at, id) : push_later(&queue, at, id), 0);
+    }
+    for (uint64_t rest = 0; rest < 3; rest++) {
+        for (uint64_t id = rest; id < 5000; id += 3)
+            assert_int_equal(pop(&queue, &time), id);
+    }
+    assert_int_equal(sim_queue_count(&queue), 0);
+    assert_int_equal(sim_queue_pushed(&queue), 5000);
+    sim_queue_destroy(&queue);
+}
+
+/* A timeout that is pushed and cancelled uses the same slot over and over, and brings nothing into the heap.
+ */
+static void test_cancelled_later_event_leaves_nothing(void **state)
+{
+    (void)state;
+    struct sim_queue queue;
+    int64_t time;
+    assert_true(sim_queue_create(16, 0, &queue));
+    for (uint64_t id = 0; id < 100000; id++) {
+        push(&queue, (int64_t)id * 10, id);
+        uint64_t handle = push_later(&queue, (int64_t)id * 10 + 5000, id);
+        assert_int_equal(pop(&queue, &time), id);
+        assert_true(sim_queue_cancel(&queue, handle));
+        assert_false(sim_queue_cancel(&queue, handle));
+    }
+    assert_int_equal(queue.stale, 0);
+    assert_int_equal(queue.slots_used, 2);
+    sim_queue_destroy(&queue);
+}
+
+static void test_first_and_last_later_times_are_times(void **state)
+{
+    (void)state;
+    struct sim_queue queue;
+    int64_t time;
+    assert_true(sim_queue_create(1, INT64_MIN + 1, &queue));
+    for (uint64_t id = 0; id < 30; id++)
+        push_later(&queue, id % 3 == 0 ? SIM_QUEUE_TIME_MAX : id % 3 == 1 ? INT64_MIN + 1 : (int64_t)id, id);
+    for (uint64_t rest = 1; rest <= 3; rest++) {
+        for (uint64_t id = rest % 3; id < 30; id += 3)
+            assert_int_equal(pop(&queue, &time), id);
+    }
+    assert_true(time == SIM_QUEUE_TIME_MAX);
+    sim_queue_destroy(&queue);
+}
+
+static void test_later_without_memory_nothing_is_lost(void **state)
+{
+    (void)state;
+    struct sim_queue queue;
+    int64_t time;
+    assert_true(sim_queue_create(100, 0, &queue));
+    /* Without a calendar events need not wait. */
+    for (int fail_at = 0; fail_at < 3; fail_at++) {
+        allocations_left = fail_at;
+        assert_int_not_equal(push_later(&queue, 2000 + fail_at, 2000), 0);
+        assert_int_equal(waiting(&queue), 0);
+    }
+    allocations_left = -1;
+    uint64_t count = 3;
+    for (int fail_at = 0; fail_at < 5; fail_at++) {
+        while (push_later(&queue, (int64_t)(1000 - count), count) != 0) {
+            count++;
+            if (count == 100)
+                allocations_left = fail_at;
+        }
+        assert_int_equal(count, 100);
+        assert_int_equal(sim_queue_count(&queue), 100);
+        allocations_left = fail_at + 1;
+    }
+    allocations_left = -1;
+    assert_int_not_equal(push_later(&queue, 900, 100), 0);
+    for (uint64_t id = 101; id-- > 3;)
+        assert_int_equal(pop(&queue, &time), id);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pop(&queue, &time), 2000);
+    sim_queue_destroy(&queue);
 }
 
 static void test_ties_come_in_order_of_pushing(void **state)
@@ -184,14 +322,14 @@ static void test_ties_come_in_order_of_pushing(void **state)
 
 #define TIES 500
 
-static void shuffled(uint64_t seed, uint64_t *ids)
+static void shuffled(uint64_t seed, bool is_later, uint64_t *ids)
 {
     struct sim_queue queue;
     int64_t time;
     assert_true(sim_queue_create(8, 0, &queue));
     sim_queue_shuffle_ties(&queue, seed);
     for (uint64_t id = 0; id < 2 * TIES; id++)
-        push(&queue, (int64_t)(id % 2), id);
+        is_later ? push_later(&queue, (int64_t)(id % 2), id) : push(&queue, (int64_t)(id % 2), id);
     for (uint64_t i = 0; i < 2 * TIES; i++) {
         ids[i] = pop(&queue, &time);
         /* Times still come in order, and each event at its own. */
@@ -214,9 +352,11 @@ static void test_shuffled_ties_are_the_seeds_alone(void **state)
 {
     (void)state;
     uint64_t first[2 * TIES], again[2 * TIES], other[2 * TIES];
-    shuffled(7, first);
-    shuffled(7, again);
-    shuffled(8, other);
+    shuffled(7, false, first);
+    shuffled(7, false, again);
+    shuffled(8, false, other);
+    assert_memory_equal(first, again, sizeof first);
+    shuffled(7, true, again);
     assert_memory_equal(first, again, sizeof first);
     assert_memory_not_equal(first, other, sizeof first);
     assert_memory_not_equal(first, other, sizeof first / 2);
@@ -348,7 +488,8 @@ static void test_exhausted_ties_are_numbered_anew(void **state)
     uint64_t handles[200];
     for (uint64_t id = 0; id < 200; id++) {
         /* Four times, mixed, so that the heap is far from sorted when it happens. */
-        handles[id] = push(&queue, (int64_t)(sim_mix64(id) % 4), id);
+        int64_t at = (int64_t)(sim_mix64(id) % 4);
+        handles[id] = id % 8 < 3 ? push_later(&queue, at, id) : push(&queue, at, id);
         assert_int_not_equal(handles[id], 0);
         if (id == 40)
             assert_true(sim_queue_cancel(&queue, handles[30]));
@@ -429,6 +570,11 @@ int main(void)
         cmocka_unit_test(test_exhausted_ties_are_numbered_anew),
         cmocka_unit_test(test_push_outside_of_time_aborts),
         cmocka_unit_test(test_first_and_last_times_are_times),
+        cmocka_unit_test(test_random_work_for_later_agrees_with_sorted_list),
+        cmocka_unit_test(test_later_ties_come_in_order_of_pushing),
+        cmocka_unit_test(test_cancelled_later_event_leaves_nothing),
+        cmocka_unit_test(test_first_and_last_later_times_are_times),
+        cmocka_unit_test(test_later_without_memory_nothing_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

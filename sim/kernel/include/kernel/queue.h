@@ -3,9 +3,10 @@
  * sequence counts the pushes; what is pushed at the current time comes after all that is already there.
  *
  * A 4-ary heap of 16-byte items (time, tie and slot) lies over a pool of 32-byte slots that hold the events;
- * docs/performance.md says what each choice bought. All state is indexed arrays and plain numbers. Push and
- * pop take O(log n), cancel takes O(1) over many cancellations; nothing is allocated while the pending events
- * fit the capacity. What is called in the hot loop is inline; only functions are the
+ * docs/performance.md says what each choice bought. Events that are pushed for later wait in a calendar
+ * beside it, and come into the heap when their time is near. All state is indexed arrays and plain numbers.
+ * Push and pop take O(log n), cancel takes O(1) over many cancellations; nothing is allocated while the
+ * pending events fit the capacity. What is called in the hot loop is inline; only functions are the
  * interface, the structs are open for the compiler's sake. */
 #ifndef KERNEL_QUEUE_H
 #define KERNEL_QUEUE_H
@@ -42,6 +43,30 @@ struct sim_queue_slot {
     uint64_t stamp;
 };
 
+/* Where a waiting event is in the calendar: next and previous of its day, or its place in `far`. */
+struct sim_queue_place {
+    int64_t time_ns;
+    uint32_t next;     /* 0: the last of its day; of a far one: its index */
+    uint32_t previous; /* 0: does not wait; itself: the first of its day, or a far one */
+};
+
+struct sim_queue_far {
+    int64_t time_ns;
+    uint32_t slot;
+};
+
+/* Events that were pushed for later. From begin_ns on there are day_count days of 2^day_shift ns, a list of
+ * events each; those before `today` are over. What comes after the last day is far, in no order. */
+struct sim_queue_calendar {
+    struct sim_queue_place *places; /* by slot; NULL until the first such event */
+    struct sim_queue_far *far;
+    uint32_t *days; /* first slot of each; 0: none */
+    uint32_t day_count, day_shift, today;
+    uint32_t far_count, dated_count; /* dated: in a day */
+    int64_t begin_ns;
+    int64_t far_least_ns; /* no far event is before it */
+};
+
 struct sim_queue {
     struct sim_queue_item *heap;  /* the root is at SIM_QUEUE_ROOT; "never" fills what is not used */
     struct sim_queue_slot *slots; /* from 1 on, so that no handle is 0 */
@@ -57,6 +82,8 @@ struct sim_queue {
     uint64_t sequence; /* pushes until now */
     uint64_t next_tie; /* in place, above the slot's bits */
     uint64_t shuffle;
+    int64_t later_ns; /* no waiting event is before it; INT64_MAX: none waits */
+    struct sim_queue_calendar calendar;
 };
 
 /* An empty queue with room for `capacity` events (it doubles when they are more), its clock at start_ns.
@@ -74,6 +101,14 @@ void sim_queue_shuffle_ties(struct sim_queue *queue, uint64_t seed);
  * pending. */
 static inline uint64_t sim_queue_push(struct sim_queue *queue, int64_t time_ns,
                                       const struct sim_event *event);
+
+/* The same, for an event that has long to wait among others that come soon, or will most likely be cancelled:
+ * until its time is near it makes no push, pop or cancel of others dearer, and a cancellation is final at
+ * once. The order of events is the same as if it had been pushed. */
+uint64_t sim_queue_push_later(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event);
+
+/* Takes all that waits into the heap, so that heap and slots are the whole. */
+void sim_queue_gather(struct sim_queue *queue);
 
 /* Takes the first event and sets the clock to its time; false when there is none. */
 static inline bool sim_queue_pop(struct sim_queue *queue, int64_t *out_time_ns, struct sim_event *out_event);
@@ -112,6 +147,10 @@ static inline uint64_t sim_queue_pushed(const struct sim_queue *queue)
 uint32_t sim_queue_claim(struct sim_queue *queue);
 void sim_queue_renumber(struct sim_queue *queue);
 void sim_queue_sweep_top(struct sim_queue *queue);
+void sim_queue_bring(struct sim_queue *queue);
+bool sim_queue_unwait(struct sim_queue *queue, uint32_t slot);
+bool sim_queue_calendar_grow(struct sim_queue *queue, uint32_t capacity);
+void *sim_queue_take_aligned(size_t bytes);
 _Noreturn void sim_queue_refuse_time(const struct sim_queue *queue, int64_t time_ns);
 size_t sim_queue_least_of_ties(const struct sim_queue_item *heap, size_t first);
 
@@ -219,10 +258,19 @@ static inline bool sim_queue_ready(struct sim_queue *queue)
     sim_queue_settle(queue);
     if (__builtin_expect(queue->stale > 0, 0))
         sim_queue_sweep_top(queue);
+    if (__builtin_expect(queue->heap[SIM_QUEUE_ROOT].time_ns >= queue->later_ns, 0))
+        sim_queue_bring(queue);
     return queue->count > 0;
 }
 
-static inline uint64_t sim_queue_push(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event)
+static inline uint64_t sim_queue_shuffled_tie(const struct sim_queue *queue, uint64_t sequence)
+{
+    return sim_mix64(queue->shuffle + sequence * UINT64_C(0x9e3779b97f4a7c15)) & SIM_QUEUE_TIE_END;
+}
+
+/* What all pushes do: a slot with the event in it, and its tie; 0 when there is no room. */
+static inline uint64_t sim_queue_enter(struct sim_queue *queue, int64_t time_ns,
+                                       const struct sim_event *event, uint64_t *out_tie)
 {
     if (__builtin_expect((time_ns < queue->now_ns) | (time_ns > SIM_QUEUE_TIME_MAX), 0))
         sim_queue_refuse_time(queue, time_ns);
@@ -233,15 +281,24 @@ static inline uint64_t sim_queue_push(struct sim_queue *queue, int64_t time_ns, 
         return 0;
     if (__builtin_expect(queue->next_tie >= SIM_QUEUE_TIE_END, 0))
         sim_queue_renumber(queue);
-    uint64_t tie = queue->next_tie, handle = queue->sequence << SIM_QUEUE_SLOT_BITS | slot;
+    uint64_t handle = queue->sequence << SIM_QUEUE_SLOT_BITS | slot;
+    *out_tie = queue->next_tie;
     if (__builtin_expect(queue->is_shuffled, 0))
-        tie = sim_mix64(queue->shuffle + queue->sequence * UINT64_C(0x9e3779b97f4a7c15)) & SIM_QUEUE_TIE_END;
+        *out_tie = sim_queue_shuffled_tie(queue, queue->sequence);
     else
         queue->next_tie += SIM_QUEUE_TIE_ONE;
     queue->sequence++;
     queue->count++;
     queue->slots[slot] = (struct sim_queue_slot){*event, handle};
-    struct sim_queue_item item = {time_ns, tie | slot};
+    return handle;
+}
+
+static inline uint64_t sim_queue_push(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event)
+{
+    uint64_t tie, handle = sim_queue_enter(queue, time_ns, event, &tie);
+    if (handle == 0)
+        return 0;
+    struct sim_queue_item item = {time_ns, tie | (handle & SIM_QUEUE_SLOT_MASK)};
     if (queue->has_hole) {
         queue->has_hole = false;
         sim_queue_fill(queue, item);
