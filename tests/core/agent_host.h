@@ -64,6 +64,26 @@ static inline struct bk_agent *move_agent(struct bk_agent *agent, size_t size)
     return memory;
 }
 
+/* The same agent from its checkpoint; nothing else of the old one is left. What is loaded saves alike. */
+static inline struct bk_agent *reload_agent(struct bk_agent *agent, const struct bk_agent_config *config)
+{
+    size_t size = bk_agent_size(config), state_size = bk_agent_state_size(agent);
+    unsigned char *state = malloc(state_size), *again = malloc(state_size);
+    void *memory = malloc(size);
+    assert_true(state != NULL && again != NULL && memory != NULL);
+    assert_int_equal(bk_agent_save(agent, state, state_size), BK_OK);
+    memset(agent, 0xa5, size);
+    free(agent);
+    assert_int_equal(bk_agent_load(memory, size, config, state, state_size, &agent), BK_OK);
+    assert_ptr_equal(agent, memory);
+    assert_int_equal(bk_agent_state_size(agent), state_size);
+    assert_int_equal(bk_agent_save(agent, again, state_size), BK_OK);
+    assert_memory_equal(again, state, state_size);
+    free(state);
+    free(again);
+    return agent;
+}
+
 static inline struct bk_row row_at(int64_t time_ns, bool fires)
 {
     return (struct bk_row){.time_ns = time_ns, .id = fires, .bytes = 100};

@@ -3,8 +3,9 @@
  * it may, and nothing overflows (under the sanitizers).
  * Method: random settings of every kind, coordination and source, histories that are replaced on the way,
  * small caches; outcomes of any kind in any order, with the ends of int64 among their values or with small
- * ones that fit each other by chance, and clocks that jump. After a while no operation begins any more, and
- * all that are under way have to end. */
+ * ones that fit each other by chance, and clocks that jump; now and then an agent is replaced by its
+ * checkpoint. After a while no operation begins any more, and all that are under way have to end. And
+ * checkpoints with altered bytes: each is refused, or drives an agent that neither crashes nor hangs. */
 #include "agent_host.h"
 #include "draw.h"
 
@@ -18,6 +19,7 @@ struct host {
     struct draw draw;
     bool is_wild; /* its values are of any size, and its clock jumps */
     struct bk_agent *agent;
+    struct bk_agent_config config;
     struct bk_strategy strategies[3];
     int64_t now_ns;
     uint64_t begun;
@@ -152,11 +154,9 @@ static void take_actions(struct host *host)
     }
 }
 
-static void answer(struct host *host)
+static struct bk_outcome draw_outcome(struct host *host)
 {
     struct draw *draw = &host->draw;
-    uint32_t at = (uint32_t)draw_below(draw, host->asked), operation = host->under_way[at];
-    host->under_way[at] = host->under_way[--host->asked];
     struct bk_outcome outcome = {
         .kind = draw_below(draw, 4) > 0 ? BK_OUTCOME_APPLIED : (enum bk_outcome_kind)draw_below(draw, 5),
         .mask = draw_below(draw, 3) > 0 ? 15 : (uint32_t)draw_below(draw, 16),
@@ -169,6 +169,14 @@ static void answer(struct host *host)
         outcome.kind = BK_OUTCOME_NOT_APPLIED;
     for (int i = 0; i < BK_COLUMN_COUNT; i++)
         outcome.columns[i] = draw_value(host);
+    return outcome;
+}
+
+static void answer(struct host *host)
+{
+    uint32_t at = (uint32_t)draw_below(&host->draw, host->asked), operation = host->under_way[at];
+    host->under_way[at] = host->under_way[--host->asked];
+    struct bk_outcome outcome = draw_outcome(host);
     assert_int_equal(bk_agent_outcome(host->agent, host->now_ns, operation, &outcome), BK_OK);
 }
 
@@ -186,6 +194,8 @@ static void step(struct host *host, bool is_busy)
         struct bk_history history = draw_history(host, &host->strategies[2]);
         assert_int_equal(bk_agent_change(host->agent, &history), BK_OK);
     }
+    if (draw_below(draw, 8) == 0)
+        host->agent = reload_agent(host->agent, &host->config);
     take_actions(host);
     if (host->asked > 0 && (!is_busy || draw_below(draw, 2) == 0))
         answer(host);
@@ -204,8 +214,8 @@ static void test_all_operations_end_whatever_the_host_tells(void **state)
     for (uint64_t run = 0; run < RUNS; run++) {
         struct host host = {.draw = {run}, .now_ns = 1000};
         host.is_wild = draw_below(&host.draw, 2) == 0;
-        struct bk_agent_config config = draw_config(&host);
-        host.agent = make_agent(&config);
+        host.config = draw_config(&host);
+        host.agent = make_agent(&host.config);
         for (int i = 0; i < BUSY_STEPS; i++)
             step(&host, true);
         for (int i = 0; host.begun > 0; i++) {
@@ -216,10 +226,74 @@ static void test_all_operations_end_whatever_the_host_tells(void **state)
     }
 }
 
+/* Of an agent that may be under way with anything. */
+static void stumble(struct host *host)
+{
+    struct bk_action action;
+    uint32_t operation = (uint32_t)draw_below(&host->draw, host->config.operations);
+    host->now_ns = host->is_wild && draw_below(&host->draw, 20) == 0 ? draw_time(&host->draw)
+                   : host->now_ns < INT64_MAX - 100                  ? host->now_ns + 10
+                                                                     : host->now_ns;
+    for (int i = 0; i < 100 && bk_agent_next(host->agent, &action); i++)
+        assert_true(action.operation < host->config.operations);
+    struct bk_outcome outcome = draw_outcome(host);
+    bk_agent_outcome(host->agent, host->now_ns, operation, &outcome);
+    bk_agent_tick(host->agent, host->now_ns);
+    if (draw_below(&host->draw, 2) == 0) {
+        struct bk_row row = {host->now_ns, draw_size(&host->draw), draw_bits(&host->draw), 1};
+        bk_agent_write(host->agent, host->now_ns, draw_below(&host->draw, KEYS), &row, &operation);
+    }
+}
+
+/* Alters a few bytes of the agent's checkpoint; true when what comes of it is taken for a state. */
+static bool alter(struct host *host)
+{
+    struct draw *draw = &host->draw;
+    size_t size = bk_agent_size(&host->config), state_size = bk_agent_state_size(host->agent);
+    unsigned char *state = malloc(state_size);
+    void *memory = malloc(size);
+    assert_true(state != NULL && memory != NULL);
+    assert_int_equal(bk_agent_save(host->agent, state, state_size), BK_OK);
+    for (uint64_t left = 1 + draw_below(draw, 3); left > 0; left--)
+        state[draw_below(draw, state_size)] =
+            (unsigned char)(draw_below(draw, 2) == 0 ? draw_bits(draw) : draw_below(draw, 2) * 255);
+    size_t cut = draw_below(draw, 20) == 0 ? draw_below(draw, state_size) : state_size;
+    struct bk_agent *loaded;
+    enum bk_status status = bk_agent_load(memory, size, &host->config, state, cut, &loaded);
+    assert_true(status == BK_OK || (status == BK_ERROR_CHECKPOINT && loaded == NULL));
+    assert_true(cut == state_size || status != BK_OK);
+    free(state);
+    free(host->agent);
+    host->agent = memory;
+    return status == BK_OK;
+}
+
+static void test_no_altered_checkpoint_does_harm(void **state)
+{
+    (void)state;
+    int taken = 0;
+    for (uint64_t run = 0; run < RUNS; run++) {
+        struct host host = {.draw = {run}, .now_ns = 1000};
+        host.is_wild = draw_below(&host.draw, 2) == 0;
+        host.config = draw_config(&host);
+        host.agent = make_agent(&host.config);
+        for (uint64_t left = draw_below(&host.draw, 100); left > 0; left--)
+            step(&host, true);
+        if (alter(&host)) {
+            taken++;
+            for (int i = 0; i < 300; i++)
+                stumble(&host);
+        }
+        free(host.agent);
+    }
+    assert_true(taken > RUNS / 20 && taken < RUNS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_operations_end_whatever_the_host_tells),
+        cmocka_unit_test(test_no_altered_checkpoint_does_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -345,7 +345,7 @@ static void step(struct world *world, int *left)
         *left -= *left > 0;
         break;
     case 1:
-        world->agents[agent] = move_agent(world->agents[agent], bk_agent_size(&world->config));
+        world->agents[agent] = reload_agent(world->agents[agent], &world->config);
         break;
     case 2:
         assert_int_equal(bk_agent_tick(world->agents[agent], world->now_ns + world->offsets_ns[agent]),

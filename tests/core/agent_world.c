@@ -98,9 +98,12 @@ static void step(struct world *world, int *left)
             begin(world, agent);
         }
         break;
-    case 1:
-        own->agent = move_agent(own->agent, bk_agent_size(&world->config));
+    case 1: {
+        struct bk_agent_config config = world->config;
+        config.agent_id = (uint64_t)agent + 1;
+        own->agent = reload_agent(own->agent, &config);
         break;
+    }
     case 2:
         assert_int_equal(bk_agent_tick(own->agent, world_clock(world, agent)), BK_OK);
         break;

@@ -242,12 +242,28 @@ static void deliver(struct world *world)
         reach(world, request, replica);
 }
 
+/* The client from its checkpoint; nothing else of the old one is left. */
+static void reload(struct client *client)
+{
+    unsigned char state[512], again[512];
+    struct bk_idgen_config config = client->idgen.config;
+    size_t size = bk_idgen_state_size(&client->idgen);
+    assert_true(size <= sizeof state);
+    assert_int_equal(bk_idgen_save(&client->idgen, state, sizeof state), BK_OK);
+    memset(&client->idgen, 0xa5, sizeof client->idgen);
+    assert_int_equal(bk_idgen_load(&config, state, size, &client->idgen), BK_OK);
+    assert_int_equal(bk_idgen_save(&client->idgen, again, sizeof again), BK_OK);
+    assert_memory_equal(again, state, size);
+}
+
 /* One thing happens. */
 static void step(struct world *world)
 {
     int number = (int)draw_below(&world->draw, CLIENTS);
     struct client *client = &world->clients[number];
     world->now_ns += (int64_t)draw_below(&world->draw, 2);
+    if (draw_below(&world->draw, 8) == 0)
+        reload(client);
     uint64_t what = draw_below(&world->draw, 1000);
     if (what < 120) {
         take(world, number);

@@ -228,6 +228,22 @@ enum bk_status bk_agent_tick(struct bk_agent *agent, int64_t now_ns);
 bool bk_agent_view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,
                    bool *is_changing);
 
+/* A checkpoint: all that the agent knows and has under way, as bytes that mean the same on every machine. It
+ * may be taken between any two calls, and takes nothing away; how large it is follows what the agent knows at
+ * that time. An agent that is loaded goes on as the saved one would have: what it had asked for, and has had
+ * no outcome of, its host owes it an outcome of still (BK_OUTCOME_UNKNOWN, when the host has died in
+ * between).
+ */
+size_t bk_agent_state_size(const struct bk_agent *agent); /* 0 for NULL */
+/* Errors: BK_ERROR_NULL, BK_ERROR_MEMORY (size is below bk_agent_state_size()); nothing is written then. */
+enum bk_status bk_agent_save(const struct bk_agent *agent, void *state, size_t size);
+/* As bk_agent_init(), with the agent as it was saved in the `size` bytes of state. The config is the saved
+ * agent's: of kind, coordination, counter, source, cache_entries, operations, remember_keys and agent_id no
+ * other is taken; the history is the saved one. No bytes that are not a saved state do harm. Errors: as of
+ * bk_agent_init(), BK_ERROR_CHECKPOINT; *out is then NULL, and with the latter memory is in disorder. */
+enum bk_status bk_agent_load(void *memory, size_t memory_size, const struct bk_agent_config *config,
+                             const void *state, size_t size, struct bk_agent **out);
+
 #ifdef __cplusplus
 }
 #endif

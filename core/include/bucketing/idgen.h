@@ -158,6 +158,16 @@ enum bk_status bk_idgen_tick(struct bk_idgen *idgen, int64_t now_ns);
 /* How many identifiers are in hand. */
 uint64_t bk_idgen_in_hand(const struct bk_idgen *idgen);
 
+/* A checkpoint, as those of agents (agent.h): bytes that mean the same on every machine, taken between any
+ * two calls. Errors: BK_ERROR_NULL, BK_ERROR_MEMORY (size is below bk_idgen_state_size()). */
+size_t bk_idgen_state_size(const struct bk_idgen *idgen); /* 0 for NULL */
+enum bk_status bk_idgen_save(const struct bk_idgen *idgen, void *state, size_t size);
+/* As bk_idgen_init(). The config is the saved one's: of client_id, batch, stripes, stripe, choice and lock no
+ * other is taken. No bytes that are not a saved state do harm. Errors: those of bk_idgen_check(),
+ * BK_ERROR_NULL, BK_ERROR_CHECKPOINT; they leave *out untouched. */
+enum bk_status bk_idgen_load(const struct bk_idgen_config *config, const void *state, size_t size,
+                             struct bk_idgen *out);
+
 #ifdef __cplusplus
 }
 #endif

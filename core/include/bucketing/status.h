@@ -51,7 +51,8 @@ extern "C" {
     X(BK_ERROR_CONTENDED, "the lock could not be had within the limits of its back-off")                     \
     X(BK_ERROR_EXHAUSTED, "the stripe has no identifier below 2^63 left")                                    \
     X(BK_ERROR_LAST, "the last identifier as stored cannot be one of this stripe")                           \
-    X(BK_ERROR_WALK_TOO_LONG, "the read passes more partitions than it may ask")
+    X(BK_ERROR_WALK_TOO_LONG, "the read passes more partitions than it may ask")                             \
+    X(BK_ERROR_CHECKPOINT, "the bytes are no saved state of this, or of one with other settings")
 
 enum bk_status {
 #define BK_STATUS_ENUM(name, text) name,

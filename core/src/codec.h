@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* State as bytes, and back: one function for each struct walks its fields, and the codec measures, writes or
+ * reads them. Numbers stand with their least byte first, whatever the machine. Reading trusts nothing: once a
+ * number was not there or is none that can be, all that follow are 0. */
+#ifndef BUCKETING_CODEC_H
+#define BUCKETING_CODEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum bk_codec_way { BK_CODEC_MEASURE, BK_CODEC_WRITE, BK_CODEC_READ };
+
+struct bk_codec {
+    enum bk_codec_way way;
+    bool is_wrong; /* sticky */
+    size_t at, size;
+    unsigned char *out;
+    const unsigned char *in;
+};
+
+void bk_codec_u64(struct bk_codec *codec, uint64_t *value);
+void bk_codec_u32(struct bk_codec *codec, uint32_t *value);
+void bk_codec_i64(struct bk_codec *codec, int64_t *value);
+void bk_codec_bool(struct bk_codec *codec, bool *value);
+/* A number below limit, in four bytes; also of an enum: gives it back. */
+unsigned bk_codec_below(struct bk_codec *codec, unsigned value, unsigned limit);
+/* What must hold of the state that is read. */
+void bk_codec_check(struct bk_codec *codec, bool holds);
+
+static inline bool bk_codec_is_reading(const struct bk_codec *codec)
+{
+    return codec->way == BK_CODEC_READ;
+}
+
+#endif
