@@ -62,7 +62,7 @@ static void take_ranges(struct lab_lane *lane, const struct lab_lane_settings *s
     struct rest rest = {stretch->begin_ns, stretch->end_ns, 0, stretch->rows, false}, later = {0};
     uint64_t sequence = stretch->first_row;
     for (uint32_t step = 1; rest.rows > 0; step++) {
-        if (step % STEPS_A_LOOK == 0 && lab_is_stopped(thin->progress))
+        if (step % STEPS_A_LOOK == 0 && lab_is_abandoned(thin->progress))
             return;
         if (thin->goes_by_time)
             locate(&rest, &thin->draws);

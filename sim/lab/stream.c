@@ -17,6 +17,9 @@
 /* Added to a time, so that one before 1970 too is rounded down, by an unsigned division. */
 #define WHOLE_SECONDS (UINT64_C(9223372036) * SIM_SECOND)
 
+/* From one safe point to the next. */
+#define READS_AT_ONCE 1024u
+
 static void mark_own_times(struct lab_worker *worker, size_t count);
 static bool can_walk(const struct lab_regimes *regimes, int64_t birth_ns, int64_t end_ns);
 static void mark_gone(const struct lab_key *key, struct lab_worker *worker, size_t count);
@@ -195,18 +198,25 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
         from = to;
         if (from < count)
             read_all(key, lanes, worker, key->rows + from);
-        if (lab_worker_is_stopped(worker))
+        if (lab_worker_is_abandoned(worker))
             return;
     }
     key->rows += count;
     worker->rows += count;
 }
 
+bool lab_key_reads(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker, int64_t end_ns)
+{
+    for (unsigned i = 0; i < READS_AT_ONCE && key->next_read_ns < end_ns; i++)
+        read_all(key, lanes, worker, key->rows);
+    return key->next_read_ns < end_ns;
+}
+
 void lab_key_end(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
                  const struct lab_key_name *name, int64_t end_ns)
 {
-    while (key->next_read_ns < end_ns && !lab_worker_is_stopped(worker))
-        read_all(key, lanes, worker, key->rows);
+    while (!lab_worker_is_abandoned(worker) && lab_key_reads(key, lanes, worker, end_ns)) {
+    }
     for (size_t i = 0; i < worker->lane_count; i++)
         lab_lane_end(&lanes[i], &worker->settings[i], &worker->tallies[i], name, end_ns);
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "lab/run.h"
+#include "lab/snapshot.h"
 #include "lane.h"
 #include "workload/rows.h"
 
@@ -40,6 +41,7 @@ struct lab_worker {
     struct lab_tally *tallies;          /* one a lane */
     uint64_t rows, keys;
     uint64_t untold_rows, untold_done; /* of the progress; see lab_worker_tell() */
+    uint32_t heard;                    /* of wishes for a snapshot */
     int64_t end_ns;                    /* of the run */
     int64_t times_ns[LAB_BATCH_ROWS];
     int64_t late_ns[LAB_BATCH_ROWS]; /* read when wl_has_late() */
@@ -67,10 +69,20 @@ bool lab_worker_start(struct lab_worker *worker, int64_t start_ns, struct sim_er
 bool lab_stream_tally_init(const struct lab_scenario *scenario, const struct cass_ring *ring,
                            struct lab_tally *tally);
 void lab_worker_destroy(struct lab_worker *worker);
-/* Whether the run is to end early: what the worker has counted by then is worth nothing. */
+/* Whether the run is to end early, at the next safe point, which lies between two batches. */
 static inline bool lab_worker_is_stopped(const struct lab_worker *worker)
 {
     return lab_is_stopped(worker->progress);
+}
+/* Whether it is to end at once: what the worker has counted by then is worth nothing. */
+static inline bool lab_worker_is_abandoned(const struct lab_worker *worker)
+{
+    return lab_is_abandoned(worker->progress);
+}
+/* At a safe point: whether the worker is to stop, or to give its state. */
+static inline bool lab_worker_is_wanted(struct lab_worker *worker)
+{
+    return lab_snapshot_is_due(worker->progress, &worker->heard) || lab_worker_is_stopped(worker);
 }
 bool lab_fail_stopped(struct sim_error *error);
 
@@ -96,6 +108,9 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
                   const struct lab_key_name *name, size_t count, uint64_t bytes_each);
 /* The read that is due, under every strategy. */
 void lab_key_read(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker);
+/* Reads after the last row, up to some thousand of them; false when none is left before end_ns. */
+bool lab_key_reads(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker, int64_t end_ns);
+/* With those that are left. */
 void lab_key_end(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
                  const struct lab_key_name *name, int64_t end_ns);
 

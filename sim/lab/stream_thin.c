@@ -66,39 +66,48 @@ void lab_thin_prepare(const struct lab_lane_settings *settings, uint64_t bytes_e
     sim_trials_init(&out->trials, chance);
 }
 
-void lab_thin_key(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
-                  struct lab_thin *thins, const struct lab_key_name *name)
+void lab_thin_begin(struct lab_thin_walk *walk, const struct lab_worker *worker, struct lab_thin *thins,
+                    const struct lab_key_name *name)
 {
     const struct wl_workload *workload = &worker->scenario->workload;
-    const int64_t gone_ns = gone_before(worker->scenario);
-    struct wl_key arrivals;
-    struct wl_stretch steady;
-    struct sim_random counts;
-    wl_key_init(&arrivals, workload, name->index);
-    sim_random_init(&counts, workload->seed, SIM_THIN_ROWS, name->index);
+    wl_key_init(&walk->arrivals, workload, name->index);
+    walk->steady = (struct wl_stretch){workload->start_ns, workload->start_ns, 0};
+    walk->begin_ns = workload->start_ns;
+    sim_random_init(&walk->counts, workload->seed, SIM_THIN_ROWS, name->index);
     for (size_t i = 0; i < worker->lane_count; i++) {
         sim_random_init(&thins[i].draws, workload->seed, SIM_THIN_LANE, name->index);
         thins[i].to_fire = 0;
     }
-    while (wl_key_stretch(&arrivals, &steady)) {
-        const int64_t piece_ns = piece_of(&steady);
-        for (int64_t begin_ns = steady.begin_ns; begin_ns < steady.end_ns;) {
-            if (lab_worker_is_stopped(worker))
-                return;
-            int64_t end_ns = steady.end_ns - begin_ns > piece_ns ? begin_ns + piece_ns : steady.end_ns;
+}
+
+bool lab_thin_go(struct lab_thin_walk *walk, struct lab_key *key, struct lab_lane *lanes,
+                 struct lab_worker *worker, struct lab_thin *thins, const struct lab_key_name *name)
+{
+    const int64_t gone_ns = gone_before(worker->scenario);
+    struct wl_stretch *steady = &walk->steady;
+    do {
+        const int64_t piece_ns = piece_of(steady);
+        while (walk->begin_ns < steady->end_ns) {
+            const int64_t begin_ns = walk->begin_ns;
+            int64_t end_ns = steady->end_ns - begin_ns > piece_ns ? begin_ns + piece_ns : steady->end_ns;
             if (key->next_read_ns < end_ns)
                 end_ns = key->next_read_ns + 1; /* a read sees the rows of its own nanosecond */
             if (begin_ns < gone_ns && gone_ns < end_ns)
                 end_ns = gone_ns;
             struct lab_stretch stretch = {begin_ns, end_ns, key->rows, 0, end_ns <= gone_ns};
-            stretch.rows = sim_poisson(&counts, (double)(end_ns - begin_ns) * steady.rate_per_ns);
+            stretch.rows = sim_poisson(&walk->counts, (double)(end_ns - begin_ns) * steady->rate_per_ns);
             run_stretch(key, lanes, worker, thins, name, &stretch);
             lab_worker_tell(worker, stretch.rows, stretch.rows);
             while (key->next_read_ns < end_ns)
                 lab_key_read(key, lanes, worker);
-            begin_ns = end_ns;
+            walk->begin_ns = end_ns;
+            if (lab_worker_is_wanted(worker))
+                return false;
         }
-    }
+        if (!wl_key_stretch(&walk->arrivals, steady))
+            return true;
+        walk->begin_ns = steady->begin_ns;
+    } while (true);
 }
 
 /* How long the pieces of a stretch are. */

@@ -36,9 +36,19 @@ void lab_thin_prepare(const struct lab_lane_settings *settings, uint64_t bytes_e
                       const struct lab_progress *progress, struct lab_thin *out);
 /* Why the scenario cannot be run so: "row.bytes differ from row to row"; NULL when it can. */
 const char *lab_thin_refusal(const struct lab_scenario *scenario);
-/* All rows and reads of a key that has begun, and not its end. */
-void lab_thin_key(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
-                  struct lab_thin *thins, const struct lab_key_name *name);
+/* How far a key has been gone through. */
+struct lab_thin_walk {
+    struct wl_key arrivals;
+    struct wl_stretch steady; /* under way, or done */
+    int64_t begin_ns;         /* of what is left of it */
+    struct sim_random counts; /* of rows */
+};
+/* A key that has begun, and not its end: first lab_thin_begin(), then lab_thin_go() until it returns true. It
+ * returns false between two pieces when lab_worker_is_wanted(). */
+void lab_thin_begin(struct lab_thin_walk *walk, const struct lab_worker *worker, struct lab_thin *thins,
+                    const struct lab_key_name *name);
+bool lab_thin_go(struct lab_thin_walk *walk, struct lab_key *key, struct lab_lane *lanes,
+                 struct lab_worker *worker, struct lab_thin *thins, const struct lab_key_name *name);
 /* lane_thin.c */
 void lab_lane_stretch(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_thin *thin,
                       struct lab_tally *tally, const struct lab_key_name *key,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 bucketlab_test(lab/engine_test LINK sim_lab m SOURCES lab/naive.c)
+bucketlab_test(lab/resume_stream_test LINK sim_lab Threads::Threads SOURCES lab/resume.c)
 bucketlab_test(lab/cluster_test LINK sim_lab m)
 bucketlab_test(lab/cluster_fault_test LINK sim_lab m)
 bucketlab_memory_test(lab/run_memory_test LINK sim_lab)

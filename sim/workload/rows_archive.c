@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "workload/rows_archive.h"
+
+static void archive_random(struct sim_random *random, struct sim_archive *archive);
+
+void wl_key_archive(struct wl_key *key, struct sim_archive *archive)
+{
+    sim_archive_mark(archive, 0x574b4559);
+    sim_archive_bool(archive, &key->burst_is_on);
+    sim_archive_i64(archive, &key->burst_until_ns);
+    sim_archive_i64(archive, &key->segment_begin_ns);
+    sim_archive_i64(archive, &key->segment_end_ns);
+    sim_archive_double(archive, &key->rate_per_ns);
+    sim_archive_double(archive, &key->gap_ns);
+    sim_archive_double(archive, &key->next_ns);
+    archive_random(&key->arrivals, archive);
+    archive_random(&key->ids, archive);
+    archive_random(&key->bytes, archive);
+    archive_random(&key->bursts, archive);
+}
+
+void wl_rows_archive(struct wl_rows *rows, struct sim_archive *archive)
+{
+    wl_key_archive(&rows->live, archive);
+    archive_random(&rows->lateness, archive);
+    archive_random(&rows->history.arrivals, archive);
+    archive_random(&rows->history.ids, archive);
+    archive_random(&rows->history.bytes, archive);
+    sim_archive_i64(archive, &rows->history.next_ns);
+    sim_archive_i64(archive, &rows->history.until_ns);
+    sim_archive_double(archive, &rows->history.gap_ns);
+}
+
+static void archive_random(struct sim_random *random, struct sim_archive *archive)
+{
+    sim_archive_bytes(archive, random->s, sizeof random->s);
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "resume.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put(void *context, uint32_t part, uint32_t parts, const unsigned char *data, size_t size);
+static const char *difference_of(const struct lab_strategy_result *one,
+                                 const struct lab_strategy_result *other);
+static bool is_same_histogram(const struct lab_histogram *one, const struct lab_histogram *other);
+static bool is_same_timeline(const struct lab_timeline *one, const struct lab_timeline *other);
+static bool is_same_metrics(const struct lab_metrics *one, const struct lab_metrics *other);
+static bool is_same_views(const struct lab_views *one, const struct lab_views *other);
+
+void resume_keeper_init(struct resume_keeper *keeper)
+{
+    memset(keeper, 0, sizeof *keeper);
+    pthread_mutex_init(&keeper->lock, NULL);
+    keeper->snapshots.put = put;
+    keeper->snapshots.context = keeper;
+    keeper->snapshots.kept = keeper->kept;
+    keeper->progress.snapshots = &keeper->snapshots;
+}
+
+void resume_keeper_clear(struct resume_keeper *keeper)
+{
+    for (size_t i = 0; i < keeper->snapshots.kept_count; i++)
+        free((void *)(uintptr_t)keeper->kept[i].data);
+    pthread_mutex_destroy(&keeper->lock);
+}
+
+bool resume_attempt(struct resume_keeper *keeper, const struct lab_scenario *scenario, uint32_t jobs,
+                    uint64_t puts, struct lab_result **out)
+{
+    struct sim_error error = {SIM_ERROR_NONE, ""};
+    /* What the run goes on from stays while it puts others in its place. */
+    struct lab_kept before[RESUME_PARTS_MAX];
+    size_t count = keeper->snapshots.kept_count;
+    for (size_t i = 0; i < count; i++) {
+        before[i] = keeper->kept[i];
+        unsigned char *copy = malloc(before[i].size);
+        memcpy(copy, before[i].data, before[i].size);
+        before[i].data = copy;
+    }
+    struct lab_snapshots *snapshots = &keeper->snapshots;
+    struct lab_snapshots mine = {.put = put, .context = keeper, .kept = before, .kept_count = count};
+    atomic_store(&mine.wish, 1);
+    keeper->progress.snapshots = &mine;
+    keeper->puts_left = puts;
+    keeper->is_dead = false;
+    atomic_store(&keeper->progress.stop, false);
+    bool ok = lab_run(scenario, jobs, &keeper->progress, out, &error);
+    keeper->progress.snapshots = snapshots;
+    if (!ok && strstr(error.text, "stopped before the end") == NULL)
+        fail_msg("%s", error.text);
+    for (size_t i = 0; i < count; i++)
+        free((void *)(uintptr_t)before[i].data);
+    return ok;
+}
+
+unsigned resume_run(const struct lab_scenario *scenario, struct sim_random *random, uint64_t puts_most,
+                    bool is_kind, struct lab_result **out)
+{
+    struct resume_keeper keeper;
+    unsigned attempts = 0;
+    resume_keeper_init(&keeper);
+    keeper.is_kind = is_kind;
+    bool ok = false;
+    while (!ok) {
+        uint32_t jobs = 1 + (uint32_t)sim_random_below(random, 3);
+        ok = resume_attempt(&keeper, scenario, jobs, 1 + sim_random_below(random, puts_most), out);
+        attempts++;
+        assert_true(attempts < 10000);
+    }
+    resume_keeper_clear(&keeper);
+    return attempts;
+}
+
+static void put(void *context, uint32_t part, uint32_t parts, const unsigned char *data, size_t size)
+{
+    struct resume_keeper *keeper = context;
+    struct lab_snapshots *snapshots = &keeper->snapshots;
+    assert_non_null(data);
+    pthread_mutex_lock(&keeper->lock);
+    if (!keeper->is_dead) {
+        size_t left = 0;
+        for (size_t i = 0; i < snapshots->kept_count; i++) {
+            if (keeper->kept[i].part % parts == part)
+                free((void *)(uintptr_t)keeper->kept[i].data);
+            else
+                keeper->kept[left++] = keeper->kept[i];
+        }
+        assert_true(left < RESUME_PARTS_MAX);
+        unsigned char *copy = malloc(size);
+        memcpy(copy, data, size);
+        size_t at = left;
+        for (; at > 0 && keeper->kept[at - 1].part > part; at--)
+            keeper->kept[at] = keeper->kept[at - 1];
+        keeper->kept[at] = (struct lab_kept){part, copy, size};
+        snapshots->kept_count = left + 1;
+        keeper->puts++;
+        if (keeper->puts_left > 0 && --keeper->puts_left == 0) {
+            keeper->is_dead = !keeper->is_kind;
+            atomic_store(&keeper->progress.stop, true);
+        }
+    }
+    atomic_fetch_add(&keeper->progress.snapshots->wish, 1);
+    pthread_mutex_unlock(&keeper->lock);
+}
+
+const char *resume_difference(const struct lab_result *one, const struct lab_result *other)
+{
+    if (one->digest != other->digest)
+        return "digest";
+    if (one->rows != other->rows || one->keys != other->keys || one->start_ns != other->start_ns ||
+        one->end_ns != other->end_ns || one->seed != other->seed)
+        return "head";
+    if (one->strategy_count != other->strategy_count || one->expect_count != other->expect_count)
+        return "counts";
+    for (size_t i = 0; i < one->expect_count; i++) {
+        if (one->expects[i].ok != other->expects[i].ok)
+            return "expectations";
+    }
+    for (size_t i = 0; i < one->strategy_count; i++) {
+        const char *what = difference_of(&one->strategies[i], &other->strategies[i]);
+        if (what != NULL)
+            return what;
+    }
+    return NULL;
+}
+
+static const char *difference_of(const struct lab_strategy_result *one,
+                                 const struct lab_strategy_result *other)
+{
+    if (one->placement_digest != other->placement_digest)
+        return "placement digest";
+    if (!is_same_histogram(&one->closed_rows, &other->closed_rows) ||
+        !is_same_histogram(&one->open_rows, &other->open_rows) ||
+        !is_same_histogram(&one->closed_bytes, &other->closed_bytes) ||
+        !is_same_histogram(&one->open_bytes, &other->open_bytes))
+        return "sizes";
+    if (!is_same_histogram(&one->read_partitions, &other->read_partitions))
+        return "reads";
+    for (int i = 0; i < LAB_LATENCY_COUNT; i++) {
+        if (!is_same_histogram(&one->latency[i], &other->latency[i]))
+            return "latency";
+    }
+    for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
+        const struct lab_largest *a = &one->largest[unit], *b = &other->largest[unit];
+        if (strcmp(a->key, b->key) != 0 || a->key_index != b->key_index || a->bucket != b->bucket ||
+            a->size != b->size)
+            return "largest";
+    }
+    if (!is_same_timeline(&one->timeline, &other->timeline))
+        return "timeline";
+    if (one->node_count != other->node_count)
+        return "nodes";
+    for (size_t i = 0; i < one->node_count; i++) {
+        if (one->nodes[i].rows != other->nodes[i].rows || one->nodes[i].bytes != other->nodes[i].bytes)
+            return "nodes";
+    }
+    if (!is_same_metrics(&one->metrics, &other->metrics))
+        return "metrics";
+    if (one->events.digest != other->events.digest || one->events.events != other->events.events ||
+        one->events.stride != other->events.stride || one->events.mark_count != other->events.mark_count)
+        return "events";
+    if (one->events.mark_count > 0 && memcmp(one->events.marks, other->events.marks,
+                                             one->events.mark_count * sizeof *one->events.marks) != 0)
+        return "marks";
+    return is_same_views(&one->views, &other->views) ? NULL : "views";
+}
+
+static bool is_same_histogram(const struct lab_histogram *one, const struct lab_histogram *other)
+{
+    size_t counts[2];
+    struct lab_bin *bins[2] = {lab_histogram_sorted(one, &counts[0]),
+                               lab_histogram_sorted(other, &counts[1])};
+    bool is_same = counts[0] == counts[1] && one->is_rounded == other->is_rounded &&
+                   one->count == other->count && one->weight == other->weight && one->least == other->least &&
+                   one->most == other->most && one->sum == other->sum &&
+                   one->sum_of_squares == other->sum_of_squares && one->weighted_sum == other->weighted_sum &&
+                   one->weighted_sum_of_squares == other->weighted_sum_of_squares;
+    is_same = is_same && (counts[0] == 0 || memcmp(bins[0], bins[1], counts[0] * sizeof *bins[0]) == 0);
+    free(bins[0]);
+    free(bins[1]);
+    return is_same;
+}
+
+static bool is_same_timeline(const struct lab_timeline *one, const struct lab_timeline *other)
+{
+    bool is_same = one->count == other->count;
+    for (size_t i = 0; is_same && i < one->count; i++) {
+        const struct lab_slice *a = &one->items[i], *b = &other->items[i];
+        is_same = a->state == b->state && a->start_ns == b->start_ns && a->end_ns == b->end_ns &&
+                  a->partitions == b->partitions && memcmp(a->sizes, b->sizes, sizeof a->sizes) == 0;
+    }
+    return is_same;
+}
+
+static bool is_same_metrics(const struct lab_metrics *one, const struct lab_metrics *other)
+{
+    bool is_same = one->count == other->count;
+    for (size_t i = 0; is_same && i < one->count; i++) {
+        /* All bits: a NaN is the same as itself. */
+        is_same = strcmp(one->items[i].name, other->items[i].name) == 0 &&
+                  memcmp(&one->items[i].value, &other->items[i].value, sizeof one->items[i].value) == 0;
+        if (!is_same)
+            print_message("%s: %.17g and %.17g\n", one->items[i].name, one->items[i].value,
+                          other->items[i].value);
+    }
+    return is_same;
+}
+
+static bool is_same_views(const struct lab_views *one, const struct lab_views *other)
+{
+    bool is_same = one->count == other->count && one->change_ns == other->change_ns &&
+                   one->until_ns == other->until_ns && one->agents == other->agents &&
+                   (one->key == NULL) == (other->key == NULL) &&
+                   (one->key == NULL || strcmp(one->key, other->key) == 0);
+    for (size_t i = 0; is_same && i < one->count; i++) {
+        const struct lab_view *a = &one->items[i], *b = &other->items[i];
+        is_same = a->time_ns == b->time_ns && a->agent == b->agent && a->bucket == b->bucket &&
+                  a->is_known == b->is_known && a->is_changing == b->is_changing;
+    }
+    return is_same;
+}
+
+struct lab_scenario *resume_scenario(const char *text)
+{
+    struct lab_scenario *scenario;
+    struct sim_error error;
+    if (!lab_scenario_parse("resume.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error))
+        fail_msg("%s", error.text);
+    return scenario;
+}
+
+struct lab_result *resume_undisturbed(const struct lab_scenario *scenario)
+{
+    struct lab_result *result;
+    struct sim_error error;
+    if (!lab_run(scenario, 1, NULL, &result, &error))
+        fail_msg("%s", error.text);
+    return result;
+}
