@@ -18,8 +18,8 @@ passed=0 failed=0 skipped=0
 faults=()
 
 ./setup.sh build test || exit 3
-# Without them the tests of other machines are skipped, and say so.
-[[ -n $excluded ]] || ./setup.sh machines
+# Without them the tests of other machines, and the fuzzing, are skipped, and say so.
+[[ -n $excluded ]] || ./setup.sh machines fuzz
 
 build() { # preset
     cmake --preset "$1" && cmake --build --preset "$1" -j "$jobs"

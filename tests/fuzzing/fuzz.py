@@ -10,6 +10,7 @@ into tests/fuzzing/corpus, the smallest inputs first. An input that breaks a tar
 name is told: put it into the corpus with the mend.
 """
 import argparse
+import os
 import pathlib
 import re
 import subprocess
@@ -30,7 +31,9 @@ def fuzz(build, target, runs, keep):
     if words.exists():
         arguments.append(f"-dict={words}")
     inputs = [own, kept, *SEEDS.get(target, [])]
-    done = subprocess.run([*arguments, *inputs], capture_output=True, text=True, errors="replace", check=False)
+    env = {**os.environ, "LSAN_OPTIONS": f"suppressions={HERE / 'leaks.supp'}:print_suppressions=0"}
+    done = subprocess.run([*arguments, *inputs], capture_output=True, text=True, errors="replace", check=False,
+                          env=env)
     if done.returncode != 0:
         print(done.stderr[-6000:], file=sys.stderr)
         print(f"{target}: broken; the input is named above", file=sys.stderr)
@@ -45,16 +48,33 @@ def fuzz(build, target, runs, keep):
     return True
 
 
+def build_targets(build, targets):
+    flags = re.search(r'"name": "fuzz".*?"CMAKE_C_FLAGS": "([^"]*)"', (HERE.parents[1] / "CMakePresets.json").read_text(),
+                      re.DOTALL)[1]
+    configured = subprocess.run(
+        ["cmake", "-S", HERE.parents[1], "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
+         "-DCMAKE_C_COMPILER=clang", f"-DCMAKE_C_FLAGS={flags}"], capture_output=True, text=True, check=False)
+    if configured.returncode != 0:
+        return False
+    subprocess.run(["ninja", "-C", build, *(f"fuzz_{name}" for name in targets)], check=True,
+                   stdout=subprocess.DEVNULL)
+    return True
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("targets", nargs="*", default=list(TARGETS), metavar="TARGET", help=", ".join(TARGETS))
     parser.add_argument("--runs", type=int, default=10_000_000)
-    parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--keep", action="store_true", help="put what covers more into tests/fuzzing/corpus")
+    parser.add_argument("--build", action="store_true", dest="build_first", help="configure and build BUILD first")
     options = parser.parse_args()
     unknown = [name for name in options.targets if name not in TARGETS]
     if unknown:
         parser.error(f"no target is called '{unknown[0]}'; there are {', '.join(TARGETS)}")
+    if options.build_first and not build_targets(options.build.resolve(), options.targets):
+        print("skipped: no libFuzzer here; ./setup.sh fuzz installs it")
+        return 77
     missing = [name for name in options.targets if not (options.build / "tests" / f"fuzz_{name}").exists()]
     if missing:
         parser.error(f"{options.build} holds no fuzz_{missing[0]}; build it: cmake --preset fuzz && cmake --build "

@@ -14,9 +14,18 @@ function(bucketlab_fuzz_target name library)
     target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
     add_test(NAME fuzzing/${name} COMMAND fuzz_${name} -runs=0 ${FUZZING}/corpus/${name} ${ARG_SEEDS})
   endif()
+  set_tests_properties(fuzzing/${name} PROPERTIES
+                       ENVIRONMENT "LSAN_OPTIONS=suppressions=${FUZZING}/leaks.supp:print_suppressions=0")
 endfunction()
 
 bucketlab_fuzz_target(scenario sim_lab SEEDS ${PROJECT_SOURCE_DIR}/scenarios)
 bucketlab_fuzz_target(trace sim_workload)
 bucketlab_fuzz_target(observed sim_workload)
 bucketlab_fuzz_target(expect sim_lab)
+
+# Looks for new inputs, in a build of its own.
+if(BUCKETLAB_FUZZER EQUAL -1)
+  add_test(NAME fuzzing/campaign COMMAND ${Python3_EXECUTABLE} -B ${FUZZING}/fuzz.py
+           ${PROJECT_BINARY_DIR}/fuzz --build --runs 300000)
+  set_tests_properties(fuzzing/campaign PROPERTIES TIMEOUT 3600 LABELS "slow;repository" SKIP_RETURN_CODE 77)
+endif()
