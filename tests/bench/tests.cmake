@@ -1,2 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 bucketlab_test(bench/rivals_test LINK sim_kernel SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/bench/rivals.c)
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_FOUND)
+  add_test(NAME bench/bench_test
+           COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/bench/bench_test.py
+                   $<TARGET_FILE:bucketlab_bench> $<TARGET_FILE:bucketlab>)
+  set_tests_properties(bench/bench_test PROPERTIES TIMEOUT 300)
+endif()

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The one table of cases. A name stays as it is once it has been given: docs/performance.md, and whoever
+ * keeps bench.json, find a figure by it. */
+#include "bench.h"
+
+#define PROBABILISTIC "strategies:\n  - probabilistic: {bits: 9, threshold: 40}\n"
+#define EXACT         "engine: exact\nrow: {bytes: 350}\n"
+#define LOGNORMAL     "engine: exact\nrow: {bytes: {lognormal: {mean: 350, sigma: 1.0}}}\n"
+#define THINNED       "engine: thinned\nrow: {bytes: 350}\n"
+#define ALL_FIVE                                                                                             \
+    "strategies:\n  - none: {}\n  - time: {window: 1d}\n  - count: {rows: 20480}\n  - hash: {buckets: "      \
+    "256}\n"                                                                                                 \
+    "  - probabilistic: {bits: 9, threshold: 40}\n"
+#define THREE_STATE                                                                                          \
+    "strategies:\n  - probabilistic: {bits: 9, threshold: 8, coordination: three-state, lead: 10s}\n"
+
+/* ns a row, at most twice that of the bare loop where there is a budget. */
+#define EXACT_CASE(id, what, row_count, key_count, text, ...)                                                \
+    {                                                                                                        \
+        .name = "exact-" id, .group = "stream engine, exact", .title = what, .unit = "ns/row",               \
+        .beside = "to a bare loop", .measure = bench_exact, .rows = row_count, .keys = key_count,            \
+        .days = 10, .scenario = text, __VA_ARGS__                                                            \
+    }
+#define NO_BUDGET      .bound = BENCH_NO_BUDGET
+#define TWICE_THE_LOOP .bound = BENCH_RATIO_AT_MOST, .budget = 2
+
+#define THINNED_CASE(id, what, ...)                                                                          \
+    {                                                                                                        \
+        .name = "thinned-" id, .group = "stream engine, thinned", .title = what, .unit = "s",                \
+        .measure = bench_stream, .days = 30, .scenario = THINNED PROBABILISTIC,                              \
+        .bound = BENCH_VALUE_AT_MOST, __VA_ARGS__                                                            \
+    }
+
+#define CLUSTER_CASE(id, what, key_count, ...)                                                               \
+    {                                                                                                        \
+        .name = "cluster-" id, .group = "cluster engine", .title = what, .unit = "M/s",                      \
+        .measure = bench_cluster, .rows = 1e6, .keys = key_count, .agents = 16, .nodes = 6,                  \
+        .scenario = THREE_STATE, __VA_ARGS__                                                                 \
+    }
+
+/* The same work for each queue. */
+#define HOLD_CASE(id, what, number, queue_kind, ...)                                                         \
+    {                                                                                                        \
+        .name = "queue-" id, .group = "event queue: ns a hold", .title = what, .unit = "ns",                 \
+        .beside = queue_kind == HOLD_OURS ? NULL : "to ours", .measure = bench_hold, .rows = 5e5,            \
+        .keys = number, .queue = queue_kind, __VA_ARGS__                                                     \
+    }
+#define HOLD_CASES(id, what, number, ...)                                                                    \
+    HOLD_CASE(id "-ours", what ": ours", number, HOLD_OURS, __VA_ARGS__),                                    \
+        HOLD_CASE(id "-binary", what ": binary", number, HOLD_BINARY, __VA_ARGS__),                          \
+        HOLD_CASE(id "-pairing", what ": pairing", number, HOLD_PAIRING, __VA_ARGS__),                       \
+        HOLD_CASE(id "-calendar", what ": calendar", number, HOLD_CALENDAR, __VA_ARGS__),                    \
+        HOLD_CASE(id "-ladder", what ": ladder", number, HOLD_LADDER, __VA_ARGS__)
+
+#define CIMBA_CASE(id, what, ...)                                                                            \
+    {                                                                                                        \
+        .name = "cimba-" id, .group = "event queue beside Cimba", .title = what,                             \
+        .bound = BENCH_RATIO_AT_LEAST, __VA_ARGS__                                                           \
+    }
+
+#define THREADS_CASE(id, what, ...)                                                                          \
+    {                                                                                                        \
+        .name = "threads-" id, .group = "two threads against one", .title = what, .unit = "s",               \
+        .beside = "of one's time to two's", .bound = BENCH_RATIO_AT_LEAST, .budget = 1.9, __VA_ARGS__        \
+    }
+
+#define MEMORY_CASE(id, what, ...)                                                                           \
+    {                                                                                                        \
+        .name = "memory-" id, .group = "memory: 10^9 rows, 10^5 keys", .title = what, .unit = "MiB",         \
+        .beside = "to 10^6 rows", .measure = bench_flat, .bound = BENCH_RATIO_AT_MOST, .budget = 1.1,        \
+        .rows = 1e9, .keys = 1e5, .days = 90, .runs = 1, __VA_ARGS__                                         \
+    }
+
+#define PROGRAM_CASE(id, what, measurement, file, ...)                                                       \
+    {                                                                                                        \
+        .name = "program-" id, .group = "the program", .title = what, .measure = measurement,                \
+        .scenario = file, __VA_ARGS__                                                                        \
+    }
+
+/* A point of a curve: seconds. */
+#define POINT(along, x, measurement, ...)                                                                    \
+    {                                                                                                        \
+        .name = "growth-" along "-" #x, .group = "growth: " along, .title = #x, .unit = "s",                 \
+        .measure = measurement, .set = BENCH_GROWTH, .curve = along, .at = x, .runs = 3, __VA_ARGS__         \
+    }
+#define EXACT_POINT(along, x, ...)                                                                           \
+    POINT("exact-" along, x, bench_stream, .scenario = EXACT PROBABILISTIC, .days = 30, __VA_ARGS__)
+#define THINNED_POINT(along, x, ...)                                                                         \
+    POINT("thinned-" along, x, bench_stream, .scenario = THINNED PROBABILISTIC, .days = 30, __VA_ARGS__)
+#define CLUSTER_POINT(along, x, ...)                                                                         \
+    POINT("cluster-" along, x, bench_cluster_time, .scenario = THREE_STATE, __VA_ARGS__)
+#define SIXTEEN_AGENTS .agents = 16, .nodes = 6
+
+const struct bench_case bench_cases[] = {
+    EXACT_CASE("1e3", "probabilistic, 10^3 keys", 2e7, 1e3, EXACT PROBABILISTIC, TWICE_THE_LOOP),
+    EXACT_CASE("1e5", "probabilistic, 10^5 keys", 2e7, 1e5, EXACT PROBABILISTIC, TWICE_THE_LOOP),
+    EXACT_CASE("1e6", "probabilistic, 10^6 keys", 2e7, 1e6, EXACT PROBABILISTIC, TWICE_THE_LOOP),
+    EXACT_CASE("bursts", "bursts, 10^3 keys", 2e7, 1e3, EXACT PROBABILISTIC, .has_bursts = true),
+    EXACT_CASE("lognormal", "lognormal bytes, 10^3", 2e7, 1e3, LOGNORMAL PROBABILISTIC, NO_BUDGET),
+    EXACT_CASE("none", "none, 10^3 keys", 2e7, 1e3, EXACT "strategies:\n  - none: {}\n", NO_BUDGET),
+    EXACT_CASE("time", "time, 10^3 keys", 2e7, 1e3, EXACT "strategies:\n  - time: {window: 1d}\n", NO_BUDGET),
+    EXACT_CASE("count", "count, 10^3 keys", 2e7, 1e3, EXACT "strategies:\n  - count: {rows: 20480}\n",
+               NO_BUDGET),
+    EXACT_CASE("hash", "hash, 10^3 keys", 5e6, 1e3, EXACT "strategies:\n  - hash: {buckets: 256}\n",
+               NO_BUDGET),
+    EXACT_CASE("all", "all five, lognormal, 10^3", 5e6, 1e3, LOGNORMAL ALL_FIVE, NO_BUDGET),
+
+    THINNED_CASE("1e9", "10^9 rows, 10^5 keys", .rows = 1e9, .keys = 1e5, .budget = 0.5),
+    THINNED_CASE("1e12", "10^12 rows, 10^7 keys", .rows = 1e12, .keys = 1e7, .budget = 120, .threads = 2,
+                 .set = BENCH_LONG),
+    THINNED_CASE("1e12-bursts", "the same with bursts", .rows = 1e12, .keys = 1e7, .budget = 600,
+                 .threads = 2, .has_bursts = true, .set = BENCH_LONG),
+
+    CLUSTER_CASE("1e2", "10^6 rows of 10^2 keys", 1e2, NO_BUDGET),
+    CLUSTER_CASE("1e5", "10^6 rows of 10^5 keys", 1e5, .bound = BENCH_VALUE_AT_LEAST, .budget = 5),
+
+    HOLD_CASES("exp-1e3", "exponential 10^3", 1e3, .gaps = HOLD_EXPONENTIAL),
+    HOLD_CASES("exp-1e5", "exponential 10^5", 1e5, .gaps = HOLD_EXPONENTIAL),
+    HOLD_CASES("exp-1e6", "exponential 10^6", 1e6, .gaps = HOLD_EXPONENTIAL),
+    HOLD_CASES("tied-1e5", "ties 10^5", 1e5, .gaps = HOLD_TIED),
+    HOLD_CASES("timeout-1e3", "timeouts 10^3", 1e3, .has_timeouts = true),
+    HOLD_CASES("timeout-1e5", "timeouts 10^5", 1e5, .has_timeouts = true),
+    HOLD_CASES("bimodal-1e5", "bimodal 10^5", 1e5, .gaps = HOLD_BIMODAL),
+    HOLD_CASES("pareto-1e5", "Pareto 10^5", 1e5, .gaps = HOLD_PARETO),
+    {.name = "queue-customers",
+     .group = "event queue: M/M/1",
+     .title = "customers",
+     .unit = "M/s",
+     .measure = bench_customers,
+     .bound = BENCH_VALUE_AT_LEAST,
+     .budget = 25,
+     .rows = 1e7},
+#ifdef BENCH_CIMBA
+    CIMBA_CASE("1e3", "10^3 pending", .unit = "ns", .beside = "of Cimba to ours", .measure = bench_cimba_hold,
+               .keys = 1e3, .rows = 1e6, .budget = 2.5),
+    CIMBA_CASE("1e5", "10^5 pending", .unit = "ns", .beside = "of Cimba to ours", .measure = bench_cimba_hold,
+               .keys = 1e5, .rows = 1e6, .budget = 3),
+    CIMBA_CASE("1e6", "10^6 pending", .unit = "ns", .beside = "of Cimba to ours", .measure = bench_cimba_hold,
+               .keys = 1e6, .rows = 1e6, .budget = 3),
+    CIMBA_CASE("customers", "M/M/1, plain events", .unit = "M/s", .beside = "of ours to Cimba",
+               .measure = bench_cimba_customers, .rows = 1e7, .budget = 1),
+#endif
+
+    THREADS_CASE("exact", "exact, 10^5 keys", .measure = bench_threads, .rows = 4e7, .keys = 1e5, .days = 10,
+                 .scenario = EXACT PROBABILISTIC),
+    THREADS_CASE("thinned", "thinned, 10^5 keys", .measure = bench_threads, .rows = 4e9, .keys = 1e5,
+                 .days = 30, .scenario = THINNED PROBABILISTIC),
+    THREADS_CASE("cluster", "cluster, 4 strategies", .measure = bench_threads, .rows = 1e5, .keys = 1e3,
+                 .strategies = 4, SIXTEEN_AGENTS, .scenario = THREE_STATE),
+    THREADS_CASE("sweep", "sweep of 16 runs", .rows = 5e6, .keys = 1e3, .measure = bench_sweep),
+
+    MEMORY_CASE("exact", "exact", .scenario = EXACT PROBABILISTIC),
+    MEMORY_CASE("thinned", "thinned", .scenario = THINNED PROBABILISTIC),
+
+    PROGRAM_CASE("start", "small-trace.yaml, all of it", bench_start, "small-trace.yaml", .unit = "ms",
+                 .bound = BENCH_VALUE_AT_MOST, .budget = 50, .runs = 21),
+    PROGRAM_CASE("sqlite", "SQLite, chat-channels", bench_store, "chat-channels.yaml", .unit = "%",
+                 .bound = BENCH_VALUE_AT_MOST, .budget = 2),
+    PROGRAM_CASE("pictures-png", "its pictures as PNG", bench_pictures, "chat-channels.yaml", .unit = "s"),
+    PROGRAM_CASE("pictures-svg", "its pictures as SVG", bench_pictures, "chat-channels.yaml", .unit = "s"),
+    PROGRAM_CASE("pictures-html", "its page", bench_pictures, "chat-channels.yaml", .unit = "s"),
+
+    EXACT_POINT("rows", 1e5, .rows = 1e5, .keys = 1e3),
+    EXACT_POINT("rows", 1e6, .rows = 1e6, .keys = 1e3),
+    EXACT_POINT("rows", 1e7, .rows = 1e7, .keys = 1e3),
+    EXACT_POINT("rows", 1e8, .rows = 1e8, .keys = 1e3),
+    THINNED_POINT("rows", 1e6, .rows = 1e6, .keys = 1e3),
+    THINNED_POINT("rows", 1e7, .rows = 1e7, .keys = 1e3),
+    THINNED_POINT("rows", 1e8, .rows = 1e8, .keys = 1e3),
+    THINNED_POINT("rows", 1e9, .rows = 1e9, .keys = 1e3),
+    THINNED_POINT("rows", 1e10, .rows = 1e10, .keys = 1e3),
+    CLUSTER_POINT("rows", 1e3, .rows = 1e3, .keys = 1e3, SIXTEEN_AGENTS),
+    CLUSTER_POINT("rows", 1e4, .rows = 1e4, .keys = 1e3, SIXTEEN_AGENTS),
+    CLUSTER_POINT("rows", 1e5, .rows = 1e5, .keys = 1e3, SIXTEEN_AGENTS),
+    CLUSTER_POINT("rows", 1e6, .rows = 1e6, .keys = 1e3, SIXTEEN_AGENTS),
+
+    EXACT_POINT("keys", 1e2, .rows = 1e7, .keys = 1e2),
+    EXACT_POINT("keys", 1e3, .rows = 1e7, .keys = 1e3),
+    EXACT_POINT("keys", 1e4, .rows = 1e7, .keys = 1e4),
+    EXACT_POINT("keys", 1e5, .rows = 1e7, .keys = 1e5),
+    EXACT_POINT("keys", 1e6, .rows = 1e7, .keys = 1e6),
+    THINNED_POINT("keys", 1e2, .rows = 1e9, .keys = 1e2),
+    THINNED_POINT("keys", 1e3, .rows = 1e9, .keys = 1e3),
+    THINNED_POINT("keys", 1e4, .rows = 1e9, .keys = 1e4),
+    THINNED_POINT("keys", 1e5, .rows = 1e9, .keys = 1e5),
+    THINNED_POINT("keys", 1e6, .rows = 1e9, .keys = 1e6),
+    CLUSTER_POINT("keys", 1e1, .rows = 2e5, .keys = 1e1, SIXTEEN_AGENTS),
+    CLUSTER_POINT("keys", 1e2, .rows = 2e5, .keys = 1e2, SIXTEEN_AGENTS),
+    CLUSTER_POINT("keys", 1e3, .rows = 2e5, .keys = 1e3, SIXTEEN_AGENTS),
+    CLUSTER_POINT("keys", 1e4, .rows = 2e5, .keys = 1e4, SIXTEEN_AGENTS),
+    CLUSTER_POINT("keys", 1e5, .rows = 2e5, .keys = 1e5, SIXTEEN_AGENTS),
+
+    CLUSTER_POINT("agents", 1, .rows = 1e5, .keys = 1e3, .agents = 1, .nodes = 6),
+    CLUSTER_POINT("agents", 4, .rows = 1e5, .keys = 1e3, .agents = 4, .nodes = 6),
+    CLUSTER_POINT("agents", 16, .rows = 1e5, .keys = 1e3, .agents = 16, .nodes = 6),
+    CLUSTER_POINT("agents", 64, .rows = 1e5, .keys = 1e3, .agents = 64, .nodes = 6),
+    CLUSTER_POINT("agents", 256, .rows = 1e5, .keys = 1e3, .agents = 256, .nodes = 6),
+    CLUSTER_POINT("nodes", 3, .rows = 1e5, .keys = 1e3, .agents = 16, .nodes = 3),
+    CLUSTER_POINT("nodes", 6, .rows = 1e5, .keys = 1e3, .agents = 16, .nodes = 6),
+    CLUSTER_POINT("nodes", 24, .rows = 1e5, .keys = 1e3, .agents = 16, .nodes = 24),
+    CLUSTER_POINT("nodes", 96, .rows = 1e5, .keys = 1e3, .agents = 16, .nodes = 96),
+    CLUSTER_POINT("nodes", 384, .rows = 1e5, .keys = 1e3, .agents = 16, .nodes = 384),
+
+    EXACT_POINT("strategies", 1, .rows = 2e6, .keys = 1e3, .strategies = 1),
+    EXACT_POINT("strategies", 4, .rows = 2e6, .keys = 1e3, .strategies = 4),
+    EXACT_POINT("strategies", 16, .rows = 2e6, .keys = 1e3, .strategies = 16),
+    EXACT_POINT("strategies", 64, .rows = 2e6, .keys = 1e3, .strategies = 64),
+    THINNED_POINT("strategies", 1, .rows = 1e8, .keys = 1e3, .strategies = 1),
+    THINNED_POINT("strategies", 4, .rows = 1e8, .keys = 1e3, .strategies = 4),
+    THINNED_POINT("strategies", 16, .rows = 1e8, .keys = 1e3, .strategies = 16),
+    THINNED_POINT("strategies", 64, .rows = 1e8, .keys = 1e3, .strategies = 64),
+    CLUSTER_POINT("strategies", 1, .rows = 2e4, .keys = 1e3, .strategies = 1, SIXTEEN_AGENTS),
+    CLUSTER_POINT("strategies", 4, .rows = 2e4, .keys = 1e3, .strategies = 4, SIXTEEN_AGENTS),
+    CLUSTER_POINT("strategies", 16, .rows = 2e4, .keys = 1e3, .strategies = 16, SIXTEEN_AGENTS),
+    CLUSTER_POINT("strategies", 64, .rows = 2e4, .keys = 1e3, .strategies = 64, SIXTEEN_AGENTS),
+};
+
+const size_t bench_case_count = sizeof bench_cases / sizeof *bench_cases;

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The program as a whole: its start, sweeps, pictures; and what the database takes of a run. */
+#define _DEFAULT_SOURCE
+#include <fcntl.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "lab/run.h"
+#include "store/store.h"
+
+enum { PATH_SIZE_MAX = 1024 };
+
+extern char **environ;
+
+static bool call(const struct bench_context *context, struct bench_result *result,
+                 const char *const *arguments);
+static double children_s(void);
+static void note_children(struct bench_result *result);
+static void name_file(const struct bench_context *context, uint32_t number, char path[PATH_SIZE_MAX]);
+static void name_scenario(const struct bench_case *bench, const struct bench_context *context,
+                          char path[PATH_SIZE_MAX]);
+static bool write_sweep(const struct bench_case *bench, const struct bench_context *context, const char *path,
+                        struct bench_result *result);
+static bool time_store(const struct lab_scenario *scenario, const char *database, double *run_s,
+                       double *store_s, struct bench_result *result);
+
+/* ms by the wall from the start of the program to its end, its results printed and stored. */
+bool bench_start(const struct bench_case *bench, const struct bench_context *context,
+                 struct bench_result *result)
+{
+    char scenario[PATH_SIZE_MAX], database[PATH_SIZE_MAX];
+    name_scenario(bench, context, scenario);
+    for (uint32_t i = 0; i < result->run_count; i++) {
+        name_file(context, i, database);
+        const double from = bench_wall_s();
+        if (!call(context, result,
+                  (const char *const[]){"run", scenario, "--quiet", "--no-charts", "--db", database, NULL}))
+            return false;
+        result->runs[i].value = (bench_wall_s() - from) * 1e3;
+    }
+    note_children(result);
+    return true;
+}
+
+/* How much faster a sweep of 16 runs is with two threads than with one. */
+bool bench_sweep(const struct bench_case *bench, const struct bench_context *context,
+                 struct bench_result *result)
+{
+    char scenario[PATH_SIZE_MAX], database[PATH_SIZE_MAX];
+    snprintf(scenario, sizeof scenario, "%s/sweep.yaml", context->folder);
+    if (!write_sweep(bench, context, scenario, result))
+        return false;
+    for (uint32_t i = 0; i < result->run_count; i++) {
+        double spent[2];
+        for (uint32_t threads = 1; threads <= 2; threads++) {
+            name_file(context, 2 * i + threads, database);
+            const double from = bench_wall_s();
+            if (!call(context, result,
+                      (const char *const[]){"sweep", scenario, "--quiet", "--db", database, "--jobs",
+                                            threads == 1 ? "1" : "2", NULL}))
+                return false;
+            spent[threads - 1] = bench_wall_s() - from;
+        }
+        result->runs[i] = (struct bench_sample){spent[1], spent[0], spent[0] / spent[1]};
+    }
+    note_children(result);
+    return true;
+}
+
+/* Processor time in s that all pictures, or the page, of a stored run take; the unit names the format. */
+bool bench_pictures(const struct bench_case *bench, const struct bench_context *context,
+                    struct bench_result *result)
+{
+    char scenario[PATH_SIZE_MAX], database[PATH_SIZE_MAX];
+    name_scenario(bench, context, scenario);
+    name_file(context, 0, database);
+    if (!call(context, result,
+              (const char *const[]){"run", scenario, "--quiet", "--no-charts", "--db", database, NULL}))
+        return false;
+    const char *format = strrchr(bench->name, '-') + 1;
+    for (uint32_t i = 0; i < result->run_count; i++) {
+        const double from = children_s();
+        if (!call(context, result,
+                  (const char *const[]){"report", "last", "--quiet", "--db", database, "--format", format,
+                                        "--out", context->folder, NULL}))
+            return false;
+        result->runs[i].value = children_s() - from;
+    }
+    note_children(result);
+    return true;
+}
+
+/* Percent of a run's time that goes into storing it. */
+bool bench_store(const struct bench_case *bench, const struct bench_context *context,
+                 struct bench_result *result)
+{
+    char path[PATH_SIZE_MAX], database[PATH_SIZE_MAX];
+    name_scenario(bench, context, path);
+    struct lab_scenario *scenario;
+    struct sim_error error;
+    if (!lab_scenario_load(path, NULL, 0, NULL, &scenario, &error))
+        return bench_fail(result, "%.250s", error.text);
+    for (uint32_t i = 0; i < result->run_count && result->failure[0] == 0; i++) {
+        double run_s = 0, store_s = 0;
+        name_file(context, i, database);
+        time_store(scenario, database, &run_s, &store_s, result);
+        result->runs[i].value = 100 * store_s / (run_s + store_s);
+    }
+    lab_scenario_destroy(scenario);
+    return result->failure[0] == 0;
+}
+
+static bool time_store(const struct lab_scenario *scenario, const char *database, double *run_s,
+                       double *store_s, struct bench_result *result)
+{
+    struct lab_result *made;
+    struct sim_error error;
+    double from = bench_processor_s();
+    if (!lab_run(scenario, 1, NULL, &made, &error))
+        return bench_fail(result, "%.250s", error.text);
+    *run_s = bench_processor_s() - from;
+    struct store_run_info info = {.scenario_path = scenario->path,
+                                  .scenario_text = scenario->text,
+                                  .overrides = "",
+                                  .version = "bench"};
+    struct store *store = NULL;
+    from = bench_wall_s();
+    const bool is_stored =
+        store_open(database, STORE_WRITE, &store, &error) && store_save_run(store, &info, made, &error);
+    store_close(store);
+    *store_s = bench_wall_s() - from;
+    lab_result_destroy(made);
+    return is_stored ? true : bench_fail(result, "%.250s", error.text);
+}
+
+/* Ends well and silently, or it is a failure. */
+static bool call(const struct bench_context *context, struct bench_result *result,
+                 const char *const *arguments)
+{
+    const char *words[16] = {context->program};
+    for (size_t i = 0; arguments[i] != NULL; i++)
+        words[i + 1] = arguments[i];
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    pid_t child;
+    int status = -1;
+    const bool is_started =
+        posix_spawn(&child, context->program, &actions, NULL, (char *const *)(uintptr_t)words, environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    if (!is_started || waitpid(child, &status, 0) != child || status != 0)
+        return bench_fail(result, "%s %s: status %d", context->program, arguments[0], status);
+    return true;
+}
+
+static double children_s(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+}
+
+static void note_children(struct bench_result *result)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    result->peak_kib = (uint64_t)usage.ru_maxrss;
+}
+
+/* A database that is not there yet. */
+static void name_file(const struct bench_context *context, uint32_t number, char path[PATH_SIZE_MAX])
+{
+    snprintf(path, PATH_SIZE_MAX, "%s/%ld-%u.db", context->folder, (long)getpid(), number);
+}
+
+static void name_scenario(const struct bench_case *bench, const struct bench_context *context,
+                          char path[PATH_SIZE_MAX])
+{
+    snprintf(path, PATH_SIZE_MAX, "%s/scenarios/%s", context->source,
+             context->is_quick ? "small-trace.yaml" : bench->scenario);
+}
+
+static bool write_sweep(const struct bench_case *bench, const struct bench_context *context, const char *path,
+                        struct bench_result *result)
+{
+    FILE *out = fopen(path, "w");
+    if (out == NULL)
+        return bench_fail(result, "%s cannot be written", path);
+    fprintf(out,
+            "name: sweep\nduration: 1000s\nengine: exact\nkeys: {count: %.0f}\narrivals: {rate: %.0f/s}\n"
+            "strategies:\n  - probabilistic: {bits: 9, threshold: 40}\n"
+            "sweep:\n  seeds: 8\n  grid:\n    strategies.probabilistic.bits: [8, 9]\n",
+            bench_size(context, bench->keys, 10), bench_size(context, bench->rows, 1e4) / 1e3);
+    return fclose(out) == 0 ? true : bench_fail(result, "%s cannot be written", path);
+}
