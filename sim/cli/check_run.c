@@ -101,7 +101,7 @@ static bool run_one(void *context, uint64_t job, struct lab_progress *progress, 
                                       &scenario, error) &&
                    lab_run(scenario, crew->threads, progress, &made->result, error);
     lab_scenario_destroy(scenario);
-    made->elapsed_ms = cli_now_ms() - begin_ms;
+    made->elapsed_ms = cli_passed_ms(begin_ms);
     return is_fine;
 }
 

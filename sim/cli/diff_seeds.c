@@ -192,7 +192,7 @@ static bool run_job(void *context, uint64_t job, struct lab_progress *progress, 
     int64_t begin_ms = cli_now_ms();
     bool is_fine = cli_scenario_again(&info, jobs->items[job].seed, &scenario, error) &&
                    lab_run(scenario, 1, progress, &outcome->result, error);
-    outcome->elapsed_ms = cli_now_ms() - begin_ms;
+    outcome->elapsed_ms = cli_passed_ms(begin_ms);
     lab_scenario_destroy(scenario);
     return is_fine;
 }

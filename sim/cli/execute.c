@@ -64,7 +64,7 @@ bool cli_attend(const struct cli_task *task, struct cli_signals *signals, int64_
     pthread_kill(thread, CLI_WAKE);
     pthread_join(thread, NULL);
     cli_progress_end(&watch.display);
-    *elapsed_ms = cli_now_ms() - begin_ms;
+    *elapsed_ms = cli_passed_ms(begin_ms);
     if (watch.caught != 0)
         signals->caught = watch.caught;
     return is_fine;
@@ -103,7 +103,8 @@ static void *watch_run(void *context)
 {
     struct watch *watch = context;
     const struct timespec frame = {.tv_nsec = CLI_FRAME_MS * 1000000L};
-    int64_t begin_ms = cli_now_ms();
+    /* Summed up, so that progress goes on where the clock jumps back. */
+    int64_t last_ms = cli_now_ms(), elapsed_ms = 0;
     while (!watch->is_over) {
         int signal = sigtimedwait(watch->held, NULL, &frame);
         if (signal > 0 && signal != CLI_WAKE) {
@@ -114,8 +115,10 @@ static void *watch_run(void *context)
         }
         if (watch->listener != NULL && watch->listener->is_over)
             watch->progress.stop = true;
+        elapsed_ms += cli_passed_ms(last_ms);
+        last_ms = cli_now_ms();
         if (!watch->is_over)
-            cli_progress_show(&watch->display, &watch->progress, cli_now_ms() - begin_ms);
+            cli_progress_show(&watch->display, &watch->progress, elapsed_ms);
     }
     return NULL;
 }
@@ -125,4 +128,10 @@ int64_t cli_now_ms(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int64_t cli_passed_ms(int64_t begin_ms)
+{
+    int64_t passed_ms = cli_now_ms() - begin_ms;
+    return passed_ms > 0 ? passed_ms : 0;
 }

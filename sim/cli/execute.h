@@ -25,6 +25,8 @@ struct cli_listener {
 /* How long to wait for a signal before progress is shown again. */
 #define CLI_FRAME_MS 200
 int64_t cli_now_ms(void);
+/* Since cli_now_ms() was begin_ms; never negative, whatever the clock has done meanwhile. */
+int64_t cli_passed_ms(int64_t begin_ms);
 
 void cli_signals_hold(struct cli_signals *signals);
 /* One that came meanwhile, and ended no run, has its usual effect now. */

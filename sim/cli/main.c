@@ -30,13 +30,16 @@ int main(int argc, char **argv)
     bool was_lost = ferror(stdout) != 0;
     if (fclose(stdout) != 0)
         was_lost = true;
-    if (error.class != SIM_ERROR_NONE)
-        fprintf(stderr, "%s\n", error.text);
-    if (was_lost && code <= (int)SIM_ERROR_CHECK) {
+    /* Who cannot read what was checked is not told that it failed: one error, one line. */
+    if (was_lost && code <= (int)SIM_ERROR_CHECK)
         code = SIM_ERROR_ENVIRONMENT;
+    else
+        was_lost = false;
+    if (was_lost)
         fprintf(stderr, "standard output: %s; free space there, or send the output elsewhere\n",
                 errno == 0 ? "could not be written" : strerror(errno));
-    }
+    else if (error.class != SIM_ERROR_NONE)
+        fprintf(stderr, "%s\n", error.text);
     return code;
 }
 

@@ -57,7 +57,7 @@ void cli_progress_show(struct cli_progress *display, struct lab_progress *progre
     fputs(display->is_terminal ? "\033[K" : "\n", stderr);
     fflush(stderr);
     if (!display->is_terminal)
-        display->next_ms += LINE_MS;
+        display->next_ms += (elapsed_ms - display->next_ms) / LINE_MS * LINE_MS + LINE_MS;
     display->is_shown = true;
 }
 

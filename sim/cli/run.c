@@ -75,7 +75,7 @@ static bool execute_all(struct batch *batch, struct sim_error *error);
 static bool store_all(struct batch *batch, struct sim_error *error);
 static bool draw(const struct batch *batch, struct job *job, struct sim_error *error);
 static bool print_all(const struct batch *batch, struct sim_error *error);
-static void print_job(const struct batch *batch, const struct job *job);
+static bool print_job(const struct batch *batch, const struct job *job, struct sim_error *error);
 static void free_batch(struct batch *batch);
 
 static int run(const struct cli_args *args, struct sim_error *error)
@@ -229,16 +229,18 @@ static bool print_all(const struct batch *batch, struct sim_error *error)
                 return false;
         } else {
             fputs(i == 0 ? "" : "\n", stdout);
-            print_job(batch, job);
+            if (!print_job(batch, job, error))
+                return false;
         }
         is_fine = is_fine && cli_expects_hold(job->result, error);
     }
     return is_fine;
 }
 
-static void print_job(const struct batch *batch, const struct job *job)
+static bool print_job(const struct batch *batch, const struct job *job, struct sim_error *error)
 {
-    cli_print_result(job->result);
+    if (!cli_print_result(job->result, error))
+        return false;
     if (batch->has_charts) {
         printf("\npictures\n");
         if (!cli_pictures_print(&job->pictures, "  "))
@@ -249,6 +251,7 @@ static void print_job(const struct batch *batch, const struct job *job)
     cli_print_text(stdout, batch->database);
     printf(", seed %" PRIu64 ", digest %016" PRIx64 ", %.1f s\n", job->result->seed, job->result->digest,
            (double)job->elapsed_ms / 1000);
+    return true;
 }
 
 static void free_batch(struct batch *batch)

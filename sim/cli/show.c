@@ -63,7 +63,8 @@ bool cli_show_run(const struct store_run_info *info, const struct lab_result *re
 {
     char created[SIM_TIME_TEXT_SIZE];
     sim_time_format(info->created_unix_s * SIM_SECOND, created);
-    cli_print_result(result);
+    if (!cli_print_result(result, error))
+        return false;
     cli_print_settings(result, scenario);
     if (scenario != NULL && !cli_warnings_print(stdout, scenario, error))
         return false;

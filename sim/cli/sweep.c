@@ -259,7 +259,7 @@ static bool run_job(void *context, uint64_t index, struct lab_progress *progress
                     lab_run(scenario, 1, progress, &piece->job.result, error)) ||
                    name_job(sweeper, job, error);
     if (is_fine) {
-        piece->job.elapsed_ms = cli_now_ms() - begin_ms;
+        piece->job.elapsed_ms = cli_passed_ms(begin_ms);
         piece->job.overrides = scenario->overrides;
         scenario->overrides = NULL;
         *made = piece;

@@ -19,22 +19,25 @@ static void print_title(const struct lab_result *result);
 static void print_overwritten(const struct lab_result *result);
 static void print_expects(const struct lab_result *result, bool has_colour);
 
-void cli_print_result(const struct lab_result *result)
+bool cli_print_result(const struct lab_result *result, struct sim_error *error)
 {
     bool has_colour = cli_has_colour();
     print_heading(result);
     if (result->strategy_count > 0 && result->strategies[0].is_idgen) {
-        cli_print_identifiers(result);
+        if (!cli_print_identifiers(result, error))
+            return false;
         print_expects(result, has_colour);
-        return;
+        return true;
     }
-    cli_print_sizes(result);
+    if (!cli_print_sizes(result, error))
+        return false;
     cli_print_observed(result);
     print_overwritten(result);
     cli_print_cluster(result);
     cli_print_costs(result);
     cli_print_oracles(result);
     print_expects(result, has_colour);
+    return true;
 }
 
 /* Of a scenario with a table: what its key loses. */
@@ -57,14 +60,15 @@ static void print_overwritten(const struct lab_result *result)
     }
 }
 
-void cli_print_verdict(const struct lab_result *result)
+bool cli_print_verdict(const struct lab_result *result, struct sim_error *error)
 {
     char *verdict = report_verdict(result);
-    if (verdict != NULL) {
-        putchar('\n');
-        cli_print_paragraph(verdict);
-    }
+    if (verdict == NULL)
+        return sim_fail_memory(error);
+    putchar('\n');
+    cli_print_paragraph(verdict);
     free(verdict);
+    return true;
 }
 
 void cli_print_label(const char *label)

@@ -10,12 +10,12 @@
 #define CLI_BOLD  "\033[1;32m" /* green as well */
 #define CLI_PLAIN "\033[0m"
 
-/* What was run, a row a strategy, and the expectations. */
-void cli_print_result(const struct lab_result *result);
+/* What was run, a row a strategy, and the expectations. These four fail without memory. */
+bool cli_print_result(const struct lab_result *result, struct sim_error *error);
 /* The first table, what it says in words, and what its marks mean. */
-void cli_print_sizes(const struct lab_result *result);
+bool cli_print_sizes(const struct lab_result *result, struct sim_error *error);
 /* What the run answers, a paragraph. */
-void cli_print_verdict(const struct lab_result *result);
+bool cli_print_verdict(const struct lab_result *result, struct sim_error *error);
 /* The second table, of a run with agents; of another one nothing. */
 void cli_print_cluster(const struct lab_result *result);
 /* The third, of such a run: operations per 1000 rows, by kind. */
@@ -23,7 +23,7 @@ void cli_print_costs(const struct lab_result *result);
 /* The fourth: what the oracles found. */
 void cli_print_oracles(const struct lab_result *result);
 /* The one table of a run of identifiers. */
-void cli_print_identifiers(const struct lab_result *result);
+bool cli_print_identifiers(const struct lab_result *result, struct sim_error *error);
 /* A row's first column, on a line of its own where it is too long. */
 void cli_print_label(const char *label);
 /* The same where the column begins further right. */

@@ -8,7 +8,7 @@ static const char *const columns[] = {
     "locks.acquired", "locks.stale", "latency.lock.p50", "latency.lock.p99", "oracle.unique.violations"};
 #define COLUMN_COUNT (sizeof columns / sizeof columns[0])
 
-void cli_print_identifiers(const struct lab_result *result)
+bool cli_print_identifiers(const struct lab_result *result, struct sim_error *error)
 {
     bool has_colour = cli_has_colour();
     printf("              identifiers              locks               for a lock, ms\n"
@@ -25,10 +25,12 @@ void cli_print_identifiers(const struct lab_result *result)
         }
         putchar('\n');
     }
-    cli_print_verdict(result);
+    if (!cli_print_verdict(result, error))
+        return false;
     printf("\nlost: leased by clients that died, or did not learn of it in time; fail: leases\n"
            "that were given up; stale: locks of others that had run out; for a lock: from\n"
            "the wish for a batch until its lock is had; twice: identifiers given twice\n");
+    return true;
 }
 
 void cli_idgen_settings(const struct bk_idgen_config *config, char *buffer)

@@ -19,7 +19,7 @@ struct row {
     bool is_chosen, has_colour;
 };
 
-static size_t choice_of(const struct lab_result *result);
+static bool choose(const struct lab_result *result, size_t *chosen, struct sim_error *error);
 static bool print_row(const struct row *row);
 static void print_number(const struct lab_metrics *metrics, const char *name, int columns);
 static void print_tiny(const struct lab_metrics *metrics);
@@ -29,11 +29,13 @@ static void print_columns(const struct lab_limits *limits, bool has_open_only);
 static void print_passed(const struct lab_result *result, const char *metric, const char *limit);
 static void share_text(double share, char *buffer);
 
-void cli_print_sizes(const struct lab_result *result)
+bool cli_print_sizes(const struct lab_result *result, struct sim_error *error)
 {
-    const size_t chosen = choice_of(result);
+    size_t chosen;
     char limit[CLI_NUMBER_SIZE], words[CLI_NUMBER_SIZE + 8];
     bool has_open_only = false;
+    if (!choose(result, &chosen, error))
+        return false;
     printf("%75s%5s\n", "ops/", "asks");
     printf("%27s%27s%16s%5s%5s\n", "partitions", "rows, closed", "bytes, closed", "1000", "per");
     printf("%-15s%5s%7s%5s%6s%6s%6s%6s%7s%7s%5s%5s\n", "  strategy", "all", "closed", "tiny", "over", "p50",
@@ -42,7 +44,8 @@ void cli_print_sizes(const struct lab_result *result)
         const struct row row = {&result->strategies[i], &result->limits, i == chosen, cli_has_colour()};
         has_open_only |= print_row(&row);
     }
-    cli_print_verdict(result);
+    if (!cli_print_verdict(result, error))
+        return false;
     putchar('\n');
     if (result->limits.partition_rows != 0) {
         cli_grouped(result->limits.partition_rows, limit);
@@ -54,15 +57,19 @@ void cli_print_sizes(const struct lab_result *result)
         print_passed(result, "partitions.over_limit_bytes", limit);
     }
     print_columns(&result->limits, has_open_only);
+    return true;
 }
 
-/* SIZE_MAX: none, or no memory to choose one. */
-static size_t choice_of(const struct lab_result *result)
+/* *chosen: SIZE_MAX for none. */
+static bool choose(const struct lab_result *result, size_t *chosen, struct sim_error *error)
 {
     struct lab_standing *standings = calloc(result->strategy_count + 1, sizeof *standings);
-    size_t chosen = standings == NULL ? SIZE_MAX : lab_choose(result, standings);
+    *chosen = SIZE_MAX;
+    if (standings == NULL)
+        return sim_fail_memory(error);
+    *chosen = lab_choose(result, standings);
     free(standings);
-    return chosen;
+    return true;
 }
 
 /* Returns whether the row shows open partitions, none being closed. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lab/fuzz.h"
@@ -88,15 +87,18 @@ bool lab_fuzz_tally_add(struct lab_fuzz_tally *tally, const struct lab_fuzz_outc
 
 uint64_t lab_fuzz_median(const struct lab_histogram *histogram)
 {
-    size_t count;
-    struct lab_bin *bins = lab_histogram_sorted(histogram, &count);
-    uint64_t median = 0, below = 0;
-    for (size_t i = 0; bins != NULL && i < count && 2 * below < histogram->count; i++) {
-        median = bins[i].size;
-        below += bins[i].count;
+    /* Halved down on, so that it needs no memory and cannot fail. */
+    uint64_t low = 0, high = histogram->count == 0 ? 0 : histogram->most;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2, below = 0;
+        for (size_t i = 0; i < histogram->slot_count; i++)
+            below += histogram->slots[i].size <= middle ? histogram->slots[i].count : 0;
+        if (2 * below >= histogram->count)
+            high = middle;
+        else
+            low = middle + 1;
     }
-    free(bins);
-    return median;
+    return low;
 }
 
 static void judge(const struct lab_strategy_result *strategy, struct lab_fuzz_run *out)
