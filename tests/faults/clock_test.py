@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Aim: no clock reaches a result, and none that jumps ends, delays or garbles a command.
+Method: every command again, while all clocks jump forth and back at every Nth reading, by hours and beyond 1970."""
+import unittest
+
+from faults import COMMANDS, FaultsTest, IS_SLOW
+
+HOUR, YEARS = 3600, 60 * 365 * 86400
+
+
+# Long enough for some readings while it is under way; with its progress.
+LONG = ["run", "tiny.yaml", "--no-charts", "--set", "arrivals.rate=400/s", "--jobs", "1"]
+
+
+class ClockTest(FaultsTest):
+    def test_no_command_is_another_where_the_clock_jumps(self):
+        jumps = [(every, seconds) for every in [1, 2, 3] for seconds in [5 * HOUR, -5 * HOUR, YEARS, -YEARS]]
+        cases = [(name, {"FAULTY_CLOCK": str(every), "FAULTY_SECONDS": str(seconds), "FAULTY_CALLERS": callers})
+                 for name in COMMANDS for index, (every, seconds) in enumerate(jumps)
+                 if every <= self.right[name].count("clocks") and (IS_SLOW or index % 4 == len(name) % 4)
+                 for callers in ["program", "program libsqlite3"][:1 + IS_SLOW]]
+        self.assertGreater(len(cases), 30)
+        self.try_all(cases)
+
+    def test_progress_goes_on_where_the_clock_jumps(self):
+        for seconds in [5 * HOUR, -5 * HOUR]:
+            outcome = self.run_command(LONG, {"FAULTY_CLOCK": "2", "FAULTY_SECONDS": str(seconds)})
+            self.assertEqual(outcome.code, 0, outcome.err)
+            self.assertGreater(outcome.count("failed"), 4)
+            lines = [line for line in outcome.err.splitlines() if not line.startswith("warning: ")]
+            self.assertLessEqual(len(lines), outcome.count("failed"), outcome.err)
+            for line in lines:
+                self.assertRegex(line, r"\Atiny +\d+ %, .* rows/s\Z")
+
+
+if __name__ == "__main__":
+    unittest.main()

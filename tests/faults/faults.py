@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every command in a small form, run with faulty.c in front of it, and held against the same command undisturbed.
+A test script is given the program, the library, and `slow` for every N in place of a sample."""
+import concurrent.futures
+import hashlib
+import os
+import random
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM, LIBRARY = (os.path.abspath(path) for path in (sys.argv.pop(1), sys.argv.pop(1)))
+IS_SLOW = "slow" in sys.argv
+if IS_SLOW:
+    sys.argv.remove("slow")
+SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+
+TINY = """\
+name: tiny
+seed: 7
+duration: 2h
+keys: {count: 3}
+arrivals: {rate: 0.05/s}
+row: {bytes: 100, cells: 3}
+reads: {latest: {rows: 10, rate: 0.005/s}}
+limits: {partition_rows: 3000, tiny_rows: 24}
+strategies:
+  - time: {window: 1h}
+  - probabilistic: {bits: 2, threshold: 4}
+"""
+CLUSTER = """\
+name: ring
+seed: 3
+duration: 1m
+keys: {count: 2}
+arrivals: {rate: 2/s}
+row: {bytes: 100}
+reads: {latest: {rows: 5, rate: 0.2/s}}
+cluster: {nodes: 3, replication_factor: 3}
+agents: {count: 2, cache_ttl: 5s}
+strategies:
+  - probabilistic: {bits: 2, threshold: 4, coordination: three-state, lead: 10s}
+"""
+TRACE = "timestamp_ms,key,bytes\n" + "".join(f"{1000 * i},k{i % 3},100\n" for i in range(60))
+TRACED = "name: traced\nseed: 1\ntrace: {file: rows.csv}\nrow: {cells: 3}\nstrategies:\n  - hash: {buckets: 3}\n"
+SWEEP = TINY.replace("name: tiny", "name: swept") + "sweep: {seeds: 2, grid: {strategies.probabilistic.bits: [2, 3]}}\n"
+TUNED = TINY.replace("name: tiny", "name: tuned").replace("rows: 3000", "rows: 300") + "tune: {risk: 5%, seeds: 2}\n"
+HELD = TINY + "expect:\n  - time.partitions.total > 0\n"
+MISSED = TINY.replace("name: tiny", "name: missed") + "expect:\n  - time.partitions.total < 0\n"
+SIZES = os.path.join(SOURCE, "scenarios", "observed", "messages.csv")
+
+# name: arguments. {made}: a folder of the test's, {made}/bucketlab.db has two runs; a script may add to it.
+COMMANDS = {
+    "init": ["init", "chat"],
+    "run": ["run", "tiny.yaml", "--no-charts"],
+    "run into a new database": ["run", "tiny.yaml", "held.yaml", "--no-charts", "--json", "--db", "new.db"],
+    "run of a cluster": ["run", "ring.yaml", "--no-charts", "--trace-events", "story.txt"],
+    "run of a trace": ["run", "traced.yaml", "--no-charts", "--json"],
+    "run that fails": ["run", "missed.yaml", "--no-charts"],
+    "run with pictures": ["run", "tiny.yaml", "--format", "png,html", "--out", "made/here"],
+    "report": ["report", "last", "--format", "svg,pdf", "--out", "pictures"],
+    "report of a page": ["report", "1", "--format", "html"],
+    "runs": ["runs", "--all"],
+    "show": ["show", "last"],
+    "show json": ["show", "1", "--json"],
+    "diff": ["diff", "1", "2"],
+    "diff over seeds": ["diff", "1", "2", "--seeds", "3", "--json"],
+    "export": ["export", "last", "--out", "sizes.csv"],
+    "export metrics": ["export", "1", "--metrics"],
+    "import": ["import", "sizes.txt", "--json"],
+    "replay": ["replay", "1"],
+    "cql": ["cql", "tiny.yaml"],
+    "cql stress": ["cql", "tiny.yaml", "--strategy", "time", "--stress", "--run", "last"],
+    "sweep": ["sweep", "swept.yaml", "--csv", "figures.csv"],
+    "merge": ["merge", "bucketlab.db", "other.db", "--db", "all.db"],
+    "merge into the first": ["merge", "bucketlab.db", "other.db"],
+    "check": ["check", "held.yaml", "--junit", "junit.xml", "--baseline", "baseline.db"],
+    "check that fails": ["check", "missed.yaml", "held.yaml", "--junit", "old.xml", "--no-store", "--json"],
+    "update of a baseline": ["check", "held.yaml", "--baseline", "baseline.db", "--update-baseline", "--seeds", "4"],
+    "fuzz": ["fuzz", "--seeds", "1..2", "--json"],
+    "odds": ["odds", "--bits", "3", "--threshold", "4", "--json"],
+    "tune": ["tune", "--rows", "100..900", "--risk", "0.01", "--bits", "3..5"],
+    "tune with pictures": ["tune", "--rows", "100..900", "--risk", "0.01", "--bits", "3..5", "--out", "curves"],
+    "tune of a scenario": ["tune", "tuned.yaml", "--no-charts", "--json"],
+    "token": ["token", "--type", "text,bigint", "channel-17", "42"],
+    "bucket-of": ["bucket-of", "--buckets", "256", "user1", "user2", "--json"],
+}
+# These have no --jobs.
+SINGLE = {"init", "report", "runs", "show", "export", "import", "cql", "merge", "odds", "token", "bucket-of"}
+# These store a run as soon as it is done.
+GRADUAL = {"sweep", "diff", "tune", "check", "run"}
+DATABASES = {"bucketlab.db", "other.db", "all.db", "new.db", "baseline.db"}
+# What a clock tells, and how fast a machine is.
+TIMES = [(rb"/[^ ]*/bucketlab-faults-[^/]*", b""), (rb", \d+\.\d s\n", b"\n"),
+         (rb" +\d+\.\d( +[0-9a-f]{16}\n)", rb"\1"), (rb"\d{4}-\d\d-\d\d \d\d:\d\d", b""),
+         (rb'"(seeds_per_second|elapsed_ms|seconds)":[^,}]*', b""), (rb'(time|timestamp)="[^"]*"', b"")]
+PLACE = re.compile(r"/[^ ]*/bucketlab-faults-[^/]*")
+TIMED_COLUMNS = {"created_unix_s", "elapsed_ms", "updated_unix_s", "started_unix_s"}
+
+
+def words_of(name):
+    """The command line of an entry of COMMANDS."""
+    arguments = COMMANDS[name]
+    return [*arguments, "--quiet", *([] if arguments[0] in SINGLE or "--rows" in arguments else ["--jobs", "1"])]
+
+
+def plain(content):
+    for pattern, put in TIMES:
+        content = re.sub(pattern, put, content)
+    return content
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+class Outcome:
+    """What a command left: exit code, what it printed, what stands in its folder."""
+
+    def __init__(self, folder, process, out, err, report, seconds):
+        self.code, self.out, self.err, self.seconds = process.returncode, out, err.decode(), seconds
+        self.report = dict(line.split(" ", 1) for line in report.splitlines())
+        self.tables, self.files, self.unsound = {}, {}, []
+        for name in sorted(DATABASES & set(os.listdir(folder))):
+            try:
+                self.tables[name] = self.read_database(os.path.join(folder, name))
+            except sqlite3.Error as error:
+                self.unsound.append(f"{name}: {error}")
+        for root, folders, files in os.walk(folder):
+            for name in folders + files:
+                path = os.path.join(root, name)
+                key = os.path.relpath(path, folder)
+                self.files[key] = None if os.path.isdir(path) or key in DATABASES else plain(read(path))
+
+    def read_database(self, path):
+        """Each table's rows, without what the clock says; makes good what a rollback or a log has left to do."""
+        database = sqlite3.connect(path)
+        database.row_factory = sqlite3.Row
+        sound = [row[0] for row in database.execute("PRAGMA integrity_check")]
+        if sound != ["ok"] or database.execute("PRAGMA foreign_key_check").fetchall():
+            self.unsound.append(f"{os.path.basename(path)}: {sound}")
+        names = [row[0] for row in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+        tables = {name: {tuple((key, PLACE.sub("", row[key]) if isinstance(row[key], str) else row[key])
+                               for key in row.keys() if key not in TIMED_COLUMNS)
+                         for row in database.execute(f'SELECT * FROM "{name}"')}
+                  for name in names if not name.startswith("sqlite_")}
+        database.close()
+        return tables
+
+    def count(self, kind):
+        return int(self.report[kind])
+
+
+def is_between(now, before, after):
+    """Whether a database has all that it had, nothing that is not wanted, and of each run that it has all."""
+    if any(not before.get(name, set()) <= rows or not rows <= after.get(name, set()) for name, rows in now.items()):
+        return False
+    runs = {dict(row)["run"] for row in now.get("run", ())}
+    wanted = {row for row in after.get("strategy", ()) if dict(row)["run"] in runs}
+    strategies = {dict(row)["strategy"] for row in wanted}
+    metrics = {row for row in after.get("metric", ()) if dict(row)["strategy"] in strategies}
+    return now.get("strategy", set()) == wanted and now.get("metric", set()) == metrics
+
+
+class FaultsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        place = tempfile.mkdtemp(prefix="bucketlab-faults-")
+        cls.addClassCleanup(shutil.rmtree, place)
+        cls.template = os.path.join(place, "folder")
+        os.mkdir(cls.template)
+        for name, text in {"tiny.yaml": TINY, "ring.yaml": CLUSTER, "rows.csv": TRACE, "traced.yaml": TRACED,
+                           "swept.yaml": SWEEP, "tuned.yaml": TUNED, "held.yaml": HELD, "missed.yaml": MISSED,
+                           "old.xml": "an old report\n"}.items():
+            with open(os.path.join(cls.template, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        with open(os.path.join(cls.template, "sizes.txt"), "wb") as file:
+            file.writelines(read(SIZES).splitlines(True)[:20])
+        for words in [["run", "tiny.yaml", "--no-charts"],
+                      ["run", "tiny.yaml", "--no-charts", "--set", "strategies.probabilistic.bits=3"],
+                      ["run", "ring.yaml", "--no-charts", "--db", "other.db"],
+                      ["check", "held.yaml", "--no-store", "--baseline", "baseline.db", "--update-baseline",
+                       "--seeds", "3"]]:
+            subprocess.run([PROGRAM, *words, "--quiet"], cwd=cls.template, check=True, stdout=subprocess.DEVNULL)
+        cls.right = {name: cls.run_command(name, {}) for name in COMMANDS}
+        cls.before = cls.look(cls.template)
+        for name, outcome in cls.right.items():
+            assert outcome.code == (1 if "fails" in name else 0) and not outcome.unsound, (name, outcome.err)
+
+    @classmethod
+    def look(cls, folder):
+        done = subprocess.CompletedProcess([], 0)
+        return Outcome(folder, done, b"", b"", "", 0)
+
+    @classmethod
+    def run_command(cls, name, environment, timeout=60, preload=True):
+        """Runs an entry of COMMANDS, or a command line, in a copy of the folder that all begin with."""
+        with tempfile.TemporaryDirectory(prefix="bucketlab-faults-") as place:
+            folder, report, out = (os.path.join(place, part) for part in ("folder", "report", "out"))
+            shutil.copytree(cls.template, folder)
+            settings = {**os.environ, "NO_COLOR": "1", "FAULTY_REPORT": report, **environment}
+            if preload:
+                settings["LD_PRELOAD"] = LIBRARY
+            begin = time.monotonic()
+            with open(out, "wb") as stdout:
+                words = words_of(name) if isinstance(name, str) else name
+                process = subprocess.Popen([PROGRAM, *words], cwd=folder, env=settings, stdout=stdout,
+                                           stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+                try:
+                    err = process.communicate(timeout=timeout)[1]
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    err = b"hangs\n" + process.communicate()[1]
+            seconds = time.monotonic() - begin
+            again = None
+            if process.returncode == 3 and "FAULTY_FILE" in environment and "FAULTY_LASTING" in environment:
+                again = cls.run_again(name, folder, os.path.join(place, "again"))
+            told = read(report).decode() if os.path.exists(report) else ""
+            outcome = Outcome(folder, process, plain(read(out)), plain(err), told, seconds)
+            outcome.again = again
+            return outcome
+
+    @staticmethod
+    def run_again(name, folder, copy):
+        """The exit code where the disk is sound again, before anybody else has looked at what was left."""
+        shutil.copytree(folder, copy)
+        return subprocess.run([PROGRAM, *words_of(name)], cwd=copy, stdin=subprocess.DEVNULL, timeout=60,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode
+
+    def judge(self, name, outcome):
+        """What is wrong with a command on whose way something has failed; None when nothing is."""
+        right = self.right[name]
+        if not outcome.report:
+            return f"ended with {outcome.code}: {outcome.err}"
+        if outcome.unsound:
+            return f"unsound: {outcome.unsound}"
+        if outcome.code == right.code:
+            return self.judge_whole(outcome, right)
+        if outcome.code != 3:
+            return f"exit code {outcome.code}: {outcome.err}"
+        if not re.fullmatch(r"[^\n]+; [^\n]+\n", outcome.err):
+            return f"not one line with a cure: {outcome.err!r}"
+        if re.search(r"SQL|bucketlab-faults", outcome.err):
+            return f"says what a user cannot know: {outcome.err!r}"
+        if outcome.again not in (None, right.code) and name != "init":
+            return f"stands in the way of the next run, which ends with {outcome.again}"
+        return self.judge_failed(name, outcome, right)
+
+    @staticmethod
+    def judge_whole(outcome, right):
+        for what in ["err", "out", "tables", "files"]:
+            if getattr(outcome, what) != getattr(right, what):
+                found, wanted = getattr(outcome, what), getattr(right, what)
+                if isinstance(found, dict):
+                    keys = [key for key in {**found, **wanted} if found.get(key, 0) != wanted.get(key, 0)]
+                    return f"exit code {outcome.code} with other {what}: {keys}"
+                return f"exit code {outcome.code} with other {what}: {found!r}, not {wanted!r}"
+        return None
+
+    def judge_failed(self, name, outcome, right):
+        arguments = COMMANDS[name]
+        if not (right.out.startswith(outcome.out) or "failed" in outcome.report and outcome.out == b""):
+            return f"printed something else: {outcome.out!r}"
+        if "--json" in arguments and outcome.out not in (b"", right.out) and "standard output" not in outcome.err:
+            return f"half an object: {outcome.out!r}"
+        for key, tables in outcome.tables.items():
+            before, after = self.before.tables.get(key, {}), right.tables.get(key, {})
+            is_between_ok = arguments[0] in GRADUAL and is_between(tables, before, after)
+            if tables not in (before, after) and not is_between_ok:
+                return f"{key} is neither as it was nor as it should be"
+            if key not in self.before.files and tables == {} and outcome.again is None:
+                return f"{key} is empty"
+        for key, content in outcome.files.items():
+            olds = [files[key] for files in (self.before.files, right.files) if key in files]
+            if content not in olds or not olds:
+                return f"{key} is left behind, or half"
+        if lost := self.before.files.keys() - outcome.files.keys():
+            return f"lost: {lost}"
+        return None
+
+    def numbers(self, total, most):
+        """Which N to try: all, or about `most`, the first ones and then ever fewer."""
+        if IS_SLOW or total <= most:
+            return list(range(1, total + 1))
+        draw = random.Random(total)
+        return sorted({1, 2, total, *(draw.randint(1, total) for _ in range(most - 3))})
+
+    def try_all(self, cases):
+        """(name of the command, environment) each; all run. Each fault is told when it is first seen."""
+        faults, done = {}, 0
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            outcomes = pool.map(lambda case: self.run_command(*case), cases)
+            for (name, environment), outcome in zip(cases, outcomes):
+                done += 1
+                what = self.judge(name, outcome)
+                if what is not None:
+                    key = (name, what[:200], outcome.report.get("at", ""))
+                    faults[key] = faults.get(key, 0) + 1
+                    if faults[key] == 1:
+                        print(f"{name}: {what} at {key[2]}; as {environment}", file=sys.stderr, flush=True)
+                else:
+                    self.assertGreater(outcome.count("failed"), 0, (name, environment))
+        if faults:
+            self.fail(f"{len(faults)} faults, {sum(faults.values())} times in {done} cases")

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A library to preload (LD_PRELOAD), which makes memory, files and clocks fail on a program's way. What it
+ * does stands in the environment; N counts from 1, and without a variable nothing of its kind fails:
+ *
+ *   FAULTY_CALLERS  whose calls count, by the first letters of the object's file name; "program" is the
+ * program itself (default "program libsqlite3"). Libraries that end the process by design when memory is out
+ * are left alone in this way. FAULTY_MEMORY   N: the Nth allocation returns NULL FAULTY_FILE     N: the Nth
+ * call that changes a regular file or a folder fails: opening for writing, writing, flushing, truncating,
+ * naming. What goes through stdio counts when its buffer is written. FAULTY_ERROR    how FAULTY_FILE fails:
+ * ENOSPC (default), EIO, or SHORT, which writes half of the bytes and lets the next call fail with ENOSPC
+ *   FAULTY_LASTING  1: not the Nth alone, but all from the Nth on
+ *   FAULTY_CLOCK    N: at every Nth reading all clocks jump, forth and back in turn
+ *   FAULTY_SECONDS  how far from the right time they then are
+ *   FAULTY_REPORT   a file that is told, when the process ends, how many calls of each kind there were, how
+ * many failed, and where the first of them stood
+ *
+ * Needs glibc, whose allocator has names of its own for the functions that stand here in its place.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RANGES_MAX  64
+#define STREAMS_MAX 32
+#define CALLER      ((uintptr_t)__builtin_return_address(0))
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *memory, size_t size);
+void *__libc_memalign(size_t alignment, size_t size);
+
+/* Which calls of a kind fail: number `first`, and when it lasts those after it. */
+struct fault {
+    long first; /* 0: none */
+    atomic_long count;
+};
+
+/* The code of an object whose calls count. */
+struct range {
+    uintptr_t begin, end, base;
+    bool is_program;
+};
+
+/* A stream that is written through the functions here, and the file below it. */
+struct stream {
+    FILE *stream;
+    int file;
+};
+
+static struct fault memory, files, clocks;
+static bool is_lasting, is_short, is_ready;
+static int error_number = ENOSPC;
+static long clock_seconds;
+static atomic_long failed, first_failed_at;
+static atomic_bool first_failed_in_program;
+static struct range ranges[RANGES_MAX];
+static size_t range_count;
+static struct stream streams[STREAMS_MAX];
+static _Atomic size_t stream_count;
+
+static int add_ranges(struct dl_phdr_info *info, size_t size, void *names);
+static void find_real(const char *name, void *function);
+static const struct range *find_range(uintptr_t address);
+static bool does_fail(struct fault *fault, uintptr_t caller, long *number);
+static bool refuses_memory(uintptr_t caller);
+static int file_error(int file, uintptr_t caller, long *number);
+static int path_error(int folder, const char *path, int flags, uintptr_t caller);
+static ssize_t write_somewhere(int file, const void *bytes, size_t size, bool is_at, off_t offset,
+                               uintptr_t caller);
+static FILE *make_stream(int file);
+static ssize_t stream_write(void *cookie, const char *bytes, size_t size);
+static int stream_close(void *cookie);
+static long clock_offset_s(void);
+
+__attribute__((constructor)) static void begin(void)
+{
+    char usual[] = "program libsqlite3", *names = getenv("FAULTY_CALLERS");
+    const char *how = getenv("FAULTY_ERROR"), *text;
+    dl_iterate_phdr(add_ranges, names != NULL ? names : usual);
+    memory.first = (text = getenv("FAULTY_MEMORY")) != NULL ? atol(text) : 0;
+    files.first = (text = getenv("FAULTY_FILE")) != NULL ? atol(text) : 0;
+    clocks.first = (text = getenv("FAULTY_CLOCK")) != NULL ? atol(text) : 0;
+    clock_seconds = (text = getenv("FAULTY_SECONDS")) != NULL ? atol(text) : 0;
+    is_lasting = getenv("FAULTY_LASTING") != NULL;
+    is_short = how != NULL && strcmp(how, "SHORT") == 0;
+    error_number = how != NULL && strcmp(how, "EIO") == 0 ? EIO : ENOSPC;
+    struct stat status;
+    if (fstat(STDOUT_FILENO, &status) == 0 && S_ISREG(status.st_mode))
+        stdout = make_stream(STDOUT_FILENO);
+    is_ready = true;
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    const char *path = getenv("FAULTY_REPORT");
+    char text[256];
+    int size = snprintf(text, sizeof text, "memory %ld\nfiles %ld\nclocks %ld\nfailed %ld\nat %s+%#lx\n",
+                        memory.count, files.count, clocks.count, failed,
+                        first_failed_in_program ? "program" : "library", (unsigned long)first_failed_at);
+    int file =
+        path == NULL ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    if (file != -1) {
+        syscall(SYS_write, file, text, size);
+        syscall(SYS_close, file);
+    }
+}
+
+void *malloc(size_t size)
+{
+    return refuses_memory(CALLER) ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    return refuses_memory(CALLER) ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *old, size_t size)
+{
+    return refuses_memory(CALLER) ? NULL : __libc_realloc(old, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    return refuses_memory(CALLER) ? NULL : __libc_memalign(alignment, size);
+}
+
+int posix_memalign(void **out, size_t alignment, size_t size)
+{
+    void *made = refuses_memory(CALLER) ? NULL : __libc_memalign(alignment, size);
+    if (made == NULL)
+        return ENOMEM;
+    *out = made;
+    return 0;
+}
+
+char *strdup(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = refuses_memory(CALLER) ? NULL : __libc_malloc(size);
+    return copy == NULL ? NULL : memcpy(copy, text, size);
+}
+
+char *strndup(const char *text, size_t most)
+{
+    size_t length = strnlen(text, most);
+    char *copy = refuses_memory(CALLER) ? NULL : __libc_malloc(length + 1);
+    if (copy != NULL) {
+        memcpy(copy, text, length);
+        copy[length] = '\0';
+    }
+    return copy;
+}
+
+/* The mode of a new file stands behind `flags`; where there is none, what is read is not used. */
+#define OPEN(folder)                                                                                         \
+    do {                                                                                                     \
+        va_list more;                                                                                        \
+        va_start(more, flags);                                                                               \
+        int mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, int) : 0;                             \
+        va_end(more);                                                                                        \
+        int code = path_error(folder, path, flags, CALLER);                                                  \
+        if (code != 0) {                                                                                     \
+            errno = code;                                                                                    \
+            return -1;                                                                                       \
+        }                                                                                                    \
+        return (int)syscall(SYS_openat, folder, path, flags, mode);                                          \
+    } while (0)
+
+int open(const char *path, int flags, ...)
+{
+    OPEN(AT_FDCWD);
+}
+
+int open64(const char *path, int flags, ...)
+{
+    OPEN(AT_FDCWD);
+}
+
+int openat(int folder, const char *path, int flags, ...)
+{
+    OPEN(folder);
+}
+
+int openat64(int folder, const char *path, int flags, ...)
+{
+    OPEN(folder);
+}
+
+ssize_t write(int file, const void *bytes, size_t size)
+{
+    return write_somewhere(file, bytes, size, false, 0, CALLER);
+}
+
+ssize_t pwrite(int file, const void *bytes, size_t size, off_t offset)
+{
+    return write_somewhere(file, bytes, size, true, offset, CALLER);
+}
+
+ssize_t pwrite64(int file, const void *bytes, size_t size, off_t offset)
+{
+    return write_somewhere(file, bytes, size, true, offset, CALLER);
+}
+
+/* A call that changes a file or a folder as a whole: it fails, or it is the system's. */
+#define WHOLE(code_expression, ...)                                                                          \
+    do {                                                                                                     \
+        int code = (code_expression);                                                                        \
+        if (code != 0) {                                                                                     \
+            errno = code;                                                                                    \
+            return -1;                                                                                       \
+        }                                                                                                    \
+        return (int)syscall(__VA_ARGS__);                                                                    \
+    } while (0)
+
+int fsync(int file)
+{
+    WHOLE(file_error(file, CALLER, NULL), SYS_fsync, file);
+}
+
+int fdatasync(int file)
+{
+    WHOLE(file_error(file, CALLER, NULL), SYS_fdatasync, file);
+}
+
+int ftruncate(int file, off_t size)
+{
+    WHOLE(file_error(file, CALLER, NULL), SYS_ftruncate, file, size);
+}
+
+int ftruncate64(int file, off_t size)
+{
+    WHOLE(file_error(file, CALLER, NULL), SYS_ftruncate, file, size);
+}
+
+int rename(const char *from, const char *to)
+{
+    WHOLE(path_error(AT_FDCWD, from, O_WRONLY, CALLER), SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+int link(const char *from, const char *to)
+{
+    WHOLE(path_error(AT_FDCWD, from, O_WRONLY, CALLER), SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+    WHOLE(path_error(AT_FDCWD, path, O_WRONLY, CALLER), SYS_mkdirat, AT_FDCWD, path, mode);
+}
+
+FILE *fopen(const char *path, const char *mode)
+{
+    FILE *(*real)(const char *, const char *);
+    find_real("fopen", &real);
+    if (mode[0] != 'w' || find_range(CALLER) == NULL)
+        return real(path, mode);
+    int code = path_error(AT_FDCWD, path, O_WRONLY | O_CREAT, CALLER);
+    int file = code != 0 ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    if (code != 0)
+        errno = code;
+    return file == -1 ? NULL : make_stream(file);
+}
+
+FILE *fdopen(int file, const char *mode)
+{
+    FILE *(*real)(int, const char *);
+    find_real("fdopen", &real);
+    return mode[0] != 'w' || find_range(CALLER) == NULL ? real(file, mode) : make_stream(file);
+}
+
+int fileno(FILE *stream)
+{
+    int (*real)(FILE *);
+    find_real("fileno", &real);
+    for (size_t i = 0; i < stream_count; i++) {
+        if (streams[i].stream == stream)
+            return streams[i].file;
+    }
+    return real(stream);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *out)
+{
+    int code = (int)syscall(SYS_clock_gettime, clock, out);
+    if (code == 0 && find_range(CALLER) != NULL)
+        out->tv_sec += clock_offset_s();
+    return code;
+}
+
+time_t time(time_t *out)
+{
+    struct timespec now;
+    syscall(SYS_clock_gettime, CLOCK_REALTIME, &now);
+    if (find_range(CALLER) != NULL)
+        now.tv_sec += clock_offset_s();
+    if (out != NULL)
+        *out = now.tv_sec;
+    return now.tv_sec;
+}
+
+int gettimeofday(struct timeval *restrict out, void *restrict zone)
+{
+    struct timespec now;
+    (void)zone;
+    syscall(SYS_clock_gettime, CLOCK_REALTIME, &now);
+    if (find_range(CALLER) != NULL)
+        now.tv_sec += clock_offset_s();
+    *out = (struct timeval){now.tv_sec, now.tv_nsec / 1000};
+    return 0;
+}
+
+static int add_ranges(struct dl_phdr_info *info, size_t size, void *names)
+{
+    (void)size;
+    const char *slash = strrchr(info->dlpi_name, '/'), *at = names;
+    const char *name = info->dlpi_name[0] == '\0' ? "program" : slash != NULL ? slash + 1 : info->dlpi_name;
+    bool counts = false;
+    for (size_t length; *at != '\0'; at += length + (at[length] == ' ')) {
+        length = strcspn(at, " ");
+        counts = counts || (length > 0 && strncmp(name, at, length) == 0);
+    }
+    for (int i = 0; counts && i < info->dlpi_phnum && range_count < RANGES_MAX; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        uintptr_t begins = info->dlpi_addr + part->p_vaddr;
+        if (part->p_type == PT_LOAD && (part->p_flags & PF_X) != 0)
+            ranges[range_count++] =
+                (struct range){begins, begins + part->p_memsz, info->dlpi_addr, info->dlpi_name[0] == '\0'};
+    }
+    return 0;
+}
+
+/* ISO C has no conversion from what dlsym() returns to a function. */
+static void find_real(const char *name, void *function)
+{
+    void *symbol = dlsym(RTLD_NEXT, name);
+    memcpy(function, &symbol, sizeof symbol);
+}
+
+/* NULL: the calls of that code do not count. */
+static const struct range *find_range(uintptr_t address)
+{
+    for (size_t i = 0; is_ready && i < range_count; i++) {
+        if (address >= ranges[i].begin && address < ranges[i].end)
+            return &ranges[i];
+    }
+    return NULL;
+}
+
+static bool does_fail(struct fault *fault, uintptr_t caller, long *number)
+{
+    const struct range *range = find_range(caller);
+    if (range == NULL)
+        return false;
+    *number = atomic_fetch_add(&fault->count, 1) + 1;
+    bool is_first = *number == fault->first;
+    bool fails = is_first || (fault->first > 0 && *number > fault->first && is_lasting) ||
+                 (fault == &files && is_short && fault->first > 0 && *number == fault->first + 1);
+    if (is_first) {
+        first_failed_at = (long)(caller - range->base);
+        first_failed_in_program = range->is_program;
+    }
+    if (fails)
+        failed++;
+    return fails;
+}
+
+static bool refuses_memory(uintptr_t caller)
+{
+    long number;
+    bool is_refused = does_fail(&memory, caller, &number);
+    if (is_refused)
+        errno = ENOMEM;
+    return is_refused;
+}
+
+/* 0: the call may be done. */
+static int file_error(int file, uintptr_t caller, long *number)
+{
+    struct stat status;
+    long own;
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
+        return 0;
+    return does_fail(&files, caller, number != NULL ? number : &own) ? error_number : 0;
+}
+
+static int path_error(int folder, const char *path, int flags, uintptr_t caller)
+{
+    struct stat status;
+    long number;
+    bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_CREAT) != 0;
+    if (!writes || (fstatat(folder, path, &status, 0) == 0 && !S_ISREG(status.st_mode)))
+        return 0;
+    return does_fail(&files, caller, &number) ? error_number : 0;
+}
+
+static ssize_t write_somewhere(int file, const void *bytes, size_t size, bool is_at, off_t offset,
+                               uintptr_t caller)
+{
+    long number = 0;
+    int code = file_error(file, caller, &number);
+    bool is_cut = code != 0 && is_short && number == files.first && size > 1;
+    if (code != 0 && !is_cut) {
+        errno = code;
+        return -1;
+    }
+    size = is_cut ? size / 2 : size;
+    return is_at ? syscall(SYS_pwrite64, file, bytes, size, offset) : syscall(SYS_write, file, bytes, size);
+}
+
+/* glibc's own streams write where nothing can come between. */
+static FILE *make_stream(int file)
+{
+    const cookie_io_functions_t functions = {.write = stream_write, .close = stream_close};
+    FILE *stream = fopencookie((void *)(intptr_t)file, "w", functions);
+    size_t index = stream == NULL ? STREAMS_MAX : atomic_fetch_add(&stream_count, 1);
+    if (index < STREAMS_MAX)
+        streams[index] = (struct stream){stream, file};
+    return stream;
+}
+
+static ssize_t stream_write(void *cookie, const char *bytes, size_t size)
+{
+    size_t done = 0;
+    while (done < size) {
+        /* Streams are the program's own. */
+        ssize_t written = write_somewhere((int)(intptr_t)cookie, bytes + done, size - done, false, 0,
+                                          range_count > 0 ? ranges[0].begin : 0);
+        if (written < 0)
+            break;
+        done += (size_t)written;
+    }
+    return (ssize_t)done;
+}
+
+static int stream_close(void *cookie)
+{
+    return close((int)(intptr_t)cookie);
+}
+
+static long clock_offset_s(void)
+{
+    long reading = atomic_fetch_add(&clocks.count, 1) + 1;
+    if (clocks.first <= 0 || reading < clocks.first)
+        return 0;
+    failed++;
+    return reading / clocks.first % 2 == 1 ? clock_seconds : -clock_seconds;
+}
