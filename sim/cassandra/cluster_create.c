@@ -88,17 +88,7 @@ void cass_cluster_destroy(struct cass_cluster *cluster)
 
 bool cass_cluster_is_sound(const struct cass_cluster *cluster)
 {
-    if (cluster->is_broken)
-        return false;
-    for (size_t i = 0; i < sizeof(cluster->pools) / sizeof(cluster->pools[0]); i++) {
-        if (cluster->pools[i].is_broken)
-            return false;
-    }
-    for (size_t i = 0; i < sizeof(cluster->tables) / sizeof(cluster->tables[0]); i++) {
-        if (cluster->tables[i].is_broken)
-            return false;
-    }
-    return true;
+    return !cluster->is_broken;
 }
 
 static bool check(struct cass_cluster_config *config, struct sim_error *error)
@@ -238,27 +228,28 @@ static bool create_arrays(struct cass_cluster *cluster)
 static bool create_pools(struct cass_cluster *cluster)
 {
     size_t factor = cluster->factor;
-    bool ok = cass_pool_create(&cluster->messages, sizeof(struct message));
-    ok = cass_pool_create(&cluster->bodies, sizeof(struct body)) && ok;
-    ok = cass_pool_create(&cluster->operations, sizeof(struct operation)) && ok;
-    ok = cass_pool_create(&cluster->rows, sizeof(struct row)) && ok;
-    ok = cass_pool_create(&cluster->expiries, sizeof(struct expiry)) && ok;
-    ok = cass_pool_create(&cluster->hints, sizeof(struct hint)) && ok;
-    ok = cass_pool_create(&cluster->chunks, sizeof(struct clustering_chunk)) && ok;
-    ok = cass_pool_create(&cluster->replies, sizeof(struct reply_slot)) && ok;
-    ok = cass_pool_create(&cluster->locks, sizeof(struct lock)) && ok;
-    ok = cass_pool_create(&cluster->partitions, sizeof(struct partition)) && ok;
-    ok = cass_pool_create(&cluster->registers, sizeof(struct register_entry)) && ok;
-    ok = cass_pool_create(&cluster->counters, sizeof(struct counter_entry)) && ok;
-    ok = cass_pool_create(&cluster->images, factor * sizeof(struct image)) && ok;
-    ok = cass_pool_create(&cluster->shards, factor * factor * sizeof(struct shard)) && ok;
-    ok = cass_pool_create(&cluster->paxos, factor * sizeof(struct paxos_state)) && ok;
+    bool *broken = &cluster->is_broken;
+    bool ok = cass_pool_create(&cluster->messages, sizeof(struct message), broken);
+    ok = cass_pool_create(&cluster->bodies, sizeof(struct body), broken) && ok;
+    ok = cass_pool_create(&cluster->operations, sizeof(struct operation), broken) && ok;
+    ok = cass_pool_create(&cluster->rows, sizeof(struct row), broken) && ok;
+    ok = cass_pool_create(&cluster->expiries, sizeof(struct expiry), broken) && ok;
+    ok = cass_pool_create(&cluster->hints, sizeof(struct hint), broken) && ok;
+    ok = cass_pool_create(&cluster->chunks, sizeof(struct clustering_chunk), broken) && ok;
+    ok = cass_pool_create(&cluster->replies, sizeof(struct reply_slot), broken) && ok;
+    ok = cass_pool_create(&cluster->locks, sizeof(struct lock), broken) && ok;
+    ok = cass_pool_create(&cluster->partitions, sizeof(struct partition), broken) && ok;
+    ok = cass_pool_create(&cluster->registers, sizeof(struct register_entry), broken) && ok;
+    ok = cass_pool_create(&cluster->counters, sizeof(struct counter_entry), broken) && ok;
+    ok = cass_pool_create(&cluster->images, factor * sizeof(struct image), broken) && ok;
+    ok = cass_pool_create(&cluster->shards, factor * factor * sizeof(struct shard), broken) && ok;
+    ok = cass_pool_create(&cluster->paxos, factor * sizeof(struct paxos_state), broken) && ok;
     size_t named =
         (cluster->config.named_columns > 0 ? cluster->config.named_columns : 1) * sizeof(struct cell);
-    ok = cass_pool_create(&cluster->named, named) && ok;
-    ok = cass_pool_create(&cluster->named_copies, factor * named) && ok;
+    ok = cass_pool_create(&cluster->named, named, broken) && ok;
+    ok = cass_pool_create(&cluster->named_copies, factor * named, broken) && ok;
     for (size_t i = 0; i < sizeof(cluster->tables) / sizeof(cluster->tables[0]); i++)
-        ok = cass_table_create(&cluster->tables[i]) && ok;
+        ok = cass_table_create(&cluster->tables[i], broken) && ok;
     return ok;
 }
 

@@ -113,6 +113,7 @@ struct register_entry {
     uint32_t position; /* in the ring */
     uint32_t paxos;    /* its states; CASS_NONE: none yet */
     uint32_t named;    /* its named columns, a copy a replica; CASS_NONE: none yet */
+    uint32_t written;  /* replicas that have cells of it; the images of the others are not looked at */
 };
 
 struct counter_entry {
@@ -288,7 +289,7 @@ struct cass_cluster {
         };
     };
     struct cass_observer observer;
-    bool is_broken;
+    bool is_broken; /* no memory: pools and tables say so here */
     uint64_t events_handled;
 };
 
@@ -328,9 +329,31 @@ static inline const uint32_t *replicas_at(const struct cass_cluster *cluster, ui
     return cluster->ring->replicas + (size_t)position * cluster->factor;
 }
 
-static inline struct image *image_at(const struct cass_cluster *cluster, uint32_t entry, uint32_t replica)
+extern const struct image cass_image_none;
+
+static inline struct image *image_place(const struct cass_cluster *cluster, uint32_t entry, uint32_t replica)
 {
     return (struct image *)(void *)(cluster->images.items + entry * cluster->images.item_size) + replica;
+}
+
+/* A replica's cells of a register, to read. Where there are none this spares three lines of the cache, and
+ * most registers of many keys have none for long. */
+static inline const struct image *image_at(const struct cass_cluster *cluster, uint32_t entry,
+                                           uint32_t replica)
+{
+    bool is_written = register_at(cluster, entry)->written >> replica & 1;
+    return is_written ? image_place(cluster, entry, replica) : &cass_image_none;
+}
+
+/* The same, to write. */
+static inline struct image *image_need(const struct cass_cluster *cluster, uint32_t entry, uint32_t replica)
+{
+    struct image *image = image_place(cluster, entry, replica);
+    if (!(register_at(cluster, entry)->written >> replica & 1)) {
+        register_at(cluster, entry)->written |= UINT32_C(1) << replica;
+        *image = cass_image_none;
+    }
+    return image;
 }
 
 /* The shard of a leader as a replica knows it. */
@@ -346,9 +369,14 @@ static inline struct cell *named_at(const struct cass_cluster *cluster, uint32_t
     return (struct cell *)(void *)(cluster->named.items + index * cluster->named.item_size);
 }
 
+/* Of a set of replicas: a bit at a time, which beats the library's function that stands for popcount where
+ * the machine need not have it. */
 static inline uint32_t bit_count(uint32_t set)
 {
-    return (uint32_t)__builtin_popcount(set);
+    uint32_t count = 0;
+    for (; set != 0; set &= set - 1)
+        count++;
+    return count;
 }
 
 static inline uint32_t first_bit(uint32_t set)

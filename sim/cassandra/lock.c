@@ -75,10 +75,11 @@ static uint32_t lock_find(const struct cass_cluster *cluster, uint32_t node, uin
 {
     const struct cass_table *table = &cluster->lock_table;
     uint32_t hash = lock_hash(node, entity, is_counter);
-    for (uint32_t at = hash & table->mask; table->slots[at] != CASS_NONE; at = (at + 1) & table->mask) {
-        const struct lock *lock = lock_at(cluster, table->slots[at]);
+    for (const struct cass_slot *slot = cass_table_first(table, hash); slot->index != CASS_NONE;
+         slot = cass_table_next(table, slot)) {
+        const struct lock *lock = lock_at(cluster, slot->index);
         if (lock->node == node && lock->entity == entity && (lock->is_counter != 0) == is_counter)
-            return table->slots[at];
+            return slot->index;
     }
     return CASS_NONE;
 }

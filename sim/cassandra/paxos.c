@@ -55,7 +55,7 @@ void cass_paxos_commit(struct cass_cluster *cluster, const struct message *messa
         state->committed = *decided;
     if (!cass_ballot_after(&state->accepted.ballot, &decided->ballot))
         state->accepted.ballot = (struct ballot){.micros = NO_TIME};
-    cass_image_merge(image_at(cluster, message->entity, message->replica), &decided->image);
+    cass_image_merge(image_need(cluster, message->entity, message->replica), &decided->image);
     cass_register_tell(cluster, message->entity);
 }
 

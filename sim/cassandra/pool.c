@@ -5,16 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/memory.h"
+
 #define CAPACITY_FIRST 16u
 
 static bool pool_grow(struct cass_pool *pool);
 static bool table_grow(struct cass_table *table);
-static void insert(uint32_t *slots, uint32_t *hashes, uint32_t mask, uint32_t hash, uint32_t index);
+static void insert(struct cass_slot *slots, uint32_t mask, struct cass_slot item);
 
-bool cass_pool_create(struct cass_pool *pool, size_t item_size)
+bool cass_pool_create(struct cass_pool *pool, size_t item_size, bool *is_broken)
 {
-    *pool = (struct cass_pool){.item_size = item_size, .used = 1, .capacity = CAPACITY_FIRST};
-    pool->items = calloc(CAPACITY_FIRST, item_size);
+    *pool = (struct cass_pool){
+        .item_size = item_size, .used = 1, .capacity = CAPACITY_FIRST, .is_broken = is_broken};
+    pool->items = sim_memory_zeroed(CAPACITY_FIRST * item_size);
     return pool->items != NULL;
 }
 
@@ -31,7 +34,7 @@ uint32_t cass_pool_take(struct cass_pool *pool)
         memcpy(&pool->free_head, pool->items + index * pool->item_size, sizeof(pool->free_head));
     } else {
         if (pool->used == pool->capacity && !pool_grow(pool)) {
-            pool->is_broken = true;
+            *pool->is_broken = true;
             return CASS_NONE;
         }
         index = pool->used++;
@@ -56,27 +59,25 @@ static bool pool_grow(struct cass_pool *pool)
     if (pool->capacity > UINT32_MAX / 3 * 2 - 1)
         return false;
     uint32_t capacity = pool->capacity + pool->capacity / 2;
-    uint8_t *items = realloc(pool->items, capacity * pool->item_size);
+    uint8_t *items =
+        sim_memory_grow(pool->items, pool->capacity * pool->item_size, capacity * pool->item_size);
     if (items == NULL)
         return false;
-    memset(items + pool->capacity * pool->item_size, 0, (capacity - pool->capacity) * pool->item_size);
     pool->items = items;
     pool->capacity = capacity;
     return true;
 }
 
-bool cass_table_create(struct cass_table *table)
+bool cass_table_create(struct cass_table *table, bool *is_broken)
 {
-    *table = (struct cass_table){.mask = CAPACITY_FIRST - 1};
-    table->slots = calloc(CAPACITY_FIRST, sizeof(*table->slots));
-    table->hashes = calloc(CAPACITY_FIRST, sizeof(*table->hashes));
-    return table->slots != NULL && table->hashes != NULL;
+    *table = (struct cass_table){.mask = CAPACITY_FIRST - 1, .is_broken = is_broken};
+    table->slots = sim_memory_zeroed(CAPACITY_FIRST * sizeof(*table->slots));
+    return table->slots != NULL;
 }
 
 void cass_table_destroy(struct cass_table *table)
 {
     free(table->slots);
-    free(table->hashes);
     *table = (struct cass_table){0};
 }
 
@@ -85,31 +86,31 @@ void cass_table_put(struct cass_table *table, uint32_t hash, uint32_t index)
     if (index == CASS_NONE)
         return;
     if ((uint64_t)(table->count + 1) * 4 > (uint64_t)(table->mask + 1) * 3 && !table_grow(table)) {
-        table->is_broken = true;
+        *table->is_broken = true;
         return;
     }
-    insert(table->slots, table->hashes, table->mask, hash, index);
+    insert(table->slots, table->mask, (struct cass_slot){index, hash});
     table->count++;
 }
 
 /* Moves what follows back, so that there are no tombstones to wade through. */
 void cass_table_remove(struct cass_table *table, uint32_t hash, uint32_t index)
 {
+    struct cass_slot *slots = table->slots;
     uint32_t mask = table->mask, hole = hash & mask;
-    while (table->slots[hole] != index) {
-        if (table->slots[hole] == CASS_NONE)
+    while (slots[hole].index != index) {
+        if (slots[hole].index == CASS_NONE)
             return;
         hole = (hole + 1) & mask;
     }
-    for (uint32_t next = (hole + 1) & mask; table->slots[next] != CASS_NONE; next = (next + 1) & mask) {
-        uint32_t home = table->hashes[next] & mask;
+    for (uint32_t next = (hole + 1) & mask; slots[next].index != CASS_NONE; next = (next + 1) & mask) {
+        uint32_t home = slots[next].hash & mask;
         if (((next - home) & mask) >= ((next - hole) & mask)) {
-            table->slots[hole] = table->slots[next];
-            table->hashes[hole] = table->hashes[next];
+            slots[hole] = slots[next];
             hole = next;
         }
     }
-    table->slots[hole] = CASS_NONE;
+    slots[hole].index = CASS_NONE;
     table->count--;
 }
 
@@ -118,30 +119,23 @@ static bool table_grow(struct cass_table *table)
     size_t size = (size_t)table->mask + 1;
     if (size > UINT32_MAX / 2)
         return false;
-    uint32_t *slots = calloc(size * 2, sizeof(*slots));
-    uint32_t *hashes = calloc(size * 2, sizeof(*hashes));
-    if (slots == NULL || hashes == NULL) {
-        free(slots);
-        free(hashes);
+    struct cass_slot *slots = sim_memory_zeroed(size * 2 * sizeof(*slots));
+    if (slots == NULL)
         return false;
-    }
     for (size_t i = 0; i < size; i++) {
-        if (table->slots[i] != CASS_NONE)
-            insert(slots, hashes, (uint32_t)(size * 2 - 1), table->hashes[i], table->slots[i]);
+        if (table->slots[i].index != CASS_NONE)
+            insert(slots, (uint32_t)(size * 2 - 1), table->slots[i]);
     }
     free(table->slots);
-    free(table->hashes);
     table->slots = slots;
-    table->hashes = hashes;
     table->mask = (uint32_t)(size * 2 - 1);
     return true;
 }
 
-static void insert(uint32_t *slots, uint32_t *hashes, uint32_t mask, uint32_t hash, uint32_t index)
+static void insert(struct cass_slot *slots, uint32_t mask, struct cass_slot item)
 {
-    uint32_t at = hash & mask;
-    while (slots[at] != CASS_NONE)
+    uint32_t at = item.hash & mask;
+    while (slots[at].index != CASS_NONE)
         at = (at + 1) & mask;
-    slots[at] = index;
-    hashes[at] = hash;
+    slots[at] = item;
 }

@@ -18,11 +18,12 @@ struct cass_pool {
     size_t item_size;
     uint32_t used, capacity; /* used: ever handed out, item 0 included */
     uint32_t free_head;
-    uint32_t live; /* handed out now */
-    bool is_broken;
+    uint32_t live;   /* handed out now */
+    bool *is_broken; /* the owner's */
 };
 
-bool cass_pool_create(struct cass_pool *pool, size_t item_size);
+/* *is_broken becomes true when the pool cannot grow. */
+bool cass_pool_create(struct cass_pool *pool, size_t item_size, bool *is_broken);
 void cass_pool_destroy(struct cass_pool *pool);
 /* A new item is zeroed the first time; later it has what its last owner left, but for the first four bytes.
  */
@@ -30,18 +31,33 @@ uint32_t cass_pool_take(struct cass_pool *pool);
 void cass_pool_give(struct cass_pool *pool, uint32_t index);
 
 /* Linear probing over indices of items that the owner compares; 0 is an empty slot. */
-struct cass_table {
-    uint32_t *slots;
-    uint32_t *hashes; /* upper half of each item's hash, so that growing and removing ask no owner */
-    uint32_t mask, count;
-    bool is_broken;
+struct cass_slot {
+    uint32_t index;
+    uint32_t hash; /* upper half of the item's, so that growing and removing ask no owner */
 };
 
-bool cass_table_create(struct cass_table *table);
+struct cass_table {
+    struct cass_slot *slots;
+    uint32_t mask, count;
+    bool *is_broken; /* the owner's */
+};
+
+bool cass_table_create(struct cass_table *table, bool *is_broken);
 void cass_table_destroy(struct cass_table *table);
 /* Puts an index that is not there yet. */
 void cass_table_put(struct cass_table *table, uint32_t hash, uint32_t index);
 /* Takes an index out; it must be there. */
 void cass_table_remove(struct cass_table *table, uint32_t hash, uint32_t index);
+/* The slots in which an item of that hash may be, up to an empty one. */
+static inline const struct cass_slot *cass_table_first(const struct cass_table *table, uint32_t hash)
+{
+    return &table->slots[hash & table->mask];
+}
+
+static inline const struct cass_slot *cass_table_next(const struct cass_table *table,
+                                                      const struct cass_slot *slot)
+{
+    return &table->slots[(uint32_t)(slot - table->slots + 1) & table->mask];
+}
 
 #endif

@@ -108,7 +108,7 @@ static void apply(struct cass_cluster *cluster, const struct message *message)
         cass_rows_repair(cluster, message->entity, replica, message->limit);
         break;
     case MESSAGE_WRITE_CELLS:
-        cass_image_merge(image_at(cluster, message->entity, replica),
+        cass_image_merge(image_need(cluster, message->entity, replica),
                          &body_at(cluster, message->body)->image);
         cass_named_apply(cluster, message->entity, replica, body_at(cluster, message->body)->named);
         cass_register_tell(cluster, message->entity);

@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Registers and counters as replicas keep them, and which of two cells wins. */
+#include <assert.h>
+
 #include "cassandra/token.h"
 #include "cluster_private.h"
+
+#define NO_CELL                                                                                              \
+    {                                                                                                        \
+        .timestamp_us = NO_TIME, .deletion_s = NEVER                                                         \
+    }
+const struct image cass_image_none = {{NO_CELL, NO_CELL, NO_CELL, NO_CELL, NO_CELL, NO_CELL}};
+static_assert(CASS_COLUMNS == 6, "one for each column");
 
 static uint32_t key_hash(uint64_t key);
 static bool is_dead(const struct cell *cell, int64_t now_s);
@@ -19,9 +28,10 @@ uint32_t cass_register_find(const struct cass_cluster *cluster, uint64_t key)
 {
     const struct cass_table *table = &cluster->register_table;
     uint32_t hash = key_hash(key);
-    for (uint32_t at = hash & table->mask; table->slots[at] != CASS_NONE; at = (at + 1) & table->mask) {
-        if (table->hashes[at] == hash && register_at(cluster, table->slots[at])->key == key)
-            return table->slots[at];
+    for (const struct cass_slot *slot = cass_table_first(table, hash); slot->index != CASS_NONE;
+         slot = cass_table_next(table, slot)) {
+        if (slot->hash == hash && register_at(cluster, slot->index)->key == key)
+            return slot->index;
     }
     return CASS_NONE;
 }
@@ -37,8 +47,6 @@ uint32_t cass_register_need(struct cass_cluster *cluster, uint64_t key)
         return CASS_NONE;
     *register_at(cluster, entry) =
         (struct register_entry){.key = key, .position = cass_position(cluster, key)};
-    for (uint32_t i = 0; i < cluster->factor; i++)
-        cass_image_clear(image_at(cluster, entry, i));
     cass_table_put(&cluster->register_table, key_hash(key), entry);
     return entry;
 }
@@ -47,9 +55,10 @@ uint32_t cass_counter_find(const struct cass_cluster *cluster, uint64_t key)
 {
     const struct cass_table *table = &cluster->counter_table;
     uint32_t hash = key_hash(key);
-    for (uint32_t at = hash & table->mask; table->slots[at] != CASS_NONE; at = (at + 1) & table->mask) {
-        if (table->hashes[at] == hash && counter_at(cluster, table->slots[at])->key == key)
-            return table->slots[at];
+    for (const struct cass_slot *slot = cass_table_first(table, hash); slot->index != CASS_NONE;
+         slot = cass_table_next(table, slot)) {
+        if (slot->hash == hash && counter_at(cluster, slot->index)->key == key)
+            return slot->index;
     }
     return CASS_NONE;
 }
@@ -87,8 +96,7 @@ void cass_body_release(struct cass_cluster *cluster, uint32_t index)
 
 void cass_image_clear(struct image *image)
 {
-    for (uint32_t i = 0; i < CASS_COLUMNS; i++)
-        image->cells[i] = (struct cell){.timestamp_us = NO_TIME, .deletion_s = NEVER};
+    *image = cass_image_none;
 }
 
 /* Cells.resolveRegular of Cassandra 4.0 and later: the higher timestamp; on a tie tombstones and expiring

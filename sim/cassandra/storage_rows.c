@@ -38,10 +38,11 @@ uint32_t cass_partition_find(const struct cass_cluster *cluster, uint64_t key, i
 {
     const struct cass_table *table = &cluster->partition_table;
     uint32_t hash = partition_hash(key, bucket);
-    for (uint32_t at = hash & table->mask; table->slots[at] != CASS_NONE; at = (at + 1) & table->mask) {
-        const struct partition *partition = partition_at(cluster, table->slots[at]);
-        if (table->hashes[at] == hash && partition->key == key && partition->bucket == bucket)
-            return table->slots[at];
+    for (const struct cass_slot *slot = cass_table_first(table, hash); slot->index != CASS_NONE;
+         slot = cass_table_next(table, slot)) {
+        const struct partition *partition = partition_at(cluster, slot->index);
+        if (slot->hash == hash && partition->key == key && partition->bucket == bucket)
+            return slot->index;
     }
     return CASS_NONE;
 }
@@ -257,11 +258,12 @@ static uint32_t row_find(const struct cass_cluster *cluster, uint32_t partition,
 {
     const struct cass_table *table = &cluster->row_table;
     uint32_t hash = row_hash(partition, row_id, flags);
-    for (uint32_t at = hash & table->mask; table->slots[at] != CASS_NONE; at = (at + 1) & table->mask) {
-        const struct row *row = row_at(cluster, table->slots[at]);
-        if (table->hashes[at] == hash && row->partition == partition && row->row_id == row_id &&
+    for (const struct cass_slot *slot = cass_table_first(table, hash); slot->index != CASS_NONE;
+         slot = cass_table_next(table, slot)) {
+        const struct row *row = row_at(cluster, slot->index);
+        if (slot->hash == hash && row->partition == partition && row->row_id == row_id &&
             (row->flags & ROW_DELETE) == flags)
-            return table->slots[at];
+            return slot->index;
     }
     return CASS_NONE;
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* madvise() */
+#define _DEFAULT_SOURCE
+#include "kernel/memory.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+#define HUGE_BYTES ((size_t)2 << 20)
+
+void *sim_memory_zeroed(size_t bytes)
+{
+    assert(bytes > 0);
+    if (bytes < HUGE_BYTES)
+        return calloc(1, bytes);
+    if (bytes > SIZE_MAX - HUGE_BYTES)
+        return NULL;
+    size_t whole = (bytes + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES;
+    void *memory = aligned_alloc(HUGE_BYTES, whole);
+    if (memory == NULL)
+        return NULL;
+#ifdef MADV_HUGEPAGE
+    madvise(memory, whole, MADV_HUGEPAGE);
+#endif
+    memset(memory, 0, bytes);
+    return memory;
+}
+
+void *sim_memory_grow(void *memory, size_t kept, size_t bytes)
+{
+    assert(kept <= bytes);
+    void *grown = sim_memory_zeroed(bytes);
+    if (grown == NULL)
+        return NULL;
+    if (kept > 0)
+        memcpy(grown, memory, kept);
+    free(memory);
+    return grown;
+}
