@@ -5,6 +5,8 @@
 
 #include "stream.h"
 
+static void check_state(const struct lab_lane *lane, const struct lab_lane_settings *settings,
+                        struct sim_archive *archive);
 static void archive_cells(struct lab_lane *lane, const struct lab_lane_settings *settings,
                           struct sim_archive *archive);
 static void archive_windows(struct lab_lane *lane, struct sim_archive *archive);
@@ -17,6 +19,7 @@ void lab_lane_archive(struct lab_lane *lane, const struct lab_lane_settings *set
 {
     sim_archive_mark(archive, 0x4c414e45);
     lab_key_state_archive(&lane->state, archive);
+    check_state(lane, settings, archive);
     sim_archive_i64(archive, &lane->bucket);
     sim_archive_u64(archive, &lane->open.rows);
     sim_archive_u64(archive, &lane->open.bytes);
@@ -31,6 +34,16 @@ void lab_lane_archive(struct lab_lane *lane, const struct lab_lane_settings *set
     archive_past(lane, archive);
     archive_empties(lane, archive);
     lab_eras_archive(&lane->eras, settings->regimes, archive);
+}
+
+/* A state that the core would refuse. */
+static void check_state(const struct lab_lane *lane, const struct lab_lane_settings *settings,
+                        struct sim_archive *archive)
+{
+    const struct bk_row row = {0};
+    struct bk_route route;
+    if (archive->is_loading)
+        sim_archive_check(archive, bk_route(settings->strategy, &lane->state, &row, &route) == BK_OK);
 }
 
 void lab_key_state_archive(struct bk_key_state *state, struct sim_archive *archive)

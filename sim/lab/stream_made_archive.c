@@ -15,6 +15,8 @@ static void archive_done(uint64_t *done, const struct lab_crew *crew, struct sim
 static void archive_stint(struct lab_stint *stint, const struct lab_crew *crew, struct sim_archive *archive);
 static void archive_task(struct lab_stint *stint, const struct lab_crew *crew, struct sim_archive *archive);
 static void archive_thins(struct lab_stint *stint, struct sim_archive *archive);
+static bool is_sound_key(const struct lab_key *key, const struct lab_scenario *scenario, uint64_t index);
+static bool is_sound_walk(const struct lab_thin_walk *walk);
 static bool is_out_of_memory(const struct lab_stint *stint);
 
 void lab_member_put(struct lab_member *member)
@@ -142,6 +144,8 @@ static void archive_task(struct lab_stint *stint, const struct lab_crew *crew, s
         return;
     sim_archive_bool(archive, &task->has_all_rows);
     lab_key_archive(&task->key, archive);
+    if (archive->is_loading && sim_archive_is_fine(archive))
+        sim_archive_check(archive, is_sound_key(&task->key, crew->scenario, task->next_key));
     for (size_t i = 0; i < stint->worker->lane_count; i++)
         lab_lane_archive(&task->lanes[i], &stint->worker->settings[i], archive);
     if (task->thins != NULL) {
@@ -164,11 +168,39 @@ static void archive_thins(struct lab_stint *stint, struct sim_archive *archive)
     sim_archive_i64(archive, &walk->steady.end_ns);
     sim_archive_double(archive, &walk->steady.rate_per_ns);
     sim_archive_i64(archive, &walk->begin_ns);
+    if (archive->is_loading && sim_archive_is_fine(archive))
+        sim_archive_check(archive, is_sound_walk(walk));
     sim_archive_bytes(archive, walk->counts.s, sizeof walk->counts.s);
     for (size_t i = 0; i < stint->worker->lane_count; i++) {
         sim_archive_bytes(archive, task->thins[i].draws.s, sizeof task->thins[i].draws.s);
         sim_archive_u64(archive, &task->thins[i].to_fire);
     }
+}
+
+/* The key that is under way, read as often as the scenario says. */
+static bool is_sound_key(const struct lab_key *key, const struct lab_scenario *scenario, uint64_t index)
+{
+    const struct wl_workload *workload = &scenario->workload;
+    double share = sim_zipf_share(&workload->popularity, index);
+    bool is_sound = key->entity == index && key->next_read_ns == key->reads[key->next_read].next_ns;
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
+        struct lab_read_clock clock;
+        lab_read_clock_begin(&clock, scenario, (enum lab_read_kind)kind, index, share, workload->start_ns);
+        is_sound = is_sound && key->reads[kind].gap_ns == clock.gap_ns &&
+                   key->reads[kind].next_ns >= workload->start_ns;
+    }
+    return is_sound;
+}
+
+/* Within the run, with rows that can be counted. */
+static bool is_sound_walk(const struct lab_thin_walk *walk)
+{
+    const struct wl_workload *workload = walk->arrivals.workload;
+    const struct wl_stretch *steady = &walk->steady;
+    return steady->begin_ns >= workload->start_ns && steady->begin_ns <= walk->begin_ns &&
+           walk->begin_ns <= steady->end_ns && steady->end_ns <= workload->start_ns + workload->duration_ns &&
+           steady->rate_per_ns >= 0 &&
+           steady->rate_per_ns * (double)(steady->end_ns - steady->begin_ns) < 0x1p62;
 }
 
 static bool is_out_of_memory(const struct lab_stint *stint)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "workload/rows_archive.h"
 
+static void check_segment(const struct wl_key *key, struct sim_archive *archive);
 static void archive_random(struct sim_random *random, struct sim_archive *archive);
 
 void wl_key_archive(struct wl_key *key, struct sim_archive *archive)
@@ -13,10 +14,23 @@ void wl_key_archive(struct wl_key *key, struct sim_archive *archive)
     sim_archive_double(archive, &key->rate_per_ns);
     sim_archive_double(archive, &key->gap_ns);
     sim_archive_double(archive, &key->next_ns);
+    check_segment(key, archive);
     archive_random(&key->arrivals, archive);
     archive_random(&key->ids, archive);
     archive_random(&key->bytes, archive);
     archive_random(&key->bursts, archive);
+}
+
+/* Within the run, and nothing in it that is no number. */
+static void check_segment(const struct wl_key *key, struct sim_archive *archive)
+{
+    const struct wl_workload *workload = key->workload;
+    int64_t start_ns = workload->start_ns, end_ns = start_ns + workload->duration_ns;
+    if (archive->is_loading && sim_archive_is_fine(archive))
+        sim_archive_check(archive,
+                          key->segment_begin_ns >= start_ns && key->segment_begin_ns <= key->segment_end_ns &&
+                              key->segment_end_ns <= end_ns && key->segment_end_ns <= key->burst_until_ns &&
+                              key->next_ns >= 0 && key->gap_ns > 0 && key->rate_per_ns > 0);
 }
 
 void wl_rows_archive(struct wl_rows *rows, struct sim_archive *archive)

@@ -17,7 +17,8 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-TARGETS = {"scenario": 4096, "trace": 4096, "observed": 4096, "expect": 256}  # and the longest input of each
+# And the longest input of each.
+TARGETS = {"scenario": 4096, "trace": 4096, "observed": 4096, "expect": 256, "snapshot": 260}
 SEEDS = {"scenario": [HERE.parents[1] / "scenarios"]}
 
 
@@ -49,8 +50,8 @@ def fuzz(build, target, runs, keep):
 
 
 def build_targets(build, targets):
-    flags = re.search(r'"name": "fuzz".*?"CMAKE_C_FLAGS": "([^"]*)"', (HERE.parents[1] / "CMakePresets.json").read_text(),
-                      re.DOTALL)[1]
+    presets = (HERE.parents[1] / "CMakePresets.json").read_text()
+    flags = re.search(r'"name": "fuzz".*?"CMAKE_C_FLAGS": "([^"]*)"', presets, re.DOTALL)[1]
     configured = subprocess.run(
         ["cmake", "-S", HERE.parents[1], "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
          "-DCMAKE_C_COMPILER=clang", f"-DCMAKE_C_FLAGS={flags}"], capture_output=True, text=True, check=False)
