@@ -9,12 +9,14 @@
 
 #include "cli.h"
 #include "progress.h"
+#include "snapshots.h"
 
 struct watch {
     struct lab_progress progress;
     struct cli_progress display;
     const sigset_t *held;
     struct cli_listener *listener;
+    struct cli_snapshots *snapshots;
     int caught;
     _Atomic bool is_over;
 };
@@ -27,6 +29,7 @@ struct execution {
     struct lab_result **out;
 };
 
+static int64_t frame_of(const struct watch *watch);
 static void *watch_run(void *context);
 static bool run_scenario(void *context, struct lab_progress *progress, struct sim_error *error);
 
@@ -52,7 +55,11 @@ void cli_signals_release(struct cli_signals *signals)
 bool cli_attend(const struct cli_task *task, struct cli_signals *signals, int64_t *elapsed_ms,
                 struct sim_error *error)
 {
-    struct watch watch = {.held = &signals->held, .listener = task->listener};
+    struct watch watch = {.held = &signals->held, .listener = task->listener, .snapshots = task->snapshots};
+    if (task->snapshots != NULL) {
+        watch.progress.snapshots = &task->snapshots->lab;
+        task->snapshots->progress = &watch.progress;
+    }
     int64_t begin_ms = cli_now_ms();
     cli_progress_init(&watch.display, task->name, task->is_quiet);
     watch.display.unit = task->unit;
@@ -75,7 +82,8 @@ bool cli_execute(const struct lab_scenario *scenario, uint32_t jobs, bool is_qui
                  int64_t *elapsed_ms, struct sim_error *error)
 {
     struct execution execution = {scenario, jobs, listener == NULL ? NULL : &listener->story, out};
-    const struct cli_task task = {scenario->name, "rows/s", is_quiet, run_scenario, &execution, listener};
+    const struct cli_task task = {scenario->name, "rows/s", is_quiet, run_scenario,
+                                  &execution,     listener, NULL};
     *out = NULL;
     int caught_before = signals->caught;
     bool is_fine = cli_attend(&task, signals, elapsed_ms, error);
@@ -99,10 +107,39 @@ int cli_exit_code(const struct cli_signals *signals, const struct sim_error *err
     return signals->caught != 0 ? 128 + signals->caught : (int)error->class;
 }
 
+bool cli_execute_kept(struct cli_snapshots *snapshots, uint32_t jobs, struct cli_signals *signals,
+                      struct lab_result **out, int64_t *elapsed_ms, struct sim_error *error)
+{
+    const struct lab_scenario *scenario = snapshots->scenario;
+    struct execution execution = {scenario, jobs, NULL, out};
+    const struct cli_task task = {.name = scenario->name,
+                                  .unit = "rows/s",
+                                  .is_quiet = snapshots->is_quiet,
+                                  .run = run_scenario,
+                                  .context = &execution,
+                                  .snapshots = snapshots};
+    *out = NULL;
+    int caught_before = signals->caught;
+    if (!cli_snapshots_open(snapshots, error))
+        return false;
+    bool is_fine = cli_attend(&task, signals, elapsed_ms, error);
+    cli_snapshots_over(snapshots, elapsed_ms);
+    /* One that had its result just before the signal is finished. */
+    if (!is_fine && (signals->caught != caught_before || snapshots->taken.class != SIM_ERROR_NONE))
+        return cli_snapshots_stopped(snapshots, error);
+    return is_fine;
+}
+
+static int64_t frame_of(const struct watch *watch)
+{
+    int64_t every_ms = watch->snapshots == NULL ? 0 : watch->snapshots->every_ms;
+    return every_ms > 0 && every_ms < CLI_FRAME_MS ? every_ms : CLI_FRAME_MS;
+}
+
 static void *watch_run(void *context)
 {
     struct watch *watch = context;
-    const struct timespec frame = {.tv_nsec = CLI_FRAME_MS * 1000000L};
+    const struct timespec frame = {.tv_nsec = frame_of(watch) * 1000000L};
     /* Summed up, so that progress goes on where the clock jumps back. */
     int64_t last_ms = cli_now_ms(), elapsed_ms = 0;
     while (!watch->is_over) {
@@ -117,6 +154,8 @@ static void *watch_run(void *context)
             watch->progress.stop = true;
         elapsed_ms += cli_passed_ms(last_ms);
         last_ms = cli_now_ms();
+        if (watch->snapshots != NULL)
+            cli_snapshots_tick(watch->snapshots, elapsed_ms);
         if (!watch->is_over)
             cli_progress_show(&watch->display, &watch->progress, elapsed_ms);
     }

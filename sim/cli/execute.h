@@ -32,6 +32,8 @@ void cli_signals_hold(struct cli_signals *signals);
 /* One that came meanwhile, and ended no run, has its usual effect now. */
 void cli_signals_release(struct cli_signals *signals);
 
+struct cli_snapshots;
+
 /* Any work that takes a while. */
 struct cli_task {
     const char *name; /* in front of the bar */
@@ -40,7 +42,8 @@ struct cli_task {
     /* Called once, on the caller's thread. `progress->stop` tells it to end soon. */
     bool (*run)(void *context, struct lab_progress *progress, struct sim_error *error);
     void *context;
-    struct cli_listener *listener; /* may be NULL */
+    struct cli_listener *listener;   /* may be NULL */
+    struct cli_snapshots *snapshots; /* may be NULL */
 };
 
 /* Runs the task between hold and release, with its progress on stderr, and gives what it returns. A signal
@@ -52,6 +55,10 @@ bool cli_attend(const struct cli_task *task, struct cli_signals *signals, int64_
 bool cli_execute(const struct lab_scenario *scenario, uint32_t jobs, bool is_quiet,
                  struct cli_listener *listener, struct cli_signals *signals, struct lab_result **out,
                  int64_t *elapsed_ms, struct sim_error *error);
+/* The same, with states of it kept in the database: a signal leaves a run that can go on, and the line says
+ * how. *elapsed_ms is that of all attempts. */
+bool cli_execute_kept(struct cli_snapshots *snapshots, uint32_t jobs, struct cli_signals *signals,
+                      struct lab_result **out, int64_t *elapsed_ms, struct sim_error *error);
 /* The exit code of a failed command: 128 + signal, or the error's class. */
 int cli_exit_code(const struct cli_signals *signals, const struct sim_error *error);
 

@@ -11,6 +11,8 @@
 #include "json.h"
 #include "page.h"
 #include "pictures.h"
+#include "resume.h"
+#include "snapshots.h"
 #include "store/store.h"
 #include "story.h"
 #include "table.h"
@@ -28,6 +30,17 @@ static const struct cli_option options[] = {{"seed", "N", "in place of the scena
                                              "write what happens between agents and cluster,\n"
                                              "a line an event; - stands for stdout"},
                                             {"key", "K", "in --trace-events, of this key alone"},
+                                            {"snapshot-every", "DURATION",
+                                             "keep the state of the run as often as this, so that\n"
+                                             "--resume goes on from there after a kill, as in 1m"},
+                                            {"resume", "RUN",
+                                             "go on with a run that was stopped or killed, from its\n"
+                                             "newest state, or from the start when it has none;\n"
+                                             "last: the newest such"},
+                                            {"continue", "RUN",
+                                             "with --for: a finished run, but longer; it is run from\n"
+                                             "the start, and costs as much"},
+                                            {"for", "DURATION", "how much longer, in virtual time"},
                                             CLI_OPTION_JOBS,
                                             CLI_OPTION_JSON,
                                             CLI_OPTION_QUIET,
@@ -40,9 +53,10 @@ const struct cli_command cli_run = {
     .arguments = "SCENARIO...",
     .summary = "try all strategies of a scenario on the same rows; store, draw",
     .example = "  bucketlab run chat.yaml\n"
-               "  bucketlab run chat.yaml --set arrivals.rate=5/s --format png,pdf\n",
+               "  bucketlab run chat.yaml --set arrivals.rate=5/s --format png,pdf\n"
+               "  bucketlab run --resume last\n",
     .options = options,
-    .least = 1,
+    .least = 0,
     .most = CLI_ANY_NUMBER,
     .run = run,
 };
@@ -54,6 +68,7 @@ struct job {
     int64_t run, elapsed_ms;
     struct store_run_info info; /* as it was stored */
     struct cli_pictures pictures;
+    struct cli_snapshots snapshots; /* not of one that is listened to */
 };
 
 struct batch {
@@ -65,14 +80,22 @@ struct batch {
     struct cli_pictures pictures; /* as asked for; each job has a copy */
     struct cli_story story;
     struct cli_signals signals;
+    int64_t every_ns;                   /* of snapshots; 0: none */
+    struct store_unfinished unfinished; /* --resume; run 0: none */
+    bool is_finished;                   /* that one is, and nothing is to be done */
 };
 
+static bool check_options(const struct cli_args *args, struct sim_error *error);
 static bool read_batch(const struct cli_args *args, struct batch *batch, struct sim_error *error);
+static bool load_stored(const struct cli_args *args, struct batch *batch, struct sim_error *error);
 static bool load_scenarios(const struct cli_args *args, struct batch *batch, struct sim_error *error);
 static bool check_names(const struct batch *batch, struct sim_error *error);
 static bool check_database(const char *path, struct sim_error *error);
 static bool execute_all(struct batch *batch, struct sim_error *error);
+static bool execute_one(struct batch *batch, struct job *job, struct sim_error *error);
+static void keep_finished(struct batch *batch, size_t count);
 static bool store_all(struct batch *batch, struct sim_error *error);
+static bool print_finished(const struct batch *batch, struct sim_error *error);
 static bool draw(const struct batch *batch, struct job *job, struct sim_error *error);
 static bool print_all(const struct batch *batch, struct sim_error *error);
 static bool print_job(const struct batch *batch, const struct job *job, struct sim_error *error);
@@ -81,8 +104,13 @@ static void free_batch(struct batch *batch);
 static int run(const struct cli_args *args, struct sim_error *error)
 {
     struct batch batch = {.count = cli_argument_count(args)};
-    bool is_fine = read_batch(args, &batch, error);
+    bool is_fine = check_options(args, error) && read_batch(args, &batch, error);
     int code = (int)error->class;
+    if (is_fine && batch.is_finished) {
+        is_fine = print_finished(&batch, error);
+        free_batch(&batch);
+        return is_fine ? 0 : (int)error->class;
+    }
     if (is_fine) {
         cli_signals_hold(&batch.signals);
         is_fine =
@@ -98,8 +126,37 @@ static int run(const struct cli_args *args, struct sim_error *error)
     return code;
 }
 
+static bool check_options(const struct cli_args *args, struct sim_error *error)
+{
+    static const char *const of_new_runs[] = {"seed", "set", "trace-events", "key"};
+    const char *mode = cli_has(args, "resume") ? "resume" : cli_has(args, "continue") ? "continue" : NULL;
+    if (mode == NULL && cli_argument_count(args) == 0)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: 'run' lacks an argument; write 'bucketlab run %s'", cli_run.arguments);
+    if (mode != NULL && cli_argument_count(args) > 0)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --%s takes its scenario from the database; remove '%s'", mode,
+                        cli_argument(args, 0));
+    if (cli_has(args, "resume") && cli_has(args, "continue"))
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --resume and --continue exclude each other");
+    if (cli_has(args, "continue") != cli_has(args, "for"))
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --continue and --for go together; write '--continue RUN --for 30d'");
+    for (size_t i = 0; mode != NULL && i < sizeof of_new_runs / sizeof *of_new_runs; i++) {
+        if (cli_has(args, of_new_runs[i]))
+            return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s has what it needs; remove --%s", mode,
+                            of_new_runs[i]);
+    }
+    return !cli_has(args, "snapshot-every") || !cli_has(args, "trace-events") ||
+           sim_fail(error, SIM_ERROR_INPUT,
+                    "bucketlab: a run that writes --trace-events cannot be gone on with; remove that, or "
+                    "--snapshot-every");
+}
+
 static bool read_batch(const struct cli_args *args, struct batch *batch, struct sim_error *error)
 {
+    if (batch->count == 0)
+        batch->count = 1; /* from the database */
     batch->jobs = calloc(batch->count, sizeof *batch->jobs);
     if (batch->jobs == NULL)
         return sim_fail_memory(error);
@@ -108,7 +165,12 @@ static bool read_batch(const struct cli_args *args, struct batch *batch, struct 
     batch->is_json = cli_has(args, "json");
     batch->has_charts = !cli_has(args, "no-charts");
     if (!cli_jobs(args, &batch->workers, error) || !cli_pictures_read(args, &batch->pictures, error) ||
-        !load_scenarios(args, batch, error) || !check_names(batch, error) ||
+        !cli_duration_option(args, "snapshot-every", &batch->every_ns, error) ||
+        !load_scenarios(args, batch, error))
+        return false;
+    if (batch->is_finished)
+        return true;
+    if (!check_names(batch, error) ||
         !cli_story_read(args, batch->jobs[0].scenario, batch->count, batch->database, &batch->story, error))
         return false;
     for (size_t i = 0; i < batch->count; i++)
@@ -122,8 +184,26 @@ static bool read_batch(const struct cli_args *args, struct batch *batch, struct 
     return true;
 }
 
+/* The one that --resume or --continue names. */
+static bool load_stored(const struct cli_args *args, struct batch *batch, struct sim_error *error)
+{
+    struct job *job = &batch->jobs[0];
+    const char *resume = cli_value(args, "resume", NULL);
+    if (resume == NULL)
+        return cli_continue_find(args, batch->database, &job->scenario, &job->path, error);
+    if (!cli_resume_find(batch->database, resume, batch->is_quiet, &batch->unfinished, &job->scenario,
+                         &batch->is_finished, error))
+        return false;
+    if (batch->is_finished)
+        return true;
+    job->path = strdup(batch->unfinished.scenario_path);
+    return job->path != NULL || sim_fail_memory(error);
+}
+
 static bool load_scenarios(const struct cli_args *args, struct batch *batch, struct sim_error *error)
 {
+    if (cli_argument_count(args) == 0)
+        return load_stored(args, batch, error);
     uint64_t seed = 0;
     struct lab_override *overrides;
     size_t override_count;
@@ -178,15 +258,40 @@ static bool execute_all(struct batch *batch, struct sim_error *error)
     if (!cli_story_begin(&batch->story, error))
         return false;
     for (size_t i = 0; i < batch->count; i++) {
-        struct job *job = &batch->jobs[i];
-        bool is_fine =
-            cli_execute(job->scenario, batch->workers, batch->is_quiet, cli_story_listener(&batch->story),
-                        &batch->signals, &job->result, &job->elapsed_ms, error);
+        if (execute_one(batch, &batch->jobs[i], error))
+            continue;
         /* A story that could not be written on ends its run: then that is the error. */
-        if (!is_fine && (batch->story.code == 0 || batch->signals.caught != 0))
+        if (batch->story.code == 0 || batch->signals.caught != 0) {
+            keep_finished(batch, i);
             return false;
+        }
     }
     return cli_story_end(&batch->story, error);
+}
+
+/* One that is listened to cannot be gone on with: its story would lack its beginning. */
+static bool execute_one(struct batch *batch, struct job *job, struct sim_error *error)
+{
+    struct cli_listener *listener = cli_story_listener(&batch->story);
+    if (listener != NULL)
+        return cli_execute(job->scenario, batch->workers, batch->is_quiet, listener, &batch->signals,
+                           &job->result, &job->elapsed_ms, error);
+    int64_t every_ms = batch->every_ns / 1000000;
+    cli_snapshots_init(&job->snapshots, batch->database, job->scenario, job->path, every_ms, batch->is_quiet);
+    return (batch->unfinished.run == 0 || cli_snapshots_resume(&job->snapshots, &batch->unfinished, error)) &&
+           cli_execute_kept(&job->snapshots, batch->workers, &batch->signals, &job->result, &job->elapsed_ms,
+                            error);
+}
+
+/* Of several scenarios one was interrupted: those before it are not lost. */
+static void keep_finished(struct batch *batch, size_t count)
+{
+    struct sim_error ignored;
+    size_t all = batch->count;
+    batch->count = count;
+    if (count > 0 && batch->signals.caught != 0)
+        store_all(batch, &ignored);
+    batch->count = all;
 }
 
 static bool store_all(struct batch *batch, struct sim_error *error)
@@ -203,7 +308,7 @@ static bool store_all(struct batch *batch, struct sim_error *error)
                                             .version = BUCKETLAB_VERSION,
                                             .created_unix_s = (int64_t)time(NULL),
                                             .elapsed_ms = job->elapsed_ms};
-        is_fine = store_save_run(store, &job->info, job->result, error);
+        is_fine = cli_snapshots_store(&job->snapshots, store, &job->info, job->result, error);
         job->run = job->info.run;
     }
     store_close(store);
@@ -215,6 +320,20 @@ static bool draw(const struct batch *batch, struct job *job, struct sim_error *e
     const struct cli_page page = {job->result, &job->info, batch->database, NULL};
     return cli_pictures_write(&job->pictures, job->result, error) &&
            cli_page_write(&job->pictures, &page, error);
+}
+
+/* --resume of a run that has nothing left to do. */
+static bool print_finished(const struct batch *batch, struct sim_error *error)
+{
+    int64_t run = batch->unfinished.run;
+    if (!batch->is_json) {
+        printf("run %" PRId64 " is finished; `bucketlab show %" PRId64 "` prints it\n", run, run);
+        return true;
+    }
+    json_t *object = json_object();
+    bool is_fine =
+        cli_json_set(object, "run", json_integer(run)) && cli_json_set(object, "finished", json_true());
+    return cli_json_print(cli_json_complete(object, is_fine), error);
 }
 
 /* Returns whether all expectations hold; the error tells of the first scenario of which they do not. */
@@ -258,11 +377,13 @@ static void free_batch(struct batch *batch)
 {
     for (size_t i = 0; batch->jobs != NULL && i < batch->count; i++) {
         struct job *job = &batch->jobs[i];
+        cli_snapshots_free(&job->snapshots);
         lab_scenario_destroy(job->scenario);
         lab_result_destroy(job->result);
         cli_pictures_free(&job->pictures);
         free(job->path);
     }
     free(batch->jobs);
+    store_unfinished_clear(&batch->unfinished);
     cli_story_free(&batch->story);
 }

@@ -13,21 +13,13 @@
 /* Steps from one look at whether somebody wants the run to end to the next. */
 #define STEPS_A_LOOK 65536u
 
-/* What is left of a stretch, or of its part before a line. */
-struct rest {
-    int64_t begin_ns, end_ns;
-    uint64_t after; /* rows taken since begin_ns, at unknown times */
-    uint64_t rows;  /* left */
-    bool is_at;     /* the first of these is at begin_ns */
-};
-
-static void take_ranges(struct lab_lane *lane, const struct lab_lane_settings *settings,
+static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *settings,
                         struct lab_thin *thin, struct lab_tally *tally, const struct lab_key_name *key,
                         const struct lab_stretch *stretch);
-static int64_t locate(struct rest *rest, struct sim_random *draws);
-static void take(struct rest *rest, uint64_t rows);
+static int64_t locate(struct lab_rest *rest, struct sim_random *draws);
+static void take(struct lab_rest *rest, uint64_t rows);
 static int64_t earliest(const struct lab_stretch *stretch, uint64_t rows, struct sim_random *draws);
-static struct rest cut(struct rest *rest, int64_t line_ns, struct sim_random *draws);
+static struct lab_rest cut(struct lab_rest *rest, int64_t line_ns, struct sim_random *draws);
 static uint64_t count_step(struct lab_thin *thin, const struct bk_route *route, uint64_t sequence,
                            uint64_t rows, bool *fires);
 static void begin_partition(struct lab_lane *lane, const struct lab_lane_settings *settings,
@@ -39,31 +31,37 @@ static void take_cells(struct lab_lane *lane, const struct lab_lane_settings *se
                        struct lab_tally *tally, const struct lab_stretch *stretch);
 static uint64_t bytes_of(uint64_t rows, uint64_t bytes_each);
 
-void lab_lane_stretch(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_thin *thin,
+bool lab_lane_stretch(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_thin *thin,
                       struct lab_tally *tally, const struct lab_key_name *key,
                       const struct lab_stretch *stretch)
 {
     if (stretch->rows == 0)
-        return;
-    if (lane->placement.rows == 0 &&
-        (bk_kind_fires(settings->strategy->kind) || settings->strategy->max_age_ns != 0))
-        tally->state_reads++; /* the writer's cache knows nothing of the key yet */
-    tally->rows += stretch->rows;
-    if (settings->strategy->kind == BK_HASH)
-        take_cells(lane, settings, thin, tally, stretch);
-    else
-        take_ranges(lane, settings, thin, tally, key, stretch);
+        return true;
+    if (!thin->is_on_its_way) {
+        if (lane->placement.rows == 0 &&
+            (bk_kind_fires(settings->strategy->kind) || settings->strategy->max_age_ns != 0))
+            tally->state_reads++; /* the writer's cache knows nothing of the key yet */
+        tally->rows += stretch->rows;
+    }
+    if (settings->strategy->kind != BK_HASH)
+        return take_ranges(lane, settings, thin, tally, key, stretch);
+    take_cells(lane, settings, thin, tally, stretch);
+    return true;
 }
 
-static void take_ranges(struct lab_lane *lane, const struct lab_lane_settings *settings,
+static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *settings,
                         struct lab_thin *thin, struct lab_tally *tally, const struct lab_key_name *key,
                         const struct lab_stretch *stretch)
 {
-    struct rest rest = {stretch->begin_ns, stretch->end_ns, 0, stretch->rows, false}, later = {0};
+    struct lab_rest rest = {stretch->begin_ns, stretch->end_ns, 0, stretch->rows, false}, later = {0};
     uint64_t sequence = stretch->first_row;
+    if (thin->is_on_its_way) {
+        rest = thin->rest;
+        later = thin->later;
+        sequence = thin->sequence;
+    }
+    thin->is_on_its_way = false;
     for (uint32_t step = 1; rest.rows > 0; step++) {
-        if (step % STEPS_A_LOOK == 0 && lab_is_abandoned(thin->progress))
-            return;
         if (thin->goes_by_time)
             locate(&rest, &thin->draws);
         struct bk_row row = {rest.begin_ns, sequence, thin->quiet, thin->bytes_each};
@@ -100,11 +98,19 @@ static void take_ranges(struct lab_lane *lane, const struct lab_lane_settings *s
             rest = later;
             later.rows = 0;
         }
+        if (step % STEPS_A_LOOK == 0 && rest.rows > 0 && lab_worker_is_wanted(thin->worker)) {
+            thin->is_on_its_way = true;
+            thin->rest = rest;
+            thin->later = later;
+            thin->sequence = sequence;
+            return false;
+        }
     }
+    return true;
 }
 
 /* Finds out when the next row came. */
-static int64_t locate(struct rest *rest, struct sim_random *draws)
+static int64_t locate(struct lab_rest *rest, struct sim_random *draws)
 {
     if (!rest->is_at && rest->begin_ns < rest->end_ns)
         rest->begin_ns =
@@ -114,7 +120,7 @@ static int64_t locate(struct rest *rest, struct sim_random *draws)
     return rest->begin_ns;
 }
 
-static void take(struct rest *rest, uint64_t rows)
+static void take(struct lab_rest *rest, uint64_t rows)
 {
     rest->after = rest->is_at ? rows - 1 : rest->after + rows;
     rest->rows -= rows;
@@ -122,11 +128,11 @@ static void take(struct rest *rest, uint64_t rows)
 }
 
 /* Leaves the rows before the line, of which the first is located, and returns the others. */
-static struct rest cut(struct rest *rest, int64_t line_ns, struct sim_random *draws)
+static struct lab_rest cut(struct lab_rest *rest, int64_t line_ns, struct sim_random *draws)
 {
     double share = (double)(line_ns - rest->begin_ns) / (double)(rest->end_ns - rest->begin_ns);
     uint64_t before = 1 + sim_binomial(draws, rest->rows - 1, share);
-    struct rest later = {line_ns, rest->end_ns, 0, rest->rows - before, false};
+    struct lab_rest later = {line_ns, rest->end_ns, 0, rest->rows - before, false};
     rest->end_ns = line_ns;
     rest->rows = before;
     return later;
@@ -185,7 +191,7 @@ static void take_cells(struct lab_lane *lane, const struct lab_lane_settings *se
                        struct lab_tally *tally, const struct lab_stretch *stretch)
 {
     uint32_t buckets = settings->strategy->of.hash.buckets;
-    struct rest rest = {stretch->begin_ns, stretch->end_ns, 0, stretch->rows, false};
+    struct lab_rest rest = {stretch->begin_ns, stretch->end_ns, 0, stretch->rows, false};
     tally->rows_expired += stretch->is_gone ? rest.rows : 0;
     bool is_few = rest.rows / 4 < buckets;
     for (uint32_t i = 0; rest.rows > 0; i++) {
@@ -211,7 +217,7 @@ static void take_cells(struct lab_lane *lane, const struct lab_lane_settings *se
 /* When the first of some rows of the stretch came. */
 static int64_t earliest(const struct lab_stretch *stretch, uint64_t rows, struct sim_random *draws)
 {
-    struct rest rest = {stretch->begin_ns, stretch->end_ns, 0, rows, false};
+    struct lab_rest rest = {stretch->begin_ns, stretch->end_ns, 0, rows, false};
     return locate(&rest, draws);
 }
 

@@ -13,7 +13,7 @@
 
 static double expected_work(const struct wl_workload *workload);
 static size_t batch_rows(const struct lab_scenario *scenario);
-static bool prepare_thins(const struct lab_worker *worker, struct lab_task *task);
+static bool prepare_thins(struct lab_worker *worker, struct lab_task *task);
 static bool work(struct lab_crew *crew, struct lab_member *members, uint32_t jobs);
 static void *member_work(void *argument);
 static bool take_task(struct lab_member *member);
@@ -147,12 +147,12 @@ static size_t batch_rows(const struct lab_scenario *scenario)
     return rows < 1 ? 1 : (size_t)rows;
 }
 
-static bool prepare_thins(const struct lab_worker *worker, struct lab_task *task)
+static bool prepare_thins(struct lab_worker *worker, struct lab_task *task)
 {
     task->thins = calloc(worker->lane_count, sizeof *task->thins);
     for (size_t i = 0; task->thins != NULL && i < worker->lane_count; i++)
-        lab_thin_prepare(&worker->settings[i], (uint64_t)worker->scenario->workload.row_bytes.a,
-                         worker->progress, &task->thins[i]);
+        lab_thin_prepare(&worker->settings[i], (uint64_t)worker->scenario->workload.row_bytes.a, worker,
+                         &task->thins[i]);
     return task->thins != NULL;
 }
 

@@ -17,6 +17,8 @@ static void archive_task(struct lab_stint *stint, const struct lab_crew *crew, s
 static void archive_thins(struct lab_stint *stint, struct sim_archive *archive);
 static bool is_sound_key(const struct lab_key *key, const struct lab_scenario *scenario, uint64_t index);
 static bool is_sound_walk(const struct lab_thin_walk *walk);
+static void archive_piece(struct lab_thin_walk *walk, size_t lane_count, struct sim_archive *archive);
+static void archive_rest(struct lab_rest *rest, const struct lab_stretch *piece, struct sim_archive *archive);
 static bool is_out_of_memory(const struct lab_stint *stint);
 
 void lab_member_put(struct lab_member *member)
@@ -171,7 +173,16 @@ static void archive_thins(struct lab_stint *stint, struct sim_archive *archive)
     if (archive->is_loading && sim_archive_is_fine(archive))
         sim_archive_check(archive, is_sound_walk(walk));
     sim_archive_bytes(archive, walk->counts.s, sizeof walk->counts.s);
+    archive_piece(walk, stint->worker->lane_count, archive);
     for (size_t i = 0; i < stint->worker->lane_count; i++) {
+        sim_archive_bool(archive, &task->thins[i].is_on_its_way);
+        if (sim_archive_is_fine(archive))
+            sim_archive_check(archive, !task->thins[i].is_on_its_way || walk->is_in_piece);
+        if (task->thins[i].is_on_its_way) {
+            archive_rest(&task->thins[i].rest, &walk->piece, archive);
+            archive_rest(&task->thins[i].later, &walk->piece, archive);
+            sim_archive_u64(archive, &task->thins[i].sequence);
+        }
         sim_archive_bytes(archive, task->thins[i].draws.s, sizeof task->thins[i].draws.s);
         sim_archive_u64(archive, &task->thins[i].to_fire);
     }
@@ -201,6 +212,37 @@ static bool is_sound_walk(const struct lab_thin_walk *walk)
            walk->begin_ns <= steady->end_ns && steady->end_ns <= workload->start_ns + workload->duration_ns &&
            steady->rate_per_ns >= 0 &&
            steady->rate_per_ns * (double)(steady->end_ns - steady->begin_ns) < 0x1p62;
+}
+
+static void archive_piece(struct lab_thin_walk *walk, size_t lane_count, struct sim_archive *archive)
+{
+    struct lab_stretch *piece = &walk->piece;
+    sim_archive_bool(archive, &walk->is_in_piece);
+    if (!walk->is_in_piece)
+        return;
+    sim_archive_i64(archive, &piece->begin_ns);
+    sim_archive_i64(archive, &piece->end_ns);
+    sim_archive_u64(archive, &piece->first_row);
+    sim_archive_u64_below(archive, &piece->rows, UINT64_C(1) << 62);
+    sim_archive_bool(archive, &piece->is_gone);
+    sim_archive_size_below(archive, &walk->lane, lane_count);
+    if (archive->is_loading && sim_archive_is_fine(archive))
+        sim_archive_check(archive, piece->begin_ns >= walk->begin_ns && piece->begin_ns <= piece->end_ns &&
+                                       piece->end_ns <= walk->steady.end_ns);
+}
+
+static void archive_rest(struct lab_rest *rest, const struct lab_stretch *piece, struct sim_archive *archive)
+{
+    sim_archive_i64(archive, &rest->begin_ns);
+    sim_archive_i64(archive, &rest->end_ns);
+    sim_archive_u64(archive, &rest->after);
+    sim_archive_u64(archive, &rest->rows);
+    sim_archive_bool(archive, &rest->is_at);
+    if (archive->is_loading && sim_archive_is_fine(archive))
+        sim_archive_check(archive, rest->rows <= piece->rows && rest->after <= piece->rows &&
+                                       (rest->rows == 0 ||
+                                        (rest->begin_ns >= piece->begin_ns &&
+                                         rest->begin_ns <= rest->end_ns && rest->end_ns <= piece->end_ns)));
 }
 
 static bool is_out_of_memory(const struct lab_stint *stint)

@@ -13,9 +13,13 @@
 #define PIECES     256
 
 static int64_t piece_of(const struct wl_stretch *steady);
-static void run_stretch(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
-                        struct lab_thin *thins, const struct lab_key_name *name,
-                        const struct lab_stretch *stretch);
+static void begin_piece(struct lab_thin_walk *walk, struct lab_key *key, struct lab_worker *worker,
+                        struct lab_lane *lanes, struct lab_thin *thins, const struct lab_key_name *name,
+                        int64_t piece_ns);
+static bool run_lanes(struct lab_thin_walk *walk, struct lab_lane *lanes, struct lab_worker *worker,
+                      struct lab_thin *thins, const struct lab_key_name *name);
+static void end_piece(struct lab_thin_walk *walk, struct lab_key *key, struct lab_lane *lanes,
+                      struct lab_worker *worker);
 static int64_t gone_before(const struct lab_scenario *scenario);
 
 const char *lab_thin_refusal(const struct lab_scenario *scenario)
@@ -40,14 +44,14 @@ const char *lab_thin_refusal(const struct lab_scenario *scenario)
 }
 
 void lab_thin_prepare(const struct lab_lane_settings *settings, uint64_t bytes_each,
-                      const struct lab_progress *progress, struct lab_thin *out)
+                      struct lab_worker *worker, struct lab_thin *out)
 {
     const struct bk_strategy *strategy = settings->strategy;
     double chance = 0;
     *out = (struct lab_thin){.goes_by_time = strategy->kind == BK_TIME || strategy->max_age_ns != 0,
                              .can_fire = bk_kind_fires(strategy->kind),
                              .bytes_each = bytes_each,
-                             .progress = progress};
+                             .worker = worker};
     if (!out->can_fire)
         return;
     if (strategy->kind == BK_WEIGHTED) {
@@ -73,34 +77,27 @@ void lab_thin_begin(struct lab_thin_walk *walk, const struct lab_worker *worker,
     wl_key_init(&walk->arrivals, workload, name->index);
     walk->steady = (struct wl_stretch){workload->start_ns, workload->start_ns, 0};
     walk->begin_ns = workload->start_ns;
+    walk->is_in_piece = false;
     sim_random_init(&walk->counts, workload->seed, SIM_THIN_ROWS, name->index);
     for (size_t i = 0; i < worker->lane_count; i++) {
         sim_random_init(&thins[i].draws, workload->seed, SIM_THIN_LANE, name->index);
         thins[i].to_fire = 0;
+        thins[i].is_on_its_way = false;
     }
 }
 
 bool lab_thin_go(struct lab_thin_walk *walk, struct lab_key *key, struct lab_lane *lanes,
                  struct lab_worker *worker, struct lab_thin *thins, const struct lab_key_name *name)
 {
-    const int64_t gone_ns = gone_before(worker->scenario);
     struct wl_stretch *steady = &walk->steady;
     do {
         const int64_t piece_ns = piece_of(steady);
         while (walk->begin_ns < steady->end_ns) {
-            const int64_t begin_ns = walk->begin_ns;
-            int64_t end_ns = steady->end_ns - begin_ns > piece_ns ? begin_ns + piece_ns : steady->end_ns;
-            if (key->next_read_ns < end_ns)
-                end_ns = key->next_read_ns + 1; /* a read sees the rows of its own nanosecond */
-            if (begin_ns < gone_ns && gone_ns < end_ns)
-                end_ns = gone_ns;
-            struct lab_stretch stretch = {begin_ns, end_ns, key->rows, 0, end_ns <= gone_ns};
-            stretch.rows = sim_poisson(&walk->counts, (double)(end_ns - begin_ns) * steady->rate_per_ns);
-            run_stretch(key, lanes, worker, thins, name, &stretch);
-            lab_worker_tell(worker, stretch.rows, stretch.rows);
-            while (key->next_read_ns < end_ns)
-                lab_key_read(key, lanes, worker);
-            walk->begin_ns = end_ns;
+            if (!walk->is_in_piece)
+                begin_piece(walk, key, worker, lanes, thins, name, piece_ns);
+            if (!run_lanes(walk, lanes, worker, thins, name))
+                return false;
+            end_piece(walk, key, lanes, worker);
             if (lab_worker_is_wanted(worker))
                 return false;
         }
@@ -119,32 +116,61 @@ static int64_t piece_of(const struct wl_stretch *steady)
     return 1 + (int64_t)(rows < PIECE_ROWS * PIECES ? length * (PIECE_ROWS / rows) : length / PIECES);
 }
 
-/* The key's first row is told by itself: readers look back to it, and so its time has to be the same for all.
- */
-static void run_stretch(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
-                        struct lab_thin *thins, const struct lab_key_name *name,
-                        const struct lab_stretch *stretch)
+/* The rows up to the end of the piece. The key's first row is told by itself: readers look back to it, and so
+ * its time has to be the same for all. */
+static void begin_piece(struct lab_thin_walk *walk, struct lab_key *key, struct lab_worker *worker,
+                        struct lab_lane *lanes, struct lab_thin *thins, const struct lab_key_name *name,
+                        int64_t piece_ns)
 {
-    struct lab_stretch first = {.rows = 0}, rest = *stretch;
-    if (stretch->rows == 0)
-        return;
-    if (key->rows == 0) {
+    const struct wl_stretch *steady = &walk->steady;
+    const int64_t gone_ns = gone_before(worker->scenario), begin_ns = walk->begin_ns;
+    int64_t end_ns = steady->end_ns - begin_ns > piece_ns ? begin_ns + piece_ns : steady->end_ns;
+    if (key->next_read_ns < end_ns)
+        end_ns = key->next_read_ns + 1; /* a read sees the rows of its own nanosecond */
+    if (begin_ns < gone_ns && gone_ns < end_ns)
+        end_ns = gone_ns;
+    struct lab_stretch *piece = &walk->piece;
+    *piece = (struct lab_stretch){begin_ns, end_ns, key->rows, 0, end_ns <= gone_ns};
+    piece->rows = sim_poisson(&walk->counts, (double)(end_ns - begin_ns) * steady->rate_per_ns);
+    uint64_t rows = piece->rows;
+    if (key->rows == 0 && rows > 0) {
         struct sim_random draws;
         sim_random_init(&draws, worker->scenario->seed, SIM_THIN_BIRTH, name->index);
-        key->birth_ns = lab_thin_place(&draws, stretch->begin_ns, stretch->end_ns, 1, stretch->rows);
+        key->birth_ns = lab_thin_place(&draws, begin_ns, end_ns, 1, rows);
         worker->keys++;
-        first = rest;
-        first.rows = 1;
-        first.begin_ns = first.end_ns = rest.begin_ns = key->birth_ns;
-        rest.first_row++;
-        rest.rows--;
+        struct lab_stretch first = {key->birth_ns, key->birth_ns, 0, 1, piece->is_gone};
+        for (size_t i = 0; i < worker->lane_count; i++)
+            lab_lane_stretch(&lanes[i], &worker->settings[i], &thins[i], &worker->tallies[i], name, &first);
+        piece->begin_ns = key->birth_ns;
+        piece->first_row++;
+        piece->rows--;
     }
-    for (size_t i = 0; i < worker->lane_count; i++) {
-        lab_lane_stretch(&lanes[i], &worker->settings[i], &thins[i], &worker->tallies[i], name, &first);
-        lab_lane_stretch(&lanes[i], &worker->settings[i], &thins[i], &worker->tallies[i], name, &rest);
+    key->rows += rows;
+    worker->rows += rows;
+    lab_worker_tell(worker, rows, rows);
+    walk->lane = 0;
+    walk->is_in_piece = true;
+}
+
+static bool run_lanes(struct lab_thin_walk *walk, struct lab_lane *lanes, struct lab_worker *worker,
+                      struct lab_thin *thins, const struct lab_key_name *name)
+{
+    for (; walk->lane < worker->lane_count; walk->lane++) {
+        size_t i = walk->lane;
+        if (!lab_lane_stretch(&lanes[i], &worker->settings[i], &thins[i], &worker->tallies[i], name,
+                              &walk->piece))
+            return false;
     }
-    key->rows += stretch->rows;
-    worker->rows += stretch->rows;
+    return true;
+}
+
+static void end_piece(struct lab_thin_walk *walk, struct lab_key *key, struct lab_lane *lanes,
+                      struct lab_worker *worker)
+{
+    while (key->next_read_ns < walk->piece.end_ns)
+        lab_key_read(key, lanes, worker);
+    walk->begin_ns = walk->piece.end_ns;
+    walk->is_in_piece = false;
 }
 
 /* Rows written before this will have expired when the run ends; INT64_MIN: none. A time to live counts whole

@@ -13,6 +13,14 @@
 #include "lane.h"
 #include "stream.h"
 
+/* What is left of a stretch, or of its part before a line. */
+struct lab_rest {
+    int64_t begin_ns, end_ns;
+    uint64_t after; /* rows taken since begin_ns, at unknown times */
+    uint64_t rows;  /* left */
+    bool is_at;     /* the first of these is at begin_ns */
+};
+
 /* Of a strategy, and of the key under way. */
 struct lab_thin {
     bool can_fire, goes_by_time;
@@ -20,9 +28,13 @@ struct lab_thin {
     struct sim_trials trials; /* to the next row that fires */
     uint64_t quiet, firing;   /* ids of a row that does not, and of one that does */
     uint64_t bytes_each;
-    const struct lab_progress *progress; /* may be NULL; who waits may stop a lane on its way */
-    struct sim_random draws;             /* the key's */
-    uint64_t to_fire;                    /* rows up to and including the next that fires; 0: not drawn yet */
+    struct lab_worker *worker; /* who waits for it may stop a lane on its way */
+    struct sim_random draws;   /* the key's */
+    uint64_t to_fire;          /* rows up to and including the next that fires; 0: not drawn yet */
+    /* On its way through a stretch: what is left. */
+    bool is_on_its_way;
+    struct lab_rest rest, later;
+    uint64_t sequence;
 };
 
 /* Rows of a key within a span of time in which nothing else happens to it. */
@@ -33,7 +45,7 @@ struct lab_stretch {
 };
 
 void lab_thin_prepare(const struct lab_lane_settings *settings, uint64_t bytes_each,
-                      const struct lab_progress *progress, struct lab_thin *out);
+                      struct lab_worker *worker, struct lab_thin *out);
 /* Why the scenario cannot be run so: "row.bytes differ from row to row"; NULL when it can. */
 const char *lab_thin_refusal(const struct lab_scenario *scenario);
 /* How far a key has been gone through. */
@@ -42,15 +54,19 @@ struct lab_thin_walk {
     struct wl_stretch steady; /* under way, or done */
     int64_t begin_ns;         /* of what is left of it */
     struct sim_random counts; /* of rows */
+    /* The piece under way, and the first lane that has not been through it. */
+    bool is_in_piece;
+    struct lab_stretch piece;
+    size_t lane;
 };
 /* A key that has begun, and not its end: first lab_thin_begin(), then lab_thin_go() until it returns true. It
- * returns false between two pieces when lab_worker_is_wanted(). */
+ * returns false now and then when lab_worker_is_wanted(). */
 void lab_thin_begin(struct lab_thin_walk *walk, const struct lab_worker *worker, struct lab_thin *thins,
                     const struct lab_key_name *name);
 bool lab_thin_go(struct lab_thin_walk *walk, struct lab_key *key, struct lab_lane *lanes,
                  struct lab_worker *worker, struct lab_thin *thins, const struct lab_key_name *name);
-/* lane_thin.c */
-void lab_lane_stretch(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_thin *thin,
+/* lane_thin.c: false when the lane is on its way still, and is to be asked again. */
+bool lab_lane_stretch(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_thin *thin,
                       struct lab_tally *tally, const struct lab_key_name *key,
                       const struct lab_stretch *stretch);
 

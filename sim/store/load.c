@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "private.h"
 
@@ -103,6 +104,7 @@ static bool load_head(struct store *store, int64_t run, struct store_run_info *i
 static void take_head(struct store *store, struct store_row *row, struct store_run_info *info,
                       struct lab_result *result)
 {
+    memset(info, 0, sizeof *info);
     info->run = store_take_integer(row);
     info->created_unix_s = store_take_integer(row);
     info->elapsed_ms = store_take_integer(row);

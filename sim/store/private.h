@@ -124,6 +124,13 @@ bool store_saver_add(struct store *store, struct store_saver *saver, const struc
                      const struct lab_result *result, int64_t *run, struct sim_error *error);
 void store_saver_free(struct store_saver *saver); /* NULL is fine */
 
+/* --- unfinished.c */
+
+/* In a transaction: whether the attempt is the newest; else SIM_ERROR_CHECK. Notes the time so far. */
+struct store_unfinished;
+bool store_unfinished_holds(struct store *store, const struct store_unfinished *unfinished,
+                            struct sim_error *error);
+
 /* --- load.c */
 
 /* store_load_run() in a transaction that is open. */

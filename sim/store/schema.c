@@ -169,8 +169,28 @@ static const char version_4_tables[] =
     "    SELECT strategy, state, 'bytes', start_ns, end_ns, partitions, bytes_least, bytes_p10, bytes_p50,\n"
     "    bytes_p90, bytes_most FROM slice) JOIN strategy USING (strategy);\n";
 
+/* Runs under way, and the states that they can go on from. */
+static const char version_5_tables[] =
+    "CREATE TABLE unfinished (\n"
+    "  run INTEGER PRIMARY KEY,\n"
+    "  attempt INTEGER NOT NULL, state TEXT NOT NULL CHECK (state IN ('running', 'stopped')),\n"
+    "  scenario TEXT NOT NULL, seed ANY NOT NULL, sources TEXT NOT NULL,\n"
+    "  created_unix_s INTEGER NOT NULL, elapsed_ms INTEGER NOT NULL, version TEXT NOT NULL,\n"
+    "  scenario_path TEXT NOT NULL, scenario_text TEXT NOT NULL, overrides TEXT NOT NULL\n"
+    ") STRICT;\n"
+    "CREATE TABLE snapshot (\n"
+    "  run INTEGER NOT NULL REFERENCES unfinished ON DELETE CASCADE,\n"
+    "  part INTEGER NOT NULL, piece INTEGER NOT NULL, bytes BLOB NOT NULL,\n"
+    "  PRIMARY KEY (run, part, piece)\n"
+    ") STRICT;\n"
+    "CREATE VIEW unfinished_runs AS SELECT run, scenario, seed, state, attempt,\n"
+    "  strftime('%Y-%m-%dT%H:%M:%SZ', created_unix_s, 'unixepoch') AS created, elapsed_ms, version,\n"
+    "  (SELECT count(DISTINCT part) FROM snapshot WHERE snapshot.run = unfinished.run) AS parts,\n"
+    "  (SELECT coalesce(sum(length(bytes)), 0) FROM snapshot WHERE snapshot.run = unfinished.run)\n"
+    "    AS bytes, scenario_path, overrides FROM unfinished;\n";
+
 static const struct store_migration migrations[] = {
-    {version_1_tables}, {version_2_tables}, {version_3_tables}, {version_4_tables}};
+    {version_1_tables}, {version_2_tables}, {version_3_tables}, {version_4_tables}, {version_5_tables}};
 
 const struct store_options store_options_default = {
     .busy_timeout_ms = 3000,

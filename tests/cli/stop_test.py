@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: an interrupted run ends soon and leaves nothing; progress keeps to stderr.
+"""Aim: an interrupted run ends soon and can be gone on with; progress keeps to stderr.
 Method: a scenario that would take minutes gets a signal; a terminal is made with a pty."""
 import os
 import pty
@@ -14,28 +14,45 @@ LONG = (SMALL.replace("name: small", "name: small\nengine: exact").replace("rate
 
 
 class StopTest(ProgramTest):
-    def test_run_that_is_interrupted_stores_nothing(self):
+    def test_run_that_is_interrupted_can_be_gone_on_with(self):
         self.write("long.yaml", LONG)
-        for number in [signal.SIGINT, signal.SIGTERM]:
+        for run, number in [(1, signal.SIGINT), (2, signal.SIGTERM)]:
             process = self.start("run", "long.yaml", "--quiet")
             time.sleep(0.7)
             begin = time.monotonic()
             process.send_signal(number)
             out, err = process.communicate(timeout=60)
             self.assertEqual((process.returncode, out), (128 + number, b""))
-            self.assertEqual(err, b"interrupted; nothing was stored\n")
+            self.assertEqual(err.decode(), f"interrupted; bucketlab run --resume {run} --db bucketlab.db goes on "
+                                           "from here\n")
             self.assertLess(time.monotonic() - begin, 20)
-            self.assertEqual(self.files(), ["long.yaml"])
+            self.assertEqual(self.files(), ["bucketlab.db", "long.yaml"])
+
+    def test_second_interrupt_ends_at_once(self):
+        """Whether the first has kept a state by then or not, the database is sound, and no work counts twice."""
+        self.write("long.yaml", LONG)
+        for _ in range(3):
+            process = self.start("run", "long.yaml", "--quiet", "--snapshot-every", "50ms")
+            time.sleep(0.7)
+            begin = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=60)
+            self.assertIn(process.returncode, [128 + signal.SIGINT, 128 + signal.SIGTERM])
+            self.assertLess(time.monotonic() - begin, 10)
+        runs = self.good_json("runs", "--json")
+        self.assertEqual([run["run"] for run in runs], [3, 2, 1])
+        self.assertLessEqual({run["state"] for run in runs}, {"stopped", "running"})
 
     def test_one_key_of_very_many_rows_is_interrupted(self):
-        self.write("huge.yaml", "duration: 30d\nkeys: {count: 1}\narrivals: {rate: 1000000/s}\n"
+        self.write("huge.yaml", "duration: 30d\nkeys: {count: 1}\narrivals: {rate: 1000000000/s}\n"
                    "strategies: [probabilistic: {bits: 2, threshold: 8}]\nengine: thinned\n")
         process = self.start("run", "huge.yaml", "--quiet")
         time.sleep(0.7)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, 128 + signal.SIGINT)
-        self.assertEqual(self.files(), ["huge.yaml"])
+        self.assertEqual(self.files(), ["bucketlab.db", "huge.yaml"])
 
     def test_run_whose_parent_ignores_interrupts_goes_on(self):
         self.write("long.yaml", LONG)

@@ -72,6 +72,10 @@ static const struct {
     {"thinned", "name: x\nengine: thinned\nduration: 3d\nkeys: {count: 20, popularity: {zipf: 1.1}}\n"
                 "arrivals: {rate: 10/s, bursts: {on: 1h, off: 6h, factor: 10}}\n"
                 "row: {bytes: 100, ttl: 2d}\nlimits: {partition_rows: 5000}\n" KINDS},
+    {"thinned-piece", "name: x\nengine: thinned\nduration: 10s\nkeys: {count: 1}\n"
+                      "arrivals: {rate: 500000/s}\nrow: {bytes: 100}\nstrategies:\n"
+                      "  - probabilistic: {bits: 2, threshold: 40}\n  - time: {window: 10us}\n"
+                      "  - {label: aged, probabilistic: {bits: 2, threshold: 40, max_age: 1s}}\n"},
     {"thinned-and-read", "name: x\nengine: thinned\nduration: 1d\nkeys: {count: 10}\n"
                          "arrivals: {rate: 10/s}\nrow: {bytes: 100}\n"
                          "reads: {latest: {rows: 40, rate: 20/h}}\n" KINDS},

@@ -112,8 +112,8 @@ static void test_database_of_another_version_is_refused_untouched(void **state)
     (void)state;
     struct folder folder = folder_make();
     store_must_save_sample(folder.db, 5);
-    execute(folder.db, "PRAGMA user_version = 5");
-    assert_refused_untouched(&folder, "made by a newer bucketlab (database version 5, this program knows 4)");
+    execute(folder.db, "PRAGMA user_version = 6");
+    assert_refused_untouched(&folder, "made by a newer bucketlab (database version 6, this program knows 5)");
     execute(folder.db, "PRAGMA user_version = 2147483647");
     assert_refused_untouched(&folder, "made by a newer bucketlab");
     execute(folder.db, "PRAGMA user_version = -1");
@@ -188,13 +188,13 @@ static void test_log_beside_a_refused_database_stays(void **state)
     folder_remove(&folder);
 }
 
-/* The header says version 4, the log version 5; SQLite has to read the log to know. */
+/* The header says version 5, the log version 6; SQLite has to read the log to know. */
 static void test_newer_version_in_the_log_is_refused(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
     store_must_save_sample(folder.db, 5);
-    leave_log(&folder, "PRAGMA user_version = 5");
+    leave_log(&folder, "PRAGMA user_version = 6");
     size_t size, size_after;
     char *before = file_read(folder.db, &size);
     for (enum store_mode mode = STORE_READ; mode <= STORE_WRITE; mode++)
@@ -202,7 +202,7 @@ static void test_newer_version_in_the_log_is_refused(void **state)
     char *after = file_read(folder.db, &size_after);
     assert_int_equal(size, size_after);
     assert_memory_equal(before, after, size);
-    assert_query(folder.db, "PRAGMA user_version", "5\n");
+    assert_query(folder.db, "PRAGMA user_version", "6\n");
     free(before);
     free(after);
     folder_remove(&folder);

@@ -28,7 +28,8 @@ void store_close(struct store *store); /* NULL is fine */
 
 /* What the caller knows about a run beside its result. */
 struct store_run_info {
-    int64_t run; /* number; set by store_save_run() */
+    int64_t run;    /* number; set by store_save_run() */
+    int64_t number; /* that it is to have, which was given to it before; 0: the next */
     const char *scenario_path, *scenario_text, *overrides;
     const char *version;    /* of the program */
     int64_t created_unix_s; /* wall clock, for people */

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include "snapshots.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli.h"
+#include "execute.h"
+
+static void put(void *context, uint32_t part, uint32_t parts, const unsigned char *data, size_t size);
+static bool keep(struct cli_snapshots *snapshots, uint32_t part, uint32_t parts, const unsigned char *data,
+                 size_t size, struct sim_error *error);
+static bool need_run(struct cli_snapshots *snapshots, struct sim_error *error);
+static bool take_states(struct cli_snapshots *snapshots, struct sim_error *error);
+static int64_t elapsed(const struct cli_snapshots *snapshots);
+static void complain(struct cli_snapshots *snapshots, const char *what, const char *text);
+
+void cli_snapshots_init(struct cli_snapshots *snapshots, const char *database,
+                        const struct lab_scenario *scenario, const char *path, int64_t every_ms,
+                        bool is_quiet)
+{
+    memset(snapshots, 0, sizeof *snapshots);
+    snapshots->database = database;
+    snapshots->scenario = scenario;
+    snapshots->path = path;
+    snapshots->every_ms = every_ms;
+    snapshots->is_quiet = is_quiet;
+    snapshots->lab.put = put;
+    snapshots->lab.context = snapshots;
+    pthread_mutex_init(&snapshots->lock, NULL);
+}
+
+void cli_snapshots_free(struct cli_snapshots *snapshots)
+{
+    if (snapshots->database == NULL)
+        return;
+    store_close(snapshots->store);
+    store_snapshots_free(snapshots->states, snapshots->state_count);
+    free(snapshots->kept);
+    pthread_mutex_destroy(&snapshots->lock);
+    memset(snapshots, 0, sizeof *snapshots);
+}
+
+bool cli_snapshots_open(struct cli_snapshots *snapshots, struct sim_error *error)
+{
+    snapshots->begin_ms = cli_now_ms();
+    snapshots->next_ms = snapshots->every_ms;
+    return snapshots->every_ms == 0 || need_run(snapshots, error);
+}
+
+bool cli_snapshots_resume(struct cli_snapshots *snapshots, const struct store_unfinished *unfinished,
+                          struct sim_error *error)
+{
+    snapshots->unfinished = *unfinished;
+    snapshots->before_ms = unfinished->elapsed_ms;
+    return store_open(snapshots->database, STORE_WRITE, &snapshots->store, error) &&
+           store_snapshots_load(snapshots->store, unfinished->run, &snapshots->states,
+                                &snapshots->state_count, error) &&
+           take_states(snapshots, error) &&
+           store_unfinished_take(snapshots->store, &snapshots->unfinished, error);
+}
+
+void cli_snapshots_tick(struct cli_snapshots *snapshots, int64_t elapsed_ms)
+{
+    if (snapshots->every_ms == 0 || elapsed_ms < snapshots->next_ms)
+        return;
+    snapshots->next_ms = elapsed_ms + snapshots->every_ms;
+    atomic_fetch_add_explicit(&snapshots->lab.wish, 1, memory_order_relaxed);
+}
+
+void cli_snapshots_over(struct cli_snapshots *snapshots, int64_t *elapsed_ms)
+{
+    *elapsed_ms += snapshots->before_ms;
+    snapshots->unfinished.elapsed_ms = *elapsed_ms;
+    snapshots->progress = NULL;
+}
+
+bool cli_snapshots_stopped(struct cli_snapshots *snapshots, struct sim_error *error)
+{
+    char database[4 * 256 + 3] = "FILE";
+    int64_t run = snapshots->unfinished.run;
+    if (snapshots->taken.class != SIM_ERROR_NONE)
+        return sim_fail(error, snapshots->taken.class, "%s", snapshots->taken.text);
+    if (run == 0 && snapshots->lost.class != SIM_ERROR_NONE)
+        return sim_fail(error, snapshots->lost.class, "interrupted; nothing was stored: %s",
+                        snapshots->lost.text);
+    if (run == 0)
+        return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
+    struct sim_error ignored;
+    store_unfinished_stop(snapshots->store, &snapshots->unfinished, &ignored);
+    if (strlen(snapshots->database) <= 256)
+        cli_quote(snapshots->database, database);
+    if (snapshots->lost.class != SIM_ERROR_NONE)
+        return sim_fail(error, snapshots->lost.class,
+                        "interrupted; the newest state could not be kept (%s); bucketlab run --resume "
+                        "%" PRId64 " --db %s goes on from what was kept before",
+                        snapshots->lost.text, run, database);
+    return sim_fail(error, SIM_ERROR_CHECK,
+                    "interrupted; bucketlab run --resume %" PRId64 " --db %s goes on from here", run,
+                    database);
+}
+
+bool cli_snapshots_store(struct cli_snapshots *snapshots, struct store *store, struct store_run_info *info,
+                         const struct lab_result *result, struct sim_error *error)
+{
+    if (snapshots->unfinished.run == 0)
+        return store_save_run(store, info, result, error);
+    store_close(snapshots->store);
+    snapshots->store = NULL;
+    return store_unfinished_end(store, &snapshots->unfinished, info, result, error);
+}
+
+/* From the run's own threads. What goes wrong is told once, and the run goes on without. */
+static void put(void *context, uint32_t part, uint32_t parts, const unsigned char *data, size_t size)
+{
+    struct cli_snapshots *snapshots = context;
+    struct sim_error error = {SIM_ERROR_NONE, ""};
+    pthread_mutex_lock(&snapshots->lock);
+    if (snapshots->taken.class != SIM_ERROR_NONE) {
+        pthread_mutex_unlock(&snapshots->lock);
+        return;
+    }
+    bool is_kept = keep(snapshots, part, parts, data, size, &error);
+    if (is_kept) {
+        snapshots->put_count++;
+        snapshots->lost.class = SIM_ERROR_NONE;
+    } else if (error.class == SIM_ERROR_CHECK) {
+        snapshots->taken = error;
+        atomic_store_explicit(&snapshots->progress->stop, true, memory_order_relaxed);
+    } else {
+        snapshots->lost = error;
+        if (!lab_is_stopped(snapshots->progress))
+            complain(snapshots, "the run goes on, but a state of it could not be kept", error.text);
+    }
+    pthread_mutex_unlock(&snapshots->lock);
+}
+
+static bool keep(struct cli_snapshots *snapshots, uint32_t part, uint32_t parts, const unsigned char *data,
+                 size_t size, struct sim_error *error)
+{
+    if (data == NULL)
+        return sim_fail_memory(error);
+    if (!need_run(snapshots, error))
+        return false;
+    snapshots->unfinished.elapsed_ms = elapsed(snapshots);
+    return store_snapshot_put(snapshots->store, &snapshots->unfinished, part, parts, data, size, error);
+}
+
+/* The run has a number in the database. */
+static bool need_run(struct cli_snapshots *snapshots, struct sim_error *error)
+{
+    const struct lab_scenario *scenario = snapshots->scenario;
+    struct store_unfinished *unfinished = &snapshots->unfinished;
+    if (snapshots->store == NULL && !store_open(snapshots->database, STORE_WRITE, &snapshots->store, error))
+        return false;
+    if (unfinished->run != 0)
+        return true;
+    if (!lab_snapshot_sources(scenario, &unfinished->sources, error))
+        return false;
+    unfinished->scenario_name = scenario->name;
+    unfinished->seed = scenario->seed;
+    unfinished->created_unix_s = (int64_t)time(NULL);
+    unfinished->elapsed_ms = elapsed(snapshots);
+    unfinished->version = (char *)(uintptr_t)BUCKETLAB_VERSION;
+    unfinished->scenario_path = (char *)(uintptr_t)snapshots->path;
+    unfinished->scenario_text = scenario->text;
+    unfinished->overrides = scenario->overrides;
+    return store_unfinished_begin(snapshots->store, unfinished, error);
+}
+
+static bool take_states(struct cli_snapshots *snapshots, struct sim_error *error)
+{
+    size_t count = 0;
+    snapshots->kept = calloc(snapshots->state_count + 1, sizeof *snapshots->kept);
+    if (snapshots->kept == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < snapshots->state_count; i++) {
+        const struct store_snapshot *state = &snapshots->states[i];
+        struct lab_kept kept = {state->part, state->data, state->size};
+        struct sim_error why;
+        if (lab_snapshot_check(snapshots->scenario, &kept, &why)) {
+            snapshots->kept[count++] = kept;
+        } else if (why.class == SIM_ERROR_ENVIRONMENT) {
+            complain(snapshots, "a part of the run begins anew", why.text);
+        } else {
+            return sim_fail(error, why.class, "run %" PRId64 ": %s", snapshots->unfinished.run, why.text);
+        }
+    }
+    snapshots->lab.kept = snapshots->kept;
+    snapshots->lab.kept_count = count;
+    return true;
+}
+
+static int64_t elapsed(const struct cli_snapshots *snapshots)
+{
+    return snapshots->before_ms + cli_passed_ms(snapshots->begin_ms);
+}
+
+static void complain(struct cli_snapshots *snapshots, const char *what, const char *text)
+{
+    if (!snapshots->is_quiet && !snapshots->has_complained) {
+        fputs("warning: ", stderr);
+        cli_print_text(stderr, what);
+        fputs(": ", stderr);
+        cli_print_text(stderr, text);
+        fputc('\n', stderr);
+    }
+    snapshots->has_complained = true;
+}
