@@ -21,7 +21,8 @@ OUTSIDE = {
     "jansson": ["sim/cli"],
     "libxml/": ["reports", "sim/cli"],
     "zlib": ["sim/workload"],
-    "pthread": ["sim/lab", "sim/cli"],
+    "mpi": ["sim/ranks"],
+    "pthread": ["sim/lab", "sim/ranks", "sim/cli"],
     "threads.h": ["sim/lab", "sim/cli"],
 }
 

@@ -13,10 +13,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = {
     "core": ["core"],
     "sim/kernel": ["sim/kernel"],
+    "sim/ranks": ["sim/ranks", "sim/kernel"],
     "sim/workload": ["sim/workload", "sim/kernel"],
     "sim/cassandra": ["sim/cassandra", "sim/kernel", "core"],
 }
-FOLDERS["sim/lab"] = ["sim/lab", "sim/workload", "sim/cassandra", "sim/kernel", "core"]
+FOLDERS["sim/lab"] = ["sim/lab", "sim/workload", "sim/cassandra", "sim/ranks", "sim/kernel", "core"]
 FOLDERS["sim/tune"] = ["sim/tune"] + FOLDERS["sim/lab"]
 FOLDERS["sim/store"] = ["sim/store"] + FOLDERS["sim/lab"]
 FOLDERS["reports"] = ["reports", "sim/tune"] + FOLDERS["sim/lab"]

@@ -33,7 +33,8 @@ OUTSIDE = {
     "sim/lab": (COMMON | FILES | {"strtod"}, ("fy_", "pthread_mutex_", "pthread_cond_", "pthread_create",
                                               "pthread_join")),
 }
-STATELESS = ["core", "sim/kernel", "sim/workload", "sim/cassandra", "sim/lab", "sim/tune", "sim/store", "reports"]
+STATELESS = ["core", "sim/kernel", "sim/ranks", "sim/workload", "sim/cassandra", "sim/lab", "sim/tune", "sim/store",
+             "reports"]
 
 
 def symbols(compiler, source, level, folder, words):

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Calls, on the side of rank 0, and the tasks that they are on the other side. */
+#define _POSIX_C_SOURCE 200809L
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "private.h"
+
+/* How long a call waits before it asks whether it is to end, and then for what was called to end too. */
+#define PATIENCE_NS INT64_C(50000000)
+#define FAREWELL_NS INT64_C(400000000)
+
+static struct ranks_bytes copy_bytes(const struct ranks_bytes *bytes);
+static void close_call(struct ranks *ranks, struct open_call *open);
+static struct letter *wait_for_answer(struct ranks *ranks, struct open_call *open);
+static bool take_answer(struct ranks *ranks, struct letter *letter, struct ranks_bytes *answer,
+                        struct sim_error *error);
+static void deliver_to_call(struct ranks *ranks, struct letter *letter);
+static void deliver_to_task(struct ranks *ranks, struct letter *letter);
+static void begin_task(struct ranks *ranks, struct letter *letter);
+static void *serve(void *task);
+static void tell(struct ranks_task *task);
+static void remove_task(struct ranks_task *task);
+static void post(struct ranks *ranks, uint32_t rank, const struct letter_head *head, unsigned char *body);
+
+bool ranks_call(struct ranks *ranks, const struct ranks_call *call, struct ranks_bytes *answer,
+                struct sim_error *error)
+{
+    *answer = (struct ranks_bytes){0};
+    assert(call->rank > 0 && call->rank < ranks->count);
+    struct ranks_bytes request = copy_bytes(call->request);
+    struct open_call *open = calloc(1, sizeof *open);
+    if (request.data == NULL || open == NULL) {
+        free(request.data);
+        free(open);
+        return sim_fail_memory(error);
+    }
+    open->call = call;
+    ranks_condition(&open->answered);
+    pthread_mutex_lock(&ranks->lock);
+    open->number = ++ranks->last_call;
+    open->next = ranks->calls;
+    ranks->calls = open;
+    const struct letter_head head = {
+        .kind = LETTER_CALL, .call = open->number, .a = call->service, .size = request.size};
+    post(ranks, call->rank, &head, request.data);
+    struct letter *letter = wait_for_answer(ranks, open);
+    close_call(ranks, open);
+    bool is_broken = ranks->is_broken;
+    pthread_mutex_unlock(&ranks->lock);
+    if (letter != NULL)
+        return take_answer(ranks, letter, answer, error);
+    return is_broken ? sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s", ranks->broken_text)
+                     : sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
+}
+
+static void close_call(struct ranks *ranks, struct open_call *open)
+{
+    struct open_call **place = &ranks->calls;
+    while (*place != open)
+        place = &(*place)->next;
+    *place = open->next;
+    pthread_cond_destroy(&open->answered);
+    free(open);
+}
+
+static struct ranks_bytes copy_bytes(const struct ranks_bytes *bytes)
+{
+    struct ranks_bytes copy = {malloc(bytes->size + 1), bytes->size};
+    if (copy.data != NULL && bytes->size > 0)
+        memcpy(copy.data, bytes->data, bytes->size);
+    return copy;
+}
+
+/* One who is stopped waits a little, so that as a rule nothing is under way any more. NULL: none will come.
+ */
+static struct letter *wait_for_answer(struct ranks *ranks, struct open_call *open)
+{
+    const struct ranks_call *call = open->call;
+    int64_t leave_ns = 0;
+    while (open->answer == NULL && !ranks->is_broken && (leave_ns == 0 || ranks_now_ns() < leave_ns)) {
+        ranks_wait(ranks, &open->answered, PATIENCE_NS);
+        if (leave_ns == 0 && open->answer == NULL && call->is_stopped != NULL &&
+            call->is_stopped(call->context)) {
+            const struct letter_head head = {.kind = LETTER_CANCEL, .call = open->number};
+            post(ranks, call->rank, &head, NULL);
+            leave_ns = ranks_now_ns() + FAREWELL_NS;
+        }
+    }
+    return open->answer;
+}
+
+static bool take_answer(struct ranks *ranks, struct letter *letter, struct ranks_bytes *answer,
+                        struct sim_error *error)
+{
+    enum sim_error_class class = (enum sim_error_class)letter->head.a;
+    if (class == SIM_ERROR_NONE) {
+        *answer = (struct ranks_bytes){letter->body, letter->head.size};
+        letter->body = NULL;
+    } else {
+        letter->body[letter->head.size] = '\0';
+        sim_fail(error, class, "%s (on rank %u, %s)", (const char *)letter->body, (unsigned)letter->rank,
+                 ranks->about[letter->rank].host);
+    }
+    ranks_free_letter(letter);
+    return class == SIM_ERROR_NONE;
+}
+
+void ranks_deliver(struct ranks *ranks, struct letter *letter)
+{
+    pthread_mutex_lock(&ranks->lock);
+    if (ranks->own == 0)
+        deliver_to_call(ranks, letter);
+    else if (letter->head.kind == LETTER_CALL)
+        begin_task(ranks, letter);
+    else
+        deliver_to_task(ranks, letter);
+    pthread_mutex_unlock(&ranks->lock);
+}
+
+/* What nobody waits for any more is dropped. */
+static void deliver_to_call(struct ranks *ranks, struct letter *letter)
+{
+    struct open_call *open = ranks->calls;
+    while (open != NULL && open->number != letter->head.call)
+        open = open->next;
+    if (open == NULL) {
+        ranks_free_letter(letter);
+        return;
+    }
+    const struct ranks_call *call = open->call;
+    if (letter->head.kind == LETTER_ANSWER) {
+        open->answer = letter;
+        pthread_cond_signal(&open->answered);
+        return;
+    }
+    if (letter->head.kind == LETTER_NOTE && call->note != NULL)
+        call->note(call->context, letter->head.a, letter->head.b);
+    if (letter->head.kind == LETTER_TAKE) {
+        struct letter_head give = {.kind = LETTER_GIVE, .call = letter->head.call};
+        if (call->share != NULL)
+            call->share(call->context, &give.a, &give.b);
+        post(ranks, letter->rank, &give, NULL);
+    }
+    ranks_free_letter(letter);
+}
+
+static void deliver_to_task(struct ranks *ranks, struct letter *letter)
+{
+    struct ranks_task *task = ranks->tasks;
+    if (letter->head.kind == LETTER_END) {
+        ranks->is_over = true;
+        pthread_cond_broadcast(&ranks->changed);
+    }
+    while (task != NULL && task->call != letter->head.call)
+        task = task->next;
+    if (task != NULL && letter->head.kind == LETTER_CANCEL) {
+        task->is_stopped = true;
+        tell(task);
+    }
+    if (task != NULL && letter->head.kind == LETTER_GIVE) {
+        task->begin = letter->head.a;
+        task->end = letter->head.b;
+        task->is_given = true;
+    }
+    if (task != NULL)
+        pthread_cond_signal(&task->given);
+    ranks_free_letter(letter);
+}
+
+/* Takes the letter over. */
+static void begin_task(struct ranks *ranks, struct letter *letter)
+{
+    pthread_t thread;
+    if (ranks->services == NULL) {
+        letter->next = ranks->unserved;
+        ranks->unserved = letter;
+        return;
+    }
+    struct ranks_task *task = calloc(1, sizeof *task);
+    bool is_made = false;
+    if (task != NULL) {
+        assert(letter->head.a < ranks->service_count);
+        task->ranks = ranks;
+        task->call = letter->head.call;
+        task->service = &ranks->services[letter->head.a];
+        task->request = (struct ranks_bytes){letter->body, letter->head.size};
+        ranks_condition(&task->given);
+        task->next = ranks->tasks;
+        ranks->tasks = task;
+        is_made = pthread_create(&thread, NULL, serve, task) == 0;
+        if (is_made)
+            pthread_detach(thread);
+        letter->body = NULL;
+    }
+    if (!is_made) {
+        static const char text[] = "no thread could be made; end other programs first";
+        const struct letter_head head = {.kind = LETTER_ANSWER,
+                                         .call = letter->head.call,
+                                         .a = SIM_ERROR_ENVIRONMENT,
+                                         .size = sizeof text - 1};
+        struct ranks_bytes body =
+            copy_bytes(&(struct ranks_bytes){(unsigned char *)(uintptr_t)text, sizeof text - 1});
+        post(ranks, 0, &head, body.data);
+        if (task != NULL)
+            remove_task(task);
+    }
+    ranks_free_letter(letter);
+}
+
+void ranks_serve(struct ranks *ranks, const struct ranks_service *services, size_t count)
+{
+    pthread_mutex_lock(&ranks->lock);
+    ranks->services = services;
+    ranks->service_count = count;
+    for (struct letter *letter = ranks->unserved, *next; letter != NULL; letter = next) {
+        next = letter->next;
+        begin_task(ranks, letter);
+    }
+    ranks->unserved = NULL;
+    while (!ranks->is_over)
+        pthread_cond_wait(&ranks->changed, &ranks->lock);
+    for (struct ranks_task *task = ranks->tasks; task != NULL; task = task->next) {
+        task->is_stopped = true;
+        tell(task);
+        pthread_cond_signal(&task->given);
+    }
+    while (ranks->tasks != NULL)
+        pthread_cond_wait(&ranks->changed, &ranks->lock);
+    pthread_mutex_unlock(&ranks->lock);
+}
+
+static void *serve(void *argument)
+{
+    struct ranks_task *task = argument;
+    struct ranks *ranks = task->ranks;
+    struct ranks_bytes answer = {0};
+    struct sim_error error = {0};
+    struct letter_head head = {.kind = LETTER_ANSWER, .call = task->call};
+    if (task->service->serve(task, &task->request, &answer, &error)) {
+        head.size = answer.size;
+    } else {
+        free(answer.data);
+        answer = copy_bytes(&(struct ranks_bytes){(unsigned char *)error.text, strlen(error.text)});
+        head.size = answer.data == NULL ? 0 : answer.size;
+        head.a = error.class == SIM_ERROR_NONE ? SIM_ERROR_ENVIRONMENT : (uint64_t)error.class;
+    }
+    pthread_mutex_lock(&ranks->lock);
+    post(ranks, 0, &head, answer.data);
+    remove_task(task);
+    pthread_mutex_unlock(&ranks->lock);
+    return NULL;
+}
+
+/* With the lock held. */
+static void remove_task(struct ranks_task *task)
+{
+    struct ranks *ranks = task->ranks;
+    struct ranks_task **place = &ranks->tasks;
+    while (*place != task)
+        place = &(*place)->next;
+    *place = task->next;
+    pthread_cond_broadcast(&ranks->changed);
+    pthread_cond_destroy(&task->given);
+    free(task->request.data);
+    free(task);
+}
+
+bool ranks_share(struct ranks_task *task, uint64_t *begin, uint64_t *end)
+{
+    struct ranks *ranks = task->ranks;
+    const struct letter_head take = {.kind = LETTER_TAKE, .call = task->call};
+    pthread_mutex_lock(&ranks->lock);
+    if (!task->is_asked)
+        post(ranks, 0, &take, NULL);
+    task->is_asked = true;
+    while (!task->is_given && !task->is_stopped && !ranks->is_over)
+        pthread_cond_wait(&task->given, &ranks->lock);
+    bool is_left = task->is_given && !task->is_stopped && !ranks->is_over && task->begin < task->end;
+    *begin = is_left ? task->begin : 0;
+    *end = is_left ? task->end : 0;
+    if (is_left) {
+        task->is_given = false;
+        post(ranks, 0, &take, NULL);
+    }
+    pthread_mutex_unlock(&ranks->lock);
+    return is_left;
+}
+
+void ranks_watch(struct ranks_task *task, ranks_watch_function *watch, void *context)
+{
+    pthread_mutex_lock(&task->ranks->lock);
+    if (watch == NULL)
+        tell(task);
+    task->watch = watch;
+    task->watch_context = context;
+    if (watch != NULL)
+        tell(task);
+    pthread_mutex_unlock(&task->ranks->lock);
+}
+
+void ranks_look_after(struct ranks *ranks)
+{
+    for (struct ranks_task *task = ranks->tasks; task != NULL; task = task->next)
+        tell(task);
+}
+
+/* With the lock held: passes on whether the task is to stop, and how far it is. */
+static void tell(struct ranks_task *task)
+{
+    uint64_t done = 0, rows = 0;
+    if (task->watch == NULL)
+        return;
+    task->watch(task->watch_context, task->is_stopped || task->ranks->is_over, &done, &rows);
+    if (done == task->told_done && rows == task->told_rows)
+        return;
+    task->told_done = done;
+    task->told_rows = rows;
+    const struct letter_head head = {.kind = LETTER_NOTE, .call = task->call, .a = done, .b = rows};
+    post(task->ranks, 0, &head, NULL);
+}
+
+void ranks_post(struct ranks *ranks, uint32_t rank, const struct letter_head *head, unsigned char *body)
+{
+    pthread_mutex_lock(&ranks->lock);
+    post(ranks, rank, head, body);
+    pthread_mutex_unlock(&ranks->lock);
+}
+
+/* With the lock held. A letter that is lost would leave the other side waiting for ever. */
+static void post(struct ranks *ranks, uint32_t rank, const struct letter_head *head, unsigned char *body)
+{
+    struct letter *letter = calloc(1, sizeof *letter);
+    if (letter == NULL) {
+        fputs("out of memory; end other programs first\n", stderr);
+        exit(SIM_ERROR_ENVIRONMENT);
+    }
+    letter->rank = rank;
+    letter->head = *head;
+    letter->body = body;
+    if (ranks->last != NULL)
+        ranks->last->next = letter;
+    else
+        ranks->first = letter;
+    ranks->last = letter;
+    pthread_cond_signal(&ranks->posted);
+}
+
+/* Who is not rank 0 has nobody to tell, and leaves. */
+void ranks_break(struct ranks *ranks, const char *text)
+{
+    if (ranks->own != 0)
+        _exit(SIM_ERROR_ENVIRONMENT);
+    pthread_mutex_lock(&ranks->lock);
+    if (!ranks->is_broken)
+        snprintf(ranks->broken_text, sizeof ranks->broken_text, "%s", text);
+    ranks->is_broken = true;
+    for (struct open_call *open = ranks->calls; open != NULL; open = open->next)
+        pthread_cond_signal(&open->answered);
+    pthread_mutex_unlock(&ranks->lock);
+}
+
+void ranks_free_letter(struct letter *letter)
+{
+    if (letter != NULL)
+        free(letter->body);
+    free(letter);
+}
