@@ -100,18 +100,16 @@ static void ask_next_rows(struct bk_agent *agent, struct operation *operation)
 /* The windows had ended when they were asked, not when the answer came. */
 static void learn_empties(struct bk_agent *agent, struct operation *operation, uint64_t empty)
 {
-    struct bk_reader reader = operation->reader.reader;
-    struct bk_read_step step;
+    const struct bk_reader *reader = &operation->reader.reader; /* its step is open */
     /* Windows are remembered by their plain numbers. */
-    if (agent->memory_sets == 0 || agent->config.history.count > 1 || operation->is_outdated ||
-        !bk_read_next(&reader, &step))
+    if (agent->memory_sets == 0 || agent->config.history.count > 1 || operation->is_outdated)
         return;
     struct memory_entry *entry = memory_of(agent, operation->key);
-    uint64_t count = (uint64_t)(step.bucket_high - step.bucket_low) + 1;
+    uint64_t count = (uint64_t)(reader->next - reader->step_low) + 1;
     for (uint64_t i = 0; i < count && i < 64; i++) {
-        int64_t bucket = step.bucket_low + (int64_t)i;
+        int64_t bucket = reader->step_low + (int64_t)i;
         if (empty >> i & 1)
-            bk_empties_learn(&entry->empties, &agent->config.strategy, &reader, operation->asked_ns,
+            bk_empties_learn(&entry->empties, &agent->config.strategy, reader, operation->asked_ns,
                              agent->config.late_ns, bucket, bucket);
     }
 }

@@ -90,7 +90,8 @@ static uint32_t run_at(const struct bk_empties *empties, int64_t bucket)
 /* With all runs that it touches it becomes one. */
 static void add(struct bk_empties *empties, int64_t low, int64_t high)
 {
-    uint32_t end = run_at(empties, high == INT64_MAX ? high : high + 1), begin = end;
+    /* The window has ended, so there is a next one. */
+    uint32_t end = run_at(empties, high + 1), begin = end;
     while (begin > 0 &&
            (empties->runs[begin - 1].high == INT64_MAX || empties->runs[begin - 1].high + 1 >= low))
         begin--;

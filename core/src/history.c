@@ -27,7 +27,6 @@ static bool clamp(const struct bk_history *history, uint32_t era, const struct b
                   struct bk_key_state *out);
 static enum bk_status route_count(const struct bk_history *history, const struct bk_history_state *state,
                                   const struct bk_row *row, struct bk_route *out, struct place *place);
-static struct bk_era_start start_of(const struct bk_history_state *state, uint32_t era);
 static enum bk_status find_place(const struct bk_history *history, const struct bk_history_state *state,
                                  const struct bk_row *row, struct place *out);
 static enum bk_status begin_era(const struct bk_history *history, const struct bk_history_state *state,
@@ -351,7 +350,7 @@ static enum bk_status route_count(const struct bk_history *history, const struct
         out->from_ns = history->eras[place->era].from_ns;
         out->until_ns = until_of(history, place->era);
     } else if (place->era < opened) {
-        uint64_t end = start_of(state, place->era + 1).sequence;
+        uint64_t end = state->starts[place->era + 1].sequence;
         out->sequence_high = out->sequence_high < end ? out->sequence_high : end;
     } else {
         out->until_ns = until_of(history, opened);
@@ -360,11 +359,6 @@ static enum bk_status route_count(const struct bk_history *history, const struct
     if (first > 0 && out->from_ns < history->eras[first].from_ns)
         out->from_ns = history->eras[first].from_ns;
     return add(out->bucket, history->eras[place->era].shift, &out->bucket);
-}
-
-static struct bk_era_start start_of(const struct bk_history_state *state, uint32_t era)
-{
-    return state == NULL ? (struct bk_era_start){0, 0} : state->starts[era];
 }
 
 /* The newest era that has begun at or below the row's number; and where the row is of a time beyond all that
@@ -379,13 +373,13 @@ static enum bk_status find_place(const struct bk_history *history, const struct 
         return BK_ERROR_STATE;
     if (state == NULL && first + 1 < history->count)
         return BK_ERROR_NULL;
-    while (era > first && row->sequence < start_of(state, era).sequence)
+    while (era > first && row->sequence < state->starts[era].sequence)
         era--;
     if (era == opened && due > opened)
         return begin_era(history, state, due, row, out);
     out->era = era;
     out->opens = false;
-    out->start = era == first ? (struct bk_era_start){0, 0} : start_of(state, era);
+    out->start = era == first ? (struct bk_era_start){0, 0} : state->starts[era];
     return out->start.bucket >= 0 ? BK_OK : BK_ERROR_STATE;
 }
 
@@ -452,7 +446,7 @@ static enum bk_status advance_count(const struct bk_history *history, struct bk_
 /* The key may have rows of an era before this one. */
 static bool has_older(const struct bk_history *history, const struct bk_query *query, uint32_t era)
 {
-    return era > 0 && era < history->count && query->birth_ns < history->eras[era].from_ns;
+    return era > 0 && query->birth_ns < history->eras[era].from_ns;
 }
 
 /* To the era below. What may be asked is a limit of the whole read, and so is what is told of its order. */
@@ -495,7 +489,7 @@ static enum bk_status open_reader(const struct bk_history *history, uint32_t num
     if (status != BK_OK)
         memset(out, 0, sizeof *out);
     else if (!has_state && query->kind == BK_QUERY_RANGE &&
-             (query->until_ns <= era->from_ns || query->from_ns >= until_ns) && history->count > 1)
+             (query->until_ns <= era->from_ns || query->from_ns >= until_ns))
         out->next = out->floor - 1; /* none of its rows is of such a time */
     return status;
 }

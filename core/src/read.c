@@ -147,7 +147,7 @@ static enum bk_status check_query(const struct bk_query *query)
 static enum bk_status bounds_of(const struct bk_strategy *strategy, const struct bk_key_state *state,
                                 const struct bk_query *query, struct bk_reader *out)
 {
-    switch (strategy->kind) {
+    switch (strategy->kind) { /* checked before, so GCOVR_EXCL_BR_LINE */
     case BK_NONE:
         return BK_OK;
     case BK_TIME:

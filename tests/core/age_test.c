@@ -281,6 +281,16 @@ static void test_age_ends_of_the_time_line_are_sound(void **unused)
     row.time_ns = INT64_MAX; /* no line lies at or above it */
     assert_int_equal(bk_route(&strategy, &state, &row, &route), BK_OK);
     assert_true(route.bucket == before + 1 && route.until_ns == INT64_MAX && !route.begins);
+    /* Of the numbers. */
+    struct bk_strategy five;
+    struct bk_key_state counted = {0};
+    struct bk_row number = {.time_ns = 1, .sequence = UINT64_MAX - 4};
+    assert_int_equal(bk_strategy_count(5, &five), BK_OK);
+    assert_int_equal(bk_strategy_max_age(1000, &five), BK_OK);
+    assert_int_equal(bk_advance(&five, &counted, &number, NULL), BK_OK);
+    number.sequence = UINT64_MAX;
+    assert_int_equal(bk_route(&five, &counted, &number, &route), BK_OK);
+    assert_true(route.bucket == 0 && route.sequence_high == UINT64_MAX);
     /* And of the buckets. */
     static const struct bk_key_state last = {.bucket = INT64_MAX - 2, .is_begun = true, .until_ns = 0};
     static const struct bk_key_state none[] = {

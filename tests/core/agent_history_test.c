@@ -220,6 +220,25 @@ static void a_change_parts_reads_under_way_from_the_memory(void **unused)
     assert_int_equal(next(agent, BK_ACT_READ_ROWS).step.bucket_high, 1);
 }
 
+/* An answer tells of 64 windows, of however many were asked. */
+static void of_many_windows_64_are_remembered(void **unused)
+{
+    (void)unused;
+    struct bk_strategy day;
+    uint32_t operation;
+    bk_strategy_time(DAY_NS, 0, &day);
+    struct bk_agent *agent = agent_of(&day, NULL);
+    const struct bk_query query = {
+        .kind = BK_QUERY_LATEST, .plan = BK_PLAN_PARALLEL, .at_once = 80, .rows = 10, .birth_ns = 0};
+    assert_int_equal(bk_agent_read(agent, 79 * DAY_NS, 1, 0, &query, &operation), BK_OK);
+    struct bk_action action = next(agent, BK_ACT_READ_ROWS);
+    assert_int_equal(action.step.bucket_high - action.step.bucket_low, 79);
+    applied(agent, 79 * DAY_NS, &action, 0, UINT64_MAX);
+    assert_int_equal(next(agent, BK_ACT_DONE).partitions_asked, 80);
+    /* 0 to 63 are known to be empty; the newest is open and was not among them. */
+    assert_int_equal(walk(agent, 79 * DAY_NS, 79, 64), 16);
+}
+
 static void what_does_not_fit_is_refused(void **unused)
 {
     (void)unused;
@@ -257,6 +276,7 @@ int main(void)
                                        cmocka_unit_test(a_count_is_full_by_the_rows_own_time),
                                        cmocka_unit_test(a_history_of_one_era_holds_in_place_of_the_strategy),
                                        cmocka_unit_test(a_change_parts_reads_under_way_from_the_memory),
+                                       cmocka_unit_test(of_many_windows_64_are_remembered),
                                        cmocka_unit_test(what_does_not_fit_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -278,6 +278,33 @@ static void test_lock_that_has_run_out_rolls_nothing(void **state)
              "13000 A0 applied: done ok fired counted\n");
 }
 
+/* A replica that is behind still has room above its bucket; under the lock the last bucket is seen to be the
+ * key's. */
+static void test_lock_over_the_last_bucket_is_released(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct actor a = lone(&story, BK_LOCKED, BK_COUNTER_RMW);
+    const int64_t last = INT64_MAX - 1;
+    knows(&a, 1000, last, 2, 0, 0);
+    write_row(&a, 1020, 7, true);
+    applied(&a, 1022, 0);
+    is_state(&a, 1024, 0, last - 1, 2, 0, 0);
+    applied(&a, 1026, 0);
+    applied(&a, 1028, 0);
+    is_state(&a, 1030, 0, last, 3, 0, 0);
+    applied(&a, 1032, 0);
+    ends(&a,
+         "1020 A0 fires 7: put 7.9223372036854775806\n"
+         "1022 A0 applied: ack 9223372036854775806, read state\n"
+         "1024 A0 is bucket=9223372036854775805 counter=2 last=0 next=0: set counter=3\n"
+         "1026 A0 applied: lock owner=11 until=2026 if absent\n"
+         "1028 A0 applied: read state\n"
+         "1030 A0 is bucket=9223372036854775806 counter=3 last=0 next=0: lock owner=0 until=0 if owner=11 "
+         "until=2026\n"
+         "1032 A0 applied: done ok fired counted\n");
+}
+
 static void test_lock_held_too_long_or_lost_too_often_is_given_up(void **state)
 {
     (void)state;
@@ -441,6 +468,7 @@ int main(void)
         cmocka_unit_test(test_lock_of_unknown_outcome_is_found_to_be_held),
         cmocka_unit_test(test_lock_is_asked_for_by_one_operation_of_a_key),
         cmocka_unit_test(test_lock_that_has_run_out_rolls_nothing),
+        cmocka_unit_test(test_lock_over_the_last_bucket_is_released),
         cmocka_unit_test(test_lock_held_too_long_or_lost_too_often_is_given_up),
         cmocka_unit_test(test_lock_back_off_is_about_its_mean_and_differs),
         cmocka_unit_test(test_lock_times_at_the_end_of_time_stay_below_never),

@@ -539,6 +539,80 @@ static void the_last_bucket_is_never_passed(void **unused)
     assert_int_equal(bk_history_route(&history, &state, &row, &route), BK_ERROR_BUCKET);
 }
 
+/* The last number of all opens an era as any other does, and what holds up to it is not counted beyond. */
+static void the_last_number_is_like_any_other(void **unused)
+{
+    (void)unused;
+    struct bk_strategy many, ten, none;
+    struct bk_history history, behind;
+    struct bk_history_state state;
+    struct bk_route route;
+    bk_strategy_count(UINT64_C(1) << 62, &many);
+    bk_strategy_count(10, &ten);
+    bk_strategy_none(&none);
+    bk_history_begin(&many, &history);
+    bk_history_change(&history, DAY_NS, &ten);
+    memset(&state, 0, sizeof state);
+    struct bk_row row = {DAY_NS, UINT64_MAX, 0, 0};
+    assert_int_equal(bk_history_route(&history, &state, &row, &route), BK_OK);
+    assert_true(route.sequence_low == UINT64_MAX && route.sequence_high == UINT64_MAX);
+    row.sequence = UINT64_MAX - 3;
+    assert_int_equal(bk_history_advance(&history, &state, &row, NULL), BK_OK);
+    assert_int_equal(state.key.bucket, 4);
+    row.sequence = UINT64_MAX;
+    assert_int_equal(bk_history_route(&history, &state, &row, &route), BK_OK);
+    assert_true(route.bucket == 4 && route.sequence_high == UINT64_MAX);
+    /* Behind windows or none, numbers count from the date on alone. */
+    bk_history_begin(&none, &behind);
+    bk_history_change(&behind, DAY_NS, &ten);
+    memset(&state, 0, sizeof state);
+    row.sequence = 25;
+    assert_int_equal(bk_history_route(&behind, &state, &row, &route), BK_OK);
+    assert_true(route.bucket == 3 && route.from_ns == DAY_NS && route.until_ns == INT64_MAX);
+}
+
+/* A read of a span of time asks nothing of eras that are all before or all after it. */
+static void eras_outside_a_span_are_not_asked(void **unused)
+{
+    (void)unused;
+    struct bk_strategy four;
+    struct bk_history history;
+    struct bk_history_reader reader;
+    struct bk_read_step step;
+    bk_strategy_hash(4, &four);
+    bk_history_begin(&four, &history);
+    bk_history_change(&history, DAY_NS, &four);
+    bk_history_change(&history, 2 * DAY_NS, &four);
+    struct bk_query query = {.kind = BK_QUERY_RANGE,
+                             .from_ns = DAY_NS,
+                             .until_ns = 2 * DAY_NS,
+                             .now_ns = 9 * DAY_NS,
+                             .birth_ns = INT64_MIN};
+    assert_int_equal(bk_history_read_begin(&history, NULL, &query, &reader), BK_OK);
+    assert_true(bk_history_read_next(&history, &reader, &step));
+    assert_true(step.bucket_low == 4 && step.bucket_high == 7);
+    bk_read_found_range(&reader.reader, 9, false);
+    assert_false(bk_history_read_next(&history, &reader, &step));
+    assert_int_equal(bk_history_partitions_asked(&reader), 4);
+    assert_int_equal(bk_history_rows_found(&reader), 9);
+    /* A key that is yet to be born has rows of now at most. */
+    query.birth_ns = 10 * DAY_NS;
+    query.kind = BK_QUERY_ALL;
+    assert_int_equal(bk_history_read_begin(&history, NULL, &query, &reader), BK_OK);
+    assert_true(bk_history_read_next(&history, &reader, &step));
+    assert_true(step.bucket_low == 8 && step.bucket_high == 11);
+    bk_read_found(&reader.reader, 1);
+    assert_false(bk_history_read_next(&history, &reader, &step));
+    /* A reader whose question was altered under way ends where the next era cannot be asked so. */
+    query.birth_ns = INT64_MIN;
+    assert_int_equal(bk_history_read_begin(&history, NULL, &query, &reader), BK_OK);
+    assert_true(bk_history_read_next(&history, &reader, &step));
+    bk_read_found(&reader.reader, 1);
+    reader.query.plan = BK_PLAN_WALK;
+    assert_false(bk_history_read_next(&history, &reader, &step));
+    assert_int_equal(bk_history_partitions_asked(&reader), 4);
+}
+
 static void wrong_changes_are_refused(void **unused)
 {
     (void)unused;
@@ -603,6 +677,8 @@ int main(void)
         cmocka_unit_test(a_count_begins_anew),
         cmocka_unit_test(a_count_above_the_new_threshold_rolls_next),
         cmocka_unit_test(the_last_bucket_is_never_passed),
+        cmocka_unit_test(the_last_number_is_like_any_other),
+        cmocka_unit_test(eras_outside_a_span_are_not_asked),
         cmocka_unit_test(wrong_changes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

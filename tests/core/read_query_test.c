@@ -407,6 +407,24 @@ static void test_empties_open_late_and_cut_windows_are_never_kept(void **state)
     assert_memory_equal(&empties, &before, sizeof before);
 }
 
+/* Runs that somebody else made, up to the ends of the number line: nothing is counted beyond them. */
+static void test_empties_runs_at_the_ends_of_the_line_are_sound(void **state)
+{
+    (void)state;
+    struct bk_strategy window;
+    struct bk_query query = {.kind = BK_QUERY_ALL, .now_ns = 9000};
+    struct bk_reader reader;
+    struct bk_empties empties = {.count = 2, .runs = {{INT64_MIN, -7}, {5, INT64_MAX}}};
+    assert_true(bk_empties_pass(&empties, -7) == INT64_MIN);
+    assert_true(bk_empties_pass(&empties, INT64_MAX) == 4);
+    assert_true(bk_empties_top(&empties, INT64_MIN) == INT64_MIN);
+    assert_int_equal(bk_strategy_time(1000, 0, &window), BK_OK);
+    assert_int_equal(bk_read_begin(&window, NULL, &query, &reader), BK_OK);
+    assert_int_equal(bk_empties_learn(&empties, &window, &reader, 20000, 0, 4, 8), BK_OK);
+    assert_int_equal(empties.count, 2);
+    assert_true(empties.runs[1].low == 4 && empties.runs[1].high == INT64_MAX);
+}
+
 /* The published GetRows asks for bucket - 1 in its loop and never lowers bucket: with fewer rows than wanted
  * in the two newest buckets it asks the same one for ever. */
 static void test_read_published_get_rows_repeats_a_bucket_and_this_reader_ends(void **state)
@@ -591,6 +609,7 @@ int main(void)
         cmocka_unit_test(test_read_range_with_all_starts_asks_no_bucket_in_vain),
         cmocka_unit_test(test_read_memory_of_empty_windows_loses_no_row_and_spares_questions),
         cmocka_unit_test(test_empties_random_runs_equal_a_plain_list),
+        cmocka_unit_test(test_empties_runs_at_the_ends_of_the_line_are_sound),
         cmocka_unit_test(test_empties_open_late_and_cut_windows_are_never_kept),
         cmocka_unit_test(test_read_published_get_rows_repeats_a_bucket_and_this_reader_ends),
         cmocka_unit_test(test_read_published_iterator_ends_at_an_empty_bucket_and_this_one_does_not),
