@@ -12,6 +12,7 @@
 #include "kernel/digest.h"
 #include "kernel/time.h"
 #include "stream.h"
+#include "team_private.h"
 
 #define PROGRESS_EVENTS 65536u
 #define QUEUE_CAPACITY  4096u
@@ -21,7 +22,8 @@ struct crew {
     const struct lab_rows *rows;
     struct lab_progress *progress;
     const struct lab_story *story;
-    struct lab_cluster_run **runs; /* one a strategy, made by whoever takes it */
+    struct lab_cluster_run **runs; /* one a strategy, made by whoever takes it, */
+    struct lab_result **far;       /* or what another rank made of it */
     struct sim_error *errors;
     _Atomic size_t next;
 };
@@ -54,28 +56,55 @@ bool lab_cluster_scenario(const struct lab_scenario *scenario, uint32_t jobs, st
     pthread_t threads[LAB_STRATEGIES_MAX];
     bool is_running[LAB_STRATEGIES_MAX] = {false};
     crew.runs = calloc(count, sizeof *crew.runs);
+    crew.far = calloc(count, sizeof *crew.far);
     crew.errors = calloc(count, sizeof *crew.errors);
-    bool ok = (crew.runs != NULL && crew.errors != NULL) || sim_fail_memory(error);
+    bool ok = (crew.runs != NULL && crew.far != NULL && crew.errors != NULL) || sim_fail_memory(error);
+    struct lab_far_strategies *far = NULL;
     if (story != NULL)
         jobs = 1;
     for (uint32_t i = 1; ok && i < jobs && i < count; i++)
         is_running[i] = pthread_create(&threads[i], NULL, work, &crew) == 0;
+    if (ok)
+        far = lab_far_strategies_begin(scenario, lab_team_for(scenario, progress, story), progress,
+                                       &crew.next, crew.far, crew.errors);
     if (ok)
         work(&crew);
     for (uint32_t i = 1; i < jobs && i < count; i++) {
         if (is_running[i])
             pthread_join(threads[i], NULL);
     }
+    lab_far_strategies_end(far);
     for (size_t i = 0; ok && i < count; i++) {
         if (crew.errors[i].class != SIM_ERROR_NONE)
             ok = sim_fail(error, crew.errors[i].class, "%s", crew.errors[i].text);
     }
     if (ok)
-        ok = lab_cluster_result(scenario, crew.runs, out) || sim_fail_memory(error);
+        ok = lab_cluster_result(scenario, crew.runs, crew.far, out) || sim_fail_memory(error);
     for (size_t i = 0; crew.runs != NULL && i < count; i++)
         destroy_run(crew.runs[i]);
+    for (size_t i = 0; crew.far != NULL && i < count; i++)
+        lab_result_destroy(crew.far[i]);
     free(crew.runs);
+    free(crew.far);
     free(crew.errors);
+    lab_rows_destroy(rows);
+    return ok;
+}
+
+bool lab_cluster_strategy(const struct lab_scenario *scenario, size_t index, struct lab_progress *progress,
+                          struct lab_result **out, struct sim_error *error)
+{
+    struct lab_rows *rows = NULL;
+    struct sim_error failed = {.class = SIM_ERROR_NONE};
+    *out = NULL;
+    assert(index < scenario->strategy_count);
+    if (!scenario->identifiers.present && !make_rows(scenario, &rows, error))
+        return false;
+    struct crew crew = {.scenario = scenario, .rows = rows, .progress = progress};
+    struct lab_cluster_run *run = run_strategy(&crew, index, &failed);
+    bool ok = failed.class == SIM_ERROR_NONE || sim_fail(error, failed.class, "%s", failed.text);
+    ok = ok && (lab_cluster_result_of(scenario, index, run, out) || sim_fail_memory(error));
+    destroy_run(run);
     lab_rows_destroy(rows);
     return ok;
 }

@@ -9,34 +9,26 @@
 #include "metrics.h"
 #include "result_make.h"
 
+static struct lab_result *begin_by(const struct lab_scenario *scenario, const struct lab_cluster_run *run);
+static bool add_run(struct lab_result *result, const struct lab_scenario *scenario, size_t index,
+                    struct lab_cluster_run *run);
+static void take_over(struct lab_result *result, size_t index, struct lab_result *from);
 static bool add_tombstones(const struct lab_cluster_run *run, struct lab_metrics *out);
 static void tally_partitions(struct lab_cluster_run *run);
 
 bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_cluster_run **runs,
-                        struct lab_result **out)
+                        struct lab_result **far, struct lab_result **out)
 {
     /* All runs saw the same rows. */
-    struct lab_result *result = lab_result_begin(scenario, runs[0]->tally.rows, runs[0]->keys_met,
-                                                 runs[0]->start_ns, runs[0]->end_ns);
+    struct lab_result *result = far[0] != NULL ? lab_result_begin(scenario, far[0]->rows, far[0]->keys,
+                                                                  far[0]->start_ns, far[0]->end_ns)
+                                               : begin_by(scenario, runs[0]);
     bool ok = result != NULL;
     for (size_t i = 0; ok && i < scenario->strategy_count; i++) {
-        struct lab_cluster_run *run = runs[i];
-        struct lab_strategy_result *strategy = lab_result_add(result, scenario, i, &run->tally);
-        ok = strategy != NULL && lab_cluster_metrics(run, &strategy->metrics) &&
-             lab_result_nodes(strategy, scenario, &run->tally);
-        if (!ok)
-            break;
-        lab_result_take(strategy, &run->tally);
-        for (int kind = 0; ok && kind < LAB_LATENCY_COUNT; kind++)
-            ok = lab_histogram_coarse(&run->latency[kind], LAB_LATENCY_BITS, &strategy->latency[kind]);
-        if (!ok)
-            break;
-        strategy->events = run->events;
-        strategy->views = run->views;
-        strategy->verdict = run->oracles.verdict;
-        run->events.marks = NULL;
-        memset(&run->views, 0, sizeof run->views);
-        result->digest = sim_digest_chain(result->digest, strategy->events.digest);
+        if (far[i] != NULL)
+            take_over(result, i, far[i]);
+        else
+            ok = add_run(result, scenario, i, runs[i]);
     }
     if (!ok) {
         lab_result_destroy(result);
@@ -44,6 +36,56 @@ bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_cluster_
     }
     *out = result;
     return true;
+}
+
+bool lab_cluster_result_of(const struct lab_scenario *scenario, size_t index, struct lab_cluster_run *run,
+                           struct lab_result **out)
+{
+    struct lab_result *result = begin_by(scenario, run);
+    if (result == NULL || !add_run(result, scenario, index, run)) {
+        lab_result_destroy(result);
+        return false;
+    }
+    *out = result;
+    return true;
+}
+
+static struct lab_result *begin_by(const struct lab_scenario *scenario, const struct lab_cluster_run *run)
+{
+    return lab_result_begin(scenario, run->tally.rows, run->keys_met, run->start_ns, run->end_ns);
+}
+
+static bool add_run(struct lab_result *result, const struct lab_scenario *scenario, size_t index,
+                    struct lab_cluster_run *run)
+{
+    struct lab_strategy_result *strategy = lab_result_add(result, scenario, index, &run->tally);
+    bool ok = strategy != NULL && lab_cluster_metrics(run, &strategy->metrics) &&
+              lab_result_nodes(strategy, scenario, &run->tally);
+    if (!ok)
+        return false;
+    lab_result_take(strategy, &run->tally);
+    for (int kind = 0; ok && kind < LAB_LATENCY_COUNT; kind++)
+        ok = lab_histogram_coarse(&run->latency[kind], LAB_LATENCY_BITS, &strategy->latency[kind]);
+    if (!ok)
+        return false;
+    strategy->events = run->events;
+    strategy->views = run->views;
+    strategy->verdict = run->oracles.verdict;
+    run->events.marks = NULL;
+    memset(&run->views, 0, sizeof run->views);
+    result->digest = sim_digest_chain(result->digest, strategy->events.digest);
+    return true;
+}
+
+/* The same of a run that another rank made. */
+static void take_over(struct lab_result *result, size_t index, struct lab_result *from)
+{
+    struct lab_strategy_result *strategy = &result->strategies[index];
+    *strategy = from->strategies[index];
+    memset(&from->strategies[index], 0, sizeof from->strategies[index]);
+    result->strategy_count = index + 1;
+    result->digest = sim_digest_chain(result->digest, strategy->placement_digest);
+    result->digest = sim_digest_chain(result->digest, strategy->events.digest);
 }
 
 void lab_cluster_tally(struct lab_cluster_run *run)

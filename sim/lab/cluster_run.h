@@ -317,8 +317,13 @@ void lab_story_outcome(struct lab_cluster_run *run, uint32_t agent,
 
 /* cluster_result.c: what was stored, into the tally and the metrics. */
 void lab_cluster_tally(struct lab_cluster_run *run);
+/* far: by strategy, what another rank has made of it; NULL: it is one of `runs`. What is taken over is gone
+ * from either. */
 bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_cluster_run **runs,
-                        struct lab_result **out);
+                        struct lab_result **far, struct lab_result **out);
+/* Of this strategy alone, in its place. */
+bool lab_cluster_result_of(const struct lab_scenario *scenario, size_t index, struct lab_cluster_run *run,
+                           struct lab_result **out);
 bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *out);
 
 /* cluster_engine.c: an event of the engine's own, 0 and out_of_memory without room; all strategies of a

@@ -15,6 +15,13 @@ struct slot {
     struct sim_error error;
 };
 
+/* A thread, and the rank whose work it does or waits for. */
+struct hand {
+    struct crew *crew;
+    pthread_t thread;
+    uint32_t rank;
+};
+
 struct crew {
     const struct lab_crew *jobs;
     struct lab_progress *progress; /* the caller's; may be NULL */
@@ -31,11 +38,12 @@ struct crew {
     struct sim_error error;
 };
 
+static struct hand *make_hands(struct crew *crew, uint32_t threads, uint32_t *count);
 static bool begin(struct crew *crew, uint32_t threads, struct sim_error *error);
-static bool run(struct crew *crew, pthread_t *threads, uint32_t count, struct sim_error *error);
+static bool run(struct hand *hands, uint32_t count, struct sim_error *error);
 static void *work(void *argument);
 static bool take_up(struct crew *crew, uint64_t *job);
-static void do_job(struct crew *crew, uint64_t job, struct slot *slot);
+static void do_job(struct crew *crew, uint32_t rank, uint64_t job, struct slot *slot);
 static void hand_over(struct crew *crew);
 static void stop(struct crew *crew);
 static void drop_rest(struct crew *crew);
@@ -46,18 +54,19 @@ bool lab_crew_run(const struct lab_crew *jobs, uint32_t threads, struct lab_prog
     assert(threads >= 1);
     struct crew crew = {.jobs = jobs, .progress = progress, .is_fine = true};
     *taken = 0;
-    if (threads > jobs->count)
-        threads = (uint32_t)jobs->count;
     if (progress != NULL)
         progress->total = jobs->count;
-    if (threads == 0)
+    if (jobs->count == 0)
         return true;
-    if (!begin(&crew, threads, error))
-        return false;
-    pthread_t *handles = calloc(threads, sizeof *handles);
-    bool is_fine = handles != NULL ? run(&crew, handles, threads, error) : sim_fail_memory(error);
+    uint32_t count;
+    struct hand *hands = make_hands(&crew, threads, &count);
+    if (hands == NULL || !begin(&crew, count, error)) {
+        free(hands);
+        return sim_fail_memory(error);
+    }
+    bool is_fine = run(hands, count, error);
     drop_rest(&crew);
-    free(handles);
+    free(hands);
     free(crew.slots);
     pthread_cond_destroy(&crew.turned);
     pthread_mutex_destroy(&crew.lock);
@@ -65,6 +74,32 @@ bool lab_crew_run(const struct lab_crew *jobs, uint32_t threads, struct lab_prog
     if (is_fine && !crew.is_fine)
         *error = crew.error;
     return is_fine && crew.is_fine;
+}
+
+/* Those of this rank first, then the first of each other rank, then the second: there are no more than jobs.
+ */
+static struct hand *make_hands(struct crew *crew, uint32_t threads, uint32_t *count)
+{
+    const struct lab_team *team = crew->jobs->work_far == NULL ? NULL : crew->jobs->team;
+    uint32_t ranks = lab_team_count(team), most = 0;
+    uint64_t all = threads;
+    for (uint32_t rank = 1; rank < ranks; rank++) {
+        uint32_t there = lab_team_threads(team, rank);
+        most = there > most ? there : most;
+        all += there;
+    }
+    *count = (uint32_t)(all < crew->jobs->count ? all : crew->jobs->count);
+    struct hand *hands = calloc(*count, sizeof *hands);
+    uint32_t made = 0;
+    for (uint32_t i = 0; hands != NULL && i < threads && made < *count; i++)
+        hands[made++].crew = crew;
+    for (uint32_t nth = 0; hands != NULL && nth < most; nth++) {
+        for (uint32_t rank = 1; rank < ranks && made < *count; rank++) {
+            if (lab_team_threads(team, rank) > nth)
+                hands[made++] = (struct hand){.crew = crew, .rank = rank};
+        }
+    }
+    return hands;
 }
 
 static bool begin(struct crew *crew, uint32_t threads, struct sim_error *error)
@@ -80,24 +115,25 @@ static bool begin(struct crew *crew, uint32_t threads, struct sim_error *error)
 }
 
 /* One thread is enough to go on with. */
-static bool run(struct crew *crew, pthread_t *threads, uint32_t count, struct sim_error *error)
+static bool run(struct hand *hands, uint32_t count, struct sim_error *error)
 {
     uint32_t made = 0;
-    while (made < count && pthread_create(&threads[made], NULL, work, crew) == 0)
+    while (made < count && pthread_create(&hands[made].thread, NULL, work, &hands[made]) == 0)
         made++;
     for (uint32_t i = 0; i < made; i++)
-        pthread_join(threads[i], NULL);
+        pthread_join(hands[i].thread, NULL);
     return made > 0 ||
            sim_fail(error, SIM_ERROR_ENVIRONMENT, "no thread could be made; end other programs first");
 }
 
 static void *work(void *argument)
 {
-    struct crew *crew = argument;
+    const struct hand *hand = argument;
+    struct crew *crew = hand->crew;
     uint64_t job;
     while (take_up(crew, &job)) {
         struct slot slot = {.is_full = true};
-        do_job(crew, job, &slot);
+        do_job(crew, hand->rank, job, &slot);
         pthread_mutex_lock(&crew->lock);
         crew->slots[job % crew->ahead] = slot;
         hand_over(crew);
@@ -121,9 +157,12 @@ static bool take_up(struct crew *crew, uint64_t *job)
     return is_left;
 }
 
-static void do_job(struct crew *crew, uint64_t job, struct slot *slot)
+static void do_job(struct crew *crew, uint32_t rank, uint64_t job, struct slot *slot)
 {
-    slot->is_fine = crew->jobs->work(crew->jobs->context, job, &crew->inner, &slot->made, &slot->error);
+    const struct lab_crew *jobs = crew->jobs;
+    slot->is_fine = rank == 0
+                        ? jobs->work(jobs->context, job, &crew->inner, &slot->made, &slot->error)
+                        : jobs->work_far(jobs->context, job, rank, &crew->inner, &slot->made, &slot->error);
 }
 
 /* Hands over what is there without a gap. The lock is open meanwhile, so that others go on; one thread at a

@@ -14,9 +14,12 @@
 static double expected_work(const struct wl_workload *workload);
 static size_t batch_rows(const struct lab_scenario *scenario);
 static bool prepare_thins(struct lab_worker *worker, struct lab_task *task);
+static bool work_with_others(struct lab_crew *crew, struct lab_member *members, uint32_t jobs,
+                             struct lab_stream_result *out, struct sim_error *error);
 static bool work(struct lab_crew *crew, struct lab_member *members, uint32_t jobs);
 static void *member_work(void *argument);
 static bool take_task(struct lab_member *member);
+static uint64_t next_task(struct lab_crew *crew);
 static bool is_to_stop(struct lab_member *member);
 static bool work_on_key(struct lab_member *member);
 static void begin_key(struct lab_stint *stint, const struct lab_key_name *name);
@@ -26,13 +29,22 @@ static void member_clear(struct lab_member *member, size_t lane_count);
 bool lab_stream_made(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
                      struct lab_progress *progress, struct lab_stream_result *out, struct sim_error *error)
 {
+    return lab_stream_shares(scenario, ring, jobs, progress, NULL, out, error);
+}
+
+bool lab_stream_shares(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
+                       struct lab_progress *progress, struct ranks_task *shares,
+                       struct lab_stream_result *out, struct sim_error *error)
+{
     memset(out, 0, sizeof *out);
     const uint64_t key_count = scenario->workload.key_count;
     struct lab_crew crew = {.scenario = scenario,
                             .ring = ring,
                             .progress = progress,
                             .batch_rows = batch_rows(scenario),
-                            .task_count = lab_task_of(key_count - 1) + 1};
+                            .task_count = lab_task_of(key_count - 1) + 1,
+                            .shares = shares};
+    pthread_mutex_init(&crew.lock, NULL);
     if (progress != NULL)
         atomic_store(&progress->total, (uint64_t)expected_work(&scenario->workload));
     if (jobs > key_count)
@@ -49,7 +61,7 @@ bool lab_stream_made(const struct lab_scenario *scenario, const struct cass_ring
         ok = lab_stint_init(&members[i].now, &crew, error);
     }
     ok = ok && lab_crew_go_on(&crew, members, jobs, error) &&
-         (work(&crew, members, jobs) || lab_fail_stopped(error));
+         work_with_others(&crew, members, jobs, out, error);
 
     out->start_ns = scenario->workload.start_ns;
     out->end_ns = scenario->workload.start_ns + scenario->workload.duration_ns;
@@ -65,6 +77,7 @@ bool lab_stream_made(const struct lab_scenario *scenario, const struct cass_ring
     }
     free(members);
     free(crew.taken);
+    pthread_mutex_destroy(&crew.lock);
     if (!ok)
         lab_stream_result_clear(out, scenario->strategy_count);
     return ok;
@@ -105,6 +118,17 @@ void lab_stint_merge(struct lab_stint *into, const struct lab_stint *from, const
     into->worker->keys += from->worker->keys;
     lab_worker_tell(into->worker, from->worker->untold_rows, from->worker->untold_done);
     into->worker->heard = from->worker->heard;
+}
+
+static bool work_with_others(struct lab_crew *crew, struct lab_member *members, uint32_t jobs,
+                             struct lab_stream_result *out, struct sim_error *error)
+{
+    struct sim_error far_error = {.class = SIM_ERROR_NONE};
+    struct lab_far_keys *far = lab_far_keys_begin(crew);
+    bool is_done = work(crew, members, jobs), is_far_done = lab_far_keys_end(far, out, &far_error);
+    if (!is_done)
+        return lab_fail_stopped(error);
+    return is_far_done || sim_fail(error, far_error.class, "%s", far_error.text);
 }
 
 /* False when the run was stopped: then each member's state was put. */
@@ -194,7 +218,7 @@ static bool take_task(struct lab_member *member)
     }
     struct lab_task *task = &member->now.task;
     while (!task->is_begun) {
-        uint64_t number = atomic_fetch_add_explicit(&crew->next_task, 1, memory_order_relaxed);
+        uint64_t number = next_task(crew);
         if (number >= crew->task_count)
             return false;
         task->number = number;
@@ -202,6 +226,19 @@ static bool take_task(struct lab_member *member)
         task->is_begun = crew->taken == NULL || !lab_bit(crew->taken, number);
     }
     return true;
+}
+
+static uint64_t next_task(struct lab_crew *crew)
+{
+    if (crew->shares == NULL)
+        return atomic_fetch_add_explicit(&crew->next_task, 1, memory_order_relaxed);
+    uint64_t number = crew->task_count;
+    pthread_mutex_lock(&crew->lock);
+    if (crew->share_begin < crew->share_end ||
+        ranks_share(crew->shares, &crew->share_begin, &crew->share_end))
+        number = crew->share_begin++;
+    pthread_mutex_unlock(&crew->lock);
+    return number;
 }
 
 /* At a safe point, when somebody wants something: the state is put, unless the run is to stop. */

@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 #include "lab/snapshot.h"
+#include "ranks/ranks.h"
 #include "thin.h"
 
 /* The first keys of a Zipf law are worth a task each; of the many quiet ones some go at a time. */
@@ -46,6 +47,10 @@ struct lab_crew {
     uint64_t task_count;
     uint64_t *taken; /* bits by task: done or under way when the run was stopped; NULL: none */
     _Atomic uint64_t next_task;
+    /* Where another rank has the tasks: this one works on those from share_begin on, and asks for more. */
+    struct ranks_task *shares; /* NULL: they are here */
+    pthread_mutex_t lock;      /* of the two */
+    uint64_t share_begin, share_end;
 };
 
 struct lab_member {
@@ -85,6 +90,17 @@ bool lab_stint_init(struct lab_stint *stint, const struct lab_crew *crew, struct
 void lab_stint_clear(struct lab_stint *stint, size_t lane_count);
 /* What `from` has put into its tallies, and has no task under way in, goes to `into`. */
 void lab_stint_merge(struct lab_stint *into, const struct lab_stint *from, const struct lab_crew *crew);
+
+/* The same as lab_stream_made(), of the tasks that the caller gives. */
+bool lab_stream_shares(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
+                       struct lab_progress *progress, struct ranks_task *shares,
+                       struct lab_stream_result *out, struct sim_error *error);
+
+/* team_keys.c: the tasks of the crew are done by other ranks too, if there are any, until
+ * lab_far_keys_end(): it waits for them, and adds what they found. NULL is fine there. */
+struct lab_far_keys;
+struct lab_far_keys *lab_far_keys_begin(struct lab_crew *crew);
+bool lab_far_keys_end(struct lab_far_keys *far, struct lab_stream_result *out, struct sim_error *error);
 
 /* stream_made_archive.c: puts the member's state; and loads those that were kept, each to the member that is
  * to put the next one in its place. */

@@ -128,28 +128,26 @@ void lab_sweep_job(const struct lab_sweep *sweep, uint64_t job, size_t *point, u
 bool lab_sweep_scenario(const struct lab_sweep *sweep, uint64_t job, struct lab_scenario **out,
                         struct sim_error *error)
 {
-    size_t point, count = 0;
+    size_t point;
     uint64_t seed;
-    struct lab_writer writer = {0};
     *out = NULL;
     lab_sweep_job(sweep, job, &point, &seed);
-    lab_writer_add(&writer, "%s%s", sweep->overrides, sweep->points[point].settings);
-    char *text = lab_writer_take(&writer);
-    for (const char *c = text; c != NULL && *c != '\0'; c++)
-        count += *c == '\n';
-    struct lab_override *overrides = calloc(count + 1, sizeof *overrides);
-    bool is_fine = (text != NULL && overrides != NULL) || sim_fail_memory(error);
-    char *line = text;
-    for (size_t i = 0; is_fine && i < count; i++) {
-        overrides[i].text = line;
-        line += strcspn(line, "\n");
-        *line++ = '\0';
-    }
-    is_fine = is_fine && lab_scenario_parse(sweep->path, sweep->text, sweep->text_size, overrides, count,
-                                            &seed, out, error);
+    char *overrides = lab_sweep_overrides(sweep, job);
+    bool is_fine = overrides == NULL
+                       ? sim_fail_memory(error)
+                       : lab_scenario_again(sweep->path, sweep->text, overrides, NULL, 0, seed, out, error);
     free(overrides);
-    free(text);
     return is_fine;
+}
+
+char *lab_sweep_overrides(const struct lab_sweep *sweep, uint64_t job)
+{
+    size_t point;
+    uint64_t seed;
+    struct lab_writer writer = {0};
+    lab_sweep_job(sweep, job, &point, &seed);
+    lab_writer_add(&writer, "%s%s", sweep->overrides, sweep->points[point].settings);
+    return lab_writer_take(&writer);
 }
 
 char *lab_sweep_describe(const char *settings, bool is_short, char *buffer, size_t size)

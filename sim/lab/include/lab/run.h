@@ -14,12 +14,15 @@
 #include "lab/scenario.h"
 
 /* Written by the workers, read by whoever draws a progress bar; relaxed order. */
+struct lab_team;
+
 struct lab_progress {
     _Atomic uint64_t done;  /* in the units of `total` */
     _Atomic uint64_t total; /* rows expected of a made workload, bytes of a trace; 0 until known */
     _Atomic uint64_t rows;
     _Atomic bool stop;                 /* set by the caller: the run ends soon with an error and no result */
     const struct lab_progress *parent; /* its `stop` counts too; NULL: nobody's */
+    const struct lab_team *team;       /* other ranks that may do parts of the run; NULL: there are none */
     struct lab_snapshots *snapshots;   /* NULL: none are kept (lab/snapshot.h) */
 };
 

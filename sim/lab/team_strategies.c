@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Strategies of a cluster run on other ranks: for each of their threads one of ours, which takes a strategy,
+ * has it run there, and waits. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "team_private.h"
+
+struct lab_far_strategies {
+    const struct lab_scenario *scenario;
+    const struct lab_team *team;
+    struct lab_progress *progress;
+    _Atomic size_t *next;
+    struct lab_result **results;
+    struct sim_error *errors;
+    struct hand {
+        struct lab_far_strategies *far;
+        uint32_t rank;
+        pthread_t thread;
+    } * hands;
+    size_t count;
+};
+
+static void *work(void *hand);
+static bool ask(const struct lab_far_strategies *far, uint32_t rank, size_t index, struct lab_result **out,
+                struct sim_error *error);
+
+struct lab_far_strategies *lab_far_strategies_begin(const struct lab_scenario *scenario,
+                                                    const struct lab_team *team,
+                                                    struct lab_progress *progress, _Atomic size_t *next,
+                                                    struct lab_result **results, struct sim_error *errors)
+{
+    size_t most = scenario->strategy_count - 1; /* one is for this rank */
+    struct lab_far_strategies *far = team == NULL ? NULL : calloc(1, sizeof *far);
+    if (far == NULL)
+        return NULL;
+    *far = (struct lab_far_strategies){.scenario = scenario,
+                                       .team = team,
+                                       .progress = progress,
+                                       .next = next,
+                                       .results = results,
+                                       .errors = errors,
+                                       .hands = calloc(most + 1, sizeof *far->hands)};
+    /* The first thread of each rank, then the second: strategies may be fewer than threads. */
+    bool is_more = far->hands != NULL;
+    for (uint32_t nth = 0; is_more; nth++) {
+        is_more = false;
+        for (uint32_t rank = 1; rank < lab_team_count(team) && far->count < most; rank++) {
+            struct hand *hand = &far->hands[far->count];
+            if (lab_team_threads(team, rank) <= nth)
+                continue;
+            *hand = (struct hand){.far = far, .rank = rank};
+            is_more = pthread_create(&hand->thread, NULL, work, hand) == 0;
+            if (!is_more)
+                break;
+            far->count++;
+        }
+    }
+    return far;
+}
+
+void lab_far_strategies_end(struct lab_far_strategies *far)
+{
+    if (far == NULL)
+        return;
+    for (size_t i = 0; i < far->count; i++)
+        pthread_join(far->hands[i].thread, NULL);
+    free(far->hands);
+    free(far);
+}
+
+static void *work(void *argument)
+{
+    const struct hand *hand = argument;
+    const struct lab_far_strategies *far = hand->far;
+    for (;;) {
+        size_t index = atomic_fetch_add_explicit(far->next, 1, memory_order_relaxed);
+        if (index >= far->scenario->strategy_count ||
+            !ask(far, hand->rank, index, &far->results[index], &far->errors[index]))
+            return NULL;
+    }
+}
+
+static bool ask(const struct lab_far_strategies *far, uint32_t rank, size_t index, struct lab_result **out,
+                struct sim_error *error)
+{
+    const struct lab_order order = lab_order_of(far->scenario);
+    struct lab_team_call call = {.rank = rank, .service = LAB_SERVICE_STRATEGY};
+    struct ranks_bytes answer = {0};
+    struct sim_archive archive;
+    bool is_fine = lab_request_make(&order, 1, index, &call.request, error) &&
+                   lab_team_ask(far->team, &call, far->progress, &answer, error) &&
+                   lab_answer_begin_load(&archive, &answer, error);
+    if (is_fine) {
+        *out = calloc(1, sizeof **out);
+        if (*out == NULL)
+            sim_archive_fail_memory(&archive);
+        else
+            lab_result_archive(*out, &archive);
+        is_fine = lab_answer_finish_load(&archive, error);
+    }
+    free(call.request.data);
+    free(answer.data);
+    return is_fine;
+}
+
+bool lab_serve_strategy(struct ranks_task *task, const struct ranks_bytes *bytes, struct ranks_bytes *answer,
+                        struct sim_error *error)
+{
+    struct lab_progress progress = {0};
+    struct lab_request request;
+    struct lab_scenario *scenario;
+    struct lab_result *result = NULL;
+    struct sim_archive archive;
+    lab_team_attend(task, &progress);
+    bool is_fine = lab_request_read(bytes, &request, &scenario, error) &&
+                   lab_cluster_strategy(scenario, request.part, &progress, &result, error);
+    lab_team_done(task);
+    if (is_fine) {
+        sim_archive_begin_save(&archive, LAB_ANSWER_KIND);
+        lab_result_archive(result, &archive);
+        is_fine = sim_archive_finish_save(&archive, &answer->data, &answer->size, error);
+    }
+    lab_result_destroy(result);
+    lab_scenario_destroy(scenario);
+    lab_request_clear(&request);
+    return is_fine;
+}
