@@ -264,8 +264,9 @@ static bool hear_story(const char *path, bool is_quiet, struct cli_signals *sign
         only_strategy(scenario, breach->label, &alone);
         hearing.listener.story = (struct lab_story){
             .context = &hearing, .line = hear, .key = breach->key[0] == '\0' ? NULL : breach->key};
-        is_fine = cli_execute(&alone, 1, is_quiet, &hearing.listener, signals, &result, &elapsed_ms, error) ||
-                  hearing.listener.is_over || signals->caught != 0;
+        is_fine =
+            cli_execute(&alone, 1, NULL, is_quiet, &hearing.listener, signals, &result, &elapsed_ms, error) ||
+            hearing.listener.is_over || signals->caught != 0;
         if (is_fine && hearing.out_of_memory)
             is_fine = sim_fail_memory(error);
     }

@@ -14,6 +14,7 @@
 
 #include "kernel/error.h"
 #include "lab/scenario.h"
+#include "lab/team.h"
 
 struct cli_option {
     const char *name;     /* without the dashes; NULL ends a table */
@@ -93,6 +94,10 @@ bool cli_whole_parse(const char *name, const char *text, uint64_t least, uint64_
 bool cli_run_number(const struct cli_args *args, int64_t *out, struct sim_error *error);
 bool cli_run_parse(const char *text, int64_t *out, struct sim_error *error);
 bool cli_jobs(const struct cli_args *args, uint32_t *out, struct sim_error *error);
+/* The ranks that this program is rank 0 of; NULL: it is alone. Who reads the arguments lends them. */
+void cli_args_lend(struct cli_args *args, struct ranks *ranks);
+/* The other ranks, with as many threads each as cli_jobs() has for this one. */
+bool cli_team(const struct cli_args *args, struct lab_team *out, struct sim_error *error);
 /* Every --set, in order; free() does for the list, the texts are the arguments'.
  * None has a line break in it. */
 bool cli_overrides(const struct cli_args *args, struct lab_override **out, size_t *count,

@@ -59,7 +59,8 @@ bool cli_difference_tell(const struct lab_scenario *scenario, size_t strategy,
     struct lab_result *result;
     int64_t elapsed_ms;
     buffer[0] = '\0';
-    bool is_fine = cli_execute(&alone, 1, is_quiet, &hearing.listener, signals, &result, &elapsed_ms, error);
+    bool is_fine =
+        cli_execute(&alone, 1, NULL, is_quiet, &hearing.listener, signals, &result, &elapsed_ms, error);
     lab_result_destroy(result);
     return is_fine || (signals->caught == 0 && buffer[0] != '\0');
 }

@@ -60,6 +60,7 @@ bool cli_attend(const struct cli_task *task, struct cli_signals *signals, int64_
         watch.progress.snapshots = &task->snapshots->lab;
         task->snapshots->progress = &watch.progress;
     }
+    watch.progress.team = task->team;
     int64_t begin_ms = cli_now_ms();
     cli_progress_init(&watch.display, task->name, task->is_quiet);
     watch.display.unit = task->unit;
@@ -77,13 +78,13 @@ bool cli_attend(const struct cli_task *task, struct cli_signals *signals, int64_
     return is_fine;
 }
 
-bool cli_execute(const struct lab_scenario *scenario, uint32_t jobs, bool is_quiet,
-                 struct cli_listener *listener, struct cli_signals *signals, struct lab_result **out,
-                 int64_t *elapsed_ms, struct sim_error *error)
+bool cli_execute(const struct lab_scenario *scenario, uint32_t jobs, const struct lab_team *team,
+                 bool is_quiet, struct cli_listener *listener, struct cli_signals *signals,
+                 struct lab_result **out, int64_t *elapsed_ms, struct sim_error *error)
 {
     struct execution execution = {scenario, jobs, listener == NULL ? NULL : &listener->story, out};
     const struct cli_task task = {scenario->name, "rows/s", is_quiet, run_scenario,
-                                  &execution,     listener, NULL};
+                                  &execution,     listener, NULL,     team};
     *out = NULL;
     int caught_before = signals->caught;
     bool is_fine = cli_attend(&task, signals, elapsed_ms, error);

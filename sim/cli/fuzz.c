@@ -165,8 +165,9 @@ static bool read_job(const struct cli_args *args, struct job *job, struct sim_er
     campaign->is_quiet = cli_has(args, "quiet");
     campaign->keeps_going = cli_has(args, "keep-going");
     job->folder = cli_value(args, "out", "bucketlab-out");
-    if (!cli_jobs(args, &campaign->jobs, error) || !read_seeds(args, campaign, error) ||
-        !read_base(args, job, error) || !cli_folder_check(job->folder, error))
+    if (!cli_jobs(args, &campaign->jobs, error) || !cli_team(args, &campaign->team, error) ||
+        !read_seeds(args, campaign, error) || !read_base(args, job, error) ||
+        !cli_folder_check(job->folder, error))
         return false;
     /* What is wrong with the user's file is found before any thread is at work. */
     struct lab_scenario *scenario;

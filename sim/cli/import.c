@@ -178,7 +178,7 @@ static bool load(const struct cli_args *args, const char *text, struct order *or
 static bool execute(struct order *order, struct sim_error *error)
 {
     struct store_run_info *info = &order->info;
-    if (!cli_execute(order->scenario, 1, order->is_quiet, NULL, &order->signals, &order->result,
+    if (!cli_execute(order->scenario, 1, NULL, order->is_quiet, NULL, &order->signals, &order->result,
                      &info->elapsed_ms, error))
         return false;
     info->scenario_path = order->path;

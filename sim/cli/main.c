@@ -9,12 +9,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "campaign.h"
 #include "kernel/text.h"
 
+/* What the other ranks do for rank 0. */
+enum { SERVICES = LAB_SERVICES + 1 };
+
 static void guard_standard_streams(void);
-static int dispatch(int argc, char **argv, struct sim_error *error);
+static void serve(struct ranks *ranks);
+static int dispatch(int argc, char **argv, struct ranks *ranks, struct sim_error *error);
 static int help_command(int argc, char **argv, struct sim_error *error);
-static int run_command(const struct cli_command *command, int argc, char **argv, struct sim_error *error);
+static int run_command(const struct cli_command *command, int argc, char **argv, struct ranks *ranks,
+                       struct sim_error *error);
 static const struct cli_command *find_command(const char *name);
 static int unknown_command(const char *name, struct sim_error *error);
 static void print_help(FILE *stream);
@@ -25,7 +31,14 @@ int main(int argc, char **argv)
     guard_standard_streams();
     /* A file that outgrows the limit of the shell is then an error of its write, as on a full disk. */
     signal(SIGXFSZ, SIG_IGN);
-    int code = dispatch(argc, argv, &error);
+    struct ranks *ranks;
+    int code = 0;
+    if (!ranks_begin("bucketlab " BUCKETLAB_VERSION, &ranks, &error))
+        code = (int)error.class;
+    else if (ranks_own(ranks) > 0)
+        serve(ranks);
+    else
+        code = dispatch(argc, argv, ranks, &error);
     errno = 0;
     bool was_lost = ferror(stdout) != 0;
     if (fclose(stdout) != 0)
@@ -38,9 +51,18 @@ int main(int argc, char **argv)
     if (was_lost)
         fprintf(stderr, "standard output: %s; free space there, or send the output elsewhere\n",
                 errno == 0 ? "could not be written" : strerror(errno));
-    else if (error.class != SIM_ERROR_NONE)
+    else if (error.class != SIM_ERROR_NONE && error.text[0] != '\0')
         fprintf(stderr, "%s\n", error.text);
+    ranks_end(ranks, code);
     return code;
+}
+
+static void serve(struct ranks *ranks)
+{
+    struct ranks_service services[SERVICES];
+    memcpy(services, lab_services, sizeof lab_services);
+    services[CLI_SERVICE_SEED].serve = cli_campaign_serve;
+    ranks_serve(ranks, services, SERVICES);
 }
 
 /* With a standard stream closed, a database could be opened under its number and be written over. */
@@ -55,7 +77,7 @@ static void guard_standard_streams(void)
         (void)!open("/dev/null", O_RDONLY);
 }
 
-static int dispatch(int argc, char **argv, struct sim_error *error)
+static int dispatch(int argc, char **argv, struct ranks *ranks, struct sim_error *error)
 {
     if (argc < 2) {
         print_help(stderr);
@@ -73,7 +95,8 @@ static int dispatch(int argc, char **argv, struct sim_error *error)
     if (strcmp(name, "help") == 0)
         return help_command(argc, argv, error);
     const struct cli_command *command = find_command(name);
-    return command == NULL ? unknown_command(name, error) : run_command(command, argc - 1, argv + 1, error);
+    return command == NULL ? unknown_command(name, error)
+                           : run_command(command, argc - 1, argv + 1, ranks, error);
 }
 
 static int help_command(int argc, char **argv, struct sim_error *error)
@@ -95,16 +118,19 @@ static int help_command(int argc, char **argv, struct sim_error *error)
     return 0;
 }
 
-static int run_command(const struct cli_command *command, int argc, char **argv, struct sim_error *error)
+static int run_command(const struct cli_command *command, int argc, char **argv, struct ranks *ranks,
+                       struct sim_error *error)
 {
     struct cli_args *args;
     int code = 0;
-    if (!cli_args_parse(command, argc, argv, &args, error))
+    if (!cli_args_parse(command, argc, argv, &args, error)) {
         code = (int)error->class;
-    else if (cli_has(args, "help"))
+    } else if (cli_has(args, "help")) {
         cli_help(command, stdout);
-    else
+    } else {
+        cli_args_lend(args, ranks);
         code = command->run(args, error);
+    }
     cli_args_free(args);
     return code;
 }

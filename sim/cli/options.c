@@ -12,7 +12,6 @@
 #include "kernel/text.h"
 #include "lab/quantity.h"
 
-#define JOBS_MAX     1024u
 #define OPTIONS_MAX  64 /* of one command */
 #define LEFT_COLUMNS 19 /* of an option in the help, as far as it goes */
 
@@ -30,6 +29,7 @@ struct cli_args {
     char **argv; /* a copy in which negative numbers are hidden from getopt */
     char *hidden;
     size_t hidden_size;
+    struct ranks *ranks;
 };
 
 static bool hide_negative_numbers(struct cli_args *args, int argc, char **argv);
@@ -144,13 +144,27 @@ bool cli_run_parse(const char *text, int64_t *out, struct sim_error *error)
     return true;
 }
 
+void cli_args_lend(struct cli_args *args, struct ranks *ranks)
+{
+    args->ranks = ranks;
+}
+
 bool cli_jobs(const struct cli_args *args, uint32_t *out, struct sim_error *error)
 {
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    uint64_t jobs = online < 1 ? 1 : online > (long)JOBS_MAX ? JOBS_MAX : (uint64_t)online;
-    if (!cli_whole(args, "jobs", 1, JOBS_MAX, &jobs, error))
+    uint64_t jobs = ranks_threads(args->ranks, 0);
+    if (!cli_whole(args, "jobs", 1, RANKS_THREADS_MAX, &jobs, error))
         return false;
     *out = (uint32_t)jobs;
+    return true;
+}
+
+bool cli_team(const struct cli_args *args, struct lab_team *out, struct sim_error *error)
+{
+    uint64_t threads = 0;
+    *out = (struct lab_team){.ranks = args->ranks};
+    if (!cli_whole(args, "jobs", 1, RANKS_THREADS_MAX, &threads, error))
+        return false;
+    out->threads = (uint32_t)threads;
     return true;
 }
 

@@ -76,6 +76,7 @@ struct batch {
     size_t count;
     const char *database;
     uint32_t workers;
+    struct lab_team team;
     bool is_quiet, is_json, has_charts;
     struct cli_pictures pictures; /* as asked for; each job has a copy */
     struct cli_story story;
@@ -93,6 +94,7 @@ static bool check_names(const struct batch *batch, struct sim_error *error);
 static bool check_database(const char *path, struct sim_error *error);
 static bool execute_all(struct batch *batch, struct sim_error *error);
 static bool execute_one(struct batch *batch, struct job *job, struct sim_error *error);
+static bool is_shared(const struct batch *batch, const struct job *job);
 static void keep_finished(struct batch *batch, size_t count);
 static bool store_all(struct batch *batch, struct sim_error *error);
 static bool print_finished(const struct batch *batch, struct sim_error *error);
@@ -164,7 +166,8 @@ static bool read_batch(const struct cli_args *args, struct batch *batch, struct 
     batch->is_quiet = cli_has(args, "quiet");
     batch->is_json = cli_has(args, "json");
     batch->has_charts = !cli_has(args, "no-charts");
-    if (!cli_jobs(args, &batch->workers, error) || !cli_pictures_read(args, &batch->pictures, error) ||
+    if (!cli_jobs(args, &batch->workers, error) || !cli_team(args, &batch->team, error) ||
+        !cli_pictures_read(args, &batch->pictures, error) ||
         !cli_duration_option(args, "snapshot-every", &batch->every_ns, error) ||
         !load_scenarios(args, batch, error))
         return false;
@@ -273,14 +276,21 @@ static bool execute_all(struct batch *batch, struct sim_error *error)
 static bool execute_one(struct batch *batch, struct job *job, struct sim_error *error)
 {
     struct cli_listener *listener = cli_story_listener(&batch->story);
-    if (listener != NULL)
-        return cli_execute(job->scenario, batch->workers, batch->is_quiet, listener, &batch->signals,
-                           &job->result, &job->elapsed_ms, error);
+    if (listener != NULL || is_shared(batch, job))
+        return cli_execute(job->scenario, batch->workers, &batch->team, batch->is_quiet, listener,
+                           &batch->signals, &job->result, &job->elapsed_ms, error);
     int64_t every_ms = batch->every_ns / 1000000;
     cli_snapshots_init(&job->snapshots, batch->database, job->scenario, job->path, every_ms, batch->is_quiet);
     return (batch->unfinished.run == 0 || cli_snapshots_resume(&job->snapshots, &batch->unfinished, error)) &&
            cli_execute_kept(&job->snapshots, batch->workers, &batch->signals, &job->result, &job->elapsed_ms,
                             error);
+}
+
+/* Other ranks do parts of it, of which no state is kept here. */
+static bool is_shared(const struct batch *batch, const struct job *job)
+{
+    return lab_team_count(&batch->team) > 1 && job->scenario->trace_path == NULL && batch->every_ns == 0 &&
+           batch->unfinished.run == 0;
 }
 
 /* Of several scenarios one was interrupted: those before it are not lost. */

@@ -57,6 +57,7 @@ struct sweeper {
     size_t metric_count;
     uint64_t shard, shards;
     uint32_t workers;
+    struct lab_team team;
     bool is_quiet;
     uint64_t *todo; /* jobs that are to be run, in their order */
     uint64_t todo_count;
@@ -82,6 +83,11 @@ static bool work_off(struct sweeper *sweeper, struct sim_error *error);
 static bool run_jobs(void *context, struct lab_progress *progress, struct sim_error *error);
 static bool run_job(void *context, uint64_t index, struct lab_progress *progress, void **made,
                     struct sim_error *error);
+static bool run_job_far(void *context, uint64_t index, uint32_t rank, struct lab_progress *progress,
+                        void **made, struct sim_error *error);
+static bool run_here(struct piece *piece, struct lab_progress *progress, struct sim_error *error);
+static bool run_there(struct piece *piece, uint32_t rank, struct lab_progress *progress,
+                      struct sim_error *error);
 static bool name_job(const struct sweeper *sweeper, uint64_t job, struct sim_error *error);
 static bool take_job(void *context, uint64_t index, void *made, bool *is_enough, struct sim_error *error);
 static void drop_job(void *made);
@@ -117,7 +123,7 @@ static bool begin(const struct cli_args *args, struct sweeper *sweeper, struct s
     if (sweeper->database[0] == '\0')
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --db: no file named; write --db bucketlab.db");
     return read_shard(args, sweeper, error) && read_metrics(args, sweeper, error) &&
-           cli_jobs(args, &sweeper->workers, error) &&
+           cli_jobs(args, &sweeper->workers, error) && cli_team(args, &sweeper->team, error) &&
            (csv == NULL || cli_text_file_check("csv", csv, others, 2, error)) &&
            read_scenario(args, sweeper, error) &&
            store_open(sweeper->database, STORE_WRITE, &sweeper->store, error) &&
@@ -227,7 +233,9 @@ static bool run_jobs(void *context, struct lab_progress *progress, struct sim_er
                                   .count = sweeper->todo_count,
                                   .work = run_job,
                                   .take = take_job,
-                                  .drop = drop_job};
+                                  .drop = drop_job,
+                                  .team = &sweeper->team,
+                                  .work_far = run_job_far};
     struct sim_error after = {0};
     uint64_t taken;
     sweeper->batch_ms = cli_now_ms();
@@ -243,30 +251,60 @@ static bool run_jobs(void *context, struct lab_progress *progress, struct sim_er
 static bool run_job(void *context, uint64_t index, struct lab_progress *progress, void **made,
                     struct sim_error *error)
 {
+    return run_job_far(context, index, 0, progress, made, error);
+}
+
+static bool run_job_far(void *context, uint64_t index, uint32_t rank, struct lab_progress *progress,
+                        void **made, struct sim_error *error)
+{
     struct sweeper *sweeper = context;
     uint64_t job = sweeper->todo[index];
     /* Another program may be at the same sweep. */
     if (store_sweep_is_done(sweeper->stored, job))
         return true;
-    struct lab_scenario *scenario = NULL;
     struct piece *piece = calloc(1, sizeof *piece);
     int64_t begin_ms = cli_now_ms();
     if (piece == NULL)
         return sim_fail_memory(error);
     piece->sweeper = sweeper;
     piece->job = (struct store_job){.job = job, .created_unix_s = (int64_t)time(NULL)};
-    bool is_fine = (lab_sweep_scenario(sweeper->sweep, job, &scenario, error) &&
-                    lab_run(scenario, 1, progress, &piece->job.result, error)) ||
+    bool is_fine = (rank == 0 ? run_here(piece, progress, error) : run_there(piece, rank, progress, error)) ||
                    name_job(sweeper, job, error);
     if (is_fine) {
         piece->job.elapsed_ms = cli_passed_ms(begin_ms);
-        piece->job.overrides = scenario->overrides;
-        scenario->overrides = NULL;
         *made = piece;
     } else {
         free(piece);
     }
+    return is_fine;
+}
+
+static bool run_here(struct piece *piece, struct lab_progress *progress, struct sim_error *error)
+{
+    struct lab_scenario *scenario = NULL;
+    bool is_fine = lab_sweep_scenario(piece->sweeper->sweep, piece->job.job, &scenario, error) &&
+                   lab_run(scenario, 1, progress, &piece->job.result, error);
+    if (is_fine) {
+        piece->job.overrides = scenario->overrides;
+        scenario->overrides = NULL;
+    }
     lab_scenario_destroy(scenario);
+    return is_fine;
+}
+
+static bool run_there(struct piece *piece, uint32_t rank, struct lab_progress *progress,
+                      struct sim_error *error)
+{
+    const struct lab_sweep *sweep = piece->sweeper->sweep;
+    struct lab_order order = {.path = sweep->path, .text = sweep->text};
+    size_t point;
+    char *overrides = lab_sweep_overrides(sweep, piece->job.job);
+    lab_sweep_job(sweep, piece->job.job, &point, &order.seed);
+    order.overrides = overrides;
+    bool is_fine = overrides == NULL ? sim_fail_memory(error)
+                                     : lab_team_run(&piece->sweeper->team, rank, &order, progress,
+                                                    &piece->job.result, &piece->job.overrides, error);
+    free(overrides);
     return is_fine;
 }
 

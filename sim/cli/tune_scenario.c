@@ -164,7 +164,7 @@ static bool work(struct job *job, struct sim_error *error)
     int64_t elapsed_ms;
     if (!attend(job, fly, "rows/s", error) || !attend(job, race, "runs/s", error) ||
         !make_finalists(job, error) ||
-        !cli_execute(job->finalists, job->threads, job->is_quiet, NULL, &job->signals, &job->result,
+        !cli_execute(job->finalists, job->threads, NULL, job->is_quiet, NULL, &job->signals, &job->result,
                      &elapsed_ms, error))
         return false;
     job->elapsed_ms += elapsed_ms;
