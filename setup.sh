@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Installs by apt what bucketlab needs and the machine lacks; says nothing when all is there.
-#   ./setup.sh [build] [test] [machines] [fuzz]     no word: build and test
+#   ./setup.sh [build] [test] [mpi] [machines] [fuzz]     no word: build and test
+# mpi: for runs over several processes (docs/mpi.md); `test` has it too.
 # machines: compilers and emulators for arm64 and s390x (docs/determinism.md), of which little is wanted every day.
 set -euo pipefail
 
@@ -11,6 +12,8 @@ build=(gcc libc6-dev cmake ninja-build pkg-config zlib1g-dev libgsl-dev libsqlit
 test=(libcmocka-dev clang clang-format-14 cppcheck git patch python3 poppler-utils librsvg2-bin sqlite3 libxml2-utils
       python3-yaml mandoc zsh fish)
 fuzz=(clang libclang-rt-dev)
+mpi=(libopenmpi-dev openmpi-bin)
+test+=("${mpi[@]}" iproute2)
 # Ubuntu has Chromium as a snap alone; there the tests of the page are skipped.
 if [[ $(. /etc/os-release 2>/dev/null && echo "${ID:-}") == debian ]]; then
     test+=(chromium chromium-driver)
@@ -23,11 +26,12 @@ for group in "${@:-all}"; do
     case $group in
     build) wanted+=("${build[@]}") ;;
     test) wanted+=("${test[@]}") ;;
+    mpi) wanted+=("${mpi[@]}") ;;
     machines) wanted+=("${machines[@]}") foreign=(arm64 s390x) ;;
     fuzz) wanted+=("${fuzz[@]}") ;;
     all) wanted+=("${build[@]}" "${test[@]}") ;;
     *)
-        echo "setup.sh: unknown group '$group'; use 'build', 'test', 'machines' or 'fuzz'" >&2
+        echo "setup.sh: unknown group '$group'; use 'build', 'test', 'mpi', 'machines' or 'fuzz'" >&2
         exit 2
         ;;
     esac

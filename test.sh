@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Builds with gcc (optimised, across the library boundary), clang, and gcc's sanitizers, and runs every test in each;
 # the checks of the repository itself, and what is seen on a screen, run in the first alone. Digests are held against
-# -O0 too.
+# -O0 too, and what goes over several processes is built with MPI.
 #   ./test.sh [--slow] [arguments for ctest]      --slow: also the tests that take minutes
 # The last line sums up: N passed, N failed[, N skipped].
 set -uo pipefail
@@ -77,6 +77,8 @@ run clang "${elsewhere[@]}" "$@"
 run asan "${elsewhere[@]}" "$@"
 # Without optimisation, the digests alone: the rest would say nothing new.
 (($# == 0)) && run dev -L '^digest$'
+mapfile -t processes < <(without $excluded)
+run mpi -L '^mpi$' "${processes[@]}" "$@"
 
 echo
 if ((passed + failed == 0)); then

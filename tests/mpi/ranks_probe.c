@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: what goes from rank to rank arrives whole, whatever its size and however much is under way at once.
+ * Method: a program for mpirun, which says "fine" when all held. Bodies from nothing to more than a part of a
+ * letter; calls of many threads at once; shares that must be handed out once each; errors; calls that are
+ * stopped, whose answer comes too late. */
+#define _POSIX_C_SOURCE 200809L
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "ranks/ranks.h"
+
+#define CALLS      16u
+#define SHARES     100000u
+#define LARGE_SIZE ((size_t)70 << 20)
+
+static bool reverse(struct ranks_task *task, const struct ranks_bytes *request, struct ranks_bytes *answer,
+                    struct sim_error *error)
+{
+    (void)task;
+    (void)error;
+    answer->data = malloc(request->size + 1);
+    answer->size = request->size;
+    for (size_t i = 0; i < request->size; i++)
+        answer->data[i] = request->data[request->size - 1 - i];
+    return true;
+}
+
+/* The sum of all shares; the number that stands in the request fails at once. */
+static bool add_shares(struct ranks_task *task, const struct ranks_bytes *request, struct ranks_bytes *answer,
+                       struct sim_error *error)
+{
+    uint64_t sum = 0, begin, end;
+    if (request->size > 0)
+        return sim_fail(error, SIM_ERROR_CHECK, "what is %.*s; write another", (int)request->size,
+                        (const char *)request->data);
+    while (ranks_share(task, &begin, &end)) {
+        for (uint64_t i = begin; i < end; i++)
+            sum += i + 1;
+    }
+    answer->data = malloc(sizeof sum);
+    answer->size = sizeof sum;
+    memcpy(answer->data, &sum, sizeof sum);
+    return true;
+}
+
+static void watch(void *context, bool is_stopped, uint64_t *done, uint64_t *rows)
+{
+    _Atomic bool *stop = context;
+    *stop = is_stopped;
+    *done = 3;
+    *rows = 4;
+}
+
+static bool wait_for_stop(struct ranks_task *task, const struct ranks_bytes *request,
+                          struct ranks_bytes *answer, struct sim_error *error)
+{
+    _Atomic bool stop = false;
+    const struct timespec moment = {.tv_nsec = 1000000};
+    (void)request;
+    (void)answer;
+    ranks_watch(task, watch, &stop);
+    while (!stop)
+        nanosleep(&moment, NULL);
+    ranks_watch(task, NULL, NULL);
+    return sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped");
+}
+
+static const struct ranks_service services[] = {{reverse}, {add_shares}, {wait_for_stop}};
+
+struct caller {
+    struct ranks *ranks;
+    uint32_t number;
+    _Atomic uint64_t *next, *sum;
+    pthread_t thread;
+};
+
+static void share(void *context, uint64_t *begin, uint64_t *end)
+{
+    const struct caller *caller = context;
+    uint64_t from = atomic_fetch_add(caller->next, 7);
+    *begin = from < SHARES ? from : SHARES;
+    *end = from + 7 < SHARES ? from + 7 : SHARES;
+}
+
+static void *call_all(void *context)
+{
+    struct caller *caller = context;
+    const size_t sizes[] = {0, 1, 4095, 4096, 100000, caller->number == 0 ? LARGE_SIZE : 2};
+    uint32_t rank = 1 + caller->number % (ranks_count(caller->ranks) - 1);
+    struct sim_error error = {0};
+    struct ranks_bytes answer;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct ranks_bytes request = {malloc(sizes[i] + 1), sizes[i]};
+        for (size_t j = 0; j < sizes[i]; j++)
+            request.data[j] = (unsigned char)(j * 31 + j / 251 + caller->number);
+        const struct ranks_call call = {.rank = rank, .service = 0, .request = &request};
+        assert(ranks_call(caller->ranks, &call, &answer, &error) && answer.size == sizes[i]);
+        for (size_t j = 0; j < sizes[i]; j++)
+            assert(answer.data[j] == request.data[sizes[i] - 1 - j]);
+        free(request.data);
+        free(answer.data);
+    }
+    const struct ranks_bytes nothing = {0}, wrong = {(unsigned char[]){"bad"}, 3};
+    const struct ranks_call adding = {
+        .rank = rank, .service = 1, .request = &nothing, .context = caller, .share = share};
+    uint64_t sum;
+    assert(ranks_call(caller->ranks, &adding, &answer, &error) && answer.size == sizeof sum);
+    memcpy(&sum, answer.data, sizeof sum);
+    atomic_fetch_add(caller->sum, sum);
+    free(answer.data);
+    const struct ranks_call failing = {.rank = rank, .service = 1, .request = &wrong};
+    assert(!ranks_call(caller->ranks, &failing, &answer, &error) && answer.data == NULL);
+    assert(error.class == SIM_ERROR_CHECK &&
+           strstr(error.text, "what is bad; write another (on rank ") != NULL);
+    return NULL;
+}
+
+struct waiter {
+    _Atomic uint64_t done;
+};
+
+static bool is_noted(const void *context)
+{
+    const struct waiter *waiter = context;
+    return waiter->done == 3;
+}
+
+static void note(void *context, uint64_t done, uint64_t rows)
+{
+    struct waiter *waiter = context;
+    assert(rows == 4);
+    waiter->done = done;
+}
+
+static void call_and_stop(struct ranks *ranks)
+{
+    struct waiter waiter = {0};
+    struct ranks_bytes answer;
+    struct sim_error error = {0};
+    const struct ranks_bytes nothing = {0};
+    const struct ranks_call call = {.rank = ranks_count(ranks) - 1,
+                                    .service = 2,
+                                    .request = &nothing,
+                                    .context = &waiter,
+                                    .is_stopped = is_noted,
+                                    .note = note};
+    assert(!ranks_call(ranks, &call, &answer, &error) && error.class == SIM_ERROR_ENVIRONMENT);
+}
+
+int main(int argc, char **argv)
+{
+    struct ranks *ranks;
+    struct sim_error error = {0};
+    _Atomic uint64_t next = 0, sum = 0;
+    /* A first argument makes the last rank another program. */
+    const char *number = getenv("OMPI_COMM_WORLD_RANK");
+    bool is_other = argc > 1 && number != NULL && strcmp(number, argv[1]) == 0;
+    bool is_fine = ranks_begin(is_other ? "probe 2" : "probe 1", &ranks, &error);
+    if (ranks_own(ranks) > 0) {
+        ranks_serve(ranks, services, sizeof services / sizeof *services);
+    } else if (!is_fine) {
+        puts(error.text);
+    } else {
+        struct caller callers[CALLS];
+        for (uint32_t i = 0; i < CALLS; i++) {
+            callers[i] = (struct caller){.ranks = ranks, .number = i, .next = &next, .sum = &sum};
+            pthread_create(&callers[i].thread, NULL, call_all, &callers[i]);
+        }
+        for (uint32_t i = 0; i < CALLS; i++)
+            pthread_join(callers[i].thread, NULL);
+        assert(sum == (uint64_t)SHARES * (SHARES + 1) / 2);
+        call_and_stop(ranks);
+        puts("fine");
+    }
+    fflush(stdout);
+    ranks_end(ranks, 0);
+    return 0;
+}

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Aim: letters between ranks arrive whole; what rank 0 alone may do is done once; an error anywhere is one line.
+Method: the probe, which checks itself; commands under mpirun that are no work for several."""
+import os
+import unittest
+
+from mpirun import MPIRUN, PROBE, MpiTest, steady
+import program
+from program import SMALL
+
+
+class RanksTest(MpiTest):
+    def setUp(self):
+        super().setUp()
+        self.write("s.yaml", SMALL)
+
+    def test_letters_arrive_whole(self):
+        for ranks in (2, 5):
+            self.assertEqual(self.run_ranks(ranks, command=[PROBE]), (0, "fine\n", ""))
+
+    def test_other_program_on_a_rank_is_refused(self):
+        code, out, err = self.run_ranks(3, "2", command=[PROBE])
+        self.assertEqual((code, err), (0, ""))
+        self.assertRegex(out, r"\Abucketlab: rank 2 on \S+ runs probe 2, and rank 0 on \S+ probe 1; install the same "
+                              r"everywhere\n\Z")
+
+    def test_wrong_usage_is_told_once(self):
+        for words, code, line in ((["run", "s.yaml", "--bogus"], 2, "'run' has no option '--bogus'"),
+                                  (["run", "none.yaml"], 2, "none.yaml:1:1: cannot be opened"),
+                                  (["sweep", "s.yaml"], 2, "sweep"),
+                                  ([], 2, "usage")):
+            actual, out, err = self.run_ranks(3, *words)
+            self.assertEqual((actual, out), (code, ""), err)
+            self.assertEqual(err.count(line) > 0, True, err)
+            if words:
+                self.assertEqual(err.count("\n"), 1, err)
+            else:
+                self.assertEqual(err.count("usage:"), 1, err)
+
+    def test_what_is_no_work_for_several_is_done_once(self):
+        trace = "".join(f"{t},k{t % 7},10\n" for t in range(1000))
+        self.write("t.csv", "timestamp_ms,key,bytes\n" + trace)
+        self.write("t.yaml", "trace: {file: t.csv}\nstrategies:\n  - hash: {buckets: 3}\n  - time: {window: 1s}\n")
+        commands = [["run", "t.yaml", "--json", "--quiet", "--no-charts"], ["replay", "last", "--quiet"], ["runs"],
+                    ["show", "last", "--json"], ["check", "s.yaml", "--json", "--quiet"],
+                    ["odds", "--bits", "4", "--threshold", "9"], ["--version"], ["sweep", "--help"]]
+        for words in commands:
+            has_database = words[0] in ("run", "replay", "runs", "show", "check")
+            alone = self.run_program(*words, *(["--db", "one.db"] if has_database else []))
+            several = self.run_ranks(3, *words, *(["--db", "many.db"] if has_database else []))
+            self.assertEqual((alone[0], steady(alone[1]), alone[2]), (several[0], steady(several[1]), several[2]))
+            self.assertEqual(alone[0], 0, words)
+
+    def test_error_on_another_rank_ends_the_job_with_its_line(self):
+        """Rank 1 has no trace where the scenario names it."""
+        # Long enough for rank 1 to get a job before rank 0 has done them all.
+        lines = "".join(f"{t},k{t % 97},10\n" for t in range(100000))
+        self.write("t.csv", "timestamp_ms,key,bytes\n" + lines)
+        text = ("trace: {file: t.csv}\nstrategies:\n  - hash: {buckets: 3}\nsweep:\n  grid:\n"
+                "    strategies.hash.buckets: [" + ", ".join(map(str, range(2, 42))) + "]\n")
+        self.write("t.yaml", text)
+        os.mkdir(os.path.join(self.folder, "empty"))
+        # Relative names are looked up where each rank was started.
+        words = [program.PROGRAM, "sweep", "t.yaml", "--quiet"]
+        line = [*MPIRUN, "-n", "1", *words, ":", "-wdir", os.path.join(self.folder, "empty"), "-n", "1", *words]
+        kept, program.PROGRAM = program.PROGRAM, line[0]
+        try:
+            code, out, err = self.run_program(*line[1:])
+        finally:
+            program.PROGRAM = kept
+        self.assertEqual((code, out), (2, ""), err)
+        self.assertRegex(err, r"\At\.csv:1: trace cannot be opened[^\n]*\(on rank 1, \S+\) "
+                              r"\(job \d+ of the sweep: [^\n]*\)\n\Z")
+
+    def test_jobs_are_of_each_rank(self):
+        self.write("w.yaml", SMALL + "sweep: {seeds: 9}\n")
+        alone = self.run_program("sweep", "w.yaml", "--json", "--quiet", "--db", "one.db")
+        several = self.run_ranks(2, "sweep", "w.yaml", "--json", "--quiet", "--db", "two.db", "--jobs", "3")
+        self.assertEqual(alone, several)
+
+    def test_program_that_is_started_alone_does_not_begin_mpi(self):
+        """Beginning takes a tenth of a second, and says so where there is nowhere to begin."""
+        environment = {"OMPI_MCA_btl": "none", "PMIX_MCA_gds": "none"}
+        self.good("run", "s.yaml", "--quiet", "--no-charts", environment=environment)
+
+
+if __name__ == "__main__":
+    unittest.main()

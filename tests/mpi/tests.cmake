@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Several processes. They share the processors with each other, so no two of these tests run at once.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+if(BUCKETLAB_MPI)
+  add_executable(mpi_ranks_probe ${CMAKE_CURRENT_LIST_DIR}/ranks_probe.c)
+  target_link_libraries(mpi_ranks_probe PRIVATE bucketlab_flags sim_ranks Threads::Threads)
+  add_custom_target(mpi_tests DEPENDS bucketlab bucketlab_bold mpi_ranks_probe)
+  foreach(name ranks same killed hosts hosts_slow killed_slow)
+    string(REGEX MATCH "slow" slow ${name})
+    string(REPLACE "_slow" "" script ${name})
+    add_test(NAME mpi/${name}_test
+             COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/${script}_test.py $<TARGET_FILE:bucketlab>
+                     $<TARGET_FILE:bucketlab_bold> $<TARGET_FILE:mpi_ranks_probe> ${slow}
+             WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+    set_tests_properties(mpi/${name}_test PROPERTIES TIMEOUT 300 LABELS "mpi;${slow}" RESOURCE_LOCK mpirun)
+  endforeach()
+else()
+  add_test(NAME mpi/alone_test
+           COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/alone_test.py $<TARGET_FILE:bucketlab>
+           WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+  set_tests_properties(mpi/alone_test PROPERTIES TIMEOUT 60)
+endif()
