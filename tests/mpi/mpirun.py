@@ -22,7 +22,7 @@ MPIRUN = ["mpirun", "-q", "--allow-run-as-root", "--oversubscribe"]
 def steady(text):
     """What a run prints, without what differs from one to the next: times and rates."""
     text = re.sub(r"digest ([0-9a-f]{16}), \d+\.\d s", r"digest \1", text)
-    text = re.sub(r"[0-9-]+ [0-9:]+ UTC|\b[0-9.]+ m?s\b", "", text)
+    text = re.sub(r"[0-9-]+[ T][0-9:]+( UTC|Z)|\b[0-9.]+ m?s\b", "", text)
     text = re.sub(r'"(seconds|created|elapsed_ms)": ?[^,}]+', "", text)
     text = re.sub(r'"seeds_per_second": ?[^,}]+', "", text)
     return re.sub(r"\b[0-9.kM]+ seeds/s", "", text)
