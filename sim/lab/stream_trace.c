@@ -6,51 +6,26 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "stream.h"
-#include "workload/trace.h"
+#include "stream_trace.h"
 
 #define PROGRESS_LINES 4096u
 
-struct trace_key {
-    struct lab_key key;
-    struct sim_random ids, bytes;
-};
-
-struct trace_run {
-    const struct lab_scenario *scenario;
-    struct lab_progress *progress;
-    struct lab_worker *worker;
-    struct wl_trace *trace;
-    bool has_counts;
-    uint64_t lines;
-    /* After the first pass. */
-    uint64_t *key_rows;
-    size_t key_rows_capacity;
-    uint64_t rows;
-    int64_t first_ns, last_ns;  /* of the rows in the window */
-    int64_t begin_ns, until_ns; /* the window; INT64_MIN and INT64_MAX when open */
-    /* In the second. */
-    struct trace_key *keys;
-    struct lab_lane *lanes;
-    size_t key_count, key_capacity;
-};
-
 static bool check_file(const char *path, struct sim_error *error);
-static bool first_pass(struct trace_run *run, struct sim_error *error);
-static bool second_pass(struct trace_run *run, struct sim_error *error);
-static void finish_keys(struct trace_run *run, int64_t end_ns);
-static bool count_line(struct trace_run *run, const struct wl_trace_batch *line, struct sim_error *error);
-static bool begin_key(struct trace_run *run, uint32_t key_index, struct sim_error *error);
-static void feed_line(struct trace_run *run, const struct wl_trace_batch *line);
-static void rows_in_window(const struct trace_run *run, const struct wl_trace_batch *line, uint64_t *begin,
-                           uint64_t *end);
-static bool tick(struct trace_run *run, bool is_second, struct sim_error *error);
+static bool first_pass(struct lab_trace_run *run, struct sim_error *error);
+static bool second_pass(struct lab_trace_run *run, struct sim_archive *kept, struct sim_error *error);
+static void finish_keys(struct lab_trace_run *run, int64_t end_ns);
+static bool count_line(struct lab_trace_run *run, const struct wl_trace_batch *line, struct sim_error *error);
+static bool begin_key(struct lab_trace_run *run, uint32_t key_index, struct sim_error *error);
+static void feed_line(struct lab_trace_run *run, const struct wl_trace_batch *line);
+static void rows_in_window(const struct lab_trace_run *run, const struct wl_trace_batch *line,
+                           uint64_t *begin, uint64_t *end);
+static bool tick(struct lab_trace_run *run, bool is_second, struct sim_error *error);
 
 bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_ring *ring,
                       struct lab_progress *progress, struct lab_stream_result *out, struct sim_error *error)
 {
     memset(out, 0, sizeof *out);
-    struct trace_run run = {
+    struct lab_trace_run run = {
         .scenario = scenario,
         .progress = progress,
         .begin_ns = scenario->has_start ? scenario->workload.start_ns : INT64_MIN,
@@ -58,18 +33,22 @@ bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_rin
     };
     if (scenario->has_start && scenario->workload.duration_ns > 0)
         run.until_ns = run.begin_ns + scenario->workload.duration_ns;
+    struct sim_archive kept;
+    bool is_kept = false;
     bool ok = check_file(scenario->trace_path, error) &&
-              lab_worker_create(scenario, ring, progress, &run.worker, error) && first_pass(&run, error);
+              lab_worker_create(scenario, ring, progress, &run.worker, error) &&
+              lab_trace_find(&run, &kept, &is_kept, error) && (is_kept || first_pass(&run, error));
     if (ok) {
         out->start_ns = scenario->has_start ? run.begin_ns : run.first_ns;
         out->end_ns = run.until_ns < INT64_MAX ? run.until_ns : run.last_ns;
         run.worker->end_ns = out->end_ns;
         ok = lab_check_walks(scenario, out->start_ns, out->end_ns, error) &&
-             lab_worker_start(run.worker, out->start_ns, error) && second_pass(&run, error);
+             lab_worker_start(run.worker, out->start_ns, error) &&
+             second_pass(&run, is_kept ? &kept : NULL, error);
     }
     if (ok) {
         finish_keys(&run, out->end_ns);
-        ok = !lab_worker_is_stopped(run.worker) || lab_fail_stopped(error);
+        ok = !lab_worker_is_abandoned(run.worker) || lab_fail_stopped(error);
     }
     if (ok) {
         out->rows = run.worker->rows;
@@ -99,7 +78,7 @@ static bool check_file(const char *path, struct sim_error *error)
                     "%s:1: trace is a pipe or a device, and it is read twice; save it as a file", path);
 }
 
-static bool first_pass(struct trace_run *run, struct sim_error *error)
+static bool first_pass(struct lab_trace_run *run, struct sim_error *error)
 {
     const struct lab_scenario *scenario = run->scenario;
     if (!wl_trace_open(scenario->trace_path, &run->trace, error))
@@ -123,7 +102,7 @@ static bool first_pass(struct trace_run *run, struct sim_error *error)
     return true;
 }
 
-static bool count_line(struct trace_run *run, const struct wl_trace_batch *line, struct sim_error *error)
+static bool count_line(struct lab_trace_run *run, const struct wl_trace_batch *line, struct sim_error *error)
 {
     if (line->key_index >= run->key_rows_capacity) {
         size_t capacity = run->key_rows_capacity == 0 ? 64 : run->key_rows_capacity * 2;
@@ -158,9 +137,11 @@ static bool count_line(struct trace_run *run, const struct wl_trace_batch *line,
     return true;
 }
 
-static bool second_pass(struct trace_run *run, struct sim_error *error)
+/* From the beginning, or from a state that was kept. */
+static bool second_pass(struct lab_trace_run *run, struct sim_archive *kept, struct sim_error *error)
 {
-    if (!wl_trace_open(run->scenario->trace_path, &run->trace, error))
+    if (!wl_trace_open(run->scenario->trace_path, &run->trace, error) ||
+        (kept != NULL && !lab_trace_load(run, kept, error)))
         return false;
     struct wl_trace_batch line;
     bool more = true;
@@ -180,12 +161,12 @@ static bool second_pass(struct trace_run *run, struct sim_error *error)
 }
 
 /* Keys come in the order of their first appearance in the file, also when a later line is given out first. */
-static bool begin_key(struct trace_run *run, uint32_t key_index, struct sim_error *error)
+static bool begin_key(struct lab_trace_run *run, uint32_t key_index, struct sim_error *error)
 {
     size_t lane_count = run->worker->lane_count;
     if (run->key_count == run->key_capacity) {
         size_t capacity = run->key_capacity == 0 ? 64 : run->key_capacity * 2;
-        struct trace_key *keys = realloc(run->keys, capacity * sizeof *keys);
+        struct lab_trace_key *keys = realloc(run->keys, capacity * sizeof *keys);
         if (keys != NULL)
             run->keys = keys;
         struct lab_lane *lanes = realloc(run->lanes, capacity * lane_count * sizeof *lanes);
@@ -199,7 +180,7 @@ static bool begin_key(struct trace_run *run, uint32_t key_index, struct sim_erro
     const char *text = wl_trace_key(run->trace, key_index, &size);
     uint64_t entity = bk_murmur3_128(text, size, 0).h1;
     const struct lab_scenario *scenario = run->scenario;
-    struct trace_key *key = &run->keys[key_index];
+    struct lab_trace_key *key = &run->keys[key_index];
     sim_random_init(&key->ids, scenario->seed, SIM_ROW_ID, entity);
     sim_random_init(&key->bytes, scenario->seed, SIM_ROW_BYTES, entity);
     uint64_t rows = key_index < run->key_rows_capacity ? run->key_rows[key_index] : 0;
@@ -214,15 +195,15 @@ static bool begin_key(struct trace_run *run, uint32_t key_index, struct sim_erro
     return true;
 }
 
-static void feed_line(struct trace_run *run, const struct wl_trace_batch *line)
+static void feed_line(struct lab_trace_run *run, const struct wl_trace_batch *line)
 {
     struct lab_worker *worker = run->worker;
-    struct trace_key *key = &run->keys[line->key_index];
+    struct lab_trace_key *key = &run->keys[line->key_index];
     struct lab_key_name name = {.index = line->key_index};
     name.text = wl_trace_key(run->trace, line->key_index, &name.size);
     uint64_t row, end;
     rows_in_window(run, line, &row, &end);
-    while (row < end && !lab_worker_is_stopped(worker)) {
+    while (row < end && !lab_worker_is_abandoned(worker)) {
         size_t count = end - row < LAB_BATCH_ROWS ? (size_t)(end - row) : LAB_BATCH_ROWS;
         for (size_t i = 0; i < count; i++) {
             worker->times_ns[i] = wl_trace_row_time(line, row + i);
@@ -238,7 +219,7 @@ static void feed_line(struct trace_run *run, const struct wl_trace_batch *line)
         atomic_store_explicit(&run->progress->rows, worker->rows, memory_order_relaxed);
 }
 
-static void finish_keys(struct trace_run *run, int64_t end_ns)
+static void finish_keys(struct lab_trace_run *run, int64_t end_ns)
 {
     size_t lane_count = run->worker->lane_count;
     for (size_t i = 0; i < run->key_count; i++) {
@@ -249,8 +230,8 @@ static void finish_keys(struct trace_run *run, int64_t end_ns)
 }
 
 /* The line's rows that lie in the window: their times never fall, so two bisections find them. */
-static void rows_in_window(const struct trace_run *run, const struct wl_trace_batch *line, uint64_t *begin,
-                           uint64_t *end)
+static void rows_in_window(const struct lab_trace_run *run, const struct wl_trace_batch *line,
+                           uint64_t *begin, uint64_t *end)
 {
     const int64_t bounds[2] = {run->begin_ns, run->until_ns};
     uint64_t found[2];
@@ -269,8 +250,10 @@ static void rows_in_window(const struct trace_run *run, const struct wl_trace_ba
     *end = found[1] > found[0] ? found[1] : found[0];
 }
 
-static bool tick(struct trace_run *run, bool is_second, struct sim_error *error)
+static bool tick(struct lab_trace_run *run, bool is_second, struct sim_error *error)
 {
+    if (is_second && lab_worker_is_wanted(run->worker))
+        lab_trace_put(run);
     if (lab_worker_is_stopped(run->worker))
         return lab_fail_stopped(error);
     if (run->progress == NULL || run->lines++ % PROGRESS_LINES != 0)

@@ -124,6 +124,30 @@ void wl_trace_progress(const struct wl_trace *trace, uint64_t *read_bytes, uint6
     *all_bytes = trace->reader.all_bytes;
 }
 
+void wl_trace_archive(struct wl_trace *trace, struct sim_archive *archive)
+{
+    uint64_t offset = archive->is_loading ? 0 : trace_reader_place(&trace->reader);
+    uint64_t line = trace->reader.line;
+    size_t pending = trace->place.has_counts && !archive->is_loading ? trace->keys.count : 0;
+    sim_archive_mark(archive, 0x57545243);
+    sim_archive_u64(archive, &offset);
+    sim_archive_u64(archive, &line);
+    sim_archive_u64(archive, &trace->place.line);
+    sim_archive_i64(archive, &trace->first_time_ms);
+    sim_archive_i64(archive, &trace->last_time_ms);
+    sim_archive_bool(archive, &trace->has_rows);
+    trace_keys_archive(&trace->keys, archive);
+    trace->pending = sim_archive_array(archive, trace->pending, sizeof *trace->pending, &pending, UINT32_MAX);
+    sim_archive_u32(archive, &trace->flushed);
+    if (!archive->is_loading)
+        return;
+    trace->pending_capacity = (uint32_t)pending;
+    if (sim_archive_is_fine(archive))
+        sim_archive_check(archive, pending == (trace->place.has_counts ? trace->keys.count : 0) &&
+                                       trace->flushed <= pending && offset <= INT64_MAX &&
+                                       trace_reader_go(&trace->reader, offset, line));
+}
+
 void wl_trace_close(struct wl_trace *trace)
 {
     if (trace == NULL) {

@@ -38,6 +38,37 @@ const char *trace_keys_bytes(const struct trace_keys *keys, uint32_t index, size
     return keys->arena + begin;
 }
 
+/* The keys' sizes and bytes; the rest follows from them. */
+void trace_keys_archive(struct trace_keys *keys, struct sim_archive *archive)
+{
+    size_t count = keys->count, bytes = keys->arena_bytes;
+    sim_archive_size(archive, &count);
+    char *arena = archive->is_loading ? NULL : keys->arena;
+    arena = sim_archive_array(archive, arena, 1, &bytes, SIZE_MAX);
+    if (archive->is_loading && sim_archive_is_fine(archive)) {
+        sim_archive_check(archive, count < UINT32_MAX);
+    }
+    for (size_t i = 0, at = 0; sim_archive_is_fine(archive) && i < count; i++) {
+        size_t size = 0;
+        if (!archive->is_loading) {
+            trace_keys_bytes(keys, (uint32_t)i, &size);
+        }
+        sim_archive_size_below(archive, &size, bytes - at + 1);
+        if (archive->is_loading) {
+            uint32_t index;
+            if (!trace_keys_intern(keys, arena == NULL ? "" : arena + at, size, &index)) {
+                sim_archive_fail_memory(archive);
+            } else {
+                sim_archive_check(archive, index == i);
+            }
+        }
+        at += size;
+    }
+    if (archive->is_loading) {
+        free(arena);
+    }
+}
+
 void trace_keys_free(struct trace_keys *keys)
 {
     free(keys->keys);

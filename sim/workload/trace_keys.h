@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernel/archive.h"
+
 struct trace_key {
     uint64_t hash;
     uint64_t end; /* of its bytes in the arena; they begin where those of the key before end */
@@ -28,6 +30,8 @@ struct trace_keys {
  * nothing changed. All zeros is an empty table. */
 bool trace_keys_intern(struct trace_keys *keys, const char *key, size_t size, uint32_t *index);
 const char *trace_keys_bytes(const struct trace_keys *keys, uint32_t index, size_t *size);
+/* Both ways; loading takes an empty table. */
+void trace_keys_archive(struct trace_keys *keys, struct sim_archive *archive);
 void trace_keys_free(struct trace_keys *keys);
 
 #endif

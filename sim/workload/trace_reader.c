@@ -77,6 +77,19 @@ bool trace_reader_next(struct trace_reader *reader, char **line, size_t *size, s
     return true;
 }
 
+uint64_t trace_reader_place(const struct trace_reader *reader)
+{
+    return (uint64_t)gztell(reader->file) - (reader->end - reader->begin);
+}
+
+bool trace_reader_go(struct trace_reader *reader, uint64_t place, uint64_t line)
+{
+    reader->begin = reader->end = 0;
+    reader->at_end = false;
+    reader->line = line;
+    return gzseek(reader->file, (z_off_t)place, SEEK_SET) == (z_off_t)place;
+}
+
 uint64_t trace_reader_offset(const struct trace_reader *reader)
 {
     z_off_t offset = gzoffset(reader->file);

@@ -31,6 +31,10 @@ bool trace_reader_open_as(const char *path, const char *what, struct trace_reade
                           struct sim_error *error);
 /* *line is NULL at the end of the file. The size is without the line break (LF or CRLF). */
 bool trace_reader_next(struct trace_reader *reader, char **line, size_t *size, struct sim_error *error);
+/* Where the next line begins, in bytes of what is compressed when the file is; and to go there, which is as
+ * good as having read up to it. False when the file does not reach so far. */
+uint64_t trace_reader_place(const struct trace_reader *reader);
+bool trace_reader_go(struct trace_reader *reader, uint64_t place, uint64_t line);
 uint64_t trace_reader_offset(const struct trace_reader *reader);
 /* May be called on a reader that failed to open, or on a zeroed one. */
 void trace_reader_close(struct trace_reader *reader);

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernel/archive.h"
 #include "kernel/error.h"
 
 struct wl_trace;
@@ -46,6 +47,9 @@ uint32_t wl_trace_key_count(const struct wl_trace *trace);
 const char *wl_trace_key(const struct wl_trace *trace, uint32_t key_index, size_t *size);
 /* Bytes of the (perhaps compressed) file read so far and in all, for a progress bar. */
 void wl_trace_progress(const struct wl_trace *trace, uint64_t *read_bytes, uint64_t *all_bytes);
+/* Where the reading is, between two lines. Loading takes a trace that was just opened, of the same file, and
+ * goes on from there; what is amiss with the file then, the next line tells. */
+void wl_trace_archive(struct wl_trace *trace, struct sim_archive *archive);
 void wl_trace_close(struct wl_trace *trace);
 
 #endif
