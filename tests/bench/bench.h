@@ -115,6 +115,8 @@ bool bench_start(const struct bench_case *bench, const struct bench_context *con
                  struct bench_result *result);
 bool bench_sweep(const struct bench_case *bench, const struct bench_context *context,
                  struct bench_result *result);
+bool bench_ranks(const struct bench_case *bench, const struct bench_context *context,
+                 struct bench_result *result);
 bool bench_pictures(const struct bench_case *bench, const struct bench_context *context,
                     struct bench_result *result);
 bool bench_cimba_hold(const struct bench_case *bench, const struct bench_context *context,

@@ -12,12 +12,15 @@
 #include "lab/run.h"
 #include "store/store.h"
 
-enum { PATH_SIZE_MAX = 1024 };
+enum { PATH_SIZE_MAX = 1024, WORDS_MAX = 24 };
 
 extern char **environ;
 
+static bool time_sweeps(const struct bench_case *bench, const struct bench_context *context,
+                        const char *const *two, struct bench_result *result);
 static bool call(const struct bench_context *context, struct bench_result *result,
                  const char *const *arguments);
+static bool call_program(struct bench_result *result, const char *const *words);
 static double children_s(void);
 static void note_children(struct bench_result *result);
 static void name_file(const struct bench_context *context, uint32_t number, char path[PATH_SIZE_MAX]);
@@ -50,20 +53,44 @@ bool bench_start(const struct bench_case *bench, const struct bench_context *con
 bool bench_sweep(const struct bench_case *bench, const struct bench_context *context,
                  struct bench_result *result)
 {
+    return time_sweeps(bench, context, (const char *const[]){context->program, NULL}, result);
+}
+
+/* The same with two processes of one thread, started by mpirun. */
+bool bench_ranks(const struct bench_case *bench, const struct bench_context *context,
+                 struct bench_result *result)
+{
+    const char *const words[] = {"mpirun", "-q", "--allow-run-as-root", "--oversubscribe",
+                                 "-n",     "2",  context->program,      NULL};
+    return time_sweeps(bench, context, words, result);
+}
+
+/* `two` begins the command line of those that are to be faster. */
+static bool time_sweeps(const struct bench_case *bench, const struct bench_context *context,
+                        const char *const *two, struct bench_result *result)
+{
     char scenario[PATH_SIZE_MAX], database[PATH_SIZE_MAX];
     snprintf(scenario, sizeof scenario, "%s/sweep.yaml", context->folder);
     if (!write_sweep(bench, context, scenario, result))
         return false;
+    const char *const one[] = {context->program, NULL};
     for (uint32_t i = 0; i < result->run_count; i++) {
         double spent[2];
-        for (uint32_t threads = 1; threads <= 2; threads++) {
-            name_file(context, 2 * i + threads, database);
+        for (uint32_t which = 0; which < 2; which++) {
+            const char *const *begin = which == 0 ? one : two;
+            const char *words[WORDS_MAX];
+            size_t count = 0;
+            for (; begin[count] != NULL; count++)
+                words[count] = begin[count];
+            name_file(context, 2 * i + which, database);
+            const bool has_threads = which == 1 && count == 1;
+            const char *const rest[] = {
+                "sweep", scenario, "--quiet", "--db", database, "--jobs", has_threads ? "2" : "1", NULL};
+            memcpy(words + count, rest, sizeof rest);
             const double from = bench_wall_s();
-            if (!call(context, result,
-                      (const char *const[]){"sweep", scenario, "--quiet", "--db", database, "--jobs",
-                                            threads == 1 ? "1" : "2", NULL}))
+            if (!call_program(result, words))
                 return false;
-            spent[threads - 1] = bench_wall_s() - from;
+            spent[which] = bench_wall_s() - from;
         }
         result->runs[i] = (struct bench_sample){spent[1], spent[0], spent[0] / spent[1]};
     }
@@ -94,7 +121,7 @@ bool bench_pictures(const struct bench_case *bench, const struct bench_context *
     return true;
 }
 
-/* Percent of a run's time that goes into storing it. */
+/* Percent of a run's time that goes into storing it, both by the wall, as a disk is waited for. */
 bool bench_store(const struct bench_case *bench, const struct bench_context *context,
                  struct bench_result *result)
 {
@@ -119,10 +146,10 @@ static bool time_store(const struct lab_scenario *scenario, const char *database
 {
     struct lab_result *made;
     struct sim_error error;
-    double from = bench_processor_s();
+    double from = bench_wall_s();
     if (!lab_run(scenario, 1, NULL, &made, &error))
         return bench_fail(result, "%.250s", error.text);
-    *run_s = bench_processor_s() - from;
+    *run_s = bench_wall_s() - from;
     struct store_run_info info = {.scenario_path = scenario->path,
                                   .scenario_text = scenario->text,
                                   .overrides = "",
@@ -137,23 +164,28 @@ static bool time_store(const struct lab_scenario *scenario, const char *database
     return is_stored ? true : bench_fail(result, "%.250s", error.text);
 }
 
-/* Ends well and silently, or it is a failure. */
 static bool call(const struct bench_context *context, struct bench_result *result,
                  const char *const *arguments)
 {
-    const char *words[16] = {context->program};
+    const char *words[WORDS_MAX] = {context->program};
     for (size_t i = 0; arguments[i] != NULL; i++)
         words[i + 1] = arguments[i];
+    return call_program(result, words);
+}
+
+/* Ends well, or it is a failure. What it prints is for nobody. */
+static bool call_program(struct bench_result *result, const char *const *words)
+{
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     pid_t child;
     int status = -1;
     const bool is_started =
-        posix_spawn(&child, context->program, &actions, NULL, (char *const *)(uintptr_t)words, environ) == 0;
+        posix_spawnp(&child, words[0], &actions, NULL, (char *const *)(uintptr_t)words, environ) == 0;
     posix_spawn_file_actions_destroy(&actions);
     if (!is_started || waitpid(child, &status, 0) != child || status != 0)
-        return bench_fail(result, "%s %s: status %d", context->program, arguments[0], status);
+        return bench_fail(result, "%s %s: status %d", words[0], words[1], status);
     return true;
 }
 

@@ -5,5 +5,7 @@ if(Python3_FOUND)
   add_test(NAME bench/bench_test
            COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/bench/bench_test.py
                    $<TARGET_FILE:bucketlab_bench> $<TARGET_FILE:bucketlab>)
-  set_tests_properties(bench/bench_test PROPERTIES TIMEOUT 300)
+  add_test(NAME bench/page_test COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/docs/performance.py --check
+                                        --build ${PROJECT_BINARY_DIR})
+  set_tests_properties(bench/bench_test bench/page_test PROPERTIES TIMEOUT 300)
 endif()

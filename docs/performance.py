@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Puts measured figures into docs/performance.md: its tables, between their markers, and its pictures.
+
+The figures are kept in docs/performance.json. --measure runs the benchmark and puts what it measures in the place of
+what was kept of the same cases; it takes some minutes, on a machine that does nothing else. Without it the page is
+made of what is kept.
+
+usage: docs/performance.py [--measure SET]... [--only TEXT] [--from FILE]... [--write | --check] [--build DIR]"""
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from findings_harness import ROOT, Failure
+
+DOCS = os.path.join(ROOT, "docs")
+PAGE = os.path.join(DOCS, "performance.md")
+KEPT = os.path.join(DOCS, "performance.json")
+QUEUES = {"ours": "ours", "binary": "binary heap", "pairing": "pairing heap", "calendar": "calendar",
+          "ladder": "ladder"}
+GAPS = {"exp-1e3": "exponential, 10^3", "exp-1e5": "exponential, 10^5", "exp-1e6": "exponential, 10^6",
+        "tied-1e5": "1000 events at each time, 10^5", "timeout-1e3": "with timeouts, 10^3",
+        "timeout-1e5": "with timeouts, 10^5", "bimodal-1e5": "1 ms or 100 s, 10^5", "pareto-1e5": "Pareto, 10^5"}
+# Cases that not every build has.
+ELSEWHERE = ("cimba-", "threads-ranks")
+ENGINES = ("exact", "thinned", "cluster")
+AXES = {"rows": "seconds over rows, 10^3 keys", "keys": "seconds over keys: 10^7 rows exact, 10^9 thinned, 2 x 10^5 "
+        "in the cluster", "agents": "seconds over agents, 10^5 rows", "nodes": "seconds over nodes, 10^5 rows",
+        "strategies": "seconds over strategies: 2 x 10^6 rows exact, 10^8 thinned, 2 x 10^4 in the cluster"}
+
+
+def digits(value):
+    """Three of them."""
+    if value >= 99.95:
+        return f"{value:.0f}"
+    places = 1 if value >= 9.995 else 2 if value >= 0.9995 else 3 if value >= 0.0095 else 4
+    return f"{value:.{places}f}"
+
+
+def power(value):
+    """1, 4, 16, 10^3: of the points of a curve, the large ones are powers of ten."""
+    exponent = round(math.log10(value))
+    return f"10^{exponent}" if exponent >= 3 and value == 10 ** exponent else f"{value:.0f}"
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|---|" + "--:|" * (len(head) - 1)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def budget_of(case):
+    if "budget" not in case:
+        return ""
+    (name, bound), = case["budget"].items()
+    sign = "at most" if name.endswith("most") else "at least"
+    return f"{sign} {bound:g} {'times' if name.startswith('ratio') else case['unit']}"
+
+
+def budgets(cases):
+    """Every case but the points of curves and other people's queues."""
+    rows, group = [], None
+    for case in cases.values():
+        name = case["name"]
+        if "curve" in case or (name.startswith("queue-") and name != "queue-customers"):
+            continue
+        if case["group"] != group:
+            group = case["group"]
+            rows.append([f"**{group}**", "", "", "", "", ""])
+        value, ratio = case["value"], case["ratio"]
+        span = f"{digits(value['least'])} to {digits(value['most'])}" if case["runs"] > 1 else "one run"
+        shown = "" if ratio is None else f"{digits(ratio['median'])} {case['ratio_is']}"
+        budget = budget_of(case)
+        if budget:
+            budget += ": kept" if case["kept"] else ": **missed**"
+        rows.append([case["title"], f"{digits(value['median'])} {case['unit']}", span, shown, budget,
+                     f"{case['peak_kib'] / 1024:.0f}"])
+    return table(["", "median", "range", "ratio", "budget", "peak MiB"], rows)
+
+
+def queues(cases):
+    rows = []
+    for gaps, what in GAPS.items():
+        row = [what]
+        for queue in QUEUES:
+            case = cases.get(f"queue-{gaps}-{queue}")
+            if case is None:
+                row.append("")
+                continue
+            shown = digits(case["value"]["median"])
+            if case["ratio"] is not None:
+                shown += f" ({digits(case['ratio']['median'])})"
+            row.append(shown)
+        rows.append(row)
+    return table(["ns a hold (times ours)", *QUEUES.values()], rows)
+
+
+def points(cases, curve):
+    return [case for case in cases.values() if case.get("curve") == curve]
+
+
+def growth(cases):
+    parts = []
+    for axis, what in AXES.items():
+        curves = {engine: points(cases, f"{engine}-{axis}") for engine in ENGINES}
+        columns = sorted({case["at"] for found in curves.values() for case in found})
+        rows = []
+        for engine, found in curves.items():
+            known = {case["at"]: digits(case["value"]["median"]) for case in found}
+            if known:
+                rows.append([engine] + [known.get(column, "") for column in columns])
+        parts.append(table([what, *(power(column) for column in columns)], rows))
+    return "\n\n".join(parts)
+
+
+def machine(kept):
+    told = kept["machine"]
+    day = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(told["unix_s"]))
+    return (f"Measured on {day} on {told['processors']} virtual cores of an {told['model']}, gcc "
+            f"{told['compiler'].split()[0]}, which others use too: the load stood at {told['load']:.1f} when it ended.")
+
+
+def draw(curves, path, head, lines):
+    text = [f"{name}: {value}" for name, value in head.items()] + ["series,x,y,low,high"]
+    for label, found, unit in lines:
+        for case in found:
+            low, middle, high = (case["value"][name] / unit for name in ("least", "median", "most"))
+            text.append(f'"{label}",{case["at"]:.6g},{middle:.6g},{low:.6g},{high:.6g}')
+    done = subprocess.run([curves, "-", path], input="\n".join(text) + "\n", text=True, encoding="utf-8",
+                          capture_output=True, check=False)
+    if done.returncode != 0:
+        raise Failure(f"{path}: {done.stderr.strip()}")
+
+
+def pictures(build, cases):
+    curves = os.path.join(build, "bucketlab-curves")
+    foot = "Medians; bars from the fastest to the slowest run. docs/performance.py --measure growth measures again"
+    draw(curves, os.path.join(DOCS, "images", "performance-rows.png"),
+         {"title": "What a run costs over its rows", "subtitle": "10^3 keys; cluster: 16 agents, 6 nodes; one core",
+          "foot": foot, "x": "size of the run | rows | log", "y": "time | seconds | log"},
+         [(engine, points(cases, f"{engine}-rows"), 1) for engine in ENGINES])
+    lines = []
+    for axis in ("keys", "agents", "nodes", "strategies"):
+        for engine in ENGINES:
+            found = points(cases, f"{engine}-{axis}")
+            if len(found) > 1:
+                label = axis if axis in ("agents", "nodes") else f"{axis}, {engine}"
+                lines.append((label, found, found[0]["value"]["median"]))
+    draw(curves, os.path.join(DOCS, "images", "performance-growth.png"),
+         {"title": "What more of something costs", "subtitle": "The same rows; time as a multiple of that with the "
+          "fewest", "foot": foot, "x": "keys, agents, nodes or strategies | plain | log",
+          "y": "times the cost of the fewest | plain | log"}, lines)
+
+
+def filled(page, cases, kept):
+    blocks = {"machine": machine(kept), "budgets": budgets(cases), "queues": queues(cases), "growth": growth(cases)}
+    for name, text in blocks.items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+        if page.count(begin) != 1 or page.count(end) != 1:
+            raise Failure(f"{begin.strip()} or its end does not stand in {PAGE} once")
+        before, rest = page.split(begin)
+        page = f"{before}{begin}{text}\n{end}{rest.split(end)[1]}"
+    return page
+
+
+def measured(bench, chosen, only, runs):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "bench.json")
+        command = [bench, "--set", chosen, "--only", only, "--runs", str(runs), "--json", path]
+        done = subprocess.run(command, check=False)
+        if done.returncode != 0:
+            raise Failure(f"{bench} --set {chosen}: exit code {done.returncode}")
+        return read(path)
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def listed(bench, chosen):
+    done = subprocess.run([bench, "--set", chosen, "--list"], capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def keep(kept, figures):
+    for case in figures["cases"]:
+        kept["cases"][case["name"]] = {**case, "runs": len(case["runs"])}
+    kept["machine"] = figures["machine"]
+
+
+def load():
+    if not os.path.exists(KEPT):
+        return {"machine": {}, "cases": {}}
+    kept = read(KEPT)
+    return {"machine": kept["machine"], "cases": {case["name"]: case for case in kept["cases"]}}
+
+
+def save(kept):
+    lines = ",\n".join(json.dumps(case) for case in kept["cases"].values())
+    with open(KEPT, "w", encoding="utf-8") as file:
+        file.write(f'{{"machine": {json.dumps(kept["machine"])},\n"cases": [\n{lines}\n]}}\n')
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="docs/performance.py", description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("--measure", metavar="SET", action="append", default=[],
+                        choices=("usual", "long", "growth"), help="usual, long or growth; repeatable")
+    parser.add_argument("--from", metavar="FILE", action="append", default=[], dest="figures",
+                        help="take what the benchmark has written to FILE; repeatable")
+    parser.add_argument("--only", metavar="TEXT", default="", help="those cases alone whose name begins so")
+    parser.add_argument("--runs", metavar="N", type=int, default=0, help="of each case, in place of its own number")
+    parser.add_argument("--build", metavar="DIR", default=os.path.join(ROOT, "build", "release"))
+    to_do = parser.add_mutually_exclusive_group()
+    to_do.add_argument("--write", action="store_true", help="put them into the page, and draw the pictures")
+    to_do.add_argument("--check", action="store_true", help="exit 1 when the page shows others, or lacks a case")
+    arguments = parser.parse_args()
+    bench = os.path.join(arguments.build, "tests", "bench", "bucketlab_bench")
+    try:
+        kept = load()
+        for chosen in arguments.measure:
+            keep(kept, measured(bench, chosen, arguments.only, arguments.runs))
+        for path in arguments.figures:
+            keep(kept, read(path))
+        order = listed(bench, "all")
+        if arguments.check:
+            wanted = listed(bench, "usual") + listed(bench, "growth")
+            missing = [name for name in wanted if name not in kept["cases"] and not name.startswith(ELSEWHERE)]
+            if missing:
+                raise Failure(f"no figures of {', '.join(missing)}; docs/performance.py --measure SET --only "
+                              f"{missing[0]} --write measures them")
+        # In the order of the benchmark's own table.
+        rank = {name: number for number, name in enumerate(order)}
+        known = {name: case for name, case in kept["cases"].items() if name in rank or name.startswith(ELSEWHERE)}
+        kept["cases"] = dict(sorted(known.items(), key=lambda item: rank.get(item[0], len(rank))))
+        with open(PAGE, encoding="utf-8") as file:
+            old = file.read()
+        new = filled(old, kept["cases"], kept)
+        if arguments.check and new != old:
+            raise Failure(f"{PAGE} shows other figures than {KEPT}; docs/performance.py --write puts it right")
+        if arguments.write:
+            save(kept)
+            with open(PAGE, "w", encoding="utf-8") as file:
+                file.write(new)
+            pictures(arguments.build, kept["cases"])
+    except (Failure, OSError) as failure:
+        print(failure, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
