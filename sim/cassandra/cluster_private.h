@@ -428,9 +428,11 @@ void cass_replica_execute(struct cass_cluster *cluster, uint32_t message);
 uint32_t cass_position(const struct cass_cluster *cluster, uint64_t key);
 uint32_t cass_register_find(const struct cass_cluster *cluster, uint64_t key);
 uint32_t cass_register_need(struct cass_cluster *cluster, uint64_t key);
+void cass_register_enter(struct cass_cluster *cluster, uint32_t entry); /* into its table, as all of these */
 void cass_register_tell(const struct cass_cluster *cluster, uint32_t entity); /* the observer, of a change */
 uint32_t cass_counter_find(const struct cass_cluster *cluster, uint64_t key);
 uint32_t cass_counter_need(struct cass_cluster *cluster, uint64_t key);
+void cass_counter_enter(struct cass_cluster *cluster, uint32_t entry);
 uint32_t cass_body_new(struct cass_cluster *cluster); /* with one reference */
 /* named.c: rows of named columns, which are registers with one copy of the columns a replica. */
 void cass_named_need(struct cass_cluster *cluster, uint32_t entity);
@@ -458,10 +460,12 @@ uint32_t cass_image_live(const struct image *image, int64_t now, int64_t *column
 /* storage_rows.c: data partitions */
 uint32_t cass_partition_find(const struct cass_cluster *cluster, uint64_t key, int64_t bucket);
 uint32_t cass_partition_need(struct cass_cluster *cluster, uint64_t key, int64_t bucket);
+void cass_partition_enter(struct cass_cluster *cluster, uint32_t partition);
 uint32_t cass_partition_position(const struct cass_cluster *cluster, uint64_t key, int64_t bucket);
 void cass_partition_expire(struct cass_cluster *cluster, uint32_t partition);
 /* The row of a statement, with a reference for the caller. */
 uint32_t cass_row_need(struct cass_cluster *cluster, const struct cass_statement *statement);
+void cass_row_enter(struct cass_cluster *cluster, uint32_t row);
 /* The record of a written row, CASS_NONE once nothing about it is open. */
 uint32_t cass_row_find(const struct cass_cluster *cluster, uint32_t partition, uint64_t row_id);
 void cass_row_release(struct cass_cluster *cluster, uint32_t row);
@@ -566,6 +570,7 @@ void cass_count_answer(struct cass_cluster *cluster, uint32_t operation, const s
 
 /* lock.c: locks of a key on a node, first come, first served */
 bool cass_lock_take(struct cass_cluster *cluster, uint32_t operation, bool is_counter); /* else it waits */
+void cass_lock_enter(struct cass_cluster *cluster, uint32_t lock);
 void cass_lock_release(struct cass_cluster *cluster, uint32_t operation, bool is_counter);
 void cass_lock_forget(struct cass_cluster *cluster, uint32_t operation, bool is_counter);
 

@@ -15,8 +15,7 @@ bool cass_lock_take(struct cass_cluster *cluster, uint32_t index, bool is_counte
         uint32_t fresh = cass_pool_take(&cluster->locks);
         *lock_at(cluster, fresh) = (struct lock){
             .node = operation->place, .entity = operation->entity, .is_counter = is_counter, .holder = index};
-        cass_table_put(&cluster->lock_table, lock_hash(operation->place, operation->entity, is_counter),
-                       fresh);
+        cass_lock_enter(cluster, fresh);
         operation->has_lock = true;
         return true;
     }
@@ -28,6 +27,12 @@ bool cass_lock_take(struct cass_cluster *cluster, uint32_t index, bool is_counte
         operation_at(cluster, lock->tail)->next = index;
     lock->tail = index;
     return false;
+}
+
+void cass_lock_enter(struct cass_cluster *cluster, uint32_t index)
+{
+    const struct lock *lock = lock_at(cluster, index);
+    cass_table_put(&cluster->lock_table, lock_hash(lock->node, lock->entity, lock->is_counter != 0), index);
 }
 
 void cass_lock_release(struct cass_cluster *cluster, uint32_t index, bool is_counter)

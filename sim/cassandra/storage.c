@@ -47,8 +47,13 @@ uint32_t cass_register_need(struct cass_cluster *cluster, uint64_t key)
         return CASS_NONE;
     *register_at(cluster, entry) =
         (struct register_entry){.key = key, .position = cass_position(cluster, key)};
-    cass_table_put(&cluster->register_table, key_hash(key), entry);
+    cass_register_enter(cluster, entry);
     return entry;
+}
+
+void cass_register_enter(struct cass_cluster *cluster, uint32_t entry)
+{
+    cass_table_put(&cluster->register_table, key_hash(register_at(cluster, entry)->key), entry);
 }
 
 uint32_t cass_counter_find(const struct cass_cluster *cluster, uint64_t key)
@@ -74,8 +79,13 @@ uint32_t cass_counter_need(struct cass_cluster *cluster, uint64_t key)
     if (entry == CASS_NONE || shards == CASS_NONE)
         return CASS_NONE;
     *counter_at(cluster, entry) = (struct counter_entry){.key = key, .position = cass_position(cluster, key)};
-    cass_table_put(&cluster->counter_table, key_hash(key), entry);
+    cass_counter_enter(cluster, entry);
     return entry;
+}
+
+void cass_counter_enter(struct cass_cluster *cluster, uint32_t entry)
+{
+    cass_table_put(&cluster->counter_table, key_hash(counter_at(cluster, entry)->key), entry);
 }
 
 uint32_t cass_body_new(struct cass_cluster *cluster)

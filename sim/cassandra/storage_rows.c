@@ -60,8 +60,14 @@ uint32_t cass_partition_need(struct cass_cluster *cluster, uint64_t key, int64_t
         .last_row_ns = NO_TIME,
         .position = cass_partition_position(cluster, key, bucket),
     };
-    cass_table_put(&cluster->partition_table, partition_hash(key, bucket), index);
+    cass_partition_enter(cluster, index);
     return index;
+}
+
+void cass_partition_enter(struct cass_cluster *cluster, uint32_t index)
+{
+    const struct partition *partition = partition_at(cluster, index);
+    cass_table_put(&cluster->partition_table, partition_hash(partition->key, partition->bucket), index);
 }
 
 void cass_partition_expire(struct cass_cluster *cluster, uint32_t index)
@@ -90,6 +96,13 @@ uint32_t cass_row_need(struct cass_cluster *cluster, const struct cass_statement
         index = row_new(cluster, partition, statement, flags);
     row_at(cluster, index)->references++;
     return index;
+}
+
+void cass_row_enter(struct cass_cluster *cluster, uint32_t index)
+{
+    const struct row *row = row_at(cluster, index);
+    cass_table_put(&cluster->row_table, row_hash(row->partition, row->row_id, row->flags & ROW_DELETE),
+                   index);
 }
 
 uint32_t cass_row_find(const struct cass_cluster *cluster, uint32_t partition, uint64_t row_id)
@@ -176,7 +189,7 @@ static uint32_t row_new(struct cass_cluster *cluster, uint32_t partition_index,
         row_at(cluster, partition->unresolved)->previous = index;
     if (index != CASS_NONE)
         partition->unresolved = index;
-    cass_table_put(&cluster->row_table, row_hash(partition_index, statement->row_id, flags), index);
+    cass_row_enter(cluster, index);
     return index;
 }
 
