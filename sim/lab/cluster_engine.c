@@ -11,6 +11,7 @@
 #include "cluster_run.h"
 #include "kernel/digest.h"
 #include "kernel/time.h"
+#include "lab/snapshot.h"
 #include "stream.h"
 #include "team_private.h"
 
@@ -35,6 +36,8 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error);
 static bool begin_identifiers(struct lab_cluster_run *run, struct sim_error *error);
 static bool begin_keys(struct lab_cluster_run *run, struct sim_error *error);
 static bool loop(struct lab_cluster_run *run, struct sim_error *error);
+static bool pause(struct lab_cluster_run *run, struct sim_error *error);
+static bool fail_stopped(struct sim_error *error);
 static void dispatch(struct lab_cluster_run *run, const struct sim_event *event);
 static void arrive(struct lab_cluster_run *run, uint32_t key);
 static void log_event(struct lab_cluster_run *run, int64_t time_ns, const struct sim_event *event);
@@ -130,7 +133,10 @@ static void *work(void *argument)
         size_t index = atomic_fetch_add_explicit(&crew->next, 1, memory_order_relaxed);
         if (index >= crew->scenario->strategy_count)
             return NULL;
-        crew->runs[index] = run_strategy(crew, index, &crew->errors[index]);
+        if (lab_is_stopped(crew->progress))
+            fail_stopped(&crew->errors[index]);
+        else
+            crew->runs[index] = run_strategy(crew, index, &crew->errors[index]);
     }
 }
 
@@ -146,7 +152,8 @@ static struct lab_cluster_run *run_strategy(struct crew *crew, size_t index, str
     run->rows = crew->rows;
     run->progress = crew->progress;
     run->story = crew->story;
-    if (begin(run, error) && loop(run, error)) {
+    run->part = (uint32_t)index;
+    if (begin(run, error) && lab_cluster_go_on(run, error) && loop(run, error)) {
         if (!cass_cluster_is_sound(run->cluster) || run->out_of_memory)
             sim_fail_memory(error);
         else
@@ -261,8 +268,11 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
 {
     struct sim_event event;
     int64_t time_ns;
-    lab_story_tell(run, LAB_NO_KEY, "strategy %s begins", run->strategy->label);
-    while (run->arrivals_pending > 0 || run->operations_active > 0) {
+    lab_story_tell(run, LAB_NO_KEY, "strategy %s %s", run->strategy->label,
+                   run->is_resumed ? "goes on" : "begins");
+    while (!run->is_over && (run->arrivals_pending > 0 || run->operations_active > 0)) {
+        if (run->events.events >= run->pause_at && !pause(run, error))
+            return false;
         if (!sim_queue_pop(&run->queue, &time_ns, &event) ||
             (run->arrivals_pending == 0 && time_ns > lab_until(run->end_ns, LAB_DRAIN_NS)))
             break;
@@ -270,17 +280,34 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
             lab_views_sample(run, time_ns);
         log_event(run, time_ns, &event);
         dispatch(run, &event);
+        if (run->is_damaged)
+            return sim_fail(error, SIM_ERROR_INPUT, "the snapshot does not hold what it should");
         if (run->out_of_memory || !cass_cluster_is_sound(run->cluster))
             return sim_fail_memory(error);
-        if (run->events.events % PROGRESS_EVENTS == 0 && lab_is_stopped(run->progress))
-            return sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
     }
+    if (!run->is_over)
+        lab_cluster_keep_end(run);
     lab_agents_leave(run);
     if (run->views.key == NULL)
         run->views.count = 0; /* no change was seen: nothing to show */
     if (run->progress != NULL)
         atomic_fetch_add_explicit(&run->progress->done, 1, memory_order_relaxed);
     return true;
+}
+
+/* A safe point: between two events, every so many of them. */
+static bool pause(struct lab_cluster_run *run, struct sim_error *error)
+{
+    const struct lab_snapshots *snapshots = run->progress == NULL ? NULL : run->progress->snapshots;
+    bool is_own = snapshots == NULL || snapshots->events_each == 0;
+    run->pause_at = run->events.events + (is_own ? PROGRESS_EVENTS : snapshots->events_each);
+    lab_cluster_keep(run);
+    return !lab_is_stopped(run->progress) || fail_stopped(error);
+}
+
+static bool fail_stopped(struct sim_error *error)
+{
+    return sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
 }
 
 uint64_t lab_push(struct lab_cluster_run *run, int64_t time_ns, enum lab_event kind, uint32_t target)
@@ -290,6 +317,10 @@ uint64_t lab_push(struct lab_cluster_run *run, int64_t time_ns, enum lab_event k
 
 uint64_t lab_push_event(struct lab_cluster_run *run, int64_t time_ns, const struct sim_event *event)
 {
+    if (run->is_resumed && (time_ns < sim_queue_now(&run->queue) || time_ns > SIM_QUEUE_TIME_MAX)) {
+        run->is_damaged = true;
+        return 0;
+    }
     /* One for each key is always on its way, and nearly all timeouts are cancelled. */
     bool is_later = event->kind == LAB_EVENT_ARRIVAL || event->kind == LAB_EVENT_READ ||
                     event->kind == LAB_EVENT_TIMEOUT || event->kind == LAB_EVENT_DELETE ||

@@ -21,6 +21,8 @@ static void orphan(struct lab_cluster_run *run, struct lab_host_agent *agent);
 static void start_agent(struct lab_cluster_run *run, uint32_t number);
 static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct sim_error *error);
 static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
+static bool is_possible(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                        const struct bk_action *action);
 static void ask_elsewhere(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
 static void acknowledge(struct lab_cluster_run *run, struct lab_host_operation *operation);
 static void end_operation(struct lab_cluster_run *run, struct lab_host_operation *operation,
@@ -250,13 +252,20 @@ void lab_agent_restart(struct lab_cluster_run *run, uint32_t number)
         start_agent(run, number);
 }
 
+struct bk_agent_config lab_agent_config(const struct lab_cluster_run *run, uint32_t number)
+{
+    const struct bk_history *history = &run->agents[number].history;
+    struct bk_agent_config config = run->config;
+    config.agent_id = (uint64_t)number + 1;
+    config.history = *history;
+    config.strategy = history->eras[history->count - 1].strategy;
+    return config;
+}
+
 static void start_agent(struct lab_cluster_run *run, uint32_t number)
 {
     struct lab_host_agent *agent = &run->agents[number];
-    struct bk_agent_config config = run->config;
-    config.agent_id = (uint64_t)number + 1;
-    config.history = agent->history;
-    config.strategy = agent->history.eras[agent->history.count - 1].strategy;
+    struct bk_agent_config config = lab_agent_config(run, number);
     enum bk_status status = bk_agent_init(agent->memory, bk_agent_size(&config), &config, &agent->agent);
     assert(status == BK_OK);
     (void)status;
@@ -365,6 +374,10 @@ void lab_agent_pump(struct lab_cluster_run *run, uint32_t number)
 static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action)
 {
     struct lab_host_operation *operation = &run->agents[agent].operations[action->operation];
+    if (run->is_resumed && !is_possible(run, operation, action)) {
+        run->is_damaged = true;
+        return;
+    }
     if (lab_story_wants(run, operation->key))
         lab_story_action(run, agent, action);
     if (action->kind == BK_ACT_ACK)
@@ -376,6 +389,16 @@ static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk
         ask_elsewhere(run, agent, action);
     else
         ask(run, agent, action);
+}
+
+/* An agent that was loaded asks for its operation's key, and for buckets that there can be. */
+static bool is_possible(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                        const struct bk_action *action)
+{
+    bool is_read = action->kind == BK_ACT_READ_ROWS;
+    uint64_t width = (uint64_t)action->step.bucket_high - (uint64_t)action->step.bucket_low;
+    return operation->is_active && operation->key == action->key &&
+           (is_read ? width < LAB_CLUSTER_BUCKETS_MAX : lab_is_possible_bucket(run, action->bucket));
 }
 
 /* The trap: a client that does not keep what it tried, and asks for the bucket of now. The agent would have

@@ -199,6 +199,11 @@ struct lab_cluster_run {
     bool views_done;
     int64_t views_until_ns, views_next_ns, views_period_ns;
     bool out_of_memory;
+    uint32_t part, wish_heard; /* of lab/snapshot.h: its number, which is the strategy's */
+    uint64_t pause_at;         /* after so many events comes a safe point */
+    bool is_over;              /* its last event has been */
+    bool is_resumed;           /* from a saved state: what it asks may not be what a run comes to */
+    bool is_damaged;           /* and was not */
 };
 
 /* Whether each key has a state row; a counter column alone is none. */
@@ -224,6 +229,8 @@ static inline double lab_seconds(const struct lab_cluster_run *run, int64_t time
 /* cluster_host.c: the agents' host. */
 bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error);
 void lab_agents_destroy(struct lab_cluster_run *run);
+/* Of an agent that begins, or goes on, by the history that it was given. */
+struct bk_agent_config lab_agent_config(const struct lab_cluster_run *run, uint32_t agent);
 /* At the end of a run: what is still under way stays unresolved. */
 void lab_agents_leave(struct lab_cluster_run *run);
 /* How far its clock is off, and how fast it drifts. */
@@ -325,6 +332,12 @@ bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_cluster_
 bool lab_cluster_result_of(const struct lab_scenario *scenario, size_t index, struct lab_cluster_run *run,
                            struct lab_result **out);
 bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *out);
+
+/* cluster_snapshot.c: the state that was kept of the strategy, if one was, in place of the run's own. */
+bool lab_cluster_go_on(struct lab_cluster_run *run, struct sim_error *error);
+/* Keeps the state, when that is due; and that of a run whose last event has been. */
+void lab_cluster_keep(struct lab_cluster_run *run);
+void lab_cluster_keep_end(struct lab_cluster_run *run);
 
 /* cluster_engine.c: an event of the engine's own, 0 and out_of_memory without room; all strategies of a
  * scenario. */

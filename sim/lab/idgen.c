@@ -124,14 +124,20 @@ void lab_idgen_leave(struct lab_cluster_run *run)
         orphan(run, &run->idgen->clients[i]);
 }
 
-/* A life of a client: it knows nothing of an earlier one, but has its number. */
-static void start(struct lab_cluster_run *run, uint32_t number)
+struct bk_idgen_config lab_idgen_config(const struct lab_cluster_run *run, uint32_t number)
 {
-    struct lab_id_client *client = &run->idgen->clients[number];
     struct bk_idgen_config config = run->idgen->config;
     config.client_id = (uint64_t)number + 1;
     if (config.choice == BK_IDGEN_ROTATE)
         config.stripe = (config.stripe - 1 + number) % config.stripes + 1;
+    return config;
+}
+
+/* A life of a client: it knows nothing of an earlier one, but has its number. */
+static void start(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_id_client *client = &run->idgen->clients[number];
+    struct bk_idgen_config config = lab_idgen_config(run, number);
     enum bk_status status = bk_idgen_init(&config, &client->idgen);
     assert(status == BK_OK);
     (void)status;

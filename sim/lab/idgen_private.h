@@ -34,6 +34,9 @@ struct lab_idgen {
     struct bk_idgen_column *columns;
 };
 
+/* Of a client: the number of each is its own, and so may be the stripe that it begins with. */
+struct bk_idgen_config lab_idgen_config(const struct lab_cluster_run *run, uint32_t client);
+
 /* --- idgen_action.c */
 void lab_idgen_statement(const struct lab_cluster_run *run, const struct bk_idgen_action *action,
                          struct cass_statement *out);

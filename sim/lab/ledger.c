@@ -224,6 +224,26 @@ uint32_t lab_partition_find(const struct lab_oracles *oracles, uint32_t key, int
     return LAB_NO_PARTITION;
 }
 
+bool lab_partitions_enter(struct lab_oracles *oracles)
+{
+    /* What it grows from is thrown away. */
+    while (oracles->partition_capacity > oracles->table_mask && oracles->table_mask < UINT32_MAX / 2)
+        oracles->table_mask = 2 * oracles->table_mask + 1;
+    return table_grow(oracles);
+}
+
+/* Where keys roll, each bucket but the first took an event, or a number of those that were leased at once.
+ * Kept for states that were loaded: loops go over these buckets. */
+bool lab_is_possible_bucket(const struct lab_cluster_run *run, int64_t bucket)
+{
+    if (!lab_keeps_state(run) && run->config.strategy.kind != BK_COUNT)
+        return true;
+    uint64_t most = sim_queue_pushed(&run->queue),
+             each = run->config.source == BK_SOURCE_LEASE ? run->config.lease_rows : 1;
+    most = most > UINT64_MAX / each ? UINT64_MAX : most * each;
+    return bucket >= 0 && (uint64_t)bucket <= most;
+}
+
 void lab_violate(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, uint64_t count,
                  const char *format, ...)
 {
@@ -457,8 +477,12 @@ static void register_changed(void *context, uint64_t key)
 {
     struct lab_cluster_run *run = context;
     uint32_t state_key;
-    if (lab_register_is_state(key, &state_key))
+    if (!lab_register_is_state(key, &state_key))
+        return;
+    if (state_key < run->key_count)
         lab_state_changed(run, state_key);
+    else
+        run->is_damaged = true;
 }
 
 static void counter_added(void *context, uint64_t key, uint64_t row, int64_t delta)

@@ -149,6 +149,10 @@ void lab_oracles_write_ended(struct lab_cluster_run *run, const struct lab_host_
                              bool is_counted, bool is_refused);
 /* The partition, or LAB_NO_PARTITION. */
 uint32_t lab_partition_find(const struct lab_oracles *oracles, uint32_t key, int64_t bucket);
+/* Makes the table anew, for the partitions as they are; false without memory. */
+bool lab_partitions_enter(struct lab_oracles *oracles);
+/* Whether the bucket of a row, or of a key's state, is one that the run can have come to by now. */
+bool lab_is_possible_bucket(const struct lab_cluster_run *run, int64_t bucket);
 /* Counts a violation; the text is of the first. */
 void lab_violate(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, uint64_t count,
                  const char *format, ...) __attribute__((format(printf, 5, 6)));
@@ -205,6 +209,8 @@ void lab_increment_applied(struct lab_cluster_run *run, uint64_t counter, uint64
 void lab_increment_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
                          bool is_counted);
 void lab_increments_end(struct lab_cluster_run *run);
+/* Puts one that was saved, and is not there yet; false without memory. */
+bool lab_increment_restore(struct lab_increments *increments, const struct lab_increment *increment);
 
 /* --- cluster_state.c: a key's state as it is stored, and what it means for its rows. */
 /* From when on rows belong to a bucket, by bucket; 0: not known. */

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 bucketlab_test(lab/engine_test LINK sim_lab m SOURCES lab/naive.c)
 bucketlab_test(lab/resume_stream_test LINK sim_lab Threads::Threads SOURCES lab/resume.c)
+bucketlab_test(lab/resume_cluster_test LINK sim_lab Threads::Threads SOURCES lab/resume.c)
+add_test(NAME lab/resume_cluster_10000 COMMAND lab_resume_cluster_test 1000 10000)
+add_test(NAME lab/resume_cluster_altered COMMAND lab_resume_cluster_test 1000 1000 20)
+set_tests_properties(lab/resume_cluster_10000 lab/resume_cluster_altered PROPERTIES TIMEOUT 3600 LABELS "slow")
 bucketlab_test(lab/cluster_test LINK sim_lab m)
 bucketlab_test(lab/cluster_fault_test LINK sim_lab m)
 bucketlab_memory_test(lab/run_memory_test LINK sim_lab)

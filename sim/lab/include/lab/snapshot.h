@@ -37,6 +37,8 @@ struct lab_snapshots {
     void *context;
     const struct lab_kept *kept; /* what the run goes on from, in order of parts, none twice */
     size_t kept_count;
+    uint64_t events_each; /* of the cluster engine: a safe point after so many events; 0: as many as cost it
+                             nothing */
 };
 
 /* Whether a part is to put its state now: there was a wish since the one that it has last heard of, in *heard
