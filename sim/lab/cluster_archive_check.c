@@ -20,7 +20,6 @@ static bool agent_event_fits(const struct lab_cluster_run *run, const struct sim
                              struct tally *tally);
 static bool delete_event_fits(const struct lab_cluster_run *run, const struct sim_event *event,
                               struct tally *tally);
-static bool reply_fits(const struct lab_cluster_run *run, uint64_t tag);
 static bool take(uint8_t *marks, size_t at, uint8_t mark);
 static bool deletes_fit(const struct lab_cluster_run *run, const struct tally *tally, uint64_t *open);
 static bool counts_fit(const struct lab_cluster_run *run, const struct tally *tally);
@@ -44,6 +43,15 @@ bool lab_archive_fits(const struct lab_cluster_run *run, bool *has_memory)
     free(tally.faults);
     free(tally.deploys);
     return ok;
+}
+
+bool lab_is_possible_tag(const struct lab_cluster_run *run, uint64_t tag)
+{
+    if (run->idgen != NULL)
+        return tag >> 32 < run->agent_count;
+    if (tag >> 63 != 0)
+        return (tag & UINT32_MAX) < run->deletes.capacity;
+    return tag >> 48 < run->agent_count && (tag >> 32 & 0xffff) < run->operation_count;
 }
 
 static bool event_fits(const struct lab_cluster_run *run, const struct sim_pending *pending,
@@ -73,7 +81,7 @@ static bool event_fits(const struct lab_cluster_run *run, const struct sim_pendi
     case LAB_EVENT_DELETE_TIMEOUT:
         return delete_event_fits(run, event, tally);
     case CASS_EVENT_REPLY:
-        return reply_fits(run, event->a);
+        return lab_is_possible_tag(run, event->a);
     default:
         return agent_event_fits(run, pending, tally) ||
                (event->kind >= CASS_EVENT_FIRST && event->kind <= CASS_EVENT_LAST);
@@ -118,15 +126,6 @@ static bool delete_event_fits(const struct lab_cluster_run *run, const struct si
         return true;
     tally->arrivals += item->tries == 0;
     return !item->is_waiting && take(tally->deletes, event->target, 2);
-}
-
-static bool reply_fits(const struct lab_cluster_run *run, uint64_t tag)
-{
-    if (run->idgen != NULL)
-        return tag >> 32 < run->agent_count;
-    if (tag >> 63 != 0)
-        return (tag & UINT32_MAX) < run->deletes.capacity;
-    return tag >> 48 < run->agent_count && (tag >> 32 & 0xffff) < run->operation_count;
 }
 
 static bool take(uint8_t *marks, size_t at, uint8_t mark)

@@ -333,6 +333,11 @@ uint64_t lab_push_event(struct lab_cluster_run *run, int64_t time_ns, const stru
 
 static void dispatch(struct lab_cluster_run *run, const struct sim_event *event)
 {
+    /* What is under way in the cluster bears tags, too. */
+    if (run->is_resumed && event->kind == CASS_EVENT_REPLY && !lab_is_possible_tag(run, event->a)) {
+        run->is_damaged = true;
+        return;
+    }
     if (lab_idgen_dispatch(run, event))
         return;
     switch (event->kind) {

@@ -333,6 +333,9 @@ bool lab_cluster_result_of(const struct lab_scenario *scenario, size_t index, st
                            struct lab_result **out);
 bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *out);
 
+/* cluster_archive_check.c: whether a reply's tag is of an operation, a delete or a client that there is. */
+bool lab_is_possible_tag(const struct lab_cluster_run *run, uint64_t tag);
+
 /* cluster_snapshot.c: the state that was kept of the strategy, if one was, in place of the run's own. */
 bool lab_cluster_go_on(struct lab_cluster_run *run, struct sim_error *error);
 /* Keeps the state, when that is due; and that of a run whose last event has been. */
