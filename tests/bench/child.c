@@ -72,7 +72,7 @@ void bench_run(const struct bench_case *bench, const struct bench_context *conte
     if (child == 0) {
         result->run_count = bench_run_count(bench, context);
         for (uint32_t i = 0; i < result->run_count; i++)
-            result->runs[i] = (struct bench_sample){NAN, NAN, NAN};
+            result->runs[i] = (struct bench_sample){(double)NAN, (double)NAN, (double)NAN};
         if (bench->measure(bench, context, result) && result->peak_kib == 0)
             bench_note_peak(result);
         _exit(write(ends[1], result, sizeof *result) == (ssize_t)sizeof *result ? 0 : 3);

@@ -101,7 +101,7 @@ static struct bench_spread spread(const struct bench_result *result, size_t offs
         count += !isnan(values[count]);
     }
     if (count == 0)
-        return (struct bench_spread){NAN, NAN, NAN};
+        return (struct bench_spread){(double)NAN, (double)NAN, (double)NAN};
     qsort(values, count, sizeof *values, compare);
     return (struct bench_spread){values[0], values[count / 2], values[count - 1]};
 }
