@@ -7,5 +7,7 @@ if(Python3_FOUND)
                    $<TARGET_FILE:bucketlab_bench> $<TARGET_FILE:bucketlab>)
   add_test(NAME bench/page_test COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/docs/performance.py --check
                                         --build ${PROJECT_BINARY_DIR})
-  set_tests_properties(bench/bench_test bench/page_test PROPERTIES TIMEOUT 300)
+  # Leaks of the libraries that draw are theirs.
+  set_tests_properties(bench/bench_test bench/page_test PROPERTIES TIMEOUT 300
+                       ENVIRONMENT "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/cli/leaks.supp:print_suppressions=0")
 endif()
