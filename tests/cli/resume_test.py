@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Aim: a run that is stopped or killed, at any moment and any number of times, goes on to what it would have come to;
+whatever stands in the way is told in one line, and no finished work is lost. Method: runs are killed at moments that
+random numbers draw and gone on with until they are finished; all that the database holds of them, but for times, is
+compared with the undisturbed run's. With the argument `slow`: 200 kills over the scenarios that are shipped."""
+import glob
+import os
+import random
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import unittest
+
+from program import SMALL, SOURCE, ProgramTest
+
+IS_SLOW = "slow" in sys.argv
+if IS_SLOW:
+    sys.argv.remove("slow")
+
+# About a second of work on one processor.
+LONG = (SMALL.replace("name: small", "name: long\nengine: exact").replace("rate: 0.5/s", "rate: 50/s")
+        .replace("duration: 2d", "duration: 10d").replace("0.01/s", "0.2/s"))
+AGENTS = """\
+name: agents
+duration: 20m
+keys: {count: 4}
+arrivals: {rate: 40/s}
+row: {bytes: 100}
+reads: {latest: {rows: 20, rate: 2/s}}
+agents: {count: 4, cache_ttl: 1s}
+faults: [{random: {rate: 6/h, until: 15m}}]
+strategies:
+  - time: {window: 2m}
+  - probabilistic: {bits: 4, threshold: 40, coordination: three-state, lead: 3s}
+"""
+OF_STRATEGY = ["metric", "histogram", "largest", "slice", "node", "setting", "event_log", "change", "belief"]
+
+
+def contents(path, run):
+    """All that stands of a run, but for its number, the wall clock, and how its scenario was named."""
+    database = sqlite3.connect(path)
+    found = [database.execute("SELECT scenario, about, source, seed, digest, rows, keys, start_ns, end_ns, "
+                              "limit_partition_rows, limit_partition_bytes, limit_tiny_rows FROM run WHERE run = ?",
+                              (run,)).fetchall(),
+             database.execute("SELECT position, text, actual, ok FROM expectation WHERE run = ? ORDER BY 1",
+                              (run,)).fetchall()]
+    for table in OF_STRATEGY:
+        columns = [row[1] for row in database.execute(f"PRAGMA table_info({table})")
+                   if row[1] not in ("strategy", "histogram")]
+        rows = database.execute(f"SELECT label, {', '.join('t.' + column for column in columns)} FROM {table} AS t "
+                                "JOIN strategy USING (strategy) WHERE run = ?", (run,)).fetchall()
+        found.append((table, sorted(rows, key=repr)))
+    found.append(database.execute(
+        "SELECT label, kind, placement_digest, state, unit, size, bin.count, bin.weight FROM bin JOIN histogram "
+        "USING (histogram) JOIN strategy USING (strategy) WHERE run = ? ORDER BY 1, 4, 5, 6", (run,)).fetchall())
+    database.close()
+    return found
+
+
+def without_look(err):
+    """What is foretold of the scenario is no word about the run."""
+    return "".join(line for line in err.splitlines(True) if ".yaml:" not in line)
+
+
+class ResumeTest(ProgramTest):
+    def path(self, name="bucketlab.db"):
+        return os.path.join(self.folder, name)
+
+    def execute(self, sql, *values):
+        with sqlite3.connect(self.path()) as database:
+            return database.execute(sql, values).fetchall()
+
+    def reference(self, *arguments):
+        """The undisturbed run, in a database of its own: its contents, and how long it took."""
+        begin = time.monotonic()
+        self.run_quietly("run", *arguments, "--db", "whole.db")
+        passed = time.monotonic() - begin
+        with sqlite3.connect(self.path("whole.db")) as database:
+            newest = database.execute("SELECT max(run) FROM run").fetchone()[0]
+        return contents(self.path("whole.db"), newest), passed
+
+    def run_quietly(self, *arguments):
+        code, out, err = self.run_program(*arguments, "--quiet", "--no-charts")
+        self.assertIn(code, [0, 1], err)
+        return out
+
+    def kill_after(self, seconds, *arguments):
+        """True when the program was killed, and not finished before."""
+        process = self.start(*arguments, "--quiet", "--no-charts")
+        try:
+            process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+        return process.returncode == -signal.SIGKILL
+
+    def wait_for(self, sql, process):
+        end = time.monotonic() + 60
+        while time.monotonic() < end and process.poll() is None:
+            try:
+                if os.path.exists(self.path()) and self.execute(sql):
+                    return
+            except sqlite3.OperationalError:
+                pass  # it is just coming into being
+            time.sleep(0.02)
+        self.fail(f"never: {sql}; {process.poll()}")
+
+    def start_with_state(self, *arguments):
+        process = self.start("run", *arguments, "--snapshot-every", "50ms", "--no-charts")
+        self.wait_for("SELECT 1 FROM snapshot", process)
+        return process
+
+    def killed_with_state(self, *arguments):
+        process = self.start_with_state(*arguments)
+        process.kill()
+        process.communicate()
+        self.assertEqual(process.returncode, -signal.SIGKILL)
+
+    def kill_until_finished(self, draws, seconds, *arguments):
+        """Returns the kills that it took."""
+        kills = 0
+        if not self.kill_after(draws.uniform(0.02, seconds), "run", *arguments, "--snapshot-every", "50ms"):
+            return kills
+        while True:
+            kills += 1
+            runs = self.good_json("runs", "--json") if os.path.exists(self.path()) else []
+            if not any("state" in run for run in runs):  # before it had a number
+                again = ["run", *arguments]
+            else:
+                again = ["run", "--resume", "last"]
+            jobs = str(draws.randint(1, 3))
+            if not self.kill_after(draws.uniform(0.1, seconds), *again, "--jobs", jobs, "--snapshot-every", "50ms"):
+                return kills
+
+    def newest(self):
+        return self.execute("SELECT max(run) FROM run")[0][0]
+
+    def test_run_that_is_killed_often_is_the_undisturbed_one(self):
+        draws = random.Random(9)
+        self.write("long.yaml", LONG)
+        self.write("agents.yaml", AGENTS)
+        kills = 0
+        for name in ["long.yaml", "agents.yaml"]:
+            whole, seconds = self.reference(name)
+            for _ in range(2):
+                kills += self.kill_until_finished(draws, seconds * 0.8, name)
+                self.assertEqual(contents(self.path(), self.newest()), whole)
+        self.assertGreater(kills, 3)
+        self.assertEqual(self.execute("SELECT count(*) FROM unfinished")[0][0], 0)
+        self.assertEqual(self.execute("SELECT count(*) FROM snapshot")[0][0], 0)
+
+    def test_stopped_run_keeps_its_number_and_can_be_stopped_again(self):
+        self.write("long.yaml", LONG)
+        whole, _ = self.reference("long.yaml")
+        for arguments in [["long.yaml"], ["--resume", "1"], ["--resume", "last"]]:
+            process = self.start("run", *arguments, "--quiet", "--no-charts")
+            time.sleep(0.25)
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+            if process.returncode == 0:
+                break
+            self.assertEqual((process.returncode, err.decode()),
+                             (130, "interrupted; bucketlab run --resume 1 --db bucketlab.db goes on from here\n"))
+            state, = self.good_json("runs", "--json")
+            self.assertEqual((state["run"], state["state"], state["snapshot_parts"] > 0), (1, "stopped", True))
+            self.assertIn("stopped, begun ", self.good("runs"))
+        else:
+            self.good("run", "--resume", "1", "--no-charts")
+        self.assertEqual(contents(self.path(), 1), whole)
+        self.assertEqual(self.good("run", "--resume", "1"), "run 1 is finished; `bucketlab show 1` prints it\n")
+        self.assertEqual(self.good_json("run", "--resume", "1", "--json"), {"run": 1, "finished": True})
+        self.assertIn("no run is unfinished", self.bad(2, "run", "--resume", "last"))
+
+    def test_run_killed_before_its_first_state_begins_anew(self):
+        self.write("long.yaml", LONG)
+        whole, _ = self.reference("long.yaml")
+        process = self.start("run", "long.yaml", "--snapshot-every", "1h", "--no-charts", "--quiet")
+        self.wait_for("SELECT 1 FROM unfinished", process)
+        process.kill()
+        process.communicate()
+        self.assertEqual(self.good_json("runs", "--json")[0]["snapshot_parts"], 0)
+        self.good("run", "--resume", "last", "--no-charts")
+        self.assertEqual(contents(self.path(), 1), whole)
+
+    def test_damaged_state_costs_its_part_alone(self):
+        self.write("long.yaml", LONG)
+        whole, _ = self.reference("long.yaml")
+        for damage in ["substr(bytes, 1, length(bytes) / 2)", "zeroblob(length(bytes))", "x''",
+                       "substr(bytes, 1, 500) || x'00ff00' || substr(bytes, 504)"]:
+            self.killed_with_state("long.yaml")
+            self.execute(f"UPDATE snapshot SET bytes = CAST({damage} AS BLOB) WHERE part = (SELECT min(part) FROM "
+                         "snapshot)")
+            code, _, err = self.run_program("run", "--resume", "last", "--no-charts")
+            self.assertEqual(code, 0, err)
+            self.assertRegex(without_look(err),
+                             r"\Awarning: a part of the run begins anew: the snapshot was cut short[^\n]*\n\Z")
+            self.assertEqual(contents(self.path(), self.newest()), whole)
+
+    def test_what_cannot_be_gone_on_with_is_refused_with_the_cure(self):
+        self.write("long.yaml", LONG)
+        self.killed_with_state("long.yaml")
+        self.execute("UPDATE unfinished SET version = '0.0.1'")
+        self.assertRegex(self.bad(2, "run", "--resume", "1"),
+                         r"\Arun 1 was begun by bucketlab 0\.0\.1, and this is .*; go on with that version, or run .*"
+                         r"long\.yaml again\Z")
+        version = self.good("--version").split()[1]
+        self.execute("UPDATE unfinished SET version = ?", version)
+        swapped = bytes(reversed(self.execute("SELECT substr(bytes, 17, 8) FROM snapshot LIMIT 1")[0][0]))
+        self.execute("UPDATE snapshot SET bytes = CAST(substr(bytes, 1, 16) || ? || substr(bytes, 25) AS BLOB)", swapped)
+        self.assertEqual(self.bad(2, "run", "--resume", "1"),
+                         "run 1: the snapshot comes from a machine of another byte order; go on there, or run again")
+        self.execute("DELETE FROM snapshot")
+        self.good("run", "--resume", "1", "--no-charts")
+
+    def test_scenario_that_has_changed_goes_on_as_it_began_and_a_trace_does_not(self):
+        self.write("long.yaml", LONG)
+        whole, _ = self.reference("long.yaml")
+        self.killed_with_state("long.yaml")
+        self.write("long.yaml", LONG.replace("seed: 7", "seed: 8"))
+        code, _, err = self.run_program("run", "--resume", "1", "--no-charts")
+        self.assertEqual(code, 0)
+        self.assertIn("long.yaml has changed since run 1 began, which goes on as it began\n", err)
+        self.assertEqual(contents(self.path(), 1), whole)
+        lines = "".join(f"{i * 1000},key-{i % 7},{100 + i % 50}\n" for i in range(400000))
+        self.write("rows.csv", "timestamp_ms,key,bytes\n" + lines)
+        self.write("trace.yaml", "name: trace\ntrace: {file: rows.csv}\nstrategies:\n  - time: {window: 1h}\n"
+                                 "  - hash: {buckets: 16}\n")
+        whole, _ = self.reference("trace.yaml")
+        self.killed_with_state("trace.yaml")
+        self.write("rows.csv", "timestamp_ms,key,bytes\n" + lines.replace(",149\n", ",150\n"))
+        self.assertRegex(self.bad(2, "run", "--resume", "last"), r"rows\.csv has changed since the run began; restore it")
+        self.write("rows.csv", "timestamp_ms,key,bytes\n" + lines)
+        self.good("run", "--resume", "last", "--no-charts")
+        self.assertEqual(contents(self.path(), 2), whole)
+
+    def test_of_two_programs_on_one_run_the_later_has_it(self):
+        self.write("long.yaml", LONG.replace("duration: 10d", "duration: 25d"))
+        whole, _ = self.reference("long.yaml")
+        first = self.start_with_state("long.yaml")
+        second = self.start("run", "--resume", "1", "--snapshot-every", "50ms", "--no-charts")
+        # And a third has a run of its own in the same database.
+        self.run_quietly("run", "long.yaml", "--set", "duration=1d")
+        _, err = first.communicate(timeout=120)
+        self.assertEqual((first.returncode, without_look(err.decode())),
+                         (1, "bucketlab.db: another program goes on with run 1, or has finished it; see it with "
+                             "`bucketlab runs`\n"))
+        _, err = second.communicate(timeout=120)
+        self.assertEqual(second.returncode, 0, err)
+        self.assertEqual(contents(self.path(), 1), whole)
+        self.assertEqual(self.execute("SELECT count(*) FROM run")[0][0], 2)
+
+    def test_full_disk_while_a_state_is_written_loses_nothing(self):
+        self.write("long.yaml", LONG.replace("duration: 10d", "duration: 25d"))
+        whole, _ = self.reference("long.yaml")
+        self.run_quietly("run", "long.yaml", "--set", "duration=1d", "--set", "keys.count=1")
+
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            room = os.path.getsize(self.path()) + 8192
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+
+        process = self.start("run", "long.yaml", "--snapshot-every", "50ms", "--no-charts", preexec_fn=limit)
+        line = process.stderr.readline().decode()
+        while ".yaml:" in line:
+            line = process.stderr.readline().decode()
+        self.assertRegex(line, r"\Awarning: the run goes on, but a state of it could not be kept: bucketlab\.db: ")
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        _, err = process.communicate(timeout=120)
+        self.assertEqual((process.returncode, b"could not" in err), (0, False), err)
+        self.assertEqual(contents(self.path(), 2), whole)
+
+    def test_60_days_are_30_and_30(self):
+        self.write("long.yaml", LONG.replace("duration: 10d", "duration: 3d"))
+        self.write("agents.yaml", AGENTS)
+        for run, name, longer, whole_of in [(1, "long.yaml", "3d", "6d"), (3, "agents.yaml", "10m", "30m")]:
+            whole, _ = self.reference(name, "--set", f"duration={whole_of}")
+            self.run_quietly("run", name)
+            self.run_quietly("run", "--continue", str(run), "--for", longer)
+            self.assertEqual(contents(self.path(), run + 1), whole)
+
+    def test_several_scenarios_keep_those_that_were_finished(self):
+        self.write("small.yaml", SMALL)
+        self.write("long.yaml", LONG.replace("duration: 10d", "duration: 1000d"))
+        process = self.start("run", "small.yaml", "long.yaml", "--quiet", "--no-charts")
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, err)
+        runs = self.good_json("runs", "--json")
+        self.assertEqual(sorted((run["scenario"], run.get("state", "finished")) for run in runs),
+                         [("long", "stopped"), ("small", "finished")])
+
+    def test_options_that_do_not_go_together_are_refused(self):
+        self.write("small.yaml", SMALL)
+        self.run_quietly("run", "small.yaml")
+        for arguments, says in [
+                ([], "'run' lacks an argument"),
+                (["--resume", "1", "small.yaml"], "takes its scenario from the database; remove 'small.yaml'"),
+                (["--resume", "1", "--seed", "3"], "remove --seed"),
+                (["--continue", "1", "--for", "1d", "--set", "seed=3"], "remove --set"),
+                (["--continue", "1"], "--continue and --for go together"),
+                (["--for", "1d", "small.yaml"], "--continue and --for go together"),
+                (["--resume", "1", "--continue", "1", "--for", "1d"], "exclude each other"),
+                (["--resume", "x"], "x"),
+                (["--resume", "77"], "77"),
+                (["--continue", "1", "--for", "3"], "--for 3: "),
+                (["small.yaml", "--snapshot-every", "10us"], "too short; give at least 1ms"),
+                (["small.yaml", "--snapshot-every", "1s", "--trace-events", "-"], "cannot be gone on with")]:
+            self.assertIn(says, self.bad(2, "run", *arguments), arguments)
+
+
+class SlowTest(ResumeTest):
+    def test_200_kills_over_the_shipped_scenarios(self):
+        draws = random.Random(4)
+        paths = sorted(glob.glob(os.path.join(SOURCE, "scenarios", "*.yaml")))
+        paths = [path for path in paths if os.path.basename(path) not in ("sweep.yaml", "tune-sensors.yaml")]
+        whole, kills = {}, 0
+        while kills < 200:
+            for path in paths:
+                if path not in whole:
+                    whole[path] = self.reference(path)
+                found, seconds = whole[path]
+                kills += self.kill_until_finished(draws, max(0.15, seconds * 0.7), path)
+                self.assertEqual(contents(self.path(), self.newest()), found, path)
+
+
+if __name__ == "__main__":
+    names = [name for name in dir(SlowTest) if name.startswith("test_200")] if IS_SLOW else None
+    if IS_SLOW:
+        unittest.main(argv=[sys.argv[0]] + [f"SlowTest.{name}" for name in names])
+    else:
+        del SlowTest
+        unittest.main()
