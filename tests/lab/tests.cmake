@@ -8,6 +8,7 @@ set_tests_properties(lab/resume_cluster_10000 lab/resume_cluster_altered PROPERT
 bucketlab_test(lab/cluster_test LINK sim_lab m)
 bucketlab_test(lab/cluster_fault_test LINK sim_lab m)
 bucketlab_memory_test(lab/run_memory_test LINK sim_lab)
+bucketlab_memory_test(lab/resume_memory_test LINK sim_lab)
 bucketlab_test(lab/thin_test LINK sim_lab sim_tune m)
 bucketlab_test(lab/gone_test LINK sim_lab m)
 target_include_directories(lab_gone_test PRIVATE ${PROJECT_SOURCE_DIR}/sim/lab)
