@@ -28,6 +28,11 @@ INLINED uint64_t ours_push(void *queue, int64_t time_ns, const struct sim_event 
     return sim_queue_push(queue, time_ns, event);
 }
 
+INLINED uint64_t ours_push_later(void *queue, int64_t time_ns, const struct sim_event *event)
+{
+    return sim_queue_push_later(queue, time_ns, event);
+}
+
 INLINED bool ours_pop(void *queue, int64_t *time_ns, struct sim_event *event)
 {
     return sim_queue_pop(queue, time_ns, event);
@@ -44,6 +49,7 @@ static const struct rival ours = {
     .create = ours_create,
     .destroy = ours_destroy,
     .push = ours_push,
+    .push_later = ours_push_later,
     .pop = ours_pop,
     .cancel = ours_cancel,
 };
@@ -84,7 +90,8 @@ INLINED void hold_on(const struct rival *rival, struct hold *hold, uint64_t hold
         rival->push(hold->queue, hold->time_ns + draw_ns(&random, hold->gaps), &event);
         if (hold->has_timeouts) {
             rival->cancel(hold->queue, hold->timeout);
-            hold->timeout = rival->push(hold->queue, hold->time_ns + SIM_SECOND, &event);
+            hold->timeout = (rival->push_later != NULL ? rival->push_later : rival->push)(
+                hold->queue, hold->time_ns + SIM_SECOND, &event);
         }
     }
     hold->random = random;

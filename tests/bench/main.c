@@ -114,6 +114,7 @@ static int run_all(const struct options *options)
     bool *is_done = calloc(bench_case_count, sizeof *is_done);
     if (results == NULL || is_done == NULL)
         return 3;
+    const double begin = bench_wall_s();
     const char *group = "";
     bool has_failed = false;
     for (size_t i = 0; i < bench_case_count; i++) {
@@ -127,6 +128,7 @@ static int run_all(const struct options *options)
         has_failed |= results[i].failure[0] != 0;
     }
     print_end(options, results, is_done);
+    printf("measured in %.0f s\n", bench_wall_s() - begin);
     const bool is_written = bench_write_json(options->json, &options->context, results, is_done);
     if (!is_written)
         fprintf(stderr, "bench: %s cannot be written\n", options->json);

@@ -20,6 +20,8 @@ struct rival {
     void (*create)(void *queue);
     void (*destroy)(void *queue);
     uint64_t (*push)(void *queue, int64_t time_ns, const struct sim_event *event);
+    /* The same for an event that will most likely be cancelled; NULL: nothing is made of that. */
+    uint64_t (*push_later)(void *queue, int64_t time_ns, const struct sim_event *event);
     bool (*pop)(void *queue, int64_t *time_ns, struct sim_event *event);
     bool (*cancel)(void *queue, uint64_t handle);
 };
