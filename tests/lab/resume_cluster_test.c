@@ -212,6 +212,25 @@ static void test_shipped_scenarios_in_short(void **state)
     }
 }
 
+/* Rows of a trace, of which the run knows how far it has read; rows that expire; and events of equal times in
+ * an order that is drawn. */
+static void test_traces_and_shuffled_ties(void **state)
+{
+    (void)state;
+    static const char traced[] = "name: traced\nduration: 6h\ntrace: {file: " BUCKETLAB_SOURCE_DIR
+                                 "/scenarios/traces/small.csv}\nrow: {ttl: 1h}\n"
+                                 "reads: {latest: {rows: 5, rate: 0.01/s}}\n"
+                                 "cluster: {nodes: 3, replication_factor: 3, network: {latency: 1ms}}\n"
+                                 "agents: {count: 3}\nstrategies:\n  - none: {}\n  - hash: {buckets: 3}\n"
+                                 "  - probabilistic: {bits: 1, threshold: 3}\n";
+    for (uint64_t seed = 0; seed < 3; seed++) {
+        struct lab_scenario *scenario = resume_scenario(traced);
+        scenario->tie_seed = seed;
+        compare("traced", scenario, seed);
+        lab_scenario_destroy(scenario);
+    }
+}
+
 /* A line of tests/golden/digests.txt: a digest, then the arguments of `run`. False: it has others than --set.
  */
 static bool read_line(char *line, const char **path, struct lab_override *overrides, size_t *count)
@@ -352,6 +371,7 @@ int main(int count, char **arguments)
 {
     const struct CMUnitTest brief[] = {
         cmocka_unit_test(test_shipped_scenarios_in_short),
+        cmocka_unit_test(test_traces_and_shuffled_ties),
         cmocka_unit_test(test_drawn_scenarios),
         cmocka_unit_test(test_altered_states_do_no_harm),
     };
