@@ -209,7 +209,8 @@ class ResumeTest(ProgramTest):
         version = self.good("--version").split()[1]
         self.execute("UPDATE unfinished SET version = ?", version)
         swapped = bytes(reversed(self.execute("SELECT substr(bytes, 17, 8) FROM snapshot LIMIT 1")[0][0]))
-        self.execute("UPDATE snapshot SET bytes = CAST(substr(bytes, 1, 16) || ? || substr(bytes, 25) AS BLOB)", swapped)
+        self.execute("UPDATE snapshot SET bytes = CAST(substr(bytes, 1, 16) || ? || substr(bytes, 25) AS BLOB)",
+                     swapped)
         self.assertEqual(self.bad(2, "run", "--resume", "1"),
                          "run 1: the snapshot comes from a machine of another byte order; go on there, or run again")
         self.execute("DELETE FROM snapshot")
@@ -231,7 +232,8 @@ class ResumeTest(ProgramTest):
         whole, _ = self.reference("trace.yaml")
         self.killed_with_state("trace.yaml")
         self.write("rows.csv", "timestamp_ms,key,bytes\n" + lines.replace(",149\n", ",150\n"))
-        self.assertRegex(self.bad(2, "run", "--resume", "last"), r"rows\.csv has changed since the run began; restore it")
+        self.assertRegex(self.bad(2, "run", "--resume", "last"),
+                         r"rows\.csv has changed since the run began; restore it")
         self.write("rows.csv", "timestamp_ms,key,bytes\n" + lines)
         self.good("run", "--resume", "last", "--no-charts")
         self.assertEqual(contents(self.path(), 2), whole)
