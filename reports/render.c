@@ -64,8 +64,11 @@ bool report_render(const struct report_scene *scene, struct report_typesetter *t
     cairo_surface_destroy(surface);
     if (status != CAIRO_STATUS_SUCCESS) {
         report_bytes_free(out);
-        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "charts: Cairo cannot draw the %s: %s",
-                        extensions[format], cairo_status_to_string(status));
+        return status == CAIRO_STATUS_NO_MEMORY
+                   ? sim_fail_memory(error)
+                   : sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                              "charts: Cairo cannot draw the %s: %s; choose another --format",
+                              extensions[format], cairo_status_to_string(status));
     }
     if (format == REPORT_SVG) {
         renumber(out);

@@ -4,9 +4,18 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
 
+struct text {
+    char *bytes; /* ends with a zero */
+    size_t size, capacity;
+    bool is_cut;
+};
+
+static int add_text(const char *bytes, size_t size, void *context);
 static json_t *strategies_of(const struct lab_result *result);
 static json_t *metrics_of(const struct lab_metrics *metrics);
 static json_t *expects_of(const struct lab_result *result);
@@ -62,15 +71,46 @@ json_t *cli_json_append(json_t *list, json_t *item)
     return cli_json_complete(list, json_array_append_new(list, item) == 0);
 }
 
+char *cli_json_text(const json_t *value)
+{
+    struct text text = {.size = 0};
+    /* Jansson goes on after a key that it could not write, so that its word alone does not do. */
+    if (json_dump_callback(value, add_text, &text, JSON_COMPACT | JSON_REAL_PRECISION(17)) == 0 &&
+        !text.is_cut)
+        return text.bytes;
+    free(text.bytes);
+    return NULL;
+}
+
 bool cli_json_print(json_t *value, struct sim_error *error)
 {
-    if (value == NULL)
+    char *line = value == NULL ? NULL : cli_json_text(value);
+    json_decref(value);
+    if (line == NULL)
         return sim_fail_memory(error);
     /* A failed write stays in the stream's error flag, which main() looks at. */
-    json_dumpf(value, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    putchar('\n');
-    json_decref(value);
+    puts(line);
+    free(line);
     return true;
+}
+
+static int add_text(const char *bytes, size_t size, void *context)
+{
+    struct text *text = context;
+    if (text->capacity - text->size <= size) {
+        size_t capacity = 2 * (text->size + size) + 64;
+        char *grown = text->is_cut ? NULL : realloc(text->bytes, capacity);
+        if (grown == NULL) {
+            text->is_cut = true;
+            return -1;
+        }
+        text->bytes = grown;
+        text->capacity = capacity;
+    }
+    memcpy(text->bytes + text->size, bytes, size);
+    text->size += size;
+    text->bytes[text->size] = '\0';
+    return 0;
 }
 
 static json_t *strategies_of(const struct lab_result *result)

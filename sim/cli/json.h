@@ -21,6 +21,8 @@ json_t *cli_json_complete(json_t *object, bool is_complete);
 /* Takes `item` over and returns the list; NULL, and the list is freed, when either is NULL or memory is out.
  */
 json_t *cli_json_append(json_t *list, json_t *item);
+/* The value as one line, malloc'ed; numbers with 17 significant digits. NULL without memory. */
+char *cli_json_text(const json_t *value);
 /* Prints and frees; numbers with 17 significant digits, one line. NULL is out of memory. */
 bool cli_json_print(json_t *value, struct sim_error *error);
 

@@ -65,7 +65,11 @@ static char *run_line(const struct cli_page *page)
     const char *name = file_name(page->info->scenario_path), *overrides = page->info->overrides;
     char *line = malloc(4 * strlen(name) + 12 * strlen(overrides) + 64);
     char *one = malloc(strlen(overrides) + 1);
-    if (line != NULL && one != NULL) {
+    if (one == NULL) {
+        free(line);
+        return NULL;
+    }
+    if (line != NULL) {
         size_t used = (size_t)sprintf(line, "bucketlab run ");
         used += cli_quote(name, line + used);
         used += (size_t)sprintf(line + used, " --seed %" PRIu64, page->result->seed);

@@ -3,10 +3,14 @@
 #include "pictures.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* A longer name of a database is left to the reader. */
+#define WORD_SIZE 512
 
 static bool read_formats(const char *list, struct cli_pictures *out, struct sim_error *error);
 
@@ -32,6 +36,21 @@ bool cli_pictures_write(struct cli_pictures *pictures, const struct lab_result *
             return false;
     }
     return true;
+}
+
+bool cli_pictures_fail(int64_t first, int64_t last, const char *database, struct sim_error *error)
+{
+    char word[WORD_SIZE] = "FILE";
+    if (4 * strlen(database) + 3 <= sizeof word)
+        cli_quote(database, word);
+    if (first == last)
+        return sim_fail(error, error->class,
+                        "%s; run %" PRId64 " is stored, draw it by: bucketlab report %" PRId64 " --db %s",
+                        error->text, first, first, word);
+    return sim_fail(error, error->class,
+                    "%s; runs %" PRId64 " to %" PRId64
+                    " are stored, draw each by: bucketlab report RUN --db %s",
+                    error->text, first, last, word);
 }
 
 bool cli_pictures_print(const struct cli_pictures *pictures, const char *prefix)

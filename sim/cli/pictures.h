@@ -18,6 +18,9 @@ struct cli_pictures {
 bool cli_pictures_read(const struct cli_args *args, struct cli_pictures *out, struct sim_error *error);
 bool cli_pictures_write(struct cli_pictures *pictures, const struct lab_result *result,
                         struct sim_error *error);
+/* Says after an error of drawing that the runs from first to last are stored, and how they are drawn again;
+ * returns false. */
+bool cli_pictures_fail(int64_t first, int64_t last, const char *database, struct sim_error *error);
 /* A path a line, with `prefix` in front; returns whether there was one. */
 bool cli_pictures_print(const struct cli_pictures *pictures, const char *prefix);
 void cli_pictures_free(struct cli_pictures *pictures);

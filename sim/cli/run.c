@@ -69,6 +69,7 @@ struct job {
     struct store_run_info info; /* as it was stored */
     struct cli_pictures pictures;
     struct cli_snapshots snapshots; /* not of one that is listened to */
+    char *text;                     /* of --json */
 };
 
 struct batch {
@@ -99,7 +100,8 @@ static void keep_finished(struct batch *batch, size_t count);
 static bool store_all(struct batch *batch, struct sim_error *error);
 static bool print_finished(const struct batch *batch, struct sim_error *error);
 static bool draw(const struct batch *batch, struct job *job, struct sim_error *error);
-static bool print_all(const struct batch *batch, struct sim_error *error);
+static bool print_all(struct batch *batch, struct sim_error *error);
+static bool describe_all(struct batch *batch, struct sim_error *error);
 static bool print_job(const struct batch *batch, const struct job *job, struct sim_error *error);
 static void free_batch(struct batch *batch);
 
@@ -328,8 +330,10 @@ static bool store_all(struct batch *batch, struct sim_error *error)
 static bool draw(const struct batch *batch, struct job *job, struct sim_error *error)
 {
     const struct cli_page page = {job->result, &job->info, batch->database, NULL};
-    return cli_pictures_write(&job->pictures, job->result, error) &&
-           cli_page_write(&job->pictures, &page, error);
+    const int64_t last = batch->jobs[batch->count - 1].run;
+    return (cli_pictures_write(&job->pictures, job->result, error) &&
+            cli_page_write(&job->pictures, &page, error)) ||
+           cli_pictures_fail(job->run, last, batch->database, error);
 }
 
 /* --resume of a run that has nothing left to do. */
@@ -347,15 +351,15 @@ static bool print_finished(const struct batch *batch, struct sim_error *error)
 }
 
 /* Returns whether all expectations hold; the error tells of the first scenario of which they do not. */
-static bool print_all(const struct batch *batch, struct sim_error *error)
+static bool print_all(struct batch *batch, struct sim_error *error)
 {
     bool is_fine = true;
+    if (batch->is_json && !describe_all(batch, error))
+        return false;
     for (size_t i = 0; i < batch->count; i++) {
         const struct job *job = &batch->jobs[i];
         if (batch->is_json) {
-            json_t *warnings = cli_warnings_json(job->scenario);
-            if (!cli_json_print(cli_json_run(job->run, job->result, warnings), error))
-                return false;
+            puts(job->text);
         } else {
             fputs(i == 0 ? "" : "\n", stdout);
             if (!print_job(batch, job, error))
@@ -364,6 +368,20 @@ static bool print_all(const struct batch *batch, struct sim_error *error)
         is_fine = is_fine && cli_expects_hold(job->result, error);
     }
     return is_fine;
+}
+
+/* All of them before the first is printed, so that an error leaves standard output empty. */
+static bool describe_all(struct batch *batch, struct sim_error *error)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        struct job *job = &batch->jobs[i];
+        json_t *object = cli_json_run(job->run, job->result, cli_warnings_json(job->scenario));
+        job->text = object == NULL ? NULL : cli_json_text(object);
+        json_decref(object);
+        if (job->text == NULL)
+            return sim_fail_memory(error);
+    }
+    return true;
 }
 
 static bool print_job(const struct batch *batch, const struct job *job, struct sim_error *error)
@@ -392,6 +410,7 @@ static void free_batch(struct batch *batch)
         lab_result_destroy(job->result);
         cli_pictures_free(&job->pictures);
         free(job->path);
+        free(job->text);
     }
     free(batch->jobs);
     store_unfinished_clear(&batch->unfinished);

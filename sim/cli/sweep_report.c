@@ -222,7 +222,7 @@ static char *wanted_names(const struct cli_sweep_report *report, struct sim_erro
     for (size_t i = 0; list != NULL && i < count; i++)
         list = cli_json_append(
             list, json_string(report->metric_count > 0 ? report->metrics[i] : headlines[i].name));
-    char *text = json_dumps(list, JSON_COMPACT);
+    char *text = list == NULL ? NULL : cli_json_text(list);
     json_decref(list);
     if (text == NULL)
         sim_fail_memory(error);

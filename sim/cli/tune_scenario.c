@@ -258,7 +258,7 @@ static bool store(struct job *job, struct sim_error *error)
     struct store *opened;
     json_t *answer = cli_contest_json(&job->contest);
     if (answer != NULL)
-        job->answer = json_dumps(answer, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        job->answer = cli_json_text(answer);
     json_decref(answer);
     if (job->answer == NULL)
         return sim_fail_memory(error);
@@ -289,7 +289,7 @@ static bool draw(struct job *job, struct sim_error *error)
                                         cli_page_write(&job->pictures, &page, error)
                                   : sim_fail_memory(error);
     json_decref(answer);
-    return is_fine;
+    return is_fine || cli_pictures_fail(job->run, job->run, job->database, error);
 }
 
 static bool print_answer(const struct job *job, struct sim_error *error)
