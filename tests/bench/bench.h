@@ -60,7 +60,8 @@ struct bench_case {
     enum bench_bound bound;
     double budget;
     uint32_t runs; /* 0: BENCH_RUNS */
-    /* What is measured, as far as it concerns the case. */
+    /* What is measured, as far as it concerns the case. Of a queue, `keys` events are pending, and `rows` are
+     * holds or customers. */
     const char *scenario; /* lines of YAML beside those that every case has, or a shipped file */
     double rows, keys;
     uint32_t days, threads, agents, nodes, strategies;
