@@ -23,7 +23,8 @@ PAGE = os.path.join(DOCS, "performance.md")
 KEPT = os.path.join(DOCS, "performance.json")
 QUEUES = {"ours": "ours", "binary": "binary heap", "pairing": "pairing heap", "calendar": "calendar",
           "ladder": "ladder"}
-GAPS = {"exp-1e3": "exponential, 10^3", "exp-1e5": "exponential, 10^5", "exp-1e6": "exponential, 10^6",
+GAPS = {"exp-2": "exponential, 2 pending", "exp-1e2": "exponential, 100", "exp-1e3": "exponential, 10^3",
+        "exp-1e5": "exponential, 10^5", "exp-1e6": "exponential, 10^6",
         "tied-1e5": "1000 events at each time, 10^5", "timeout-1e3": "with timeouts, 10^3",
         "timeout-1e5": "with timeouts, 10^5", "bimodal-1e5": "1 ms or 100 s, 10^5", "pareto-1e5": "Pareto, 10^5"}
 # Cases that not every build has.

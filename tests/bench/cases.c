@@ -114,6 +114,8 @@ const struct bench_case bench_cases[] = {
     CLUSTER_CASE("1e2", "10^6 rows of 10^2 keys", 1e2, NO_BUDGET),
     CLUSTER_CASE("1e5", "10^6 rows of 10^5 keys", 1e5, .bound = BENCH_VALUE_AT_LEAST, .budget = 5),
 
+    HOLD_CASES("exp-2", "exponential 2", 2, .gaps = HOLD_EXPONENTIAL),
+    HOLD_CASES("exp-1e2", "exponential 100", 1e2, .gaps = HOLD_EXPONENTIAL),
     HOLD_CASES("exp-1e3", "exponential 10^3", 1e3, .gaps = HOLD_EXPONENTIAL),
     HOLD_CASES("exp-1e5", "exponential 10^5", 1e5, .gaps = HOLD_EXPONENTIAL),
     HOLD_CASES("exp-1e6", "exponential 10^6", 1e6, .gaps = HOLD_EXPONENTIAL),
