@@ -5,7 +5,7 @@ if(Python3_FOUND)
                                            $<TARGET_FILE:bucketlab> ${PROJECT_SOURCE_DIR})
   set_tests_properties(golden/digest_test PROPERTIES TIMEOUT 900 LABELS digest)
   # Other machines: a few runs wherever their tools and libraries are, as ./setup.sh machines puts them, and in one
-  # build, as they are built apart from it; the whole table takes half an hour of two processors.
+  # build, as they are built apart from it; the whole table takes about an hour of one processor.
   set(option_quick --quick)
   foreach(size quick whole)
     set(name golden/machines_${size}_test)
