@@ -19,6 +19,19 @@ const struct known *bk_agent_cache_find(const struct bk_agent *agent, int64_t no
     return &entry->known;
 }
 
+void bk_agent_expect(const struct bk_agent *agent, uint64_t key)
+{
+    if (agent == NULL)
+        return;
+#ifdef __GNUC__
+    const struct cache_entry *set = set_of(agent, key);
+    for (uint32_t i = 0; i < CACHE_WAYS; i++)
+        __builtin_prefetch(&set[i].key);
+#else
+    (void)key;
+#endif
+}
+
 const struct known *bk_agent_cache_peek(const struct bk_agent *agent, uint64_t key)
 {
     const struct cache_entry *entry = entry_of(agent, key);

@@ -36,6 +36,15 @@ uint32_t cass_register_find(const struct cass_cluster *cluster, uint64_t key)
     return CASS_NONE;
 }
 
+void cass_expect_register(const struct cass_cluster *cluster, uint64_t key, bool is_entry)
+{
+    const struct cass_slot *slot = cass_table_first(&cluster->register_table, key_hash(key));
+    if (is_entry)
+        __builtin_prefetch(register_at(cluster, slot->index));
+    else
+        __builtin_prefetch(slot);
+}
+
 uint32_t cass_register_need(struct cass_cluster *cluster, uint64_t key)
 {
     uint32_t found = cass_register_find(cluster, key);

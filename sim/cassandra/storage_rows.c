@@ -47,6 +47,18 @@ uint32_t cass_partition_find(const struct cass_cluster *cluster, uint64_t key, i
     return CASS_NONE;
 }
 
+void cass_expect_partition(const struct cass_cluster *cluster, uint64_t key, int64_t bucket, bool is_entry)
+{
+    const struct cass_slot *slot = cass_table_first(&cluster->partition_table, partition_hash(key, bucket));
+    if (!is_entry) {
+        __builtin_prefetch(slot);
+        return;
+    }
+    const struct partition *partition = partition_at(cluster, slot->index);
+    __builtin_prefetch(partition);
+    __builtin_prefetch(&partition->newest);
+}
+
 uint32_t cass_partition_need(struct cass_cluster *cluster, uint64_t key, int64_t bucket)
 {
     uint32_t found = cass_partition_find(cluster, key, bucket);

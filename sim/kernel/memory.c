@@ -13,21 +13,29 @@
 
 #define HUGE_BYTES ((size_t)2 << 20)
 
-void *sim_memory_zeroed(size_t bytes)
+void *sim_memory_take(size_t bytes)
 {
     assert(bytes > 0);
     if (bytes < HUGE_BYTES)
-        return calloc(1, bytes);
+        return malloc(bytes);
     if (bytes > SIZE_MAX - HUGE_BYTES)
         return NULL;
     size_t whole = (bytes + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES;
     void *memory = aligned_alloc(HUGE_BYTES, whole);
-    if (memory == NULL)
-        return NULL;
 #ifdef MADV_HUGEPAGE
-    madvise(memory, whole, MADV_HUGEPAGE);
+    if (memory != NULL)
+        madvise(memory, whole, MADV_HUGEPAGE);
 #endif
-    memset(memory, 0, bytes);
+    return memory;
+}
+
+void *sim_memory_zeroed(size_t bytes)
+{
+    if (bytes < HUGE_BYTES)
+        return calloc(1, bytes);
+    void *memory = sim_memory_take(bytes);
+    if (memory != NULL)
+        memset(memory, 0, bytes);
     return memory;
 }
 

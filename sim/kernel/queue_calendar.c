@@ -12,11 +12,15 @@
 
 #include "kernel/queue.h"
 
+/* Days that are looked at for those with events. */
+#define LOOK_AHEAD 32u
+
 static bool is_over(const struct sim_queue_calendar *calendar, int64_t time_ns);
 static bool is_far(const struct sim_queue_calendar *calendar, int64_t time_ns);
 static void add_to_day(struct sim_queue_calendar *calendar, uint32_t slot);
 static void add_far(struct sim_queue_calendar *calendar, uint32_t slot);
 static void remember_first(struct sim_queue *queue);
+static void tell_days(const struct sim_queue *queue);
 static void make_days(struct sim_queue_calendar *calendar);
 static void lay_out(struct sim_queue_calendar *calendar, uint32_t shift, uint32_t day_count);
 static void into_heap(struct sim_queue *queue, uint32_t slot);
@@ -84,6 +88,8 @@ void sim_queue_bring(struct sim_queue *queue)
         remember_first(queue);
         if (queue->heap[SIM_QUEUE_ROOT].time_ns < queue->later_ns)
             return;
+        if (queue->soon != NULL)
+            tell_days(queue);
         for (uint32_t slot = calendar->days[calendar->today], next; slot != 0; slot = next) {
             next = calendar->places[slot].next;
             into_heap(queue, slot);
@@ -92,6 +98,12 @@ void sim_queue_bring(struct sim_queue *queue)
         calendar->days[calendar->today++] = 0;
         remember_first(queue);
     }
+}
+
+void sim_queue_tell_soon(struct sim_queue *queue, sim_queue_soon *soon, void *context)
+{
+    queue->soon = soon;
+    queue->soon_context = context;
 }
 
 void sim_queue_gather(struct sim_queue *queue)
@@ -189,6 +201,27 @@ static void remember_first(struct sim_queue *queue)
         queue->later_ns = (int64_t)((uint64_t)calendar->begin_ns + over);
     else
         queue->later_ns = calendar->far_count > 0 ? calendar->far_least_ns : INT64_MAX;
+}
+
+/* Of today, and the next two days that have events; of the third the first event's own lines are fetched. */
+static void tell_days(const struct sim_queue *queue)
+{
+    const struct sim_queue_calendar *calendar = &queue->calendar;
+    uint32_t end = calendar->day_count - calendar->today < LOOK_AHEAD ? calendar->day_count
+                                                                      : calendar->today + LOOK_AHEAD;
+    uint32_t days = 0;
+    for (uint32_t day = calendar->today; day < end && days < 4; day++) {
+        uint32_t first = calendar->days[day];
+        if (first == 0)
+            continue;
+        if (days == 3) {
+            __builtin_prefetch(&calendar->places[first]);
+            __builtin_prefetch(&queue->slots[first]);
+        }
+        for (uint32_t slot = first; slot != 0 && days < 3; slot = calendar->places[slot].next)
+            queue->soon(queue->soon_context, &queue->slots[slot].event, days);
+        days++;
+    }
 }
 
 /* Days for the span, a power of two, in which at least half of the far events lie. */

@@ -10,6 +10,7 @@
 
 #include "cluster_run.h"
 #include "kernel/digest.h"
+#include "kernel/memory.h"
 #include "kernel/time.h"
 #include "lab/snapshot.h"
 #include "stream.h"
@@ -17,6 +18,8 @@
 
 #define PROGRESS_EVENTS 65536u
 #define QUEUE_CAPACITY  4096u
+/* So many that what is known of them does not stay in the caches. */
+#define MANY_KEYS 4096u
 
 struct crew {
     const struct lab_scenario *scenario;
@@ -231,9 +234,11 @@ static bool begin_identifiers(struct lab_cluster_run *run, struct sim_error *err
 
 static bool begin_keys(struct lab_cluster_run *run, struct sim_error *error)
 {
-    run->keys = calloc(run->key_count, sizeof *run->keys);
+    run->keys = sim_memory_zeroed(run->key_count * sizeof *run->keys);
     if (run->keys == NULL || !lab_reads_create(run))
         return sim_fail_memory(error);
+    if (run->key_count >= MANY_KEYS)
+        sim_queue_tell_soon(&run->queue, lab_expect, run);
     run->story_key = LAB_NO_KEY;
     bool is_named = run->story != NULL && run->story->key != NULL;
     double busiest = -1;

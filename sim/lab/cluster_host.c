@@ -6,12 +6,15 @@
 #include <string.h>
 
 #include "cluster_run.h"
+#include "kernel/memory.h"
 #include "kernel/time.h"
 
 /* A tag: agent, operation, serial. */
 #define TAG(agent, operation, serial) ((uint64_t)(agent) << 48 | (uint64_t)(operation) << 32 | (serial))
 /* However often a clock jumps, leads and times to live can still be added to what it shows. */
 #define CLOCK_MAX (INT64_MAX / 8 * 7)
+/* Entries of a cache that is worth large pages. */
+#define LARGE_CACHE 65536u
 /* Of all agents of a strategy, in bytes. */
 #define MEMORY_MAX ((size_t)8 << 30)
 
@@ -113,7 +116,9 @@ int64_t lab_agent_clock(const struct lab_cluster_run *run, uint32_t number)
     __extension__ typedef __int128 wide;
     const struct lab_host_agent *agent = &run->agents[number];
     int64_t now_ns = sim_queue_now(&run->queue), bound_ns = run->scenario->agents.clock_bound_ns;
-    int64_t drifted = (int64_t)((wide)(now_ns - run->start_ns) * agent->drift_ppb / 1000000000);
+    int64_t drifted = 0;
+    if (agent->drift_ppb != 0)
+        drifted = (int64_t)((wide)(now_ns - run->start_ns) * agent->drift_ppb / 1000000000);
     int64_t off = agent->offset_ns + drifted;
     off = off > bound_ns ? bound_ns : off < -bound_ns ? -bound_ns : off;
     wide clock_ns = (wide)now_ns + off + agent->jump_ns;
@@ -128,9 +133,7 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
     lab_bytes_add(&key->bytes, arrival->bytes);
     run->keys_met += number == 0;
     lab_oracles_arrived(run, key_index);
-    uint64_t entity = lab_rows_key_entity(run->rows, key_index);
-    uint32_t chosen =
-        lab_choose_agent_of_key(run, key_index, sim_hash(run->scenario->seed ^ entity, SIM_AGENT, number));
+    uint32_t chosen = lab_choose_agent_of_row(run, key_index, number);
     const struct wl_workload *workload = &run->scenario->workload;
     int64_t now_ns = chosen == UINT32_MAX ? arrival->time_ns : lab_agent_clock(run, chosen);
     int64_t time_ns = wl_own_time(workload, now_ns, arrival->late_ns);
@@ -321,7 +324,10 @@ static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct si
     struct bk_agent_config config = run->config;
     config.agent_id = (uint64_t)number + 1;
     assert(bk_agent_check(&config) == BK_OK);
-    agent->memory = malloc(bk_agent_size(&config));
+    /* Of a small cache most of the memory is operations that are never under way, and not worth a large page.
+     */
+    size_t bytes = bk_agent_size(&config);
+    agent->memory = config.cache_entries < LARGE_CACHE ? malloc(bytes) : sim_memory_take(bytes);
     agent->operations = calloc(run->operation_count, sizeof *agent->operations);
     if (agent->memory == NULL || agent->operations == NULL)
         return sim_fail_memory(error);
@@ -347,6 +353,12 @@ uint32_t lab_choose_agent_of_key(const struct lab_cluster_run *run, uint32_t key
     if (run->scenario->agents.by_key)
         draw = sim_hash(run->scenario->seed ^ lab_rows_key_entity(run->rows, key), SIM_AGENT, 0);
     return lab_choose_agent(run, draw);
+}
+
+uint32_t lab_choose_agent_of_row(const struct lab_cluster_run *run, uint32_t key, uint64_t row)
+{
+    uint64_t entity = lab_rows_key_entity(run->rows, key);
+    return lab_choose_agent_of_key(run, key, sim_hash(run->scenario->seed ^ entity, SIM_AGENT, row));
 }
 
 struct lab_host_operation *lab_agent_begun(struct lab_cluster_run *run, uint32_t agent, uint32_t number,

@@ -7,6 +7,8 @@
 #ifndef LAB_CLUSTER_RUN_H
 #define LAB_CLUSTER_RUN_H
 
+#include <assert.h>
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,6 +24,7 @@
 
 /* Few, since a million keys may each hold them. */
 #define LAB_ROWS_AHEAD 4u
+#define LAB_LINE_BYTES 64 /* of the cache */
 /* Under way at once of all agents together, as long as each has LAB_OPERATIONS_MIN. */
 #define LAB_OPERATIONS_MIN 64u
 #define LAB_OPERATIONS_ALL (UINT32_C(1) << 18)
@@ -74,19 +77,20 @@ double lab_rows_key_share(const struct lab_rows *rows, uint32_t key);
 void lab_rows_span(const struct lab_rows *rows, int64_t *start_ns, int64_t *end_ns);
 /* A cursor per key, so that several runs can read the same rows: zeroed by its owner at first. */
 struct lab_cursor {
-    bool is_open;
-    uint64_t next; /* of a trace: the row's number within the key */
     uint32_t ahead_begin, ahead_end;
     struct lab_arrival ahead[LAB_ROWS_AHEAD];
+    bool is_open;
+    uint64_t next; /* of a trace: the row's number within the key */
     struct wl_rows made;
     struct sim_random ids, bytes; /* of a trace */
 };
 bool lab_rows_next(const struct lab_rows *rows, uint32_t key, struct lab_cursor *cursor,
                    struct lab_arrival *out);
 
-/* A key under way. */
+/* A key under way. What each row needs comes first, in two lines of the cache and the one that has the row.
+ */
 struct lab_cluster_key {
-    struct lab_arrival coming;
+    alignas(LAB_LINE_BYTES) struct lab_arrival coming;
     uint64_t rows;    /* that have come */
     uint64_t bytes;   /* of them */
     int64_t birth_ns; /* time of the first of them that was taken, by its agent's clock; when rows have times
@@ -97,6 +101,7 @@ struct lab_cluster_key {
     size_t change_count;
     struct lab_cursor cursor; /* last, and its stream at its end: a row seldom needs it */
 };
+static_assert(offsetof(struct lab_cluster_key, cursor.ahead) % LAB_LINE_BYTES == 0, "a row lies in one line");
 
 /* An operation of an agent, as the host sees it. */
 struct lab_host_operation {
@@ -251,6 +256,11 @@ void lab_agent_restart(struct lab_cluster_run *run, uint32_t agent);
 uint32_t lab_choose_agent(const struct lab_cluster_run *run, uint64_t draw);
 /* The same for a row or a read of this key: routed by key, all of them draw alike. */
 uint32_t lab_choose_agent_of_key(const struct lab_cluster_run *run, uint32_t key, uint64_t draw);
+/* The same for the key's row of that number. */
+uint32_t lab_choose_agent_of_row(const struct lab_cluster_run *run, uint32_t key, uint64_t row);
+
+/* cluster_expect.c: for the queue to tell of arrivals that will come soon. */
+void lab_expect(void *context, const struct sim_event *event, uint32_t days);
 
 /* cluster_delete.c: an acknowledged row may be deleted later; then the delete's events. */
 void lab_delete_plan(struct lab_cluster_run *run, const struct lab_host_operation *operation);

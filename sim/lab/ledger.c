@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cluster_run.h"
+#include "kernel/memory.h"
 #include "kernel/time.h"
 
 #define LAG_OWN_NS  (2 * SIM_SECOND) /* a few round trips, and a contended update */
@@ -19,6 +20,8 @@ static void link_partition(struct lab_oracles *oracles, uint32_t index);
 static bool table_grow(struct lab_oracles *oracles);
 static uint32_t hash_of(uint32_t key, int64_t bucket);
 static void window_set(struct lab_cluster_run *run, uint32_t key, uint64_t row, int64_t bucket);
+static uint32_t window_capacity(const struct lab_window *window);
+static int64_t *window_at(struct lab_window *window, uint32_t place);
 static void watch_second(struct lab_cluster_run *run, struct lab_key_ledger *ledger,
                          struct lab_partition *partition);
 static void judge_order(struct lab_cluster_run *run, struct lab_partition *partition, uint64_t row,
@@ -38,7 +41,7 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
     enum bk_kind kind = run->config.strategy.kind;
     oracles->table = calloc(TABLE_SLOTS, sizeof *oracles->table);
     oracles->table_mask = TABLE_SLOTS - 1;
-    oracles->keys = calloc(run->key_count, sizeof *oracles->keys);
+    oracles->keys = sim_memory_zeroed(run->key_count * sizeof *oracles->keys);
     if (oracles->table == NULL || oracles->keys == NULL)
         return false;
     oracles->key_count = run->key_count;
@@ -115,21 +118,34 @@ void lab_oracles_destroy(struct lab_cluster_run *run)
 void lab_oracles_arrived(struct lab_cluster_run *run, uint32_t key)
 {
     struct lab_window *window = &run->oracles.keys[key].window;
-    if (window->count == window->capacity) {
-        uint32_t capacity = window->capacity == 0 ? 8 : window->capacity * 2;
+    if (window->count == window_capacity(window)) {
+        uint32_t capacity = window_capacity(window) * 2;
         int64_t *buckets = malloc(capacity * sizeof *buckets);
         if (buckets == NULL) {
             run->out_of_memory = true;
             return;
         }
         for (uint32_t i = 0; i < window->count; i++)
-            buckets[i] = window->buckets[(window->begin + i) & (window->capacity - 1)];
+            buckets[i] = *window_at(window, i);
         free(window->buckets);
         window->buckets = buckets;
         window->begin = 0;
         window->capacity = capacity;
     }
-    window->buckets[(window->begin + window->count++) & (window->capacity - 1)] = LAB_PENDING;
+    *window_at(window, window->count++) = LAB_PENDING;
+}
+
+void lab_oracles_expect_partition(const struct lab_cluster_run *run, uint32_t key)
+{
+    const struct lab_oracles *oracles = &run->oracles;
+    const struct lab_key_ledger *ledger = &oracles->keys[key];
+    if (ledger->newest != NULL)
+        __builtin_prefetch(lab_newest_next(oracles, ledger));
+    if (ledger->recent == LAB_NO_PARTITION)
+        return;
+    const char *lines = (const char *)&oracles->partitions[ledger->recent];
+    for (size_t i = 0; i < sizeof *oracles->partitions; i += LAB_LINE_BYTES)
+        __builtin_prefetch(lines + i);
 }
 
 void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row, int64_t time_ns,
@@ -306,7 +322,8 @@ static uint32_t partition_need(struct lab_cluster_run *run, uint32_t key, int64_
         return found;
     if (oracles->partition_count == oracles->partition_capacity) {
         uint32_t capacity = oracles->partition_capacity == 0 ? 64 : oracles->partition_capacity * 2;
-        struct lab_partition *grown = realloc(oracles->partitions, capacity * sizeof *grown);
+        struct lab_partition *grown = sim_memory_grow(
+            oracles->partitions, oracles->partition_count * sizeof *grown, capacity * sizeof *grown);
         if (grown != NULL)
             oracles->partitions = grown;
         if (grown == NULL || (capacity > oracles->table_mask / 2 && !table_grow(oracles))) {
@@ -365,7 +382,7 @@ static void link_partition(struct lab_oracles *oracles, uint32_t index)
 static bool table_grow(struct lab_oracles *oracles)
 {
     size_t slots = 2 * ((size_t)oracles->table_mask + 1);
-    uint32_t *table = slots > UINT32_MAX ? NULL : calloc(slots, sizeof *table);
+    uint32_t *table = slots > UINT32_MAX ? NULL : sim_memory_zeroed(slots * sizeof *table);
     if (table == NULL)
         return false;
     free(oracles->table);
@@ -394,12 +411,23 @@ static void window_set(struct lab_cluster_run *run, uint32_t key, uint64_t row, 
     uint64_t place = row - window->placement.rows;
     if (place >= window->count)
         return;
-    window->buckets[(window->begin + place) & (window->capacity - 1)] = bucket;
-    while (window->count > 0 && window->buckets[window->begin] != LAB_PENDING) {
-        sim_placement_add(&window->placement, window->buckets[window->begin], 1);
-        window->begin = (window->begin + 1) & (window->capacity - 1);
+    *window_at(window, (uint32_t)place) = bucket;
+    while (window->count > 0 && *window_at(window, 0) != LAB_PENDING) {
+        sim_placement_add(&window->placement, *window_at(window, 0), 1);
+        window->begin = (window->begin + 1) & (window_capacity(window) - 1);
         window->count--;
     }
+}
+
+static uint32_t window_capacity(const struct lab_window *window)
+{
+    return window->capacity != 0 ? window->capacity : LAB_WINDOW_FEW;
+}
+
+static int64_t *window_at(struct lab_window *window, uint32_t place)
+{
+    int64_t *buckets = window->capacity != 0 ? window->buckets : window->few;
+    return &buckets[(window->begin + place) & (window_capacity(window) - 1)];
 }
 
 static void watch_second(struct lab_cluster_run *run, struct lab_key_ledger *ledger,

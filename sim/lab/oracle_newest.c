@@ -35,6 +35,12 @@ void lab_newest_stored(struct lab_cluster_run *run, uint32_t key, int64_t time_n
                 lab_seconds(run, time_ns), bucket, lab_state_newest(run, key), ledger->newest_count);
 }
 
+const struct lab_newest_row *lab_newest_next(const struct lab_oracles *oracles,
+                                             const struct lab_key_ledger *ledger)
+{
+    return at(oracles, ledger, ledger->newest_count < oracles->newest_rows ? ledger->newest_count : 0);
+}
+
 static struct lab_newest_row *at(const struct lab_oracles *oracles, const struct lab_key_ledger *ledger,
                                  uint32_t index)
 {

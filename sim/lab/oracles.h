@@ -48,10 +48,12 @@ struct lab_partition {
     int64_t first_ns, last_stored_ns; /* when it came into being, and when the last row was stored */
 };
 
-/* Placements in the order of the key's rows: those that wait for an earlier one. */
+#define LAB_WINDOW_FEW 4u
+/* Placements in the order of the key's rows: those that wait for an earlier one. A power of two has room. */
 struct lab_window {
-    uint32_t begin, count, capacity;
-    int64_t *buckets;
+    uint32_t begin, count, capacity; /* capacity 0: the few */
+    int64_t few[LAB_WINDOW_FEW];
+    int64_t *buckets; /* NULL: the few are enough */
     struct sim_placement placement;
 };
 
@@ -139,6 +141,8 @@ void lab_oracles_end(struct lab_cluster_run *run); /* the verdict is then comple
 void lab_oracles_destroy(struct lab_cluster_run *run);
 /* A row has come, and is to be placed. */
 void lab_oracles_arrived(struct lab_cluster_run *run, uint32_t key);
+/* A row of the key will come soon: fetches what it will need of its partition into the processor's cache. */
+void lab_oracles_expect_partition(const struct lab_cluster_run *run, uint32_t key);
 /* A row's first put; or, with LAB_UNPLACED, there will be none. `row`: its number within the key. */
 void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row, int64_t time_ns,
                         int64_t bucket, uint32_t agent);
@@ -186,6 +190,9 @@ void lab_findable_acknowledged(struct lab_cluster_run *run, uint32_t key, struct
 /* A reader of the run itself has found too few rows. */
 void lab_findable_read(struct lab_cluster_run *run, uint32_t key, uint64_t found, uint64_t due);
 void lab_findable_lowered(struct lab_cluster_run *run, uint32_t key);
+/* Where the next row goes as a rule. */
+const struct lab_newest_row *lab_newest_next(const struct lab_oracles *oracles,
+                                             const struct lab_key_ledger *ledger);
 void lab_newest_stored(struct lab_cluster_run *run, uint32_t key, int64_t time_ns, int64_t bucket);
 /* `higher` holds the earliest row of all higher partitions. */
 void lab_agreement_placed(struct lab_cluster_run *run, const struct lab_partition *partition, uint64_t row,

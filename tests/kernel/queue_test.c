@@ -229,6 +229,43 @@ static void test_later_ties_come_in_order_of_pushing(void **state)
     sim_queue_destroy(&queue);
 }
 
+struct told {
+    uint32_t days[2000]; /* what was said last of each event; 9: nothing */
+    uint64_t times, popped;
+};
+
+static void tell(void *context, const struct sim_event *event, uint32_t days)
+{
+    struct told *told = context;
+    assert_in_range(event->a, told->popped, 1999);
+    assert_int_equal(event->b, ~event->a);
+    assert_true(days < told->days[event->a]);
+    told->days[event->a] = days;
+    told->times++;
+}
+
+/* Each event waits, one a day or so: most are told of three times, in falling order, and before they come. */
+static void test_waiting_events_are_told_of_before_they_come(void **state)
+{
+    (void)state;
+    struct sim_queue queue;
+    struct told told = {.times = 0};
+    int64_t time;
+    for (size_t i = 0; i < 2000; i++)
+        told.days[i] = 9;
+    assert_true(sim_queue_create(8, 0, &queue));
+    sim_queue_tell_soon(&queue, tell, &told);
+    for (uint64_t id = 0; id < 1999; id++)
+        push_later(&queue, (int64_t)id * 1000, id);
+    push(&queue, 2000000, 1999);
+    for (; told.popped < 2000; told.popped++) {
+        assert_int_equal(pop(&queue, &time), told.popped);
+        assert_int_equal(told.days[told.popped], told.popped < 1999 ? 0 : 9);
+    }
+    assert_in_range(told.times, 2000 * 2, 1999 * 3);
+    sim_queue_destroy(&queue);
+}
+
 /* A timeout that is pushed and cancelled uses the same slot over and over, and brings nothing into the heap.
  */
 static void test_cancelled_later_event_leaves_nothing(void **state)
@@ -573,6 +610,7 @@ int main(void)
         cmocka_unit_test(test_random_work_for_later_agrees_with_sorted_list),
         cmocka_unit_test(test_later_ties_come_in_order_of_pushing),
         cmocka_unit_test(test_cancelled_later_event_leaves_nothing),
+        cmocka_unit_test(test_waiting_events_are_told_of_before_they_come),
         cmocka_unit_test(test_first_and_last_later_times_are_times),
         cmocka_unit_test(test_later_without_memory_nothing_is_lost),
     };

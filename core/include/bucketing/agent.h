@@ -223,6 +223,9 @@ bool bk_agent_next(struct bk_agent *agent, struct bk_action *out);
 /* When bk_agent_tick() is due, by the agent's clock; INT64_MAX: not. */
 int64_t bk_agent_deadline(const struct bk_agent *agent);
 enum bk_status bk_agent_tick(struct bk_agent *agent, int64_t now_ns);
+/* A row or a read of the key will come soon: fetches its place in the agent's memory into the processor's
+ * cache, where the compiler knows how. It changes nothing; NULL does nothing. */
+void bk_agent_expect(const struct bk_agent *agent, uint64_t key);
 /* The bucket that a row of the key would get now, from the cache alone; false when the cache does not know.
  * For pictures and oracles: it changes nothing. */
 bool bk_agent_view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,

@@ -6,7 +6,9 @@
 
 #include <stddef.h>
 
-/* `bytes` of zeros, at least one; NULL without memory. */
+/* `bytes` of anything, at least one; NULL without memory. */
+void *sim_memory_take(size_t bytes);
+/* The same, of zeros. */
 void *sim_memory_zeroed(size_t bytes);
 
 /* More of it, at least `kept`, whose first bytes are those of `memory` (NULL: there are none) and the rest

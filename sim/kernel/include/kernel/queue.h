@@ -67,6 +67,9 @@ struct sim_queue_calendar {
     int64_t far_least_ns; /* no far event is before it */
 };
 
+/* An event that waits is to come after so many days with events in them, 2, 1 or 0. */
+typedef void sim_queue_soon(void *context, const struct sim_event *event, uint32_t days);
+
 struct sim_queue {
     struct sim_queue_item *heap;  /* the root is at SIM_QUEUE_ROOT; "never" fills what is not used */
     struct sim_queue_slot *slots; /* from 1 on, so that no handle is 0 */
@@ -82,6 +85,8 @@ struct sim_queue {
     uint64_t sequence; /* pushes until now */
     uint64_t next_tie; /* in place, above the slot's bits */
     uint64_t shuffle;
+    sim_queue_soon *soon; /* NULL: nobody asks */
+    void *soon_context;
     int64_t later_ns; /* no waiting event is before it; INT64_MAX: none waits */
     struct sim_queue_calendar calendar;
 };
@@ -106,6 +111,10 @@ static inline uint64_t sim_queue_push(struct sim_queue *queue, int64_t time_ns,
  * until its time is near it makes no push, pop or cancel of others dearer, and a cancellation is final at
  * once. The order of events is the same as if it had been pushed. */
 uint64_t sim_queue_push_later(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event);
+
+/* From now on soon() is told of most waiting events before they come, each up to three times, so that it can
+ * fetch into the processor's cache what the event will need. It must not touch the queue. */
+void sim_queue_tell_soon(struct sim_queue *queue, sim_queue_soon *soon, void *context);
 
 /* Takes all that waits into the heap, so that heap and slots are the whole. */
 void sim_queue_gather(struct sim_queue *queue);

