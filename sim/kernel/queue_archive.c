@@ -82,6 +82,8 @@ static bool make_room(struct sim_queue *queue, struct sim_archive *archive, uint
     fresh.sequence = queue->sequence;
     fresh.next_tie = queue->next_tie;
     fresh.slots_used = slots_used;
+    fresh.soon = queue->soon;
+    fresh.soon_context = queue->soon_context;
     sim_queue_destroy(queue);
     *queue = fresh;
     return true;

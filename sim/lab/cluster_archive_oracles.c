@@ -26,7 +26,7 @@ static void health_of(const struct lab_cluster_run *run, struct sim_archive *arc
 static void verdict_of(struct sim_archive *archive, struct lab_verdict *verdict);
 static bool links_fit(const struct lab_oracles *oracles);
 
-_Static_assert(sizeof(struct lab_partition) == 224 && sizeof(struct lab_key_ledger) == 160,
+_Static_assert(sizeof(struct lab_partition) == 224 && sizeof(struct lab_key_ledger) == 192,
                "the ledger has other fields: archive them");
 _Static_assert(sizeof(struct lab_oracles) - sizeof(struct lab_verdict) == 288,
                "oracles have other fields: archive them");
@@ -143,21 +143,21 @@ static void window_of(struct sim_archive *archive, struct lab_window *window)
 {
     sim_archive_u32_below(archive, &window->count, UINT32_MAX / 4);
     if (archive->is_loading) {
-        uint32_t capacity = 8;
+        uint32_t capacity = LAB_WINDOW_FEW;
         while (capacity < window->count)
             capacity *= 2;
         free(window->buckets);
         window->buckets = NULL;
         window->begin = window->capacity = 0;
-        if (window->count > 0)
+        if (capacity > LAB_WINDOW_FEW)
             window->buckets = sim_archive_allocate(archive, capacity, sizeof *window->buckets, 1);
         if (window->buckets != NULL)
             window->capacity = capacity;
-        else
+        else if (capacity > LAB_WINDOW_FEW)
             window->count = 0;
     }
     for (uint32_t i = 0; i < window->count; i++)
-        sim_archive_i64(archive, &window->buckets[(window->begin + i) & (window->capacity - 1)]);
+        sim_archive_i64(archive, lab_window_bucket(window, i));
     sim_archive_u64(archive, &window->placement.fold);
     sim_archive_u64(archive, &window->placement.rows);
     sim_archive_i64(archive, &window->placement.bucket);

@@ -20,8 +20,6 @@ static void link_partition(struct lab_oracles *oracles, uint32_t index);
 static bool table_grow(struct lab_oracles *oracles);
 static uint32_t hash_of(uint32_t key, int64_t bucket);
 static void window_set(struct lab_cluster_run *run, uint32_t key, uint64_t row, int64_t bucket);
-static uint32_t window_capacity(const struct lab_window *window);
-static int64_t *window_at(struct lab_window *window, uint32_t place);
 static void watch_second(struct lab_cluster_run *run, struct lab_key_ledger *ledger,
                          struct lab_partition *partition);
 static void judge_order(struct lab_cluster_run *run, struct lab_partition *partition, uint64_t row,
@@ -118,21 +116,21 @@ void lab_oracles_destroy(struct lab_cluster_run *run)
 void lab_oracles_arrived(struct lab_cluster_run *run, uint32_t key)
 {
     struct lab_window *window = &run->oracles.keys[key].window;
-    if (window->count == window_capacity(window)) {
-        uint32_t capacity = window_capacity(window) * 2;
+    if (window->count == lab_window_capacity(window)) {
+        uint32_t capacity = lab_window_capacity(window) * 2;
         int64_t *buckets = malloc(capacity * sizeof *buckets);
         if (buckets == NULL) {
             run->out_of_memory = true;
             return;
         }
         for (uint32_t i = 0; i < window->count; i++)
-            buckets[i] = *window_at(window, i);
+            buckets[i] = *lab_window_bucket(window, i);
         free(window->buckets);
         window->buckets = buckets;
         window->begin = 0;
         window->capacity = capacity;
     }
-    *window_at(window, window->count++) = LAB_PENDING;
+    *lab_window_bucket(window, window->count++) = LAB_PENDING;
 }
 
 void lab_oracles_expect_partition(const struct lab_cluster_run *run, uint32_t key)
@@ -411,23 +409,12 @@ static void window_set(struct lab_cluster_run *run, uint32_t key, uint64_t row, 
     uint64_t place = row - window->placement.rows;
     if (place >= window->count)
         return;
-    *window_at(window, (uint32_t)place) = bucket;
-    while (window->count > 0 && *window_at(window, 0) != LAB_PENDING) {
-        sim_placement_add(&window->placement, *window_at(window, 0), 1);
-        window->begin = (window->begin + 1) & (window_capacity(window) - 1);
+    *lab_window_bucket(window, (uint32_t)place) = bucket;
+    while (window->count > 0 && *lab_window_bucket(window, 0) != LAB_PENDING) {
+        sim_placement_add(&window->placement, *lab_window_bucket(window, 0), 1);
+        window->begin = (window->begin + 1) & (lab_window_capacity(window) - 1);
         window->count--;
     }
-}
-
-static uint32_t window_capacity(const struct lab_window *window)
-{
-    return window->capacity != 0 ? window->capacity : LAB_WINDOW_FEW;
-}
-
-static int64_t *window_at(struct lab_window *window, uint32_t place)
-{
-    int64_t *buckets = window->capacity != 0 ? window->buckets : window->few;
-    return &buckets[(window->begin + place) & (window_capacity(window) - 1)];
 }
 
 static void watch_second(struct lab_cluster_run *run, struct lab_key_ledger *ledger,
