@@ -14,6 +14,18 @@ if(BUCKETLAB_MPI)
              WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
     set_tests_properties(mpi/${name}_test PROPERTIES TIMEOUT 300 LABELS "mpi;${slow}" RESOURCE_LOCK mpirun)
   endforeach()
+  # Every digest that is kept, by three processes.
+  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/three_ranks
+       "#!/bin/sh\nexec mpirun -q --allow-run-as-root --oversubscribe -n 3 ${CMAKE_BINARY_DIR}/bucketlab \"$@\"\n")
+  file(CHMOD ${CMAKE_CURRENT_BINARY_DIR}/three_ranks PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+  add_test(NAME mpi/golden_slow_test
+           COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/golden/digest_test.py
+                   ${CMAKE_CURRENT_BINARY_DIR}/three_ranks ${PROJECT_SOURCE_DIR})
+  set_tests_properties(mpi/golden_slow_test PROPERTIES TIMEOUT 1800 LABELS "mpi;slow" RESOURCE_LOCK mpirun)
+  add_custom_target(bench-ranks
+    COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/speed.py $<TARGET_FILE:bucketlab>
+            --json ${CMAKE_BINARY_DIR}/bench-ranks.json
+    DEPENDS bucketlab USES_TERMINAL)
 else()
   add_test(NAME mpi/alone_test
            COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/alone_test.py $<TARGET_FILE:bucketlab>
