@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What ranks bring: a run by the stream engine and a sweep, by one process and by 2 ranks of one thread each, in turn.
     speed.py PROGRAM [--times 5] [--json FILE]
-Beside the time that passes stands the time of processors, summed over all ranks: on a machine with other work it is what
-can be trusted, and says what a second rank costs beyond the work itself. `start` is the time of a command that does
-nothing, and is taken off the others."""
+Beside the time that passes stands the time of processors, summed over all ranks: on a machine with other work it is
+what can be trusted, and says what a second rank costs beyond the work itself. `start` is the time of a command that
+does nothing, and is taken off the others."""
 import argparse
 import json
 import os
@@ -16,7 +16,7 @@ import time
 
 RUN = """\
 name: run
-duration: 20d
+duration: 10d
 keys: {count: 20000, popularity: {zipf: 1.05}}
 arrivals: {rate: 100/s}
 row: {bytes: {lognormal: {mean: 350, sigma: 1.0}}}
@@ -36,7 +36,7 @@ strategies:
   - probabilistic: {bits: 6, threshold: 40}
   - hash: {buckets: 16}
 sweep:
-  seeds: 60
+  seeds: 40
 """
 CASES = {"start": ["--version"], "run": ["run", "run.yaml", "--no-charts"], "sweep": ["sweep", "sweep.yaml"]}
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
