@@ -10,6 +10,7 @@
 #include "cassandra/archive.h"
 #include "kernel/queue_archive.h"
 
+static void results(struct lab_cluster_run *run, struct sim_archive *archive);
 static void faults(struct lab_cluster_run *run, struct sim_archive *archive);
 static void fault_of(const struct lab_cluster_run *run, struct sim_archive *archive,
                      struct lab_active_fault *fault);
@@ -32,6 +33,10 @@ void lab_cluster_archive(struct lab_cluster_run *run, struct sim_archive *archiv
 {
     sim_archive_mark(archive, 0x636c7573);
     sim_archive_bool(archive, &run->is_over);
+    if (run->is_over) {
+        results(run, archive);
+        return;
+    }
     sim_queue_archive(&run->queue, archive);
     if (archive->is_loading && sim_archive_is_fine(archive)) /* times are held against now */
         sim_archive_check(archive, sim_queue_now(&run->queue) >= run->start_ns);
@@ -59,6 +64,19 @@ void lab_cluster_archive(struct lab_cluster_run *run, struct sim_archive *archiv
     else
         sim_archive_check(archive, fits);
     run->is_resumed = true;
+}
+
+/* Of a run that is over, what its result is made of. */
+static void results(struct lab_cluster_run *run, struct sim_archive *archive)
+{
+    if (run->idgen != NULL)
+        lab_archive_idgen(run, archive);
+    else if (archive->is_loading) /* as when it was tallied */
+        lab_slices_begin(&run->tally.slices, run->start_ns, run->end_ns);
+    counts(run, archive);
+    lab_archive_verdict(archive, &run->oracles.verdict);
+    event_log(archive, &run->events);
+    views(run, archive);
 }
 
 static void faults(struct lab_cluster_run *run, struct sim_archive *archive)

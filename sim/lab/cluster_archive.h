@@ -51,6 +51,7 @@ void lab_archive_agent_clock(struct sim_archive *archive, struct lab_host_agent 
 void lab_archive_keys(struct lab_cluster_run *run, struct sim_archive *archive);
 /* cluster_archive_oracles.c */
 void lab_archive_oracles(struct lab_cluster_run *run, struct sim_archive *archive);
+void lab_archive_verdict(struct sim_archive *archive, struct lab_verdict *verdict);
 /* cluster_archive_idgen.c */
 void lab_archive_idgen(struct lab_cluster_run *run, struct sim_archive *archive);
 /* cluster_archive_check.c: whether the events and what they are for fit together. */

@@ -23,7 +23,6 @@ static void increment_of(struct sim_archive *archive, struct lab_increment *incr
 static int by_counter_and_row(const void *left, const void *right);
 static void health_of(const struct lab_cluster_run *run, struct sim_archive *archive,
                       struct lab_health *health);
-static void verdict_of(struct sim_archive *archive, struct lab_verdict *verdict);
 static bool links_fit(const struct lab_oracles *oracles);
 
 _Static_assert(sizeof(struct lab_partition) == 224 && sizeof(struct lab_key_ledger) == 192,
@@ -50,7 +49,7 @@ void lab_archive_oracles(struct lab_cluster_run *run, struct sim_archive *archiv
     health_of(run, archive, &oracles->health);
     sim_archive_u32(archive, &oracles->rolls_open);
     sim_archive_i64(archive, &oracles->rolls_until_ns);
-    verdict_of(archive, &oracles->verdict);
+    lab_archive_verdict(archive, &oracles->verdict);
     if (archive->is_loading && sim_archive_is_fine(archive))
         sim_archive_check(archive, links_fit(oracles));
     if (archive->is_loading && sim_archive_is_fine(archive) && oracles->key_count > 0 &&
@@ -283,7 +282,7 @@ static void health_of(const struct lab_cluster_run *run, struct sim_archive *arc
     sim_archive_bool(archive, &health->is_unhealthy);
 }
 
-static void verdict_of(struct sim_archive *archive, struct lab_verdict *verdict)
+void lab_archive_verdict(struct sim_archive *archive, struct lab_verdict *verdict)
 {
     for (int i = 0; i < LAB_ORACLE_COUNT; i++) {
         struct lab_violation *violation = &verdict->violations[i];

@@ -35,11 +35,13 @@ struct crew {
 static bool make_rows(const struct lab_scenario *scenario, struct lab_rows **out, struct sim_error *error);
 static void *work(void *argument);
 static struct lab_cluster_run *run_strategy(struct crew *crew, size_t index, struct sim_error *error);
+static void finish(struct lab_cluster_run *run);
 static bool begin(struct lab_cluster_run *run, struct sim_error *error);
 static bool begin_identifiers(struct lab_cluster_run *run, struct sim_error *error);
 static bool begin_keys(struct lab_cluster_run *run, struct sim_error *error);
 static bool loop(struct lab_cluster_run *run, struct sim_error *error);
 static bool pause(struct lab_cluster_run *run, struct sim_error *error);
+static uint64_t pause_events(const struct lab_cluster_run *run);
 static bool fail_stopped(struct sim_error *error);
 static void dispatch(struct lab_cluster_run *run, const struct sim_event *event);
 static void arrive(struct lab_cluster_run *run, uint32_t key);
@@ -159,11 +161,19 @@ static struct lab_cluster_run *run_strategy(struct crew *crew, size_t index, str
     if (begin(run, error) && lab_cluster_go_on(run, error) && loop(run, error)) {
         if (!cass_cluster_is_sound(run->cluster) || run->out_of_memory)
             sim_fail_memory(error);
-        else
-            lab_cluster_tally(run);
+        else if (!run->is_over)
+            finish(run);
     }
     release(run);
     return run;
+}
+
+static void finish(struct lab_cluster_run *run)
+{
+    lab_cluster_tally(run);
+    run->is_over = true;
+    if (run->events.events >= pause_events(run)) /* what takes no time may be done again */
+        lab_cluster_keep_end(run);
 }
 
 static bool begin(struct lab_cluster_run *run, struct sim_error *error)
@@ -291,8 +301,7 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
             return sim_fail_memory(error);
     }
     if (!run->is_over)
-        lab_cluster_keep_end(run);
-    lab_agents_leave(run);
+        lab_agents_leave(run);
     if (run->views.key == NULL)
         run->views.count = 0; /* no change was seen: nothing to show */
     if (run->progress != NULL)
@@ -303,11 +312,16 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
 /* A safe point: between two events, every so many of them. */
 static bool pause(struct lab_cluster_run *run, struct sim_error *error)
 {
-    const struct lab_snapshots *snapshots = run->progress == NULL ? NULL : run->progress->snapshots;
-    bool is_own = snapshots == NULL || snapshots->events_each == 0;
-    run->pause_at = run->events.events + (is_own ? PROGRESS_EVENTS : snapshots->events_each);
+    run->pause_at = run->events.events + pause_events(run);
     lab_cluster_keep(run);
     return !lab_is_stopped(run->progress) || fail_stopped(error);
+}
+
+static uint64_t pause_events(const struct lab_cluster_run *run)
+{
+    const struct lab_snapshots *snapshots = run->progress == NULL ? NULL : run->progress->snapshots;
+    bool is_own = snapshots == NULL || snapshots->events_each == 0;
+    return is_own ? PROGRESS_EVENTS : snapshots->events_each;
 }
 
 static bool fail_stopped(struct sim_error *error)

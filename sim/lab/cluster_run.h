@@ -206,7 +206,7 @@ struct lab_cluster_run {
     bool out_of_memory;
     uint32_t part, wish_heard; /* of lab/snapshot.h: its number, which is the strategy's */
     uint64_t pause_at;         /* after so many events comes a safe point */
-    bool is_over;              /* its last event has been */
+    bool is_over;              /* its result has been tallied */
     bool is_resumed;           /* from a saved state: what it asks may not be what a run comes to */
     bool is_damaged;           /* and was not */
 };
@@ -348,7 +348,7 @@ bool lab_is_possible_tag(const struct lab_cluster_run *run, uint64_t tag);
 
 /* cluster_snapshot.c: the state that was kept of the strategy, if one was, in place of the run's own. */
 bool lab_cluster_go_on(struct lab_cluster_run *run, struct sim_error *error);
-/* Keeps the state, when that is due; and that of a run whose last event has been. */
+/* Keeps the state, when that is due; and what the result of a run that is over is made of. */
 void lab_cluster_keep(struct lab_cluster_run *run);
 void lab_cluster_keep_end(struct lab_cluster_run *run);
 

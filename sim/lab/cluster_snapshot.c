@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A strategy's run is a part of its own (lab/snapshot.h): its state is kept between two events, and once more
- * when it is over, so that a run that goes on does again what came after the last state and nothing else. */
+ * when it is over what its result is made of, so that a run that goes on does again what came after the last
+ * state and nothing else. */
 #include "cluster_archive.h"
 #include "lab/snapshot.h"
 
@@ -29,7 +30,6 @@ void lab_cluster_keep(struct lab_cluster_run *run)
 
 void lab_cluster_keep_end(struct lab_cluster_run *run)
 {
-    run->is_over = true;
     if (run->progress != NULL && run->progress->snapshots != NULL)
         keep(run);
 }
