@@ -10,7 +10,7 @@ build=(gcc libc6-dev cmake ninja-build pkg-config zlib1g-dev libgsl-dev libsqlit
        libfyaml-dev libjansson-dev libxml2-dev fonts-dejavu-core)
 # clang-format stays at one version, as each formats a little differently.
 test=(libcmocka-dev clang clang-format-14 cppcheck git patch python3 poppler-utils librsvg2-bin sqlite3 libxml2-utils
-      python3-yaml mandoc zsh fish gcovr)
+      python3-yaml mandoc zsh fish gcovr valgrind)
 fuzz=(clang libclang-rt-dev)
 mpi=(libopenmpi-dev openmpi-bin)
 test+=("${mpi[@]}" iproute2)

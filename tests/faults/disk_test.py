@@ -4,9 +4,10 @@ one line.
 Method: every command again and again; call N of those that change a file or a folder fails for want of room, with an
 error of the disk, or half way, alone or with all that follow, for N = 1, 2, 3 ... until the command gets by with
 fewer."""
+import re
 import unittest
 
-from faults import COMMANDS, FaultsTest, IS_SLOW
+from faults import COMMANDS, FaultsTest, IS_SLOW, words_of
 
 KINDS = [{"FAULTY_ERROR": error, **lasting} for error in ["ENOSPC", "SHORT", "EIO"]
          for lasting in [{"FAULTY_LASTING": "1"}, {}]]
@@ -20,6 +21,24 @@ class DiskTest(FaultsTest):
                 for kind in KINDS if IS_SLOW else [KINDS[number % len(KINDS)]]:
                     cases.append((name, {"FAULTY_FILE": str(number), **kind}))
         self.try_all(cases)
+
+    def test_pictures_that_find_no_room_are_drawn_by_the_line_that_is_told(self):
+        name, found = "run with pictures", 0
+        right = self.right[name]
+        for number in range(right.count("files") - 1, 0, -9):
+            outcome = self.run_command(name, {"FAULTY_FILE": str(number), "FAULTY_LASTING": "1"})
+            if outcome.tables != right.tables:
+                break
+            if "standard output" in outcome.err:
+                continue
+            self.assertEqual(outcome.code, 3)
+            line = re.search(r"; run 3 is stored, draw it by: bucketlab (report 3 --db bucketlab\.db)\n\Z", outcome.err)
+            self.assertIsNotNone(line, outcome.err)
+            found += 1
+        self.assertGreater(found, 5)
+        words = [*line[1].split(), "--format", "png,html", "--out", "made/here", "--quiet"]
+        again = self.run_command(words, {"FAULTY_FILE": "0"}, first=words_of(name) + ["--no-charts"])
+        self.assertEqual((again.code, again.files), (0, right.files))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import random
 import re
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
@@ -199,18 +200,21 @@ class FaultsTest(unittest.TestCase):
         return Outcome(folder, done, b"", b"", "", 0)
 
     @classmethod
-    def run_command(cls, name, environment, timeout=60, preload=True):
-        """Runs an entry of COMMANDS, or a command line, in a copy of the folder that all begin with."""
+    def run_command(cls, name, environment, timeout=60, first=None, under=()):
+        """Runs an entry of COMMANDS, or a command line, in a copy of the folder that all begin with.
+        first: a command line before it; under: a program that runs it, without the library in front."""
         with tempfile.TemporaryDirectory(prefix="bucketlab-faults-") as place:
             folder, report, out = (os.path.join(place, part) for part in ("folder", "report", "out"))
             shutil.copytree(cls.template, folder)
+            if first is not None:
+                subprocess.run([PROGRAM, *first], cwd=folder, check=True, stdout=subprocess.DEVNULL)
             settings = {**os.environ, "NO_COLOR": "1", "FAULTY_REPORT": report, **environment}
-            if preload:
+            if not under:
                 settings["LD_PRELOAD"] = LIBRARY
             begin = time.monotonic()
             with open(out, "wb") as stdout:
                 words = words_of(name) if isinstance(name, str) else name
-                process = subprocess.Popen([PROGRAM, *words], cwd=folder, env=settings, stdout=stdout,
+                process = subprocess.Popen([*under, PROGRAM, *words], cwd=folder, env=settings, stdout=stdout,
                                            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
                 try:
                     err = process.communicate(timeout=timeout)[1]
@@ -285,11 +289,17 @@ class FaultsTest(unittest.TestCase):
         return None
 
     def numbers(self, total, most):
-        """Which N to try: all, or about `most`, the first ones and then ever fewer."""
+        """Which N to try: all, or about `most`."""
         if IS_SLOW or total <= most:
             return list(range(1, total + 1))
         draw = random.Random(total)
         return sorted({1, 2, total, *(draw.randint(1, total) for _ in range(most - 3))})
+
+    def sites(self, name, environment):
+        """Where each allocation of a command stands, those of the first N first."""
+        with tempfile.NamedTemporaryFile() as file:
+            self.run_command(name, {**environment, "FAULTY_SITES": file.name})
+            return [site for site, in struct.iter_unpack("=Q", file.read())]
 
     def try_all(self, cases):
         """(name of the command, environment) each; all run. Each fault is told when it is first seen."""

@@ -3,16 +3,19 @@
  * does stands in the environment; N counts from 1, and without a variable nothing of its kind fails:
  *
  *   FAULTY_CALLERS  whose calls count, by the first letters of the object's file name; "program" is the
- * program itself (default "program libsqlite3"). Libraries that end the process by design when memory is out
- * are left alone in this way. FAULTY_MEMORY   N: the Nth allocation returns NULL FAULTY_FILE     N: the Nth
- * call that changes a regular file or a folder fails: opening for writing, writing, flushing, truncating,
- * naming. What goes through stdio counts when its buffer is written. FAULTY_ERROR    how FAULTY_FILE fails:
- * ENOSPC (default), EIO, or SHORT, which writes half of the bytes and lets the next call fail with ENOSPC
+ *                   program itself (default "program libsqlite3"). Libraries that end the process by
+ *                   design when memory is out are left alone in this way.
+ *   FAULTY_MEMORY   N: the Nth allocation returns NULL
+ *   FAULTY_FILE     N: the Nth call that changes a regular file or a folder fails: opening for writing,
+ *                   writing, flushing, truncating, naming; of stdio when its buffer is written
+ *   FAULTY_ERROR    how FAULTY_FILE fails: ENOSPC (default), EIO, or SHORT, which writes half of the
+ *                   bytes and lets the next call fail with ENOSPC
  *   FAULTY_LASTING  1: not the Nth alone, but all from the Nth on
  *   FAULTY_CLOCK    N: at every Nth reading all clocks jump, forth and back in turn
  *   FAULTY_SECONDS  how far from the right time they then are
- *   FAULTY_REPORT   a file that is told, when the process ends, how many calls of each kind there were, how
- * many failed, and where the first of them stood
+ *   FAULTY_REPORT   a file that is told, when the process ends, how many calls of each kind there were,
+ *                   how many failed, and where the first of them stood
+ *   FAULTY_SITES    a file that is told where each allocation stood: 8 bytes each, the first N first
  *
  * Needs glibc, whose allocator has names of its own for the functions that stand here in its place.
  */
@@ -63,7 +66,7 @@ struct stream {
 
 static struct fault memory, files, clocks;
 static bool is_lasting, is_short, is_ready;
-static int error_number = ENOSPC;
+static int error_number = ENOSPC, sites = -1;
 static long clock_seconds;
 static atomic_long failed, first_failed_at;
 static atomic_bool first_failed_in_program;
@@ -95,6 +98,8 @@ __attribute__((constructor)) static void begin(void)
     files.first = (text = getenv("FAULTY_FILE")) != NULL ? atol(text) : 0;
     clocks.first = (text = getenv("FAULTY_CLOCK")) != NULL ? atol(text) : 0;
     clock_seconds = (text = getenv("FAULTY_SECONDS")) != NULL ? atol(text) : 0;
+    if ((text = getenv("FAULTY_SITES")) != NULL)
+        sites = (int)syscall(SYS_openat, AT_FDCWD, text, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     is_lasting = getenv("FAULTY_LASTING") != NULL;
     is_short = how != NULL && strcmp(how, "SHORT") == 0;
     error_number = how != NULL && strcmp(how, "EIO") == 0 ? EIO : ENOSPC;
@@ -367,6 +372,9 @@ static bool does_fail(struct fault *fault, uintptr_t caller, long *number)
         return false;
     *number = atomic_fetch_add(&fault->count, 1) + 1;
     bool is_first = *number == fault->first;
+    uint64_t site = caller - range->base;
+    if (fault == &memory && sites != -1)
+        syscall(SYS_write, sites, &site, sizeof site);
     bool fails = is_first || (fault->first > 0 && *number > fault->first && is_lasting) ||
                  (fault == &files && is_short && fault->first > 0 && *number == fault->first + 1);
     if (is_first) {

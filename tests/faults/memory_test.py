@@ -1,30 +1,42 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Aim: a command for which memory runs out, wherever that is, says so in one line and leaves everything whole.
-Method: every command again and again; allocation N of the program and of SQLite returns NULL, alone or with all
-that follow, for N = 1, 2, 3 ... until the command gets by with fewer."""
+Method: every command again and again; allocation N of the program, of SQLite and of Jansson returns NULL, alone or
+with all that follow. Slow: for N = 1, 2, 3 ... until the command gets by with fewer; of a command with thousands of
+allocations, and of the libraries, the first, the last and some others at each place in the code that allocates."""
+import random
 import unittest
 
 from faults import COMMANDS, FaultsTest, IS_SLOW
 
-# SQLite's own allocations are many and its own tests fail each of them: here a sample is enough.
-SAMPLE_OF_SQLITE = 60
+ALL_UP_TO = 1100
+EACH, EACH_OF_SQLITE = 4, 40
 
 
 class MemoryTest(FaultsTest):
     def test_every_command_bears_an_allocation_that_fails(self):
         cases = []
         for name in COMMANDS:
-            for callers in ["program", "libsqlite3"]:
-                total = self.run_command(name, {"FAULTY_CALLERS": callers}).count("memory")
-                most = 6 if callers == "program" else 2
-                numbers = self.numbers(total, most)
-                if callers == "libsqlite3" and len(numbers) > SAMPLE_OF_SQLITE:
-                    numbers = numbers[::len(numbers) // SAMPLE_OF_SQLITE]
-                for number in numbers:
+            for callers in ["program", "libsqlite3", "libjansson"]:
+                sites = self.sites(name, {"FAULTY_CALLERS": callers})
+                for number in self.chosen(sites, callers):
                     chosen = {"FAULTY_CALLERS": callers, "FAULTY_MEMORY": str(number)}
-                    lasting = {**chosen, "FAULTY_LASTING": "1"}
-                    cases += [(name, chosen), (name, lasting)] if IS_SLOW else [(name, [chosen, lasting][number % 2])]
+                    cases.append((name, {**chosen, "FAULTY_LASTING": "1"} if number % 3 == 0 else chosen))
         self.try_all(cases)
+
+    @staticmethod
+    def chosen(sites, callers):
+        draw = random.Random(len(sites))
+        if not IS_SLOW:
+            most = 6 if callers == "program" else 2
+            return sorted(draw.sample(range(1, len(sites) + 1), min(len(sites), most)))
+        if callers == "program" and len(sites) <= ALL_UP_TO:
+            return range(1, len(sites) + 1)
+        # SQLite allocates at two places, for all its purposes.
+        places, each = {}, EACH_OF_SQLITE if callers == "libsqlite3" else EACH
+        for number, site in enumerate(sites, 1):
+            places.setdefault(site, []).append(number)
+        return sorted({number for numbers in places.values()
+                       for number in [numbers[0], numbers[-1], *draw.sample(numbers, min(len(numbers), each))]})
 
 
 if __name__ == "__main__":

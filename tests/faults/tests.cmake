@@ -16,3 +16,6 @@ foreach(kind memory disk clock)
   endforeach()
   set_tests_properties(faults/${kind}_slow PROPERTIES TIMEOUT 5400)
 endforeach()
+add_test(NAME faults/valgrind_slow COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/valgrind_test.py
+         $<TARGET_FILE:bucketlab> $<TARGET_FILE:faulty> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+set_tests_properties(faults/valgrind_slow PROPERTIES LABELS slow TIMEOUT 1800 SKIP_RETURN_CODE 77)
