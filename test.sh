@@ -16,13 +16,14 @@ fi
 jobs=$(nproc)
 passed=0 failed=0 skipped=0
 faults=()
+targets=() # all
 
 ./setup.sh build test || exit 3
 # Without them the tests of other machines, and the fuzzing, are skipped, and say so.
 [[ -n $excluded ]] || ./setup.sh machines fuzz
 
 build() { # preset
-    cmake --preset "$1" && cmake --build --preset "$1" -j "$jobs"
+    cmake --preset "$1" && cmake --build --preset "$1" -j "$jobs" "${targets[@]}"
 }
 
 number() { # attribute, JUnit file
@@ -79,6 +80,11 @@ run asan "${elsewhere[@]}" "$@"
 (($# == 0)) && run dev -L '^digest$'
 mapfile -t processes < <(without $excluded)
 run mpi -L '^mpi$' "${processes[@]}" "$@"
+# What runs in threads, for races.
+if [[ -z $excluded ]] && (($# == 0)); then
+    targets=(--target bucketlab lab_crew_test lab_sweep_test)
+    run tsan -L '^threads$'
+fi
 
 echo
 if ((passed + failed == 0)); then

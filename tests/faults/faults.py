@@ -63,6 +63,8 @@ COMMANDS = {
     "run of a cluster": ["run", "ring.yaml", "--no-charts", "--trace-events", "story.txt"],
     "run of a trace": ["run", "traced.yaml", "--no-charts", "--json"],
     "run that fails": ["run", "missed.yaml", "--no-charts"],
+    "run with snapshots": ["run", "tiny.yaml", "--no-charts", "--snapshot-every", "1ms"],
+    "resume": ["run", "--resume", "last", "--no-charts", "--db", "left.db", "--json"],
     "run with pictures": ["run", "tiny.yaml", "--format", "png,html", "--out", "made/here"],
     "report": ["report", "last", "--format", "svg,pdf", "--out", "pictures"],
     "report of a page": ["report", "1", "--format", "html"],
@@ -95,12 +97,14 @@ COMMANDS = {
 SINGLE = {"init", "report", "runs", "show", "export", "import", "cql", "merge", "odds", "token", "bucket-of"}
 # These store a run as soon as it is done.
 GRADUAL = {"sweep", "diff", "tune", "check", "run"}
-DATABASES = {"bucketlab.db", "other.db", "all.db", "new.db", "baseline.db"}
+DATABASES = {"bucketlab.db", "left.db", "other.db", "all.db", "new.db", "baseline.db"}
 # What a clock tells, and how fast a machine is.
 TIMES = [(rb"/[^ ]*/bucketlab-faults-[^/]*", b""), (rb", \d+\.\d s\n", b"\n"),
          (rb" +\d+\.\d( +[0-9a-f]{16}\n)", rb"\1"), (rb"\d{4}-\d\d-\d\d \d\d:\d\d", b""),
          (rb'"(seeds_per_second|elapsed_ms|seconds)":[^,}]*', b""), (rb'(time|timestamp)="[^"]*"', b"")]
 PLACE = re.compile(r"/[^ ]*/bucketlab-faults-[^/]*")
+# Of a run under way: what a command that failed may leave, so that it can be gone on with.
+UNFINISHED = {"unfinished", "snapshot"}
 TIMED_COLUMNS = {"created_unix_s", "elapsed_ms", "updated_unix_s", "started_unix_s"}
 
 
@@ -127,7 +131,7 @@ class Outcome:
     def __init__(self, folder, process, out, err, report, seconds):
         self.code, self.out, self.err, self.seconds = process.returncode, out, err.decode(), seconds
         self.report = dict(line.split(" ", 1) for line in report.splitlines())
-        self.tables, self.files, self.unsound = {}, {}, []
+        self.tables, self.files, self.unsound, self.unfinished = {}, {}, [], 0
         for name in sorted(DATABASES & set(os.listdir(folder))):
             try:
                 self.tables[name] = self.read_database(os.path.join(folder, name))
@@ -150,7 +154,9 @@ class Outcome:
         tables = {name: {tuple((key, PLACE.sub("", row[key]) if isinstance(row[key], str) else row[key])
                                for key in row.keys() if key not in TIMED_COLUMNS)
                          for row in database.execute(f'SELECT * FROM "{name}"')}
-                  for name in names if not name.startswith("sqlite_")}
+                  for name in names if not name.startswith("sqlite_") and name not in UNFINISHED}
+        if "unfinished" in names:
+            self.unfinished += database.execute("SELECT count(*) FROM unfinished").fetchone()[0]
         database.close()
         return tables
 
@@ -189,10 +195,40 @@ class FaultsTest(unittest.TestCase):
                       ["check", "held.yaml", "--no-store", "--baseline", "baseline.db", "--update-baseline",
                        "--seeds", "3"]]:
             subprocess.run([PROGRAM, *words, "--quiet"], cwd=cls.template, check=True, stdout=subprocess.DEVNULL)
+        cls.leave_unfinished()
         cls.right = {name: cls.run_command(name, {}) for name in COMMANDS}
         cls.before = cls.look(cls.template)
         for name, outcome in cls.right.items():
             assert outcome.code == (1 if "fails" in name else 0) and not outcome.unsound, (name, outcome.err)
+
+    @classmethod
+    def leave_unfinished(cls):
+        """A run in left.db that was stopped, with its state."""
+        path = os.path.join(cls.template, "left.db")
+        for rate in [60, 240, 960, 3840]:  # the first that is still under way when this process comes to stop it
+            command = [PROGRAM, "run", "tiny.yaml", "--no-charts", "--quiet", "--db", path, "--snapshot-every", "1m",
+                       "--set", f"arrivals.rate={rate}/s", "--jobs", "1"]
+            process = subprocess.Popen(command, cwd=cls.template, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            while process.poll() is None and not cls.has_unfinished(path):
+                time.sleep(0.001)
+            process.terminate()
+            process.wait()
+            if cls.has_unfinished(path):
+                return
+            os.remove(path)
+        raise AssertionError("no run could be stopped")
+
+    @staticmethod
+    def has_unfinished(path):
+        if not os.path.exists(path):
+            return False
+        database = sqlite3.connect(path)
+        try:
+            return database.execute("SELECT count(*) FROM unfinished").fetchone()[0] > 0
+        except sqlite3.Error:
+            return False
+        finally:
+            database.close()
 
     @classmethod
     def look(cls, folder):
@@ -258,7 +294,7 @@ class FaultsTest(unittest.TestCase):
 
     @staticmethod
     def judge_whole(outcome, right):
-        for what in ["err", "out", "tables", "files"]:
+        for what in ["err", "out", "tables", "files", "unfinished"]:
             if getattr(outcome, what) != getattr(right, what):
                 found, wanted = getattr(outcome, what), getattr(right, what)
                 if isinstance(found, dict):
