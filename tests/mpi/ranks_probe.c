@@ -2,7 +2,7 @@
 /* Aim: what goes from rank to rank arrives whole, whatever its size and however much is under way at once.
  * Method: a program for mpirun, which says "fine" when all held. Bodies from nothing to more than a part of a
  * letter; calls of many threads at once; shares that must be handed out once each; errors; calls that are
- * stopped, whose answer comes too late. */
+ * stopped; an answer that comes when rank 0 is about to leave, which must not keep either there. */
 #define _POSIX_C_SOURCE 200809L
 #include <assert.h>
 #include <pthread.h>
@@ -70,7 +70,21 @@ static bool wait_for_stop(struct ranks_task *task, const struct ranks_bytes *req
     return sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped");
 }
 
-static const struct ranks_service services[] = {{reverse}, {add_shares}, {wait_for_stop}};
+/* Hears of no stop, and has much to say when nobody listens any more. */
+static bool answer_late(struct ranks_task *task, const struct ranks_bytes *request,
+                        struct ranks_bytes *answer, struct sim_error *error)
+{
+    const struct timespec late = {.tv_sec = 1, .tv_nsec = 500000000};
+    (void)task;
+    (void)request;
+    (void)error;
+    nanosleep(&late, NULL);
+    answer->data = calloc(1, LARGE_SIZE);
+    answer->size = LARGE_SIZE;
+    return true;
+}
+
+static const struct ranks_service services[] = {{reverse}, {add_shares}, {wait_for_stop}, {answer_late}};
 
 struct caller {
     struct ranks *ranks;
@@ -152,6 +166,22 @@ static void call_and_stop(struct ranks *ranks)
     assert(!ranks_call(ranks, &call, &answer, &error) && error.class == SIM_ERROR_ENVIRONMENT);
 }
 
+static bool is_at_once(const void *context)
+{
+    (void)context;
+    return true;
+}
+
+static void call_and_leave(struct ranks *ranks)
+{
+    struct ranks_bytes answer;
+    struct sim_error error = {0};
+    const struct ranks_bytes nothing = {0};
+    const struct ranks_call call = {
+        .rank = ranks_count(ranks) - 1, .service = 3, .request = &nothing, .is_stopped = is_at_once};
+    assert(!ranks_call(ranks, &call, &answer, &error) && error.class == SIM_ERROR_ENVIRONMENT);
+}
+
 int main(int argc, char **argv)
 {
     struct ranks *ranks;
@@ -175,6 +205,7 @@ int main(int argc, char **argv)
             pthread_join(callers[i].thread, NULL);
         assert(sum == (uint64_t)SHARES * (SHARES + 1) / 2);
         call_and_stop(ranks);
+        call_and_leave(ranks);
         puts("fine");
     }
     fflush(stdout);

@@ -125,6 +125,7 @@ void ranks_deliver(struct ranks *ranks, struct letter *letter)
 static void deliver_to_call(struct ranks *ranks, struct letter *letter)
 {
     struct open_call *open = ranks->calls;
+    ranks->left_count += letter->head.kind == LETTER_LEAVE;
     while (open != NULL && open->number != letter->head.call)
         open = open->next;
     if (open == NULL) {

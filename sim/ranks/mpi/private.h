@@ -22,7 +22,8 @@ enum letter_kind {
     LETTER_END,      /* leave */
     LETTER_ANSWER,   /* to rank 0: body; `a` is the class of the error, and then the body is its text */
     LETTER_TAKE,     /* a share is wanted */
-    LETTER_NOTE      /* done is `a`, rows are `b` */
+    LETTER_NOTE,     /* done is `a`, rows are `b` */
+    LETTER_LEAVE     /* the rank's last */
 };
 
 struct letter_head {
@@ -82,11 +83,12 @@ struct ranks {
     struct letter *unserved;        /* calls that came before ranks_serve() */
     struct open_call *calls;
     uint64_t last_call;
+    uint32_t left_count; /* rank 0: others that have sent their last letter */
     struct ranks_task *tasks;
     const struct ranks_service *services;
     size_t service_count;
     bool is_over;    /* elsewhere than on rank 0: to leave */
-    bool is_closing; /* the office goes when all letters are sent */
+    bool is_closing; /* the office goes when all letters are sent, and on rank 0 all have come */
     bool is_broken;  /* MPI failed: nothing more will come */
     char broken_text[256];
 };

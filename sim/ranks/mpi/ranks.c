@@ -132,8 +132,16 @@ void ranks_end(struct ranks *ranks, int code)
 {
     if (ranks == NULL)
         return;
-    for (uint32_t i = 1; ranks->own == 0 && ranks->has_office && i < ranks->count; i++)
+    /* Without an office nothing can be said, and others would wait for it: MPI ends a job of which one leaves
+     * like this. */
+    if (!ranks->has_office && ranks->count != 1) {
+        fflush(NULL);
+        _exit(code);
+    }
+    for (uint32_t i = 1; ranks->own == 0 && i < ranks->count; i++)
         ranks_post(ranks, i, &(struct letter_head){.kind = LETTER_END}, NULL);
+    if (ranks->own != 0)
+        ranks_post(ranks, 0, &(struct letter_head){.kind = LETTER_LEAVE}, NULL);
     pthread_mutex_lock(&ranks->lock);
     ranks->is_closing = true;
     pthread_cond_signal(&ranks->posted);
@@ -146,6 +154,8 @@ void ranks_end(struct ranks *ranks, int code)
     }
     if (ranks->has_office)
         pthread_join(ranks->office, NULL);
+    if (ranks->is_broken)
+        _exit(code);
     MPI_Finalize();
     while (ranks->first != NULL) {
         struct letter *letter = ranks->first;
