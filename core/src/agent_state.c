@@ -326,7 +326,8 @@ static void steps_of(struct bk_codec *codec, struct bk_reader *walk)
     bk_codec_check(codec, walk->floor > -BUCKET_FAR && walk->next >= walk->floor - 1);
     if (walk->step_open)
         bk_codec_check(codec, walk->width > 0 && walk->step_low >= walk->floor &&
-                                  walk->step_low <= walk->next && walk->next - walk->step_low < walk->width);
+                                  walk->step_low <= walk->next &&
+                                  (uint64_t)walk->next - (uint64_t)walk->step_low < (uint64_t)walk->width);
 }
 
 static void cache_of(struct bk_codec *codec, struct bk_agent *agent)

@@ -112,13 +112,13 @@ static void check(struct bk_codec *codec, const struct bk_idgen *idgen)
     bool may_wait = asks && (idgen->step != IDGEN_RELEASE || idgen->after == IDGEN_AFTER_WAIT);
     bk_codec_check(codec, !may_wait || idgen->attempts > 0);
     bk_codec_check(codec, idgen->first_wait_ns >= 0);
-    if (idgen->in_hand > 0) {
-        bk_codec_check(codec, idgen->next >= 1 && (idgen->next - stripe) % stripes == 0);
-        bk_codec_check(codec, idgen->in_hand - 1 <= (uint64_t)(INT64_MAX - idgen->next) / (uint64_t)stripes);
-    }
+    if (idgen->in_hand > 0)
+        bk_codec_check(codec,
+                       idgen->next >= 1 && (idgen->next - stripe) % stripes == 0 &&
+                           idgen->in_hand - 1 <= (uint64_t)(INT64_MAX - idgen->next) / (uint64_t)stripes);
     if (idgen->step == IDGEN_STORE && !codec->is_wrong) {
         int64_t first = idgen->has_last ? idgen->last : stripe - stripes;
-        bk_codec_check(codec, !idgen->has_last || first >= 1);
-        bk_codec_check(codec, idgen->stored > first && (idgen->stored - stripe) % stripes == 0);
+        bk_codec_check(codec, (!idgen->has_last || first >= 1) && idgen->stored > first &&
+                                  (idgen->stored - stripe) % stripes == 0);
     }
 }

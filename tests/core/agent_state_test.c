@@ -7,6 +7,9 @@
 #include "agent_host.h"
 #include "bucketing/idgen.h"
 
+/* Where a client's state has the number of its identifiers in hand. */
+#define IN_HAND (4 + 6 * 8 + 8)
+
 static void put_row(struct bk_agent *agent, uint64_t key)
 {
     struct bk_row row = row_at(1000, false);
@@ -157,7 +160,21 @@ static void test_clients_of_identifiers_are_kept_likewise(void **state)
     for (size_t cut = 0; cut < size; cut++)
         assert_int_equal(bk_idgen_load(&config, bytes, cut, &loaded), BK_ERROR_CHECKPOINT);
     assert_int_equal(bk_idgen_load(&config, bytes, size, &loaded), BK_OK);
+    /* Numbers as far out as they go, wherever they stand: for a build that watches arithmetic. */
+    for (size_t at = 4; at + 8 <= size; at += 4) {
+        static const unsigned char sides[] = {0x7f, 0x80};
+        for (size_t side = 0; side < sizeof sides; side++) {
+            unsigned char altered[sizeof bytes];
+            memcpy(altered, bytes, size);
+            altered[IN_HAND] = 1;
+            memset(altered + at, sides[side] == 0x7f ? 0xff : 0, 8);
+            altered[at + 7] = sides[side];
+            enum bk_status status = bk_idgen_load(&config, altered, size, &loaded);
+            assert_true(status == BK_OK || status == BK_ERROR_CHECKPOINT);
+        }
+    }
     struct bk_idgen_action action, expected;
+    assert_int_equal(bk_idgen_load(&config, bytes, size, &loaded), BK_OK);
     assert_true(bk_idgen_next(&idgen, &expected) && bk_idgen_next(&loaded, &action));
     assert_int_equal(action.kind, BK_IDGEN_WRITE_COLUMN);
     assert_memory_equal(&action, &expected, sizeof action);
