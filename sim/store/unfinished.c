@@ -28,6 +28,8 @@ bool store_unfinished_begin(struct store *store, struct store_unfinished *unfini
     bool is_new, fine = store_begin(store, &is_new, error);
     fine = fine && begin_all(store, unfinished, error) && store_execute(store, "COMMIT", error);
     store_end(store, is_new, fine);
+    if (!fine)
+        unfinished->run = 0;
     return fine;
 }
 
@@ -119,7 +121,7 @@ bool store_unfinished_holds(struct store *store, const struct store_unfinished *
 static bool begin_all(struct store *store, struct store_unfinished *unfinished, struct sim_error *error)
 {
     sqlite3_stmt *insert = NULL;
-    int64_t run;
+    int64_t run = 0;
     bool fine = reserve(store, &run, error) &&
                 store_prepare(store,
                               "INSERT INTO unfinished (run, attempt, state, scenario, seed, sources, "
@@ -141,7 +143,7 @@ static bool begin_all(struct store *store, struct store_unfinished *unfinished, 
         fine = store_bind_run(store, &binder, error);
     }
     sqlite3_finalize(insert);
-    unfinished->run = fine ? run : 0;
+    unfinished->run = run;
     unfinished->attempt = 1;
     return fine;
 }

@@ -118,6 +118,32 @@ static void test_states_take_the_place_of_those_that_they_hold(void **state)
     folder_remove(&folder);
 }
 
+/* Or it would take itself for one that another program has finished. */
+static void test_run_that_cannot_begin_has_no_number(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct store *store = store_must_open(folder.db, STORE_WRITE);
+    struct store_unfinished run;
+    struct sim_error error;
+    begin(store, &run);
+    int failed = 0;
+    bool has_struck = true;
+    for (long n = 0; has_struck; n++) {
+        run = sample_unfinished();
+        fault_set(FAULT_WRITE, true, SQLITE_FULL, n);
+        bool is_begun = store_unfinished_begin(store, &run, &error);
+        has_struck = fault.has_struck;
+        fault_set(FAULT_NONE, false, 0, 0);
+        failed += !is_begun;
+        assert_true(is_begun ? run.run > 1 : run.run == 0 && error.class == SIM_ERROR_ENVIRONMENT);
+    }
+    assert_true(failed > 0);
+    assert_true(put(store, &run, 0, 1, "state", &error));
+    store_close(store);
+    folder_remove(&folder);
+}
+
 static void test_run_that_was_taken_over_is_not_changed_by_who_had_it(void **state)
 {
     (void)state;
@@ -190,6 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unfinished_run_comes_back_as_it_was_told),
         cmocka_unit_test(test_states_take_the_place_of_those_that_they_hold),
+        cmocka_unit_test(test_run_that_cannot_begin_has_no_number),
         cmocka_unit_test(test_run_that_was_taken_over_is_not_changed_by_who_had_it),
         cmocka_unit_test(test_state_that_cannot_be_written_leaves_the_older_one),
     };

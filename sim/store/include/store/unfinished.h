@@ -21,7 +21,7 @@ struct store_unfinished {
     int64_t parts, bytes; /* of its states */
 };
 
-/* Begins a run: sets run, and attempt to 1. Its texts are the caller's. */
+/* Begins a run: sets run, or 0 on false, and attempt to 1. Its texts are the caller's. */
 bool store_unfinished_begin(struct store *store, struct store_unfinished *unfinished,
                             struct sim_error *error);
 /* run 0: the newest; *is_there false when there is none. The texts are freed by store_unfinished_clear(). */
