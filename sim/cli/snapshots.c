@@ -56,11 +56,13 @@ bool cli_snapshots_resume(struct cli_snapshots *snapshots, const struct store_un
 {
     snapshots->unfinished = *unfinished;
     snapshots->before_ms = unfinished->elapsed_ms;
+    /* Before its states are read: whoever is still at work on it must not put another one meanwhile, as that
+     * would stand beside ours and hold the same part of the run. */
     return store_open(snapshots->database, STORE_WRITE, &snapshots->store, error) &&
+           store_unfinished_take(snapshots->store, &snapshots->unfinished, error) &&
            store_snapshots_load(snapshots->store, unfinished->run, &snapshots->states,
                                 &snapshots->state_count, error) &&
-           take_states(snapshots, error) &&
-           store_unfinished_take(snapshots->store, &snapshots->unfinished, error);
+           take_states(snapshots, error);
 }
 
 void cli_snapshots_tick(struct cli_snapshots *snapshots, int64_t elapsed_ms)

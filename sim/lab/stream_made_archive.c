@@ -11,6 +11,8 @@
 
 static bool load_part(struct lab_crew *crew, struct lab_member *member, struct sim_archive *archive,
                       struct sim_error *error);
+static bool take_tasks(struct lab_crew *crew, const uint64_t *done, const struct lab_stint *stints,
+                       size_t count);
 static void archive_done(uint64_t *done, const struct lab_crew *crew, struct sim_archive *archive);
 static void archive_stint(struct lab_stint *stint, const struct lab_crew *crew, struct sim_archive *archive);
 static void archive_task(struct lab_stint *stint, const struct lab_crew *crew, struct sim_archive *archive);
@@ -87,17 +89,16 @@ static bool load_part(struct lab_crew *crew, struct lab_member *member, struct s
     if (!ok && !sim_archive_is_fine(archive))
         ok = true; /* told below */
     ok = ok && sim_archive_finish_load(archive, error);
+    if (ok && !take_tasks(crew, done, loaded, count))
+        ok = sim_fail(error, SIM_ERROR_INPUT,
+                      "two states that were kept hold the same part of the run; run the scenario again");
     if (ok && count > 0)
         waiting = realloc(member->waiting, (before + count) * sizeof *waiting);
     if (ok && count > 0 && waiting == NULL)
         ok = sim_fail_memory(error);
-    for (size_t i = 0; ok && i < words; i++) {
+    for (size_t i = 0; ok && i < words; i++)
         member->done[i] |= done[i];
-        crew->taken[i] |= done[i];
-    }
     for (size_t i = 0; ok && i < count; i++) {
-        if (loaded[i].task.is_begun)
-            lab_bit_set(crew->taken, loaded[i].task.number);
         lab_worker_tell(loaded[i].worker, 0, loaded[i].worker->rows + LAB_KEY_ROWS * loaded[i].worker->keys);
         waiting[before + i] = loaded[i];
     }
@@ -110,6 +111,25 @@ static bool load_part(struct lab_crew *crew, struct lab_member *member, struct s
     free(loaded);
     free(done);
     return ok;
+}
+
+/* False when one of them was taken before: it would be counted twice. */
+static bool take_tasks(struct lab_crew *crew, const uint64_t *done, const struct lab_stint *stints,
+                       size_t count)
+{
+    uint64_t twice = 0;
+    for (size_t i = 0; i < lab_bit_words(crew->task_count); i++) {
+        twice |= crew->taken[i] & done[i];
+        crew->taken[i] |= done[i];
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct lab_task *task = &stints[i].task;
+        if (!task->is_begun)
+            continue;
+        twice |= lab_bit(crew->taken, task->number);
+        lab_bit_set(crew->taken, task->number);
+    }
+    return twice == 0;
 }
 
 static void archive_done(uint64_t *done, const struct lab_crew *crew, struct sim_archive *archive)

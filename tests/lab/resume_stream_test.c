@@ -179,12 +179,39 @@ static void test_resume_at_90_percent_does_little_again(void **state)
     }
 }
 
+/* Two states that both have a task would count it twice. */
+static void test_resume_refuses_a_task_that_stands_in_two_states(void **state)
+{
+    (void)state;
+    /* Of many keys, most of which are done, and of the one that is under way. */
+    for (size_t i = 0; i < 2; i++) {
+        struct lab_scenario *scenario = resume_scenario(scenarios[i].text);
+        struct resume_keeper keeper;
+        struct lab_result *result;
+        struct sim_error error;
+        resume_keeper_init(&keeper);
+        assert_false(resume_attempt(&keeper, scenario, 1, count_puts(scenario, 1) / 2, &result));
+        assert_int_equal(keeper.snapshots.kept_count, 1);
+        const struct lab_kept twice[] = {keeper.kept[0], {1, keeper.kept[0].data, keeper.kept[0].size}};
+        struct lab_snapshots mine = {
+            .put = keeper.snapshots.put, .context = &keeper, .kept = twice, .kept_count = 2};
+        struct lab_progress progress = {.snapshots = &mine};
+        for (uint32_t jobs = 1; jobs <= 2; jobs++) {
+            assert_false(lab_run(scenario, jobs, &progress, &result, &error));
+            assert_int_equal(error.class, SIM_ERROR_INPUT);
+        }
+        resume_keeper_clear(&keeper);
+        lab_scenario_destroy(scenario);
+    }
+}
+
 int main(void)
 {
     write_traces();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_resume_killed_often_ends_as_undisturbed),
         cmocka_unit_test(test_resume_at_90_percent_does_little_again),
+        cmocka_unit_test(test_resume_refuses_a_task_that_stands_in_two_states),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
