@@ -88,7 +88,8 @@ bool sim_archive_finish_load(struct sim_archive *archive, struct sim_error *erro
     if (archive->trouble == SIM_ARCHIVE_NO_MEMORY)
         return sim_fail_memory(error);
     if (archive->trouble != SIM_ARCHIVE_FINE || bytes_left(archive) > 0)
-        return sim_fail(error, SIM_ERROR_INPUT, "the snapshot does not hold what it should");
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "the snapshot does not hold what it should; run the scenario again");
     return true;
 }
 

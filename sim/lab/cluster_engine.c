@@ -296,7 +296,8 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
         log_event(run, time_ns, &event);
         dispatch(run, &event);
         if (run->is_damaged)
-            return sim_fail(error, SIM_ERROR_INPUT, "the snapshot does not hold what it should");
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            "the snapshot does not hold what it should; run the scenario again");
         if (run->out_of_memory || !cass_cluster_is_sound(run->cluster))
             return sim_fail_memory(error);
     }
