@@ -227,8 +227,9 @@ class ResumeTest(ProgramTest):
         self.assertEqual(contents(self.path(), 1), whole)
         lines = "".join(f"{i * 1000},key-{i % 7},{100 + i % 50}\n" for i in range(400000))
         self.write("rows.csv", "timestamp_ms,key,bytes\n" + lines)
-        self.write("trace.yaml", "name: trace\ntrace: {file: rows.csv}\nstrategies:\n  - time: {window: 1h}\n"
-                                 "  - hash: {buckets: 16}\n")
+        # So many that the run does not end before its first state is seen.
+        hashes = "".join(f"  - hash: {{buckets: {16 + i}}}\n    label: hash {16 + i}\n" for i in range(30))
+        self.write("trace.yaml", f"name: trace\ntrace: {{file: rows.csv}}\nstrategies:\n{hashes}")
         whole, _ = self.reference("trace.yaml")
         self.killed_with_state("trace.yaml")
         self.write("rows.csv", "timestamp_ms,key,bytes\n" + lines.replace(",149\n", ",150\n"))
