@@ -94,7 +94,8 @@
 const struct bench_case bench_cases[] = {
     EXACT_CASE("1e3", "probabilistic, 10^3 keys", 2e7, 1e3, EXACT PROBABILISTIC, TWICE_THE_LOOP),
     EXACT_CASE("1e5", "probabilistic, 10^5 keys", 2e7, 1e5, EXACT PROBABILISTIC, TWICE_THE_LOOP),
-    EXACT_CASE("1e6", "probabilistic, 10^6 keys", 2e7, 1e6, EXACT PROBABILISTIC, TWICE_THE_LOOP),
+    EXACT_CASE("1e6", "probabilistic, 10^6 keys", 1e8, 1e6, EXACT PROBABILISTIC, TWICE_THE_LOOP),
+    EXACT_CASE("1e6-quiet", "10^6 keys of 20 rows each", 2e7, 1e6, EXACT PROBABILISTIC, NO_BUDGET),
     EXACT_CASE("bursts", "bursts, 10^3 keys", 2e7, 1e3, EXACT PROBABILISTIC, .has_bursts = true),
     EXACT_CASE("lognormal", "lognormal bytes, 10^3", 2e7, 1e3, LOGNORMAL PROBABILISTIC, NO_BUDGET),
     EXACT_CASE("none", "none, 10^3 keys", 2e7, 1e3, EXACT "strategies:\n  - none: {}\n", NO_BUDGET),
@@ -143,15 +144,15 @@ const struct bench_case bench_cases[] = {
                .measure = bench_cimba_customers, .rows = 1e7, .budget = 1),
 #endif
 
-    THREADS_CASE("exact", "exact, 10^5 keys", 1.9, .measure = bench_threads, .rows = 4e7, .keys = 1e5,
+    THREADS_CASE("exact", "exact, 10^5 keys", 1.9, .measure = bench_threads, .rows = 1e8, .keys = 1e5,
                  .days = 10, .scenario = EXACT PROBABILISTIC),
-    THREADS_CASE("thinned", "thinned, 10^5 keys", 1.9, .measure = bench_threads, .rows = 4e9, .keys = 1e5,
+    THREADS_CASE("thinned", "thinned, 10^6 keys", 1.9, .measure = bench_threads, .rows = 4e10, .keys = 1e6,
                  .days = 30, .scenario = THINNED PROBABILISTIC),
-    THREADS_CASE("cluster", "cluster, 4 strategies", 1.9, .measure = bench_threads, .rows = 1e5, .keys = 1e3,
+    THREADS_CASE("cluster", "cluster, 4 strategies", 1.9, .measure = bench_threads, .rows = 4e5, .keys = 1e3,
                  .strategies = 4, SIXTEEN_AGENTS, .scenario = THREE_STATE),
-    THREADS_CASE("sweep", "sweep of 16 runs", 1.9, .rows = 5e6, .keys = 1e3, .measure = bench_sweep),
+    THREADS_CASE("sweep", "sweep of 16 runs", 1.9, .rows = 6e7, .keys = 1e3, .measure = bench_sweep),
 #ifdef BENCH_MPI
-    THREADS_CASE("ranks", "sweep of 16 runs, 2 ranks", 1.85, .rows = 5e6, .keys = 1e3,
+    THREADS_CASE("ranks", "sweep of 16 runs, 2 ranks", 1.85, .rows = 6e7, .keys = 1e3,
                  .measure = bench_ranks),
 #endif
 
