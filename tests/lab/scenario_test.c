@@ -59,7 +59,7 @@ static const char everything[] =
 static struct lab_scenario *parse_with(const char *path, const char *text, const char *const *sets,
                                        size_t count)
 {
-    struct lab_override overrides[8];
+    struct lab_override overrides[8] = {{NULL}};
     struct lab_scenario *scenario;
     struct sim_error error;
     for (size_t i = 0; i < count; i++)
