@@ -234,10 +234,12 @@ def main():
             if missing:
                 raise Failure(f"no figures of {', '.join(missing)}; docs/performance.py --measure SET --only "
                               f"{missing[0]} --write measures them")
-        # In the order of the benchmark's own table.
-        rank = {name: number for number, name in enumerate(order)}
+        # In the order of the benchmark's own table; what only another build measures stays behind what it was behind.
+        rank, place = {name: number for number, name in enumerate(order)}, -1
         known = {name: case for name, case in kept["cases"].items() if name in rank or name.startswith(ELSEWHERE)}
-        kept["cases"] = dict(sorted(known.items(), key=lambda item: rank.get(item[0], len(rank))))
+        for name in known:
+            place = rank.setdefault(name, place)
+        kept["cases"] = dict(sorted(known.items(), key=lambda item: rank[item[0]]))
         with open(PAGE, encoding="utf-8") as file:
             old = file.read()
         new = filled(old, kept["cases"], kept)
