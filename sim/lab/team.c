@@ -23,6 +23,7 @@ static ranks_watch_function watch;
 static void archive_request(struct lab_request *request, struct sim_archive *archive);
 static bool serve_run(struct ranks_task *task, const struct ranks_bytes *request, struct ranks_bytes *answer,
                       struct sim_error *error);
+static lab_team_work run_whole;
 
 const struct ranks_service lab_services[LAB_SERVICES] = {[LAB_SERVICE_RUN] = {serve_run},
                                                          [LAB_SERVICE_KEYS] = {lab_serve_keys},
@@ -178,13 +179,20 @@ bool lab_team_run(const struct lab_team *team, uint32_t rank, const struct lab_o
                   struct lab_progress *progress, struct lab_result **out, char **overrides,
                   struct sim_error *error)
 {
+    struct lab_team_call call = {.rank = rank, .service = LAB_SERVICE_RUN};
+    return lab_team_result(team, &call, order, 0, progress, out, overrides, error);
+}
+
+bool lab_team_result(const struct lab_team *team, struct lab_team_call *call, const struct lab_order *order,
+                     size_t part, struct lab_progress *progress, struct lab_result **out, char **overrides,
+                     struct sim_error *error)
+{
     struct sim_archive archive;
     struct ranks_bytes answer = {0};
-    struct lab_team_call call = {.rank = rank, .service = LAB_SERVICE_RUN};
     *out = NULL;
     *overrides = NULL;
-    bool is_fine = lab_request_make(order, 1, 0, &call.request, error) &&
-                   lab_team_ask(team, &call, progress, &answer, error) &&
+    bool is_fine = lab_request_make(order, 1, part, &call->request, error) &&
+                   lab_team_ask(team, call, progress, &answer, error) &&
                    lab_answer_begin_load(&archive, &answer, error);
     if (is_fine) {
         *out = calloc(1, sizeof **out);
@@ -201,13 +209,13 @@ bool lab_team_run(const struct lab_team *team, uint32_t rank, const struct lab_o
         *out = NULL;
         *overrides = NULL;
     }
-    free(call.request.data);
+    free(call->request.data);
     free(answer.data);
     return is_fine;
 }
 
-static bool serve_run(struct ranks_task *task, const struct ranks_bytes *bytes, struct ranks_bytes *answer,
-                      struct sim_error *error)
+bool lab_serve_result(struct ranks_task *task, const struct ranks_bytes *bytes, lab_team_work *work,
+                      struct ranks_bytes *answer, struct sim_error *error)
 {
     struct lab_progress progress = {0};
     struct lab_request request;
@@ -216,7 +224,7 @@ static bool serve_run(struct ranks_task *task, const struct ranks_bytes *bytes, 
     struct sim_archive archive;
     lab_team_attend(task, &progress);
     bool is_fine = lab_request_read(bytes, &request, &scenario, error) &&
-                   lab_run(scenario, request.threads, &progress, &result, error);
+                   work(scenario, &request, &progress, &result, error);
     lab_team_done(task);
     if (is_fine) {
         sim_archive_begin_save(&archive, LAB_ANSWER_KIND);
@@ -228,4 +236,16 @@ static bool serve_run(struct ranks_task *task, const struct ranks_bytes *bytes, 
     lab_scenario_destroy(scenario);
     lab_request_clear(&request);
     return is_fine;
+}
+
+static bool serve_run(struct ranks_task *task, const struct ranks_bytes *bytes, struct ranks_bytes *answer,
+                      struct sim_error *error)
+{
+    return lab_serve_result(task, bytes, run_whole, answer, error);
+}
+
+static bool run_whole(const struct lab_scenario *scenario, const struct lab_request *request,
+                      struct lab_progress *progress, struct lab_result **out, struct sim_error *error)
+{
+    return lab_run(scenario, request->threads, progress, out, error);
 }

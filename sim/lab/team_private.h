@@ -28,6 +28,17 @@ bool lab_answer_begin_load(struct sim_archive *archive, const struct ranks_bytes
                            struct sim_error *error);
 bool lab_answer_finish_load(struct sim_archive *archive, struct sim_error *error);
 
+/* team.c: what one call brings, a result and the overrides it was run with, malloc'ed; on failure both are
+ * NULL. call names rank and service. */
+bool lab_team_result(const struct lab_team *team, struct lab_team_call *call, const struct lab_order *order,
+                     size_t part, struct lab_progress *progress, struct lab_result **out, char **overrides,
+                     struct sim_error *error);
+/* And the service of such a call: `work` makes the result. */
+typedef bool lab_team_work(const struct lab_scenario *scenario, const struct lab_request *request,
+                           struct lab_progress *progress, struct lab_result **out, struct sim_error *error);
+bool lab_serve_result(struct ranks_task *task, const struct ranks_bytes *bytes, lab_team_work *work,
+                      struct ranks_bytes *answer, struct sim_error *error);
+
 /* Who may do parts of this run; NULL: nobody does. The keys of a trace come together, and a story is told in
  * one place. */
 const struct lab_team *lab_team_for(const struct lab_scenario *scenario, const struct lab_progress *progress,

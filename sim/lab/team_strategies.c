@@ -24,6 +24,7 @@ struct lab_far_strategies {
 static void *work(void *hand);
 static bool ask(const struct lab_far_strategies *far, uint32_t rank, size_t index, struct lab_result **out,
                 struct sim_error *error);
+static lab_team_work run_part;
 
 struct lab_far_strategies *lab_far_strategies_begin(const struct lab_scenario *scenario,
                                                     const struct lab_team *team,
@@ -86,43 +87,20 @@ static bool ask(const struct lab_far_strategies *far, uint32_t rank, size_t inde
 {
     const struct lab_order order = lab_order_of(far->scenario);
     struct lab_team_call call = {.rank = rank, .service = LAB_SERVICE_STRATEGY};
-    struct ranks_bytes answer = {0};
-    struct sim_archive archive;
-    bool is_fine = lab_request_make(&order, 1, index, &call.request, error) &&
-                   lab_team_ask(far->team, &call, far->progress, &answer, error) &&
-                   lab_answer_begin_load(&archive, &answer, error);
-    if (is_fine) {
-        *out = calloc(1, sizeof **out);
-        if (*out == NULL)
-            sim_archive_fail_memory(&archive);
-        else
-            lab_result_archive(*out, &archive);
-        is_fine = lab_answer_finish_load(&archive, error);
-    }
-    free(call.request.data);
-    free(answer.data);
+    char *overrides; /* ours already */
+    bool is_fine = lab_team_result(far->team, &call, &order, index, far->progress, out, &overrides, error);
+    free(overrides);
     return is_fine;
 }
 
 bool lab_serve_strategy(struct ranks_task *task, const struct ranks_bytes *bytes, struct ranks_bytes *answer,
                         struct sim_error *error)
 {
-    struct lab_progress progress = {0};
-    struct lab_request request;
-    struct lab_scenario *scenario;
-    struct lab_result *result = NULL;
-    struct sim_archive archive;
-    lab_team_attend(task, &progress);
-    bool is_fine = lab_request_read(bytes, &request, &scenario, error) &&
-                   lab_cluster_strategy(scenario, request.part, &progress, &result, error);
-    lab_team_done(task);
-    if (is_fine) {
-        sim_archive_begin_save(&archive, LAB_ANSWER_KIND);
-        lab_result_archive(result, &archive);
-        is_fine = sim_archive_finish_save(&archive, &answer->data, &answer->size, error);
-    }
-    lab_result_destroy(result);
-    lab_scenario_destroy(scenario);
-    lab_request_clear(&request);
-    return is_fine;
+    return lab_serve_result(task, bytes, run_part, answer, error);
+}
+
+static bool run_part(const struct lab_scenario *scenario, const struct lab_request *request,
+                     struct lab_progress *progress, struct lab_result **out, struct sim_error *error)
+{
+    return lab_cluster_strategy(scenario, request->part, progress, out, error);
 }
