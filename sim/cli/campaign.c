@@ -8,7 +8,7 @@
 #include "kernel/archive.h"
 #include "lab/crew.h"
 
-#define SEED_KIND UINT64_C(0x73656564) /* of its archives */
+#define SEED_KIND UINT64_C(0x73656564) /* of the archive of a request */
 
 /* What became of a seed, until its turn has come to be summed up. */
 struct outcome {
@@ -135,11 +135,11 @@ static bool run_seed_far(void *context, uint64_t job, uint32_t rank, struct lab_
         archive_seed(&request, &archive);
         is_fine = sim_archive_finish_save(&archive, &call.request.data, &call.request.size, error) &&
                   lab_team_ask(&campaign->team, &call, progress, &answer, error) &&
-                  sim_archive_begin_load(&archive, answer.data, answer.size, SEED_KIND, error);
+                  lab_answer_begin_load(&archive, &answer, error);
     }
     if (is_fine) {
         sim_archive_bytes(&archive, outcome, sizeof *outcome);
-        is_fine = sim_archive_finish_load(&archive, error);
+        is_fine = lab_answer_finish_load(&archive, error);
     }
     free(request.overrides);
     free(call.request.data);
@@ -173,7 +173,7 @@ bool cli_campaign_serve(struct ranks_task *task, const struct ranks_bytes *bytes
     is_fine = is_fine && judge_seed(&base, request.seed, &progress, &outcome, error);
     lab_team_done(task);
     if (is_fine) {
-        sim_archive_begin_save(&archive, SEED_KIND);
+        sim_archive_begin_save(&archive, LAB_ANSWER_KIND);
         sim_archive_bytes(&archive, &outcome, sizeof outcome);
         is_fine = sim_archive_finish_save(&archive, &answer->data, &answer->size, error);
     }

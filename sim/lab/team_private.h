@@ -22,11 +22,6 @@ bool lab_request_read(const struct ranks_bytes *bytes, struct lab_request *out,
                       struct lab_scenario **scenario, struct sim_error *error);
 void lab_request_clear(struct lab_request *request);
 struct lab_order lab_order_of(const struct lab_scenario *scenario);
-/* An answer begins, and is read. What an archive tells of a snapshot is told of an answer. */
-#define LAB_ANSWER_KIND UINT64_C(0x616e73776572)
-bool lab_answer_begin_load(struct sim_archive *archive, const struct ranks_bytes *answer,
-                           struct sim_error *error);
-bool lab_answer_finish_load(struct sim_archive *archive, struct sim_error *error);
 
 /* team.c: what one call brings, a result and the overrides it was run with, malloc'ed; on failure both are
  * NULL. call names rank and service. */

@@ -7,6 +7,7 @@
 #ifndef LAB_TEAM_H
 #define LAB_TEAM_H
 
+#include "kernel/archive.h"
 #include "lab/run.h"
 #include "ranks/ranks.h"
 
@@ -53,5 +54,11 @@ bool lab_team_ask(const struct lab_team *team, const struct lab_team_call *call,
 /* On the other side: a progress that the caller sees, and that the caller can stop, until lab_team_done(). */
 void lab_team_attend(struct ranks_task *task, struct lab_progress *progress);
 void lab_team_done(struct ranks_task *task);
+/* An answer is an archive of this kind. It is read between the two, which tell of a damaged answer what an
+ * archive tells of a damaged snapshot. */
+#define LAB_ANSWER_KIND UINT64_C(0x616e73776572)
+bool lab_answer_begin_load(struct sim_archive *archive, const struct ranks_bytes *answer,
+                           struct sim_error *error);
+bool lab_answer_finish_load(struct sim_archive *archive, struct sim_error *error);
 
 #endif
