@@ -16,9 +16,9 @@ BOLD = os.path.abspath(sys.argv.pop(2))
 from program import PROGRAM, SMALL, ProgramTest, program_environment  # noqa: E402
 from terminal import Terminal  # noqa: E402
 
-# Some 10^7 rows times `factor`, which makes it more than a second of work also where the machine is quick.
+# Some 10^7 rows times `factor`, which makes it about a second of work also where the machine is quick.
 LONG = SMALL.replace("name: small", "name: long\nengine: exact").replace("duration: 2d", "duration: FACTOR00d")
-WORK_S = 1.5
+WORK_S = 0.8
 FRAME = re.compile(r"\r([^\r\x1b\n]*)\x1b\[K")
 
 

@@ -98,19 +98,23 @@ void fixture_law(struct lab_strategy_result *strategy, double p, uint64_t thresh
     }
 }
 
-static double percentile(const struct lab_histogram *histogram, double share)
+/* At shares that ascend. */
+static void percentiles(const struct lab_histogram *histogram, const double *shares, size_t share_count,
+                        double *sizes)
 {
-    size_t count;
+    size_t count, i = 0;
     struct lab_bin *bins = lab_histogram_sorted(histogram, &count);
     assert(bins != NULL);
     double seen = 0;
     double size = 0;
-    for (size_t i = 0; i < count && seen < share * (double)histogram->count; i++) {
-        seen += (double)bins[i].count;
-        size = (double)bins[i].size;
+    for (size_t at = 0; at < share_count; at++) {
+        for (; i < count && seen < shares[at] * (double)histogram->count; i++) {
+            seen += (double)bins[i].count;
+            size = (double)bins[i].size;
+        }
+        sizes[at] = size;
     }
     free(bins);
-    return size;
 }
 
 static uint64_t count_above(const struct lab_histogram *histogram, uint64_t limit, bool is_below)
@@ -132,10 +136,12 @@ static void add_sizes(struct lab_strategy_result *strategy, const struct lab_his
     if (histogram->count == 0) {
         return;
     }
+    double sizes[2];
+    percentiles(histogram, (const double[]){0.5, 0.99}, 2, sizes);
     snprintf(name, sizeof name, "partitions.%s.%s.p50", of, unit);
-    assert(lab_metrics_add(&strategy->metrics, name, percentile(histogram, 0.5)));
+    assert(lab_metrics_add(&strategy->metrics, name, sizes[0]));
     snprintf(name, sizeof name, "partitions.%s.%s.p99", of, unit);
-    assert(lab_metrics_add(&strategy->metrics, name, percentile(histogram, 0.99)));
+    assert(lab_metrics_add(&strategy->metrics, name, sizes[1]));
     snprintf(name, sizeof name, "partitions.%s.%s.max", of, unit);
     assert(lab_metrics_add(&strategy->metrics, name, (double)histogram->most));
 }
@@ -145,16 +151,18 @@ static void add_sizes(struct lab_strategy_result *strategy, const struct lab_his
 static void add_slices(const struct lab_result *result, struct lab_strategy_result *strategy,
                        enum lab_partition_state state)
 {
-    enum { SLICES = 90 };
+    enum { SLICES = 90, TWENTIETHS = 20 };
     const struct lab_histogram *histograms[LAB_SIZE_UNITS] = {
         state == LAB_CLOSED ? &strategy->closed_rows : &strategy->open_rows,
         state == LAB_CLOSED ? &strategy->closed_bytes : &strategy->open_bytes};
     const uint64_t count = histograms[0]->count;
     const uint64_t slices = count < SLICES ? count : SLICES;
     const int64_t length_ns = (result->end_ns - result->start_ns) / SLICES;
-    uint64_t sizes[LAB_SIZE_UNITS][20]; /* at each twentieth */
-    for (int i = 0; count > 0 && i < 20 * LAB_SIZE_UNITS; i++)
-        sizes[i / 20][i % 20] = (uint64_t)percentile(histograms[i / 20], i % 20 / 20.0);
+    double shares[TWENTIETHS], sizes[LAB_SIZE_UNITS][TWENTIETHS];
+    for (int i = 0; i < TWENTIETHS; i++)
+        shares[i] = i / (double)TWENTIETHS;
+    for (int unit = 0; count > 0 && unit < LAB_SIZE_UNITS; unit++)
+        percentiles(histograms[unit], shares, TWENTIETHS, sizes[unit]);
     for (uint64_t i = 0; i < slices; i++) {
         struct lab_slice *slice = &strategy->timeline.items[strategy->timeline.count++];
         slice->state = state;
@@ -163,10 +171,11 @@ static void add_slices(const struct lab_result *result, struct lab_strategy_resu
         slice->partitions = count / slices + (i < count % slices);
         const size_t lift = i % 10 < 5 ? i % 10 : 10 - i % 10;
         for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
-            const uint64_t *at = sizes[unit];
-            slice->sizes[unit] = (struct lab_slice_sizes){i % 7 == 3 ? histograms[unit]->least : at[1],
-                                                          at[2 + lift], at[8 + lift], at[14 + lift],
-                                                          i % 7 == 3 ? histograms[unit]->most : at[19]};
+            const double *at = sizes[unit];
+            slice->sizes[unit] = (struct lab_slice_sizes){
+                i % 7 == 3 ? histograms[unit]->least : (uint64_t)at[1], (uint64_t)at[2 + lift],
+                (uint64_t)at[8 + lift], (uint64_t)at[14 + lift],
+                i % 7 == 3 ? histograms[unit]->most : (uint64_t)at[19]};
         }
     }
 }

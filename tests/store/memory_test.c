@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a store that gets no memory fails as the environment's error, leaks nothing, and stores a run whole or
- * not at all. Method: allocation 1, 2, 3 ... fails, SQLite's counted too, until saving, loading and listing
- * succeed by themselves. */
+ * not at all. Method: allocation 1, 2, 3 ... of ours fails until saving, loading and listing succeed by
+ * themselves; then every seventh of SQLite's, with the argument `all` each of them. */
 #define _DEFAULT_SOURCE
 #include "baseline_sample.h"
 
@@ -10,15 +10,56 @@
 #include "fault_vfs.h" /* for its speed */
 
 static sqlite3_mem_methods sqlite_memory;
+static long sqlite_left = ALLOCATIONS_WITHOUT_END; /* as allocations_left, of SQLite's */
+static long sqlite_step = 7;
+
+static bool is_refused_to_sqlite(void)
+{
+    return sqlite_left >= 0 && sqlite_left-- == 0;
+}
 
 static void *sqlite_malloc(int size)
 {
-    return is_refused() ? NULL : sqlite_memory.xMalloc(size);
+    return is_refused_to_sqlite() ? NULL : sqlite_memory.xMalloc(size);
 }
 
 static void *sqlite_realloc(void *memory, int size)
 {
-    return is_refused() ? NULL : sqlite_memory.xRealloc(memory, size);
+    return is_refused_to_sqlite() ? NULL : sqlite_memory.xRealloc(memory, size);
+}
+
+/* The allocation whose turn it is to fail. */
+struct turn {
+    long number; /* from 0 */
+    bool is_sqlite, is_over;
+    long failures; /* so far, of what was tried */
+};
+
+static void turn_begin(const struct turn *turn)
+{
+    if (turn->is_sqlite)
+        sqlite_left = turn->number;
+    else
+        allocations_left = turn->number;
+}
+
+/* Fewer allocations than that were made: there is nothing more to refuse of this kind. */
+static void turn_end(struct turn *turn, bool is_fine)
+{
+    bool is_spent = (turn->is_sqlite ? sqlite_left : allocations_left) < 0;
+    sqlite_left = allocations_left = ALLOCATIONS_WITHOUT_END;
+    turn->failures += is_fine ? 0 : 1;
+    assert_true(is_spent || is_fine);
+    if (is_spent) {
+        turn->number += turn->is_sqlite ? sqlite_step : 1;
+        return;
+    }
+    print_message("up to %ld allocations%s, %ld failures\n", turn->number,
+                  turn->is_sqlite ? " of SQLite's" : "", turn->failures);
+    assert_true(turn->failures > 5);
+    turn->is_over = turn->is_sqlite;
+    turn->is_sqlite = true;
+    turn->number = 0;
 }
 
 static bool save_step(const char *path, const struct lab_result *saved, struct sim_error *error)
@@ -97,21 +138,19 @@ static void refuse_in_turn(bool (*step)(const char *, const struct lab_result *,
         store_must_save(folder.db, saved);
         bytes = file_read(folder.db, &size);
     }
-    long refused = 0, failed = 0;
-    for (bool is_spent = true; is_spent; refused++) {
+    for (struct turn turn = {0}; !turn.is_over;) {
         folder_empty(&folder);
         if (has_run)
             file_write(folder.db, bytes, size);
         struct sim_error error = {0};
-        allocations_left = refused;
-        bool fine = step(folder.db, saved, &error);
-        is_spent = allocations_left < 0;
-        allocations_left = ALLOCATIONS_WITHOUT_END;
+        const long number = turn.number;
+        turn_begin(&turn);
         /* SQLite does without some of its memory. */
-        failed += fine ? 0 : 1;
+        bool fine = step(folder.db, saved, &error);
+        turn_end(&turn, fine);
         assert_int_equal(error.class, fine ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
         if (!fine && strstr(error.text, "out of memory") == NULL)
-            fail_msg("allocation %ld: %s", refused, error.text);
+            fail_msg("allocation %ld: %s", number, error.text);
         if (access(folder.db, F_OK) == 0) {
             struct store *store = store_must_open(folder.db, STORE_WRITE);
             struct store_run_row *rows;
@@ -122,8 +161,6 @@ static void refuse_in_turn(bool (*step)(const char *, const struct lab_result *,
             store_close(store);
         }
     }
-    print_message("%ld allocations refused, %ld failures\n", refused - 1, failed);
-    assert_true(failed > 10);
     free(bytes);
     lab_result_destroy(saved);
     folder_remove(&folder);
@@ -141,21 +178,18 @@ static void test_baselines_without_memory_are_there_whole_or_not_at_all(void **s
     (void)state;
     struct folder folder = folder_make();
     struct store_baseline saved = baseline_make("one", 6), loaded;
-    long failed = 0;
     lab_result_destroy(saved.result);
     saved.result = small_sample();
-    for (long refused = 0, is_spent = true; is_spent; refused++) {
+    for (struct turn turn = {0}; !turn.is_over;) {
         struct sim_error error = {0};
         bool is_there = false;
         struct store *store = NULL;
         folder_empty(&folder);
-        allocations_left = refused;
+        turn_begin(&turn);
         bool is_saved = baseline_save(folder.db, &saved, 1, &error);
         bool is_loaded = is_saved && store_open(folder.db, STORE_READ, &store, &error) &&
                          store_baseline_load(store, saved.result->scenario_name, &loaded, &is_there, &error);
-        is_spent = allocations_left < 0;
-        allocations_left = ALLOCATIONS_WITHOUT_END;
-        failed += is_loaded ? 0 : 1;
+        turn_end(&turn, is_loaded);
         assert_int_equal(error.class, is_loaded ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
         assert_int_equal(is_loaded, is_there);
         if (is_loaded) {
@@ -165,8 +199,6 @@ static void test_baselines_without_memory_are_there_whole_or_not_at_all(void **s
         store_close(store);
         assert_int_equal(access(folder.db, F_OK) == 0, is_saved);
     }
-    print_message("%ld failures\n", failed);
-    assert_true(failed > 10);
     store_baseline_clear(&saved);
     folder_remove(&folder);
 }
@@ -183,8 +215,10 @@ static void test_listing_without_memory_fails_clean(void **state)
     refuse_in_turn(list_step, true);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "all") == 0)
+        sqlite_step = 1;
     sqlite3_config(SQLITE_CONFIG_GETMALLOC, &sqlite_memory);
     sqlite3_mem_methods counted = sqlite_memory;
     counted.xMalloc = sqlite_malloc;

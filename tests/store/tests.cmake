@@ -16,3 +16,5 @@ bucketlab_store_test(merge_test)
 
 bucketlab_memory_test(store/memory_test LINK sim_store PkgConfig::SQLITE)
 target_include_directories(store_memory_test PRIVATE ${PROJECT_SOURCE_DIR}/sim/store)
+add_test(NAME store/memory_all_test COMMAND store_memory_test all)
+set_tests_properties(store/memory_all_test PROPERTIES TIMEOUT 1800 LABELS "slow")
