@@ -7,7 +7,6 @@ import json
 import math
 import os
 import re
-import resource
 import shlex
 import shutil
 import signal
@@ -405,13 +404,9 @@ class CheckTest(ProgramTest):
     def test_full_disk_while_updating_leaves_the_old_baseline(self):
         self.update()
         before = self.bytes_of("b.db")
-
-        def small_files():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, len(before) // 2))
-
         self.write("other.yaml", GOOD.replace("name: small", "name: other"))
         line = self.bad(3, "check", "small.yaml", "other.yaml", "--baseline", "b.db", "--update-baseline", "--quiet",
-                        "--no-store", preexec_fn=small_files)
+                        "--no-store", **self.small_files(len(before) // 2))
         self.assertIn("b.db: ", line)
         self.assertEqual(self.against(code=0), [])
         held = sqlite3.connect(os.path.join(self.folder, "b.db")).execute("SELECT scenario, run FROM baseline")

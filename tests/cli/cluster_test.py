@@ -4,7 +4,6 @@ Method: a few hundred rows through four agents. Stories are held against each ot
 altered in the database, or its run's settings are, so that the place is known beforehand."""
 import os
 import re
-import resource
 import signal
 import sqlite3
 import struct
@@ -171,8 +170,7 @@ class ClusterTest(ProgramTest):
         self.assertEqual(self.read("story.txt"), "old\n")
 
     def test_story_that_cannot_be_written_on_ends_the_run_and_leaves_nothing(self):
-        limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))}
-        line = self.bad(3, "run", *QUIET, "--trace-events", "story.txt", **limit)
+        line = self.bad(3, "run", *QUIET, "--trace-events", "story.txt", **self.small_files(100000))
         self.assertRegex(line, r"\Astory\.txt: File too large; ")
         if os.path.exists("/dev/full"):
             # Far too long to be run to its end.

@@ -2,7 +2,6 @@
 """Aim: `init` writes a scenario that runs as it is, whole or not at all, over nothing.
 Method: the files that it leaves are looked at; the scenario is run."""
 import os
-import resource
 import unittest
 
 from program import SOURCE, ProgramTest
@@ -35,9 +34,7 @@ class InitTest(ProgramTest):
         self.assertEqual(self.files(), [])
 
     def test_init_without_room_leaves_nothing(self):
-        def limit():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
-        self.assertIn("scenario.yaml: ", self.bad(3, "init", preexec_fn=limit))
+        self.assertIn("scenario.yaml: ", self.bad(3, "init", **self.small_files(100)))
         self.assertEqual(self.files(), [])
 
     def test_starter_runs_and_its_expectations_hold(self):

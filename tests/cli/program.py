@@ -2,6 +2,7 @@
 """Runs the program in a fresh folder. A test script is given the program's path as its first argument."""
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -77,6 +78,14 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual((actual, out), (code, ""), err)
         self.assertRegex(err, r"\A[^\n]+\n\Z")
         return err[:-1]
+
+    def small_files(self, limit):
+        """Options for a program that can write no file of more bytes. What a build that counts branches writes when
+        it ends goes elsewhere then: half a count would spoil all that come after it."""
+        counts = tempfile.mkdtemp(prefix="bucketlab-counts-")
+        self.addCleanup(shutil.rmtree, counts)
+        return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+                "environment": {"GCOV_PREFIX": counts, "GCOV_ERROR_FILE": os.devnull}}
 
     def write(self, name, text):
         path = os.path.join(self.folder, name)

@@ -2,7 +2,6 @@
 """Aim: `run` compares, stores and draws, exits with the right code, and leaves nothing half done.
 Method: a scenario of a few ten thousand rows; stdout, stderr, exit code and the files left."""
 import os
-import resource
 import unittest
 
 from program import SMALL, ProgramTest
@@ -114,8 +113,7 @@ class RunTest(ProgramTest):
     def test_run_that_outgrows_the_file_size_limit_exits_3_and_leaves_nothing(self):
         before = self.files()
         for limit in [100, 20000]:
-            self.bad(3, "run", "small.yaml",
-                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+            self.bad(3, "run", "small.yaml", **self.small_files(limit))
             self.assertEqual(self.files(), before)
 
     def test_run_without_a_place_to_store_leaves_nothing(self):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Every command in a small form, run with faulty.c in front of it, and held against the same command undisturbed.
-A test script is given the program, the library, and `slow` for every N in place of a sample."""
+A test script is given the program, the library, and `slow` for every N in place of a sample, or `calls` for one N
+on the way of each call in the program, which is what a build that counts branches wants."""
 import concurrent.futures
 import hashlib
 import os
@@ -16,9 +17,8 @@ import time
 import unittest
 
 PROGRAM, LIBRARY = (os.path.abspath(path) for path in (sys.argv.pop(1), sys.argv.pop(1)))
-IS_SLOW = "slow" in sys.argv
-if IS_SLOW:
-    sys.argv.remove("slow")
+IS_SLOW, IS_BY_CALL = ("slow" in sys.argv), ("calls" in sys.argv)
+sys.argv = [word for word in sys.argv if word not in ("slow", "calls")]
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 
 TINY = """\
@@ -333,11 +333,27 @@ class FaultsTest(unittest.TestCase):
         draw = random.Random(total)
         return sorted({1, 2, total, *(draw.randint(1, total) for _ in range(most - 3))})
 
-    def sites(self, name, environment):
-        """Where each allocation of a command stands, those of the first N first."""
+    def sites(self, name, environment, variable="FAULTY_SITES"):
+        """Of each allocation of a command, or each call with files, where it stands and the calls that led there."""
         with tempfile.NamedTemporaryFile() as file:
-            self.run_command(name, {**environment, "FAULTY_SITES": file.name})
-            return [site for site, in struct.iter_unpack("=Q", file.read())]
+            self.run_command(name, {**environment, variable: file.name})
+            words = [word for word, in struct.iter_unpack("=Q", file.read())]
+        sites, at = [], 0
+        while at < len(words):
+            sites.append(tuple(words[at + 1:at + 1 + words[at]]))
+            at += 1 + words[at]
+        return sites
+
+    @staticmethod
+    def first_of_each_call(sites, seen):
+        """Numbers from 1: for each call in the program that leads to one of the sites, and is not in `seen` yet, one
+        that it leads to."""
+        chosen = []
+        for number, site in sorted(enumerate(sites, 1), key=lambda pair: -len(pair[1])):
+            if not seen.issuperset(site):
+                seen.update(site)
+                chosen.append(number)
+        return sorted(chosen)
 
     def try_all(self, cases):
         """(name of the command, environment) each; all run. Each fault is told when it is first seen."""

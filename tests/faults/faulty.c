@@ -15,13 +15,16 @@
  *   FAULTY_SECONDS  how far from the right time they then are
  *   FAULTY_REPORT   a file that is told, when the process ends, how many calls of each kind there were,
  *                   how many failed, and where the first of them stood
- *   FAULTY_SITES    a file that is told where each allocation stood: 8 bytes each, the first N first
+ *   FAULTY_SITES    a file that is told where each allocation stood, the first N first: in words of 8 bytes
+ *                   how many follow, the place itself, and the calls in the program that led there
+ *   FAULTY_FILE_SITES  the same of calls that change a file or a folder
  *
  * Needs glibc, whose allocator has names of its own for the functions that stand here in its place.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
 #include <stdarg.h>
@@ -39,17 +42,23 @@
 
 #define RANGES_MAX  64
 #define STREAMS_MAX 32
+#define CALLS_MAX   62
 #define CALLER      ((uintptr_t)__builtin_return_address(0))
+
+typedef int main_function(int argc, char **argv, char **environment);
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *memory, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
+int __libc_start_main(main_function *main, int argc, char **argv, void (*begin)(void), void (*end)(void),
+                      void (*unload)(void), void *stack);
 
 /* Which calls of a kind fail: number `first`, and when it lasts those after it. */
 struct fault {
     long first; /* 0: none */
     atomic_long count;
+    int sites; /* a file; -1: none is told */
 };
 
 /* The code of an object whose calls count. */
@@ -64,21 +73,25 @@ struct stream {
     int file;
 };
 
-static struct fault memory, files, clocks;
+static struct fault memory = {.sites = -1}, files = {.sites = -1}, clocks = {.sites = -1};
 static bool is_lasting, is_short, is_ready;
-static int error_number = ENOSPC, sites = -1;
+static main_function *real_main;
+static int error_number = ENOSPC;
 static long clock_seconds;
 static atomic_long failed, first_failed_at;
 static atomic_bool first_failed_in_program;
-static struct range ranges[RANGES_MAX];
+static struct range ranges[RANGES_MAX], program;
 static size_t range_count;
 static struct stream streams[STREAMS_MAX];
 static _Atomic size_t stream_count;
 
+static int run_main(int argc, char **argv, char **environment);
 static int add_ranges(struct dl_phdr_info *info, size_t size, void *names);
 static void find_real(const char *name, void *function);
 static const struct range *find_range(uintptr_t address);
 static bool does_fail(struct fault *fault, uintptr_t caller, long *number);
+static void open_sites(struct fault *fault, const char *path);
+static void tell_site(int sites, uint64_t site);
 static bool refuses_memory(uintptr_t caller);
 static int file_error(int file, uintptr_t caller, long *number);
 static int path_error(int folder, const char *path, int flags, uintptr_t caller);
@@ -98,8 +111,8 @@ __attribute__((constructor)) static void begin(void)
     files.first = (text = getenv("FAULTY_FILE")) != NULL ? atol(text) : 0;
     clocks.first = (text = getenv("FAULTY_CLOCK")) != NULL ? atol(text) : 0;
     clock_seconds = (text = getenv("FAULTY_SECONDS")) != NULL ? atol(text) : 0;
-    if ((text = getenv("FAULTY_SITES")) != NULL)
-        sites = (int)syscall(SYS_openat, AT_FDCWD, text, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    open_sites(&memory, getenv("FAULTY_SITES"));
+    open_sites(&files, getenv("FAULTY_FILE_SITES"));
     is_lasting = getenv("FAULTY_LASTING") != NULL;
     is_short = how != NULL && strcmp(how, "SHORT") == 0;
     error_number = how != NULL && strcmp(how, "EIO") == 0 ? EIO : ENOSPC;
@@ -122,6 +135,15 @@ __attribute__((destructor)) static void end(void)
         syscall(SYS_write, file, text, size);
         syscall(SYS_close, file);
     }
+}
+
+int __libc_start_main(main_function *main, int argc, char **argv, void (*begin)(void), void (*end)(void),
+                      void (*unload)(void), void *stack)
+{
+    int (*real)(main_function *, int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
+    find_real("__libc_start_main", &real);
+    real_main = main;
+    return real(run_main, argc, argv, begin, end, unload, stack);
 }
 
 void *malloc(size_t size)
@@ -328,6 +350,15 @@ int gettimeofday(struct timeval *restrict out, void *restrict zone)
     return 0;
 }
 
+/* Behind main() stands what the compiler put there; where it counts branches, it writes the counts down,
+ * which are not to be lost with what fails. */
+static int run_main(int argc, char **argv, char **environment)
+{
+    int code = real_main(argc, argv, environment);
+    is_ready = false;
+    return code;
+}
+
 static int add_ranges(struct dl_phdr_info *info, size_t size, void *names)
 {
     (void)size;
@@ -338,12 +369,16 @@ static int add_ranges(struct dl_phdr_info *info, size_t size, void *names)
         length = strcspn(at, " ");
         counts = counts || (length > 0 && strncmp(name, at, length) == 0);
     }
-    for (int i = 0; counts && i < info->dlpi_phnum && range_count < RANGES_MAX; i++) {
+    for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
         uintptr_t begins = info->dlpi_addr + part->p_vaddr;
-        if (part->p_type == PT_LOAD && (part->p_flags & PF_X) != 0)
-            ranges[range_count++] =
-                (struct range){begins, begins + part->p_memsz, info->dlpi_addr, info->dlpi_name[0] == '\0'};
+        struct range range = {begins, begins + part->p_memsz, info->dlpi_addr, info->dlpi_name[0] == '\0'};
+        if (part->p_type != PT_LOAD || (part->p_flags & PF_X) == 0)
+            continue;
+        if (range.is_program)
+            program = range;
+        if (counts && range_count < RANGES_MAX)
+            ranges[range_count++] = range;
     }
     return 0;
 }
@@ -373,8 +408,8 @@ static bool does_fail(struct fault *fault, uintptr_t caller, long *number)
     *number = atomic_fetch_add(&fault->count, 1) + 1;
     bool is_first = *number == fault->first;
     uint64_t site = caller - range->base;
-    if (fault == &memory && sites != -1)
-        syscall(SYS_write, sites, &site, sizeof site);
+    if (fault->sites != -1)
+        tell_site(fault->sites, site);
     bool fails = is_first || (fault->first > 0 && *number > fault->first && is_lasting) ||
                  (fault == &files && is_short && fault->first > 0 && *number == fault->first + 1);
     if (is_first) {
@@ -384,6 +419,28 @@ static bool does_fail(struct fault *fault, uintptr_t caller, long *number)
     if (fails)
         failed++;
     return fails;
+}
+
+static void open_sites(struct fault *fault, const char *path)
+{
+    void *calls[1];
+    if (path == NULL)
+        return;
+    backtrace(calls, 1); /* allocates when it is first called */
+    fault->sites = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+}
+
+static void tell_site(int sites, uint64_t site)
+{
+    void *calls[CALLS_MAX];
+    uint64_t words[CALLS_MAX + 2] = {1, site};
+    int count = backtrace(calls, CALLS_MAX);
+    for (int i = 0; i < count; i++) {
+        uintptr_t call = (uintptr_t)calls[i];
+        if (call >= program.begin && call < program.end)
+            words[++words[0]] = call - program.base;
+    }
+    syscall(SYS_write, sites, words, (words[0] + 1) * sizeof words[0]);
 }
 
 static bool refuses_memory(uintptr_t caller)

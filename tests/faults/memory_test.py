@@ -2,11 +2,12 @@
 """Aim: a command for which memory runs out, wherever that is, says so in one line and leaves everything whole.
 Method: every command again and again; allocation N of the program, of SQLite and of Jansson returns NULL, alone or
 with all that follow. Slow: for N = 1, 2, 3 ... until the command gets by with fewer; of a command with thousands of
-allocations, and of the libraries, the first, the last and some others at each place in the code that allocates."""
+allocations, and of the libraries, the first, the last and some others at each place in the code that allocates.
+By call: one N on the way of each call in the program that leads to an allocation."""
 import random
 import unittest
 
-from faults import COMMANDS, FaultsTest, IS_SLOW
+from faults import COMMANDS, FaultsTest, IS_BY_CALL, IS_SLOW
 
 ALL_UP_TO = 1100
 EACH, EACH_OF_SQLITE = 4, 40
@@ -14,11 +15,12 @@ EACH, EACH_OF_SQLITE = 4, 40
 
 class MemoryTest(FaultsTest):
     def test_every_command_bears_an_allocation_that_fails(self):
-        cases = []
+        cases, calls = [], {}
         for name in COMMANDS:
             for callers in ["program", "libsqlite3", "libjansson"]:
                 sites = self.sites(name, {"FAULTY_CALLERS": callers})
-                for number in self.chosen(sites, callers):
+                for number in (self.first_of_each_call(sites, calls.setdefault(callers, set())) if IS_BY_CALL
+                               else self.chosen(sites, callers)):
                     chosen = {"FAULTY_CALLERS": callers, "FAULTY_MEMORY": str(number)}
                     cases.append((name, {**chosen, "FAULTY_LASTING": "1"} if number % 3 == 0 else chosen))
         self.try_all(cases)
@@ -34,7 +36,7 @@ class MemoryTest(FaultsTest):
         # SQLite allocates at two places, for all its purposes.
         places, each = {}, EACH_OF_SQLITE if callers == "libsqlite3" else EACH
         for number, site in enumerate(sites, 1):
-            places.setdefault(site, []).append(number)
+            places.setdefault(site[0], []).append(number)
         return sorted({number for numbers in places.values()
                        for number in [numbers[0], numbers[-1], *draw.sample(numbers, min(len(numbers), each))]})
 
