@@ -51,7 +51,7 @@ void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *memory, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
-int __libc_start_main(main_function *main, int argc, char **argv, void (*begin)(void), void (*end)(void),
+int __libc_start_main(main_function *main, int argc, char **argv, void (*prepare)(void), void (*finish)(void),
                       void (*unload)(void), void *stack);
 
 /* Which calls of a kind fail: number `first`, and when it lasts those after it. */
@@ -137,13 +137,13 @@ __attribute__((destructor)) static void end(void)
     }
 }
 
-int __libc_start_main(main_function *main, int argc, char **argv, void (*begin)(void), void (*end)(void),
+int __libc_start_main(main_function *main, int argc, char **argv, void (*prepare)(void), void (*finish)(void),
                       void (*unload)(void), void *stack)
 {
     int (*real)(main_function *, int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
     find_real("__libc_start_main", &real);
     real_main = main;
-    return real(run_main, argc, argv, begin, end, unload, stack);
+    return real(run_main, argc, argv, prepare, finish, unload, stack);
 }
 
 void *malloc(size_t size)
