@@ -10,6 +10,7 @@
 #include "cli.h"
 #include "execute.h"
 
+static bool leave(struct cli_snapshots *snapshots);
 static void put(void *context, uint32_t part, uint32_t parts, const unsigned char *data, size_t size);
 static bool keep(struct cli_snapshots *snapshots, uint32_t part, uint32_t parts, const unsigned char *data,
                  size_t size, struct sim_error *error);
@@ -37,6 +38,8 @@ void cli_snapshots_free(struct cli_snapshots *snapshots)
 {
     if (snapshots->database == NULL)
         return;
+    if (snapshots->is_ours && snapshots->taken.class == SIM_ERROR_NONE)
+        leave(snapshots);
     store_close(snapshots->store);
     store_snapshots_free(snapshots->states, snapshots->state_count);
     free(snapshots->kept);
@@ -48,6 +51,8 @@ bool cli_snapshots_open(struct cli_snapshots *snapshots, struct sim_error *error
 {
     snapshots->begin_ms = cli_now_ms();
     snapshots->next_ms = snapshots->every_ms;
+    /* Each part begins with one, so that those that end before the first is due have one too. */
+    snapshots->lab.wish = snapshots->every_ms > 0;
     return snapshots->every_ms == 0 || need_run(snapshots, error);
 }
 
@@ -58,8 +63,10 @@ bool cli_snapshots_resume(struct cli_snapshots *snapshots, const struct store_un
     snapshots->before_ms = unfinished->elapsed_ms;
     /* Before its states are read: whoever is still at work on it must not put another one meanwhile, as that
      * would stand beside ours and hold the same part of the run. */
-    return store_open(snapshots->database, STORE_WRITE, &snapshots->store, error) &&
-           store_unfinished_take(snapshots->store, &snapshots->unfinished, error) &&
+    snapshots->is_resumed = true;
+    snapshots->is_ours = store_open(snapshots->database, STORE_WRITE, &snapshots->store, error) &&
+                         store_unfinished_take(snapshots->store, &snapshots->unfinished, error);
+    return snapshots->is_ours &&
            store_snapshots_load(snapshots->store, unfinished->run, &snapshots->states,
                                 &snapshots->state_count, error) &&
            take_states(snapshots, error);
@@ -84,15 +91,14 @@ bool cli_snapshots_stopped(struct cli_snapshots *snapshots, struct sim_error *er
 {
     char database[4 * 256 + 3] = "FILE";
     int64_t run = snapshots->unfinished.run;
+    bool is_kept = leave(snapshots);
     if (snapshots->taken.class != SIM_ERROR_NONE)
         return sim_fail(error, snapshots->taken.class, "%s", snapshots->taken.text);
-    if (run == 0 && snapshots->lost.class != SIM_ERROR_NONE)
+    if (!is_kept && snapshots->lost.class != SIM_ERROR_NONE)
         return sim_fail(error, snapshots->lost.class, "interrupted; nothing was stored: %s",
                         snapshots->lost.text);
-    if (run == 0)
+    if (!is_kept)
         return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
-    struct sim_error ignored;
-    store_unfinished_stop(snapshots->store, &snapshots->unfinished, &ignored);
     if (strlen(snapshots->database) <= 256)
         cli_quote(snapshots->database, database);
     if (snapshots->lost.class != SIM_ERROR_NONE)
@@ -112,7 +118,27 @@ bool cli_snapshots_store(struct cli_snapshots *snapshots, struct store *store, s
         return store_save_run(store, info, result, error);
     store_close(snapshots->store);
     snapshots->store = NULL;
-    return store_unfinished_end(store, &snapshots->unfinished, info, result, error);
+    snapshots->is_ours = !store_unfinished_end(store, &snapshots->unfinished, info, result, error);
+    return !snapshots->is_ours;
+}
+
+/* Nobody is at work on it any more. False when nothing of it was kept: then a run that began here goes. */
+static bool leave(struct cli_snapshots *snapshots)
+{
+    const struct store_unfinished *unfinished = &snapshots->unfinished;
+    bool is_kept = snapshots->put_count > 0 || snapshots->state_count > 0;
+    struct sim_error ignored;
+    if (!snapshots->is_ours)
+        return is_kept;
+    snapshots->is_ours = false;
+    if (snapshots->store == NULL &&
+        !store_open(snapshots->database, STORE_WRITE, &snapshots->store, &ignored))
+        return is_kept;
+    if (is_kept || snapshots->is_resumed)
+        store_unfinished_stop(snapshots->store, unfinished, &ignored);
+    else
+        store_unfinished_drop(snapshots->store, unfinished, &ignored);
+    return is_kept;
 }
 
 /* From the run's own threads. What goes wrong is told once, and the run goes on without. */
@@ -128,12 +154,14 @@ static void put(void *context, uint32_t part, uint32_t parts, const unsigned cha
     bool is_kept = keep(snapshots, part, parts, data, size, &error);
     if (is_kept) {
         snapshots->put_count++;
-        snapshots->lost.class = SIM_ERROR_NONE;
+        if (snapshots->lost_part == part)
+            snapshots->lost.class = SIM_ERROR_NONE;
     } else if (error.class == SIM_ERROR_CHECK) {
         snapshots->taken = error;
         atomic_store_explicit(&snapshots->progress->stop, true, memory_order_relaxed);
     } else {
         snapshots->lost = error;
+        snapshots->lost_part = part;
         if (!lab_is_stopped(snapshots->progress))
             complain(snapshots, "the run goes on, but a state of it could not be kept", error.text);
     }
@@ -170,7 +198,8 @@ static bool need_run(struct cli_snapshots *snapshots, struct sim_error *error)
     unfinished->scenario_path = (char *)(uintptr_t)snapshots->path;
     unfinished->scenario_text = scenario->text;
     unfinished->overrides = scenario->overrides;
-    return store_unfinished_begin(snapshots->store, unfinished, error);
+    snapshots->is_ours = store_unfinished_begin(snapshots->store, unfinished, error);
+    return snapshots->is_ours;
 }
 
 static bool take_states(struct cli_snapshots *snapshots, struct sim_error *error)

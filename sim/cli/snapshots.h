@@ -22,8 +22,11 @@ struct cli_snapshots {
     struct store_unfinished unfinished; /* run 0: not in the database yet */
     uint64_t put_count;
     bool has_complained;
-    struct sim_error taken;        /* another program took the run over: it ends by that */
-    struct sim_error lost;         /* the last state that could not be kept */
+    bool is_resumed;
+    bool is_ours;           /* in the database: until it is noted there that it was stopped, or is finished */
+    struct sim_error taken; /* another program took the run over: it ends by that */
+    struct sim_error lost;  /* the last state that could not be kept, until that part's next is */
+    uint32_t lost_part;
     struct store_snapshot *states; /* that the run goes on from */
     struct lab_kept *kept;
     size_t state_count;
@@ -33,6 +36,8 @@ struct cli_snapshots {
 void cli_snapshots_init(struct cli_snapshots *snapshots, const char *database,
                         const struct lab_scenario *scenario, const char *path, int64_t every_ms,
                         bool is_quiet);
+/* A run that is neither finished nor stopped has failed: nobody is at work on it any more, and it can be gone
+ * on with when anything of it was kept. */
 void cli_snapshots_free(struct cli_snapshots *snapshots);
 /* Before the run. */
 bool cli_snapshots_open(struct cli_snapshots *snapshots, struct sim_error *error);

@@ -23,6 +23,9 @@ static bool fail_taken(const struct store *store, const struct store_unfinished 
     "snapshot.run = unfinished.run), (SELECT coalesce(sum(length(bytes)), 0) FROM snapshot WHERE "           \
     "snapshot.run = unfinished.run)"
 
+/* Its states go with it. */
+static const char drop_text[] = "DELETE FROM unfinished WHERE run = ?1 AND attempt = ?2 AND ?3 >= 0";
+
 bool store_unfinished_begin(struct store *store, struct store_unfinished *unfinished, struct sim_error *error)
 {
     bool is_new, fine = store_begin(store, &is_new, error);
@@ -93,6 +96,12 @@ bool store_unfinished_stop(struct store *store, const struct store_unfinished *u
                   unfinished, error);
 }
 
+bool store_unfinished_drop(struct store *store, const struct store_unfinished *unfinished,
+                           struct sim_error *error)
+{
+    return update(store, drop_text, unfinished, error);
+}
+
 bool store_unfinished_end(struct store *store, const struct store_unfinished *unfinished,
                           struct store_run_info *info, const struct lab_result *result,
                           struct sim_error *error)
@@ -100,10 +109,7 @@ bool store_unfinished_end(struct store *store, const struct store_unfinished *un
     bool is_new, fine = store_begin(store, &is_new, error);
     int64_t run = 0;
     info->number = unfinished->run;
-    /* Its states go with it. */
-    fine = fine &&
-           update(store, "DELETE FROM unfinished WHERE run = ?1 AND attempt = ?2 AND ?3 >= 0", unfinished,
-                  error) &&
+    fine = fine && update(store, drop_text, unfinished, error) &&
            store_save_within(store, info, result, &run, error) && store_execute(store, "COMMIT", error);
     store_end(store, is_new, fine);
     if (fine)

@@ -181,6 +181,7 @@ class ResumeTest(ProgramTest):
         self.wait_for("SELECT 1 FROM unfinished", process)
         process.kill()
         process.communicate()
+        self.execute("DELETE FROM snapshot")  # the one that each part begins with may be there
         self.assertEqual(self.good_json("runs", "--json")[0]["snapshot_parts"], 0)
         self.good("run", "--resume", "last", "--no-charts")
         self.assertEqual(contents(self.path(), 1), whole)
@@ -274,6 +275,24 @@ class ResumeTest(ProgramTest):
         _, err = process.communicate(timeout=120)
         self.assertEqual((process.returncode, b"could not" in err), (0, False), err)
         self.assertEqual(contents(self.path(), 2), whole)
+
+    def test_run_that_fails_is_not_under_way_any_more(self):
+        self.write("rows.csv", "timestamp_ms,key,bytes\n1000,one,10\nnot a row\n")
+        self.write("trace.yaml", "name: trace\ntrace: {file: rows.csv}\nstrategies: [none: {}]\n")
+        self.assertIn("rows.csv:3", self.bad(2, "run", "trace.yaml", "--snapshot-every", "1h", "--no-charts"))
+        self.assertEqual(self.good_json("runs", "--json"), [])
+        self.write("long.yaml", LONG)
+        whole, _ = self.reference("long.yaml")
+        process = self.start_with_state("long.yaml")
+        room = os.path.getsize(self.path()) + 8192
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (room, room))
+        _, err = process.communicate(timeout=120)
+        if process.returncode != 0:  # it may have been at its end
+            self.assertIn(b"\nbucketlab.db: ", b"\n" + err)
+            run, = self.good_json("runs", "--json")
+            self.assertEqual((run["state"], run["snapshot_parts"] > 0), ("stopped", True))
+            self.good("run", "--resume", str(run["run"]), "--no-charts")
+        self.assertEqual(contents(self.path(), self.newest()), whole)
 
     def test_60_days_are_30_and_30(self):
         self.write("long.yaml", LONG.replace("duration: 10d", "duration: 3d"))

@@ -37,6 +37,9 @@ bool store_unfinished_take(struct store *store, struct store_unfinished *unfinis
 /* Notes how long it has taken so far, and that nobody is at work any more. */
 bool store_unfinished_stop(struct store *store, const struct store_unfinished *unfinished,
                            struct sim_error *error);
+/* Takes it away, with its number: of a run of which nothing was kept. */
+bool store_unfinished_drop(struct store *store, const struct store_unfinished *unfinished,
+                           struct sim_error *error);
 /* Moves it to the finished ones: all of it or nothing. The info's number is the unfinished one's. */
 bool store_unfinished_end(struct store *store, const struct store_unfinished *unfinished,
                           struct store_run_info *info, const struct lab_result *result,
