@@ -50,11 +50,19 @@ static void check(const struct misuse *table, size_t count)
 static void test_misuse_of_status_and_hash(void **unused)
 {
     (void)unused;
-    int32_t none[2];
+    int32_t none[2], likewise[2];
     const uint64_t inputs[2] = {1, 2};
     bk_consistent_hashes(inputs, 2, 0, none);
-    assert_int_equal(none[0], -1);
-    assert_int_equal(none[1], -1);
+    bk_buckets_of_ids(inputs, 2, UINT32_C(1) << 31, likewise);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(none[i], -1);
+        assert_int_equal(likewise[i], -1);
+    }
+    /* No bytes at all are no misuse, wherever they are said to be. */
+    const struct bk_hash128 plain = bk_murmur3_128(NULL, 0, 7), at = bk_murmur3_128(inputs, 0, 7),
+                            tail = bk_murmur3_128_cassandra(NULL, 0, 7);
+    assert_true(plain.h1 == at.h1 && plain.h2 == at.h2);
+    assert_true(plain.h1 == tail.h1 && plain.h2 == tail.h2);
     const struct misuse table[] = {
         REFUSED(strcmp(bk_status_text((enum bk_status)(-1)), "unknown status"), 0),
         REFUSED(strcmp(bk_status_text((enum bk_status)1000), "unknown status"), 0),
@@ -247,6 +255,7 @@ static void test_misuse_of_a_reader_and_of_what_is_empty(void **unused)
     bk_read_found(NULL, 1);
     bk_read_found_range(NULL, 1, true);
     bk_read_found(&reader, 1); /* no step is open */
+    bk_read_found_range(&reader, 1, true);
     bk_empties_forget(NULL, 1);
     const struct misuse table[] = {
         REFUSED(bk_read_next(NULL, &step), false),
@@ -521,7 +530,13 @@ static void test_misuse_of_agents(void **unused)
     struct bk_agent *out, *agent;
     assert_int_equal(bk_agent_init(memory, size, &config, &agent), BK_OK);
     const struct bk_row row = {.time_ns = 5, .id = 1};
-    const struct bk_query latest = {.kind = BK_QUERY_LATEST, .rows = 1}, no_rows = {.kind = BK_QUERY_LATEST};
+    const struct bk_query latest = {.kind = BK_QUERY_LATEST, .rows = 1}, no_rows = {.kind = BK_QUERY_LATEST},
+                          no_kind = {.kind = (enum bk_query_kind)7},
+                          backward = {.kind = BK_QUERY_RANGE, .from_ns = 5, .until_ns = 5};
+    struct bk_strategy ten;
+    struct bk_history tens;
+    bk_strategy_count(10, &ten);
+    bk_history_begin(&ten, &tens);
     const struct bk_outcome outcome = {.kind = BK_OUTCOME_APPLIED};
     struct bk_action action;
     uint32_t first, second, number;
@@ -535,6 +550,8 @@ static void test_misuse_of_agents(void **unused)
     assert_int_equal(bk_agent_save(agent, state, sizeof state), BK_OK);
     memcpy(copy, memory, size);
     char spare[64] = {0};
+    bk_agent_expect(NULL, 7);
+    bk_agent_expect(agent, 7);
     const struct misuse table[] = {
         REFUSED(bk_agent_size(NULL), 0),
         REFUSED(bk_agent_check(NULL), BK_ERROR_NULL),
@@ -557,10 +574,13 @@ static void test_misuse_of_agents(void **unused)
         REFUSED(bk_agent_read(agent, 0, 9, 0, NULL, &number), BK_ERROR_NULL),
         REFUSED(bk_agent_read(agent, 0, 9, 0, &latest, NULL), BK_ERROR_NULL),
         REFUSED(bk_agent_read(agent, 0, 9, 0, &no_rows, &number), BK_ERROR_ROWS),
+        REFUSED(bk_agent_read(agent, 0, 9, 0, &no_kind, &number), BK_ERROR_QUERY),
+        REFUSED(bk_agent_read(agent, 0, 9, 0, &backward, &number), BK_ERROR_RANGE),
         REFUSED(bk_agent_read(agent, 0, 9, 0, &latest, &number), BK_ERROR_BUSY),
         REFUSED(bk_agent_change(NULL, &config.history), BK_ERROR_NULL),
         REFUSED(bk_agent_change(agent, NULL), BK_ERROR_NULL),
         REFUSED(bk_agent_change(agent, &config.history), BK_ERROR_ERAS),
+        REFUSED(bk_agent_change(agent, &tens), BK_ERROR_ERA_KIND),
         REFUSED(bk_agent_outcome(NULL, 0, first, &outcome), BK_ERROR_NULL),
         REFUSED(bk_agent_outcome(agent, 0, first, NULL), BK_ERROR_NULL),
         REFUSED(bk_agent_outcome(agent, 0, first, &outcome), BK_ERROR_OPERATION),
@@ -583,11 +603,19 @@ static void test_misuse_of_agents(void **unused)
         ZEROED(bk_agent_load(memory, size, &config, NULL, state_size, &out), &out, BK_ERROR_NULL),
         ZEROED(bk_agent_load(memory, size, &wrong, state, state_size, &out), &out, BK_ERROR_OPERATIONS),
         ZEROED(bk_agent_load(memory, size - 1, &config, state, state_size, &out), &out, BK_ERROR_MEMORY),
+        ZEROED(bk_agent_load(memory + 1, size, &config, state, state_size, &out), &out, BK_ERROR_MEMORY),
     };
     CHECK(table);
     for (size_t i = 0; i < sizeof spare; i++)
         assert_int_equal(spare[i], 0);
     assert_memory_equal(memory, copy, size);
+    /* Bytes that are no state are found out on the way: these leave the memory in disorder. */
+    const struct misuse last[] = {
+        ZEROED(bk_agent_load(memory, size, &config, state, state_size - 1, &out), &out, BK_ERROR_CHECKPOINT),
+        ZEROED(bk_agent_load(memory, size, &config, state, state_size + 1, &out), &out, BK_ERROR_CHECKPOINT),
+        ZEROED(bk_agent_load(memory, size, &config, spare, sizeof spare, &out), &out, BK_ERROR_CHECKPOINT),
+    };
+    CHECK(last);
     free(memory);
     free(copy);
 }
@@ -617,6 +645,12 @@ static void test_misuse_of_idgen(void **unused)
     const struct bk_idgen_outcome outcome = {.kind = BK_IDGEN_APPLIED};
     int64_t id;
     assert_int_equal(bk_idgen_init(&fine, &idgen), BK_OK);
+    unsigned char state[512], spare[512] = {0};
+    size_t size = bk_idgen_state_size(&idgen);
+    assert_in_range(size, 1, sizeof state - 1);
+    assert_int_equal(bk_idgen_save(&idgen, state, sizeof state), BK_OK);
+    struct bk_idgen_config another = fine;
+    another.client_id++;
     memset(&other, 0xa5, sizeof other);
     copy = other;
     const struct bk_idgen before = idgen;
@@ -656,8 +690,22 @@ static void test_misuse_of_idgen(void **unused)
         REFUSED(bk_idgen_tick(NULL, 0), BK_ERROR_NULL),
         REFUSED(bk_idgen_in_hand(NULL), 0),
         REFUSED(bk_idgen_state_size(NULL), 0),
+        REFUSED(bk_idgen_save(NULL, spare, sizeof spare), BK_ERROR_NULL),
+        REFUSED(bk_idgen_save(&idgen, NULL, size), BK_ERROR_NULL),
+        REFUSED(bk_idgen_save(&idgen, spare, size - 1), BK_ERROR_MEMORY),
+        REFUSED(bk_idgen_load(NULL, state, size, &other), BK_ERROR_NULL),
+        REFUSED(bk_idgen_load(&fine, NULL, size, &other), BK_ERROR_NULL),
+        REFUSED(bk_idgen_load(&fine, state, size, NULL), BK_ERROR_NULL),
+        REFUSED(bk_idgen_load(&wrong[0], state, size, &other), BK_ERROR_CLIENT),
+        REFUSED(bk_idgen_load(&wrong[17], state, size, &other), BK_ERROR_LEASE),
+        REFUSED(bk_idgen_load(&another, state, size, &other), BK_ERROR_CHECKPOINT),
+        REFUSED(bk_idgen_load(&fine, state, size - 1, &other), BK_ERROR_CHECKPOINT),
+        REFUSED(bk_idgen_load(&fine, state, size + 1, &other), BK_ERROR_CHECKPOINT),
+        REFUSED(bk_idgen_load(&fine, spare, size, &other), BK_ERROR_CHECKPOINT),
     };
     CHECK(table);
+    for (size_t i = 0; i < sizeof spare; i++)
+        assert_int_equal(spare[i], 0);
     assert_memory_equal(&idgen, &before, sizeof idgen);
     assert_memory_equal(&other, &copy, sizeof other);
 }

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: of a checkpoint in which one number was altered, each bound that the core sets is kept to the last
+ * number: what lies beyond it is refused, what lies within it is taken.
+ * Method: agents and clients whose numbers are telling ones; a number is found in the bytes by what it is,
+ * and its neighbours by the order in which the struct's fields are written. agent_hostile_test alters bytes
+ * at random, which hardly ever hits a bound. */
+#include "agent_host.h"
+#include "bucketing/idgen.h"
+
+#define FAR       (INT64_C(1) << 62)
+#define BYTES_MAX 4096
+/* Numbers that stand nowhere else. */
+#define TELLING      INT64_C(0x1122334455667788)
+#define MICROSECONDS INT64_C(1000)
+
+struct bytes {
+    unsigned char at[BYTES_MAX];
+    size_t size;
+};
+
+static int64_t number_at(const unsigned char *bytes)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < 8; i++)
+        value |= (uint64_t)bytes[i] << 8 * i;
+    return (int64_t)value;
+}
+
+static void set_number(unsigned char *bytes, int64_t value)
+{
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (unsigned char)((uint64_t)value >> 8 * i);
+}
+
+/* Where the number stands, which it does but once. */
+static size_t find(const struct bytes *state, int64_t value)
+{
+    size_t found = 0, count = 0;
+    for (size_t at = 0; at + 8 <= state->size; at++) {
+        if (number_at(state->at + at) == value) {
+            found = at;
+            count++;
+        }
+    }
+    assert_int_equal(count, 1);
+    return found;
+}
+
+static struct bytes save(const struct bk_agent *agent)
+{
+    struct bytes state = {.size = bk_agent_state_size(agent)};
+    assert_in_range(state.size, 1, sizeof state.at);
+    assert_int_equal(bk_agent_save(agent, state.at, sizeof state.at), BK_OK);
+    return state;
+}
+
+/* What a load answers when the number there is another. */
+static enum bk_status load(const struct bk_agent_config *config, const struct bytes *state, size_t at,
+                           int64_t value)
+{
+    struct bytes altered = *state;
+    assert_true(at + 8 <= state->size);
+    set_number(altered.at + at, value);
+    void *memory = malloc(bk_agent_size(config));
+    assert_non_null(memory);
+    struct bk_agent *agent;
+    enum bk_status status =
+        bk_agent_load(memory, bk_agent_size(config), config, altered.at, altered.size, &agent);
+    assert_ptr_equal(agent, status == BK_OK ? memory : NULL);
+    free(memory);
+    return status;
+}
+
+static struct bk_action next_action(struct bk_agent *agent)
+{
+    struct bk_action action;
+    assert_true(bk_agent_next(agent, &action));
+    return action;
+}
+
+/* From 0 on, and no further than a counter may go. */
+static void test_a_weight_is_one_that_a_row_may_have(void **unused)
+{
+    (void)unused;
+    struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_LWT);
+    struct bk_agent *agent = make_agent(&config);
+    struct bk_row row = {.time_ns = 1000, .id = 1, .bytes = TELLING};
+    uint32_t operation;
+    assert_int_equal(bk_agent_write(agent, 1000, 7, &row, &operation), BK_OK);
+    struct bytes state = save(agent);
+    /* Behind the row's bytes stands the query, of three small numbers and six others; then the weight. */
+    size_t at = find(&state, TELLING) + 8 + 3 * 4 + 6 * 8;
+    assert_int_equal(number_at(state.at + at), 1);
+    assert_int_equal(load(&config, &state, at, 0), BK_OK);
+    assert_int_equal(load(&config, &state, at, -1), BK_ERROR_CHECKPOINT);
+    assert_int_equal(load(&config, &state, at, INT64_MAX - 1), BK_OK);
+    assert_int_equal(load(&config, &state, at, INT64_MAX), BK_ERROR_CHECKPOINT);
+    free(agent);
+}
+
+/* Lets the agent learn that the key's newest bucket is this one. */
+static void learn_bucket(struct bk_agent *agent, uint64_t key, int64_t bucket)
+{
+    struct bk_row row = row_at(1000, false);
+    struct bk_outcome outcome = {.kind = BK_OUTCOME_APPLIED, .mask = 15, .columns = {bucket, 1, 0, 0}};
+    struct bk_action action;
+    uint32_t operation;
+    assert_int_equal(bk_agent_write(agent, 1000, key, &row, &operation), BK_OK);
+    while ((action = next_action(agent)).kind != BK_ACT_DONE) {
+        if (action.kind != BK_ACT_ACK)
+            assert_int_equal(bk_agent_outcome(agent, 1000, operation, &outcome), BK_OK);
+    }
+}
+
+static void test_a_cached_state_is_one_that_may_be_stored(void **unused)
+{
+    (void)unused;
+    struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_LWT);
+    struct bk_agent *agent = make_agent(&config);
+    learn_bucket(agent, 7, TELLING);
+    struct bytes state = save(agent);
+    size_t bucket = find(&state, TELLING), counter = bucket + 8;
+    assert_int_equal(load(&config, &state, bucket, 0), BK_OK);
+    assert_int_equal(load(&config, &state, bucket, -1), BK_ERROR_CHECKPOINT);
+    assert_int_equal(load(&config, &state, bucket, INT64_MAX - 1), BK_OK);
+    assert_int_equal(load(&config, &state, bucket, INT64_MAX), BK_ERROR_CHECKPOINT);
+    assert_int_equal(load(&config, &state, counter, INT64_MAX - 1), BK_OK);
+    assert_int_equal(load(&config, &state, counter, INT64_MAX), BK_ERROR_CHECKPOINT);
+    free(agent);
+}
+
+/* The entries' numbers rise, so that none stands there twice. */
+static void test_entries_of_the_cache_stand_in_their_order(void **unused)
+{
+    (void)unused;
+    struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_LWT);
+    config.cache_entries = 4;
+    struct bk_agent *agent = make_agent(&config);
+    learn_bucket(agent, TELLING, 3);
+    learn_bucket(agent, TELLING + 1, 5);
+    struct bytes state = save(agent);
+    /* The number of an entry stands in the four bytes before its key. */
+    size_t first = find(&state, TELLING) - 4, second = find(&state, TELLING + 1) - 4;
+    size_t later = first < second ? second : first, sooner = first < second ? first : second;
+    assert_int_not_equal(state.at[later], state.at[sooner]);
+    int64_t key = number_at(state.at + later + 4), taken[4] = {BK_OK, BK_OK, BK_OK, BK_OK};
+    for (unsigned char entry = 0; entry < 4; entry++) {
+        struct bytes altered = state;
+        altered.at[later] = entry;
+        taken[entry] = load(&config, &altered, later + 4, key);
+    }
+    for (unsigned char entry = 0; entry < 4; entry++)
+        assert_int_equal(taken[entry], entry > state.at[sooner] ? BK_OK : BK_ERROR_CHECKPOINT);
+    struct bytes altered = state;
+    altered.at[later] = 4;
+    assert_int_equal(load(&config, &altered, later + 4, key), BK_ERROR_CHECKPOINT);
+    free(agent);
+}
+
+/* An agent that asks for windows, whose numbers are some thousands, one at a time. */
+static struct bk_agent *begin_walk(struct bk_agent_config *config, enum bk_plan plan, uint32_t at_once)
+{
+    *config = small_config(BK_SINGLE, BK_COUNTER_RMW);
+    config->remember_keys = 4;
+    assert_int_equal(bk_strategy_time(MICROSECONDS, 0, &config->strategy), BK_OK);
+    struct bk_agent *agent = make_agent(config);
+    const struct bk_query query = {
+        .kind = BK_QUERY_ALL, .plan = plan, .at_once = at_once, .birth_ns = 0x5432 * MICROSECONDS};
+    uint32_t operation;
+    assert_int_equal(bk_agent_read(agent, 0x6789 * MICROSECONDS, 7, 0, &query, &operation), BK_OK);
+    assert_int_equal(next_action(agent).kind, BK_ACT_READ_ROWS);
+    return agent;
+}
+
+static void test_a_walk_stands_within_its_bounds(void **unused)
+{
+    (void)unused;
+    struct bk_agent_config config;
+    struct bk_agent *agent = begin_walk(&config, BK_PLAN_WALK, 0);
+    struct bytes state = save(agent);
+    size_t floor = find(&state, 0x5432), next = floor - 8, width = floor + 8, low = floor + 16;
+    assert_int_equal(number_at(state.at + next), 0x6789);
+    assert_int_equal(number_at(state.at + width), 1);
+    assert_int_equal(number_at(state.at + low), 0x6789);
+    assert_int_equal(load(&config, &state, floor, -FAR + 1), BK_OK);
+    assert_int_equal(load(&config, &state, floor, -FAR), BK_ERROR_CHECKPOINT);
+    assert_int_equal(load(&config, &state, floor, INT64_MIN), BK_ERROR_CHECKPOINT);
+    assert_int_equal(load(&config, &state, floor, 0x6789), BK_OK);
+    assert_int_equal(load(&config, &state, floor, 0x678a), BK_ERROR_CHECKPOINT);
+    assert_int_equal(load(&config, &state, low, 0x678a), BK_ERROR_CHECKPOINT);
+    assert_int_equal(load(&config, &state, low, 0x6788), BK_ERROR_CHECKPOINT);
+    assert_int_equal(load(&config, &state, width, 2), BK_OK);
+    assert_int_equal(load(&config, &state, width, 0), BK_ERROR_CHECKPOINT);
+    assert_int_equal(load(&config, &state, width, INT64_C(1) << 32), BK_ERROR_CHECKPOINT);
+    free(agent);
+}
+
+/* Runs of empty windows ascend, with a window between them that is not known to be empty. */
+static void test_runs_of_empty_windows_stand_apart(void **unused)
+{
+    (void)unused;
+    struct bk_agent_config config;
+    struct bk_agent *agent = begin_walk(&config, BK_PLAN_PARALLEL, 8);
+    /* Of the windows 0x6782 to 0x6789 the lowest two are empty, and the two after the next. */
+    const struct bk_outcome outcome = {.kind = BK_OUTCOME_APPLIED, .rows = 9, .empty = 0x1b};
+    assert_int_equal(bk_agent_outcome(agent, 0x6799 * MICROSECONDS, 0, &outcome), BK_OK);
+    struct bytes state = save(agent);
+    size_t low = find(&state, 0x6782), high = low + 8, next_low = high + 8, next_high = next_low + 8;
+    assert_int_equal(number_at(state.at + high), 0x6783);
+    assert_int_equal(number_at(state.at + next_low), 0x6785);
+    assert_int_equal(number_at(state.at + next_high), 0x6786);
+    assert_int_equal(load(&config, &state, high, 0x6784), BK_ERROR_CHECKPOINT);
+    assert_int_equal(load(&config, &state, high, 0x6781), BK_ERROR_CHECKPOINT);
+    assert_int_equal(load(&config, &state, high, INT64_MAX), BK_ERROR_CHECKPOINT);
+    assert_int_equal(load(&config, &state, next_low, 0x6784), BK_ERROR_CHECKPOINT);
+    assert_int_equal(load(&config, &state, next_low, 0x6786), BK_OK);
+    assert_int_equal(load(&config, &state, next_high, INT64_MAX), BK_OK);
+    free(agent);
+}
+
+/* A query is looked at when its read begins; one that came back as another, and is none, ends it. */
+static void test_a_read_whose_query_is_none_is_refused(void **unused)
+{
+    (void)unused;
+    struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_LWT);
+    struct bk_agent *agent = make_agent(&config);
+    const struct bk_query query = {.kind = BK_QUERY_LATEST, .rows = TELLING};
+    uint32_t operation;
+    assert_int_equal(bk_agent_read(agent, 1000, 7, 0, &query, &operation), BK_OK);
+    assert_int_equal(next_action(agent).kind, BK_ACT_READ_STATE);
+    struct bytes state = save(agent);
+    set_number(state.at + find(&state, TELLING), 0);
+    assert_int_equal(bk_agent_load(agent, bk_agent_size(&config), &config, state.at, state.size, &agent),
+                     BK_OK);
+    const struct bk_outcome outcome = {.kind = BK_OUTCOME_APPLIED, .mask = 15, .columns = {3, 1, 0, 0}};
+    assert_int_equal(bk_agent_outcome(agent, 1000, operation, &outcome), BK_OK);
+    struct bk_action action = next_action(agent);
+    assert_int_equal(action.kind, BK_ACT_DONE);
+    assert_int_equal(action.status, BK_OPERATION_REFUSED);
+    free(agent);
+}
+
+/* Where a client's numbers stand: version and settings first, and behind what it has in hand step and after;
+ * then eight flags of a byte each. */
+enum {
+    IDGEN_NEXT = 4 + 6 * 8,
+    IDGEN_IN_HAND = IDGEN_NEXT + 8,
+    IDGEN_STEP = IDGEN_IN_HAND + 8,
+    IDGEN_IS_TO_ASK = IDGEN_STEP + 2 * 4,
+    IDGEN_IS_WAITING
+};
+
+static const struct bk_idgen_config client_config = {.client_id = 3,
+                                                     .batch = 10,
+                                                     .stripes = 4,
+                                                     .stripe = 2,
+                                                     .lock = BK_IDGEN_LOCK_LWT,
+                                                     .lock_lasts_ns = 100,
+                                                     .lease_ns = 50,
+                                                     .backoff_base_ns = 5};
+
+static struct bytes save_client(const struct bk_idgen *idgen)
+{
+    struct bytes state = {.size = bk_idgen_state_size(idgen)};
+    assert_in_range(state.size, 1, sizeof state.at);
+    assert_int_equal(bk_idgen_save(idgen, state.at, sizeof state.at), BK_OK);
+    return state;
+}
+
+static enum bk_status load_client(const struct bytes *state, size_t at, int64_t value)
+{
+    struct bytes altered = *state;
+    struct bk_idgen idgen, untouched;
+    memset(&idgen, 0xa5, sizeof idgen);
+    memset(&untouched, 0xa5, sizeof untouched);
+    set_number(altered.at + at, value);
+    enum bk_status status = bk_idgen_load(&client_config, altered.at, altered.size, &idgen);
+    if (status != BK_OK)
+        assert_memory_equal(&idgen, &untouched, sizeof idgen);
+    return status;
+}
+
+/* A client that has read that `last` was the last identifier, and is about to store another. */
+static struct bk_idgen client_that_stores(int64_t last)
+{
+    struct bk_idgen idgen;
+    struct bk_idgen_action action;
+    int64_t id;
+    assert_int_equal(bk_idgen_init(&client_config, &idgen), BK_OK);
+    assert_int_equal(bk_idgen_take(&idgen, 1000, &id), BK_ERROR_EMPTY);
+    for (int i = 0; i < 2; i++) {
+        const struct bk_idgen_outcome outcome = {.kind = BK_IDGEN_APPLIED, .found = i == 1, .values = {last}};
+        assert_true(bk_idgen_next(&idgen, &action));
+        assert_int_equal(action.kind, i == 0 ? BK_IDGEN_CAS_LOCK : BK_IDGEN_READ_LAST);
+        assert_int_equal(bk_idgen_outcome(&idgen, 1000, &outcome), BK_OK);
+    }
+    return idgen;
+}
+
+/* Behind a checkpoint nothing follows. */
+static void test_a_checkpoint_that_is_too_long_is_refused(void **unused)
+{
+    (void)unused;
+    struct bk_idgen idgen = client_that_stores(TELLING + 2), loaded;
+    struct bytes state = save_client(&idgen);
+    assert_int_equal(bk_idgen_load(&client_config, state.at, state.size, &loaded), BK_OK);
+    assert_int_equal(bk_idgen_load(&client_config, state.at, state.size + 1, &loaded), BK_ERROR_CHECKPOINT);
+}
+
+static void test_a_client_asks_or_waits_and_not_both(void **unused)
+{
+    (void)unused;
+    struct bk_idgen idgen = client_that_stores(TELLING + 2);
+    struct bytes state = save_client(&idgen);
+    assert_int_equal(state.at[IDGEN_IS_TO_ASK], 1);
+    assert_int_equal(state.at[IDGEN_IS_WAITING], 0);
+    for (unsigned char asks = 0; asks <= 1; asks++) {
+        for (unsigned char waits = 0; waits <= 1; waits++) {
+            struct bk_idgen loaded;
+            state.at[IDGEN_IS_TO_ASK] = asks;
+            state.at[IDGEN_IS_WAITING] = waits;
+            assert_int_equal(bk_idgen_load(&client_config, state.at, state.size, &loaded),
+                             asks != waits ? BK_OK : BK_ERROR_CHECKPOINT);
+        }
+    }
+}
+
+/* What a client has in hand ends at INT64_MAX. */
+static void test_identifiers_in_hand_are_the_stripes(void **unused)
+{
+    (void)unused;
+    struct bk_idgen idgen = client_that_stores(TELLING + 2);
+    struct bk_idgen_action action;
+    const struct bk_idgen_outcome stored = {.kind = BK_IDGEN_APPLIED};
+    assert_true(bk_idgen_next(&idgen, &action));
+    assert_int_equal(action.kind, BK_IDGEN_CAS_LAST);
+    assert_int_equal(bk_idgen_outcome(&idgen, 1000, &stored), BK_OK);
+    struct bytes state = save_client(&idgen);
+    int64_t next = TELLING + 2 + 4;
+    assert_int_equal(number_at(state.at + IDGEN_NEXT), next);
+    assert_int_equal(number_at(state.at + IDGEN_IN_HAND), 10);
+    assert_int_equal(load_client(&state, IDGEN_NEXT, 2), BK_OK);
+    assert_int_equal(load_client(&state, IDGEN_NEXT, 3), BK_ERROR_CHECKPOINT);
+    assert_int_equal(load_client(&state, IDGEN_NEXT, -2), BK_ERROR_CHECKPOINT);
+    assert_int_equal(load_client(&state, IDGEN_IN_HAND, (INT64_MAX - next) / 4 + 1), BK_OK);
+    assert_int_equal(load_client(&state, IDGEN_IN_HAND, (INT64_MAX - next) / 4 + 2), BK_ERROR_CHECKPOINT);
+    assert_int_equal(load_client(&state, IDGEN_IN_HAND, -1), BK_ERROR_CHECKPOINT);
+}
+
+/* What is about to be stored lies behind the last one, which is an identifier. */
+static void test_a_client_stores_an_identifier_of_its_stripe(void **unused)
+{
+    (void)unused;
+    int64_t last = TELLING + 2;
+    struct bk_idgen idgen = client_that_stores(last);
+    struct bytes state = save_client(&idgen);
+    size_t at_last = find(&state, last), at_stored = find(&state, last + 40);
+    assert_int_equal(load_client(&state, at_last, 1), BK_OK);
+    assert_int_equal(load_client(&state, at_last, 0), BK_ERROR_CHECKPOINT);
+    assert_int_equal(load_client(&state, at_last, INT64_MIN), BK_ERROR_CHECKPOINT);
+    assert_int_equal(load_client(&state, at_stored, last + 4), BK_OK);
+    assert_int_equal(load_client(&state, at_stored, last + 3), BK_ERROR_CHECKPOINT);
+    assert_int_equal(load_client(&state, at_stored, last), BK_ERROR_CHECKPOINT);
+    assert_int_equal(load_client(&state, at_stored, last - 4), BK_ERROR_CHECKPOINT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_weight_is_one_that_a_row_may_have),
+        cmocka_unit_test(test_a_cached_state_is_one_that_may_be_stored),
+        cmocka_unit_test(test_entries_of_the_cache_stand_in_their_order),
+        cmocka_unit_test(test_a_walk_stands_within_its_bounds),
+        cmocka_unit_test(test_runs_of_empty_windows_stand_apart),
+        cmocka_unit_test(test_a_read_whose_query_is_none_is_refused),
+        cmocka_unit_test(test_a_checkpoint_that_is_too_long_is_refused),
+        cmocka_unit_test(test_a_client_asks_or_waits_and_not_both),
+        cmocka_unit_test(test_identifiers_in_hand_are_the_stripes),
+        cmocka_unit_test(test_a_client_stores_an_identifier_of_its_stripe),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
