@@ -110,28 +110,11 @@ static bool list_step(const char *path, const struct lab_result *saved, struct s
     return fine;
 }
 
-/* Two strategies are enough to see a second one fail; the second has digits as text. */
-static struct lab_result *small_sample(void)
-{
-    struct lab_result *sample = sample_make(2), *rest = calloc(1, sizeof *rest);
-    assert_non_null(rest);
-    struct lab_strategy_result kept = sample->strategies[5];
-    sample->strategies[5] = sample->strategies[1];
-    sample->strategies[1] = kept;
-    sample->strategy_count = 2;
-    rest->strategy_count = SAMPLE_STRATEGIES - 2;
-    rest->strategies = calloc(rest->strategy_count, sizeof *rest->strategies);
-    assert_non_null(rest->strategies);
-    memcpy(rest->strategies, sample->strategies + 2, rest->strategy_count * sizeof *rest->strategies);
-    lab_result_destroy(rest);
-    return sample;
-}
-
 static void refuse_in_turn(bool (*step)(const char *, const struct lab_result *, struct sim_error *),
                            bool has_run)
 {
     struct folder folder = folder_make();
-    struct lab_result *saved = small_sample();
+    struct lab_result *saved = sample_make_small();
     char *bytes = NULL;
     size_t size = 0;
     if (has_run) {
@@ -179,7 +162,7 @@ static void test_baselines_without_memory_are_there_whole_or_not_at_all(void **s
     struct folder folder = folder_make();
     struct store_baseline saved = baseline_make("one", 6), loaded;
     lab_result_destroy(saved.result);
-    saved.result = small_sample();
+    saved.result = sample_make_small();
     for (struct turn turn = {0}; !turn.is_over;) {
         struct sim_error error = {0};
         bool is_there = false;

@@ -262,6 +262,23 @@ static inline struct lab_result *sample_make(uint64_t bins)
     return result;
 }
 
+/* Two strategies are enough to see a second one fail; the second has digits as text. */
+static inline struct lab_result *sample_make_small(void)
+{
+    struct lab_result *sample = sample_make(2), *rest = calloc(1, sizeof *rest);
+    assert_non_null(rest);
+    struct lab_strategy_result kept = sample->strategies[5];
+    sample->strategies[5] = sample->strategies[1];
+    sample->strategies[1] = kept;
+    sample->strategy_count = 2;
+    rest->strategy_count = SAMPLE_STRATEGIES - 2;
+    rest->strategies = calloc(rest->strategy_count, sizeof *rest->strategies);
+    assert_non_null(rest->strategies);
+    memcpy(rest->strategies, sample->strategies + 2, rest->strategy_count * sizeof *rest->strategies);
+    lab_result_destroy(rest);
+    return sample;
+}
+
 static inline struct store_run_info sample_info(void)
 {
     return (struct store_run_info){.scenario_path = "scenarios/chat-channels.yaml",

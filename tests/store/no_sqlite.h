@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SQLite that fails when it is told to. The linker puts the functions below in the place of SQLite's in the
+ * code under test, when the test is registered as tests.cmake does it for calls_test. Each statement's
+ * preparing, its first two steps and the first text of each of its columns are a call that may fail; call
+ * number calls_left, from 0, does, and those that follow it succeed again. A text that cannot be had fails as
+ * SQLite's does for want of memory: it is NULL, and the statement's next step fails. */
+#ifndef TESTS_STORE_NO_SQLITE_H
+#define TESTS_STORE_NO_SQLITE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <sqlite3.h>
+
+#define CALLS_WITHOUT_END (-1)
+#define CALLS_MAX         1024
+#define STEPS_EACH        2
+
+int __real_sqlite3_prepare_v2(sqlite3 *db, const char *sql, int size, sqlite3_stmt **out, const char **rest);
+int __real_sqlite3_exec(sqlite3 *db, const char *sql, int (*callback)(void *, int, char **, char **),
+                        void *context, char **message);
+int __real_sqlite3_step(sqlite3_stmt *statement);
+const unsigned char *__real_sqlite3_column_text(sqlite3_stmt *statement, int column);
+int __real_sqlite3_column_bytes(sqlite3_stmt *statement, int column);
+int __wrap_sqlite3_prepare_v2(sqlite3 *db, const char *sql, int size, sqlite3_stmt **out, const char **rest);
+int __wrap_sqlite3_exec(sqlite3 *db, const char *sql, int (*callback)(void *, int, char **, char **),
+                        void *context, char **message);
+int __wrap_sqlite3_step(sqlite3_stmt *statement);
+const unsigned char *__wrap_sqlite3_column_text(sqlite3_stmt *statement, int column);
+int __wrap_sqlite3_column_bytes(sqlite3_stmt *statement, int column);
+
+static long calls_left = CALLS_WITHOUT_END;
+
+/* Since calls_begin(). */
+static struct {
+    size_t seen_count;
+    struct {
+        uint64_t call;
+        int times;
+    } seen[CALLS_MAX];
+    sqlite3_stmt *without_text; /* its next step fails */
+    char struck[256];           /* which call has failed; "": none */
+} calls;
+
+/* number: CALLS_WITHOUT_END, or the call that fails. */
+static inline void calls_begin(long number)
+{
+    memset(&calls, 0, sizeof calls);
+    calls_left = number;
+}
+
+/* No call fails any more; which one did still stands in calls.struck. */
+static inline void calls_end(void)
+{
+    calls_left = CALLS_WITHOUT_END;
+    calls.without_text = NULL;
+}
+
+/* The call by what it does, to which statement or column of it, so many times as it may fail. */
+static bool call_strikes(const char *what, const char *sql, int column, int times)
+{
+    if (calls_left < 0)
+        return false;
+    uint64_t call = (uint64_t)column * 31 + (unsigned char)*what;
+    for (const char *at = sql; *at != '\0'; at++)
+        call = (call ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+    size_t i = 0;
+    while (i < calls.seen_count && calls.seen[i].call != call)
+        i++;
+    if (i == CALLS_MAX || (i < calls.seen_count && calls.seen[i].times == times))
+        return false;
+    if (i == calls.seen_count)
+        calls.seen[calls.seen_count++].call = call;
+    calls.seen[i].times++;
+    if (calls_left-- > 0)
+        return false;
+    snprintf(calls.struck, sizeof calls.struck, "%s: %s", what, sql);
+    return true;
+}
+
+int __wrap_sqlite3_prepare_v2(sqlite3 *db, const char *sql, int size, sqlite3_stmt **out, const char **rest)
+{
+    if (!call_strikes("prepare", sql, 0, 1))
+        return __real_sqlite3_prepare_v2(db, sql, size, out, rest);
+    *out = NULL;
+    return SQLITE_IOERR;
+}
+
+int __wrap_sqlite3_exec(sqlite3 *db, const char *sql, int (*callback)(void *, int, char **, char **),
+                        void *context, char **message)
+{
+    if (call_strikes("exec", sql, 0, STEPS_EACH))
+        return SQLITE_IOERR;
+    return __real_sqlite3_exec(db, sql, callback, context, message);
+}
+
+int __wrap_sqlite3_step(sqlite3_stmt *statement)
+{
+    if (calls.without_text == statement && statement != NULL) {
+        calls.without_text = NULL;
+        return SQLITE_NOMEM;
+    }
+    if (call_strikes("step", sqlite3_sql(statement), 0, STEPS_EACH))
+        return SQLITE_IOERR;
+    return __real_sqlite3_step(statement);
+}
+
+const unsigned char *__wrap_sqlite3_column_text(sqlite3_stmt *statement, int column)
+{
+    if (sqlite3_column_type(statement, column) == SQLITE_NULL ||
+        !call_strikes("text", sqlite3_sql(statement), column, 1))
+        return __real_sqlite3_column_text(statement, column);
+    calls.without_text = statement;
+    return NULL;
+}
+
+int __wrap_sqlite3_column_bytes(sqlite3_stmt *statement, int column)
+{
+    return calls.without_text == statement ? 0 : __real_sqlite3_column_bytes(statement, column);
+}
+
+#endif
