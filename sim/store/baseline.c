@@ -180,8 +180,7 @@ static bool take_metric(struct store *store, struct store_row *row, struct store
     struct store_baseline_metric *metric = &out->metrics[out->metric_count++];
     *metric = (struct store_baseline_metric){.label = store_take_text(row)};
     char *name = store_take_text(row);
-    row->is_damaged =
-        row->is_damaged || metric->label == NULL || name == NULL || strlen(name) >= sizeof metric->name;
+    row->is_damaged = metric->label == NULL || name == NULL || strlen(name) >= sizeof metric->name;
     if (!row->is_damaged)
         memcpy(metric->name, name, strlen(name) + 1);
     free(name);

@@ -91,10 +91,8 @@ bool store_copier_copy(struct store_copier *copier, const char *table, int64_t o
     bind_key(root->select, 1, &key);
     int code = sqlite3_step(root->select);
     struct key made = {0, NULL};
-    bool is_copied, fine = code == SQLITE_ROW;
-    if (!fine)
-        fine = code == SQLITE_DONE ? store_fail_damaged(copier->from, "a row is missing", error)
-                                   : store_fail(copier->from, code, error);
+    /* That there is no such row is a failure like any other. */
+    bool is_copied, fine = code == SQLITE_ROW || store_fail(copier->from, code, error);
     fine = fine && copy_row(copier, root, NULL, &made, &is_copied, error) &&
            copy_children(copier, root, &made, error);
     sqlite3_reset(root->select);

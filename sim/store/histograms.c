@@ -123,7 +123,7 @@ static bool load_one(struct store *store, struct store_row *row, sqlite3_stmt *b
     free(state);
     free(unit);
     lab_histogram_init(&figures);
-    row->is_damaged = row->is_damaged || histogram == NULL;
+    row->is_damaged = histogram == NULL;
     sqlite3_reset(bins_statement);
     sqlite3_bind_int64(bins_statement, 1, store_take_integer(row));
     figures.is_rounded = store_take_integer(row) != 0;

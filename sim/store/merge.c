@@ -15,7 +15,7 @@
 
 /* A run that is no job: what it is, so that it can be found in another database. */
 struct mark {
-    uint64_t high, low;
+    lab_wide hash;
     int64_t run;
 };
 struct marks {
@@ -202,12 +202,9 @@ static bool list_plain(struct merge *merge, struct items *items, struct sim_erro
     size_t found = 0;
     for (size_t i = 0; fine && i < there.count; i++) {
         const struct mark *mark = &there.items[i];
-        while (found < here.count &&
-               (here.items[found].high < mark->high ||
-                (here.items[found].high == mark->high && here.items[found].low < mark->low)))
+        while (found < here.count && here.items[found].hash < mark->hash)
             found++;
-        if (found < here.count && here.items[found].high == mark->high &&
-            here.items[found].low == mark->low) {
+        if (found < here.count && here.items[found].hash == mark->hash) {
             found++;
             merge->told->found++;
         } else {
@@ -251,14 +248,14 @@ static struct mark mark_of(sqlite3_stmt *statement)
     struct mark mark = {.run = sqlite3_column_int64(statement, 0)};
     int columns = sqlite3_column_count(statement);
     for (int i = 1; i < columns; i++) {
-        uint64_t part[4] = {mark.high, mark.low, (uint64_t)sqlite3_column_type(statement, i), 0};
+        uint64_t part[4] = {(uint64_t)(mark.hash >> 64), (uint64_t)mark.hash,
+                            (uint64_t)sqlite3_column_type(statement, i), 0};
         const void *text = sqlite3_column_text(statement, i);
         int size = sqlite3_column_bytes(statement, i);
         part[3] = bk_murmur3_128(text, (size_t)size, 1).h1;
         part[2] += bk_murmur3_128(text, (size_t)size, 2).h2;
         struct bk_hash128 hash = bk_murmur3_128(part, sizeof part, (uint64_t)size);
-        mark.high = hash.h1;
-        mark.low = hash.h2;
+        mark.hash = (lab_wide)hash.h1 << 64 | hash.h2;
     }
     return mark;
 }
@@ -266,10 +263,8 @@ static struct mark mark_of(sqlite3_stmt *statement)
 static int by_mark(const void *a, const void *b)
 {
     const struct mark *one = a, *other = b;
-    if (one->high != other->high)
-        return one->high > other->high ? 1 : -1;
-    if (one->low != other->low)
-        return one->low > other->low ? 1 : -1;
+    if (one->hash != other->hash)
+        return one->hash > other->hash ? 1 : -1;
     return (one->run > other->run) - (one->run < other->run);
 }
 

@@ -264,7 +264,7 @@ static bool pragma(struct store *store, const char *sql, int64_t *value, struct 
     *value = 0;
     bool fine =
         store_prepare(store, sql, &statement, error) && store_next(store, statement, &row, &more, error);
-    if (fine && more)
+    if (fine)
         *value = store_take_integer(&row);
     sqlite3_finalize(statement);
     return fine;

@@ -103,5 +103,5 @@ static int compare_seeds(const void *left, const void *right)
     const struct store_seed *one = left, *other = right;
     if (one->seed != other->seed)
         return one->seed < other->seed ? -1 : 1;
-    return one->run > other->run ? -1 : one->run < other->run;
+    return (one->run < other->run) - (one->run > other->run);
 }

@@ -60,7 +60,8 @@ bool store_slices_load(struct store *store, int64_t id, struct lab_timeline *out
     if (fine)
         sqlite3_bind_int64(statement, 1, id);
     while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
-        row.is_damaged = row.is_damaged || out->count == count || !take_slice(&row, &out->items[out->count]);
+        bool is_fine = out->count < count && take_slice(&row, &out->items[out->count]);
+        row.is_damaged = row.is_damaged || !is_fine;
         out->count += out->count < count;
         fine = store_row_check(store, &row, error);
     }
@@ -124,7 +125,7 @@ static bool count_rows(struct store *store, const char *sql, int64_t id, size_t 
         sqlite3_bind_int64(statement, 1, id);
         fine = store_next(store, statement, &row, &more, error);
     }
-    if (fine && more)
+    if (fine)
         *count = (size_t)store_take_integer(&row);
     sqlite3_finalize(statement);
     return fine;
@@ -168,7 +169,7 @@ static void take_node(struct store_row *row, struct lab_node_load *node)
     if (name != NULL && strlen(name) < sizeof node->name)
         strcpy(node->name, name);
     else
-        row->is_damaged = row->is_damaged || !row->is_out_of_memory;
+        row->is_damaged = !row->is_out_of_memory;
     free(name);
     node->rows = (uint64_t)store_take_whole(row, UINT64_MAX);
     node->bytes = (uint64_t)store_take_whole(row, UINT64_MAX);

@@ -6,6 +6,7 @@
 #define _DEFAULT_SOURCE
 #include "sample.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -122,6 +123,51 @@ static void test_failed_sync_leaves_all_or_nothing(void **state)
     fail_in_turn(FAULT_SYNC, SQLITE_IOERR_FSYNC, false, 1, 3, 1, 100000);
 }
 
+/* As what the system said; the file's first bytes are read past SQLite, which then knows no more of it. */
+static void test_failed_read_is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        int number;
+        const char *word;
+    } reasons[] = {
+        {EIO, "Input/output error"},
+        {ENOSPC, "the disk is full; free some space"},
+        {EDQUOT, "the disk is full; free some space"},
+        {ENOENT, "its folder does not exist; make it"},
+    };
+    struct folder folder = folder_make();
+    struct lab_result *saved = sample_make(300), *loaded;
+    store_must_save(folder.db, saved);
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        int failed = 0, unknown = 0;
+        for (bool has_struck = true; has_struck; failed += has_struck) {
+            struct store *store;
+            struct sim_error error = {0};
+            fault_set(FAULT_READ, false, SQLITE_IOERR_READ, failed);
+            fault.number = reasons[i].number;
+            bool fine = store_open(folder.db, STORE_READ, &store, &error) &&
+                        store_load_run(store, 1, NULL, &loaded, &error);
+            has_struck = fault.has_struck;
+            fault_set(FAULT_NONE, false, 0, 0);
+            store_close(store);
+            assert_int_equal(fine, !has_struck);
+            assert_int_equal(error.class, fine ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
+            if (fine)
+                lab_result_destroy(loaded);
+            else if (strstr(error.text, "cannot be opened, read or written; check the file") != NULL)
+                unknown++;
+            else if (strstr(error.text, reasons[i].word) == NULL)
+                fail_msg("read %d: %s", failed, error.text);
+        }
+        assert_int_equal(unknown, 1);
+        assert_true(failed > 10);
+    }
+    assert_int_equal(count_runs(&folder, saved), 1);
+    lab_result_destroy(saved);
+    folder_remove(&folder);
+}
+
 static void test_database_that_may_not_grow_is_full(void **state)
 {
     (void)state;
@@ -216,6 +262,7 @@ int main(void)
         cmocka_unit_test(test_one_failed_write_leaves_all_or_nothing),
         cmocka_unit_test(test_disk_full_in_a_large_run_leaves_all_or_nothing),
         cmocka_unit_test(test_failed_sync_leaves_all_or_nothing),
+        cmocka_unit_test(test_failed_read_is_told),
         cmocka_unit_test(test_database_that_may_not_grow_is_full),
         cmocka_unit_test(test_killed_writer_leaves_whole_runs),
         cmocka_unit_test(test_writer_killed_in_a_write_leaves_whole_runs),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A file system under SQLite whose writes, or syncs, fail from a chosen one on. It hands everything else to
- * the real one. */
+/* A file system under SQLite whose reads, writes or syncs fail from a chosen one on. It hands everything else
+ * to the real one. */
 #ifndef TESTS_STORE_FAULT_VFS_H
 #define TESTS_STORE_FAULT_VFS_H
 
@@ -11,7 +11,7 @@
 
 #include <sqlite3.h>
 
-enum fault_kind { FAULT_NONE, FAULT_WRITE, FAULT_SYNC };
+enum fault_kind { FAULT_NONE, FAULT_READ, FAULT_WRITE, FAULT_SYNC };
 
 /* In the place of a code: the process dies in the middle of the write. */
 #define FAULT_KILL (-1)
@@ -20,6 +20,7 @@ static struct {
     enum fault_kind kind;
     bool is_lasting; /* all later ones fail as well */
     int code;        /* what SQLite is told */
+    int number;      /* and what the system is said to have said: an errno, or 0 */
     long left;       /* calls that still succeed */
     bool has_struck;
 } fault;
@@ -50,6 +51,8 @@ static int fault_close(sqlite3_file *file)
 
 static int fault_read(sqlite3_file *file, void *bytes, int size, sqlite3_int64 offset)
 {
+    if (fault_strikes(FAULT_READ))
+        return fault.code;
     return fault_real(file)->pMethods->xRead(fault_real(file), bytes, size, offset);
 }
 
@@ -164,6 +167,12 @@ static int fault_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, in
     return code;
 }
 
+static int fault_last_error(sqlite3_vfs *vfs, int size, char *text)
+{
+    sqlite3_vfs *real = vfs->pAppData;
+    return fault.has_struck ? fault.number : real->xGetLastError(real, size, text);
+}
+
 /* Becomes the default of this process. */
 static inline void fault_vfs_register(void)
 {
@@ -175,6 +184,7 @@ static inline void fault_vfs_register(void)
     vfs.szOsFile = (int)sizeof(struct fault_file) + real->szOsFile;
     vfs.pAppData = real;
     vfs.xOpen = fault_open;
+    vfs.xGetLastError = fault_last_error;
     sqlite3_vfs_register(&vfs, 1);
 }
 
@@ -183,6 +193,7 @@ static inline void fault_set(enum fault_kind kind, bool is_lasting, int code, lo
     fault.kind = kind;
     fault.is_lasting = is_lasting;
     fault.code = code;
+    fault.number = 0;
     fault.left = left;
     fault.has_struck = false;
 }

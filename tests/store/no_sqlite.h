@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* SQLite that fails when it is told to. The linker puts the functions below in the place of SQLite's in the
- * code under test, when the test is registered as tests.cmake does it for calls_test. Each statement's
- * preparing, its first two steps and the first text of each of its columns are a call that may fail; call
- * number calls_left, from 0, does, and those that follow it succeed again. A text that cannot be had fails as
- * SQLite's does for want of memory: it is NULL, and the statement's next step fails. */
+ * code under test, when the test is registered as tests.cmake does it for calls_test. The first two times
+ * that a statement is prepared, executed or takes a step, and the first that a column of it gives a text or
+ * bytes, are calls that may fail; call number calls_left, from 0, does, and those that follow it succeed
+ * again. A text that cannot be had fails as SQLite's does for want of memory: it is NULL, and the statement's
+ * next step fails. */
 #ifndef TESTS_STORE_NO_SQLITE_H
 #define TESTS_STORE_NO_SQLITE_H
 
@@ -16,7 +17,7 @@
 
 #define CALLS_WITHOUT_END (-1)
 #define CALLS_MAX         1024
-#define STEPS_EACH        2
+#define TIMES_EACH        2
 
 int __real_sqlite3_prepare_v2(sqlite3 *db, const char *sql, int size, sqlite3_stmt **out, const char **rest);
 int __real_sqlite3_exec(sqlite3 *db, const char *sql, int (*callback)(void *, int, char **, char **),
@@ -24,12 +25,16 @@ int __real_sqlite3_exec(sqlite3 *db, const char *sql, int (*callback)(void *, in
 int __real_sqlite3_step(sqlite3_stmt *statement);
 const unsigned char *__real_sqlite3_column_text(sqlite3_stmt *statement, int column);
 int __real_sqlite3_column_bytes(sqlite3_stmt *statement, int column);
+const void *__real_sqlite3_column_blob(sqlite3_stmt *statement, int column);
+int __real_sqlite3_errcode(sqlite3 *db);
 int __wrap_sqlite3_prepare_v2(sqlite3 *db, const char *sql, int size, sqlite3_stmt **out, const char **rest);
 int __wrap_sqlite3_exec(sqlite3 *db, const char *sql, int (*callback)(void *, int, char **, char **),
                         void *context, char **message);
 int __wrap_sqlite3_step(sqlite3_stmt *statement);
 const unsigned char *__wrap_sqlite3_column_text(sqlite3_stmt *statement, int column);
 int __wrap_sqlite3_column_bytes(sqlite3_stmt *statement, int column);
+const void *__wrap_sqlite3_column_blob(sqlite3_stmt *statement, int column);
+int __wrap_sqlite3_errcode(sqlite3 *db);
 
 static long calls_left = CALLS_WITHOUT_END;
 
@@ -80,19 +85,25 @@ static bool call_strikes(const char *what, const char *sql, int column, int time
     return true;
 }
 
+/* Every second failure is for want of memory, as SQLite tells it where it works on files. */
+static int call_code(void)
+{
+    return calls.seen_count % 2 == 0 ? SQLITE_IOERR : SQLITE_IOERR_NOMEM;
+}
+
 int __wrap_sqlite3_prepare_v2(sqlite3 *db, const char *sql, int size, sqlite3_stmt **out, const char **rest)
 {
-    if (!call_strikes("prepare", sql, 0, 1))
+    if (!call_strikes("prepare", sql, 0, TIMES_EACH))
         return __real_sqlite3_prepare_v2(db, sql, size, out, rest);
     *out = NULL;
-    return SQLITE_IOERR;
+    return call_code();
 }
 
 int __wrap_sqlite3_exec(sqlite3 *db, const char *sql, int (*callback)(void *, int, char **, char **),
                         void *context, char **message)
 {
-    if (call_strikes("exec", sql, 0, STEPS_EACH))
-        return SQLITE_IOERR;
+    if (call_strikes("exec", sql, 0, TIMES_EACH))
+        return call_code();
     return __real_sqlite3_exec(db, sql, callback, context, message);
 }
 
@@ -102,8 +113,8 @@ int __wrap_sqlite3_step(sqlite3_stmt *statement)
         calls.without_text = NULL;
         return SQLITE_NOMEM;
     }
-    if (call_strikes("step", sqlite3_sql(statement), 0, STEPS_EACH))
-        return SQLITE_IOERR;
+    if (call_strikes("step", sqlite3_sql(statement), 0, TIMES_EACH))
+        return call_code();
     return __real_sqlite3_step(statement);
 }
 
@@ -114,6 +125,19 @@ const unsigned char *__wrap_sqlite3_column_text(sqlite3_stmt *statement, int col
         return __real_sqlite3_column_text(statement, column);
     calls.without_text = statement;
     return NULL;
+}
+
+const void *__wrap_sqlite3_column_blob(sqlite3_stmt *statement, int column)
+{
+    if (!call_strikes("blob", sqlite3_sql(statement), column, 1))
+        return __real_sqlite3_column_blob(statement, column);
+    calls.without_text = statement;
+    return NULL;
+}
+
+int __wrap_sqlite3_errcode(sqlite3 *db)
+{
+    return calls.without_text != NULL ? SQLITE_NOMEM : __real_sqlite3_errcode(db);
 }
 
 int __wrap_sqlite3_column_bytes(sqlite3_stmt *statement, int column)

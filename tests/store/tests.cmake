@@ -13,6 +13,7 @@ bucketlab_store_test(unfinished_test)
 bucketlab_store_test(sweep_test)
 bucketlab_store_test(baseline_test)
 bucketlab_store_test(merge_test)
+bucketlab_store_test(damage_test)
 
 bucketlab_memory_test(store/memory_test LINK sim_store PkgConfig::SQLITE)
 target_include_directories(store_memory_test PRIVATE ${PROJECT_SOURCE_DIR}/sim/store)
@@ -21,6 +22,6 @@ set_tests_properties(store/memory_all_test PROPERTIES TIMEOUT 1800 LABELS "slow"
 
 bucketlab_memory_test(store/calls_test LINK sim_store PkgConfig::SQLITE)
 target_include_directories(store_calls_test PRIVATE ${PROJECT_SOURCE_DIR}/sim/store)
-foreach(call prepare_v2 exec step column_text column_bytes)
+foreach(call prepare_v2 exec step column_text column_bytes column_blob errcode)
   target_link_options(store_calls_test PRIVATE -Wl,--wrap=sqlite3_${call})
 endforeach()

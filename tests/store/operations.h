@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The operations of the store on a database in which every table holds something, for tests in which they
+ * fail: each one checks that what it gives back fits its answer. */
+#ifndef TESTS_STORE_OPERATIONS_H
+#define TESTS_STORE_OPERATIONS_H
+
+#include "baseline_sample.h"
+#include "store/merge.h"
+#include "store/unfinished.h"
+#include "sweep_sample.h"
+
+#define ANSWER "{\"answer\": 42}"
+
+/* What the operations work with, made before any call fails. */
+struct stand {
+    struct folder folder;
+    char source_path[PATH_SIZE]; /* what is merged */
+    struct lab_sweep *sweep;
+    struct store_job jobs[2];
+    struct lab_result *result;
+    struct store_baseline baseline;
+    struct store_unfinished unfinished; /* as it is in the database */
+    struct store *store, *source;       /* open while an operation runs */
+};
+
+struct operation {
+    const char *name;
+    bool (*run)(struct stand *stand, struct sim_error *error);
+    bool has_database; /* else it makes one */
+};
+
+static inline bool save_run(struct stand *stand, struct sim_error *error)
+{
+    struct store_run_info info = sample_info();
+    bool fine = store_save_run(stand->store, &info, stand->result, error);
+    assert_int_equal(info.run != 0, fine);
+    return fine;
+}
+
+static inline bool load_run(struct stand *stand, struct sim_error *error)
+{
+    struct store_run_info info;
+    struct lab_result *loaded;
+    bool fine = store_load_run(stand->store, 5, &info, &loaded, error);
+    assert_int_equal(loaded != NULL, fine);
+    lab_result_destroy(loaded);
+    return fine;
+}
+
+static inline bool list_runs(struct stand *stand, struct sim_error *error)
+{
+    struct store_run_row *rows;
+    size_t count;
+    bool fine = store_list_folded(stand->store, &rows, &count, error);
+    assert_int_equal(count, fine ? 3 : 0);
+    store_runs_free(rows, count);
+    return fine;
+}
+
+static inline bool list_seeds(struct stand *stand, struct sim_error *error)
+{
+    struct store_seed *seeds;
+    size_t count;
+    bool fine = store_list_seeds(stand->store, 2, &seeds, &count, error);
+    assert_int_equal(count, fine ? 1 : 0);
+    free(seeds);
+    return fine;
+}
+
+static inline bool load_metrics(struct stand *stand, struct sim_error *error)
+{
+    struct lab_metrics metrics = {0};
+    bool fine = store_load_metrics(stand->store, 2, "none", &metrics, error);
+    if (fine)
+        assert_int_equal(metrics.count, 5);
+    free(metrics.items);
+    return fine;
+}
+
+static inline bool save_tune(struct stand *stand, struct sim_error *error)
+{
+    struct store_run_info info = sample_info();
+    bool fine = store_tune_save(stand->store, &info, stand->result, ANSWER, error);
+    assert_int_equal(info.run != 0, fine);
+    return fine;
+}
+
+static inline bool load_tune(struct stand *stand, struct sim_error *error)
+{
+    char *answer;
+    bool fine = store_tune_load(stand->store, 5, &answer, error);
+    assert_int_equal(answer != NULL, fine);
+    if (fine)
+        assert_string_equal(answer, ANSWER);
+    free(answer);
+    return fine;
+}
+
+static inline bool save_baseline(struct stand *stand, struct sim_error *error)
+{
+    stand->baseline.info.run = 0;
+    bool fine = store_baselines_save(stand->store, &stand->baseline, 1, error);
+    assert_int_equal(stand->baseline.info.run != 0, fine);
+    return fine;
+}
+
+static inline bool load_baseline(struct stand *stand, struct sim_error *error)
+{
+    struct store_baseline loaded;
+    bool is_there, fine = store_baseline_load(stand->store, "chat-channels", &loaded, &is_there, error);
+    assert_int_equal(is_there, fine);
+    assert_int_equal(loaded.metric_count, fine ? BASELINE_METRICS : 0);
+    store_baseline_clear(&loaded);
+    return fine;
+}
+
+static inline bool keep_jobs(struct stand *stand, struct sim_error *error)
+{
+    struct store_sweep *stored;
+    if (!store_sweep_open(stand->store, stand->sweep, "/x.yaml", SWEEP_VERSION, &stored, error))
+        return false;
+    uint64_t done = store_sweep_done(stored);
+    bool fine = store_sweep_keep(stored, stand->jobs, 2, error);
+    assert_int_equal(store_sweep_done(stored), done + (fine ? 2 : 0));
+    assert_true(fine || store_sweep_number(stored) <= 1);
+    store_sweep_close(stored);
+    return fine;
+}
+
+static inline bool digest_sweep(struct stand *stand, struct sim_error *error)
+{
+    struct store_sweep *stored;
+    uint64_t digest;
+    if (!store_sweep_open(stand->store, stand->sweep, "/x.yaml", SWEEP_VERSION, &stored, error))
+        return false;
+    bool fine = store_sweep_digest(stored, &digest, error);
+    if (fine)
+        assert_int_equal(store_sweep_done(stored), 4);
+    store_sweep_close(stored);
+    return fine;
+}
+
+/* How many figures, and jobs that failed, were told. */
+static inline bool count_metric(void *context, uint64_t job, const char *label, const char *name,
+                                double value, struct sim_error *error)
+{
+    (void)value;
+    (void)error;
+    assert_true(job < 4 && label != NULL && name != NULL);
+    ((int *)context)[0]++;
+    return true;
+}
+
+static inline bool count_failed(void *context, uint64_t job, struct sim_error *error)
+{
+    (void)error;
+    assert_true(job < 4);
+    ((int *)context)[1]++;
+    return true;
+}
+
+static inline bool visit_sweep(struct stand *stand, struct sim_error *error)
+{
+    struct store_sweep *stored;
+    int told[2] = {0, 0};
+    const struct store_sweep_visitor visitor = {told, count_metric, count_failed};
+    if (!store_sweep_open(stand->store, stand->sweep, "/x.yaml", SWEEP_VERSION, &stored, error))
+        return false;
+    bool fine = store_sweep_visit(stored, "[\"partitions.closed\"]", &visitor, error);
+    if (fine)
+        assert_true(told[0] == 4 * SAMPLE_STRATEGIES && told[1] == 4);
+    store_sweep_close(stored);
+    return fine;
+}
+
+static inline bool list_sweeps(struct stand *stand, struct sim_error *error)
+{
+    struct store_sweep_row *rows;
+    size_t count;
+    bool fine = store_list_sweeps(stand->store, &rows, &count, error);
+    assert_int_equal(count, fine ? 1 : 0);
+    if (fine)
+        assert_int_equal(rows[0].done, 4);
+    store_sweeps_free(rows, count);
+    return fine;
+}
+
+static inline bool merge(struct stand *stand, struct sim_error *error)
+{
+    struct store_merged merged;
+    bool fine = store_merge(stand->store, &stand->source, 1, NULL, &merged, error);
+    if (fine)
+        assert_true(merged.added > 0);
+    return fine;
+}
+
+static inline bool begin_unfinished(struct stand *stand, struct sim_error *error)
+{
+    struct store_unfinished begun = stand->unfinished;
+    bool fine = store_unfinished_begin(stand->store, &begun, error);
+    assert_int_equal(begun.run != 0, fine);
+    return fine;
+}
+
+static inline bool list_unfinished(struct stand *stand, struct sim_error *error)
+{
+    struct store_unfinished *items, one;
+    size_t count;
+    bool is_there, fine = store_unfinished_list(stand->store, &items, &count, error);
+    assert_int_equal(count, fine ? 1 : 0);
+    store_unfinished_free(items, count);
+    if (!fine)
+        return false;
+    fine = store_unfinished_load(stand->store, 0, &one, &is_there, error);
+    assert_int_equal(is_there, fine);
+    store_unfinished_clear(&one);
+    return fine;
+}
+
+static inline bool take_unfinished(struct stand *stand, struct sim_error *error)
+{
+    struct store_unfinished taken = stand->unfinished;
+    bool fine = store_unfinished_take(stand->store, &taken, error);
+    assert_int_equal(taken.attempt, fine ? 2 : 1);
+    return fine;
+}
+
+static inline bool stop_unfinished(struct stand *stand, struct sim_error *error)
+{
+    return store_unfinished_stop(stand->store, &stand->unfinished, error);
+}
+
+static inline bool end_unfinished(struct stand *stand, struct sim_error *error)
+{
+    struct store_run_info info = sample_info();
+    bool fine = store_unfinished_end(stand->store, &stand->unfinished, &info, stand->result, error);
+    assert_int_equal(info.run, fine ? stand->unfinished.run : 0);
+    return fine;
+}
+
+static inline bool put_snapshot(struct stand *stand, struct sim_error *error)
+{
+    return store_snapshot_put(stand->store, &stand->unfinished, 0, 1, (const unsigned char *)"new", 3, error);
+}
+
+static inline bool load_snapshots(struct stand *stand, struct sim_error *error)
+{
+    struct store_snapshot *states;
+    size_t count;
+    bool fine = store_snapshots_load(stand->store, stand->unfinished.run, &states, &count, error);
+    assert_int_equal(count, fine ? 2 : 0);
+    store_snapshots_free(states, count);
+    return fine;
+}
+
+static inline bool open_to_read(struct stand *stand, struct sim_error *error)
+{
+    struct store *store;
+    bool fine = store_open(stand->folder.db, STORE_READ, &store, error);
+    assert_int_equal(store != NULL, fine);
+    store_close(store);
+    return fine;
+}
+
+static inline bool open_to_write(struct stand *stand, struct sim_error *error)
+{
+    struct store *store;
+    bool fine = store_open(stand->folder.db, STORE_WRITE, &store, error);
+    assert_int_equal(store != NULL, fine);
+    store_close(store);
+    return fine;
+}
+
+/* Runs 1 to 4 are jobs of a sweep, 5 has an answer, 6 is a baseline's, and 7 is under way, with two states.
+ */
+static const struct operation operations[] = {
+    {"open to read", open_to_read, true},
+    {"open to write", open_to_write, true},
+    {"save a run", save_run, true},
+    {"save the first run", save_run, false},
+    {"load a run", load_run, true},
+    {"list runs", list_runs, true},
+    {"list seeds", list_seeds, true},
+    {"load metrics", load_metrics, true},
+    {"save an answer", save_tune, true},
+    {"load an answer", load_tune, true},
+    {"save a baseline", save_baseline, true},
+    {"load a baseline", load_baseline, true},
+    {"keep jobs", keep_jobs, true},
+    {"keep the first jobs", keep_jobs, false},
+    {"digest of a sweep", digest_sweep, true},
+    {"visit a sweep", visit_sweep, true},
+    {"list sweeps", list_sweeps, true},
+    {"merge", merge, true},
+    {"merge into a new one", merge, false},
+    {"begin a run", begin_unfinished, true},
+    {"begin the first run", begin_unfinished, false},
+    {"list unfinished runs", list_unfinished, true},
+    {"take a run over", take_unfinished, true},
+    {"stop a run", stop_unfinished, true},
+    {"end a run", end_unfinished, true},
+    {"put a state", put_snapshot, true},
+    {"load states", load_snapshots, true},
+};
+
+/* jobs: as bits. */
+static inline void fill(const char *path, struct stand *stand, unsigned jobs)
+{
+    struct sim_error error = {0};
+    sweep_must_store(path, stand->sweep, jobs);
+    struct store *store = store_must_open(path, STORE_WRITE);
+    struct store_run_info info = sample_info();
+    stand->unfinished = (struct store_unfinished){.scenario_name = (char *)(uintptr_t) "chat",
+                                                  .version = (char *)(uintptr_t) "0.1.0",
+                                                  .scenario_path = (char *)(uintptr_t) "/x/chat.yaml",
+                                                  .scenario_text = (char *)(uintptr_t) "name: chat\n",
+                                                  .overrides = (char *)(uintptr_t) "seed=1"};
+    if (!store_tune_save(store, &info, stand->result, ANSWER, &error) ||
+        !store_baselines_save(store, &stand->baseline, 1, &error) ||
+        !store_unfinished_begin(store, &stand->unfinished, &error) ||
+        !store_snapshot_put(store, &stand->unfinished, 0, 2, (const unsigned char *)"a", 1, &error) ||
+        !store_snapshot_put(store, &stand->unfinished, 1, 2, (const unsigned char *)"b", 1, &error))
+        fail_msg("%s", error.text);
+    store_close(store);
+    assert_int_equal(stand->unfinished.run, 7);
+}
+
+static inline struct stand stand_make(void)
+{
+    struct stand stand = {.folder = folder_make(), .sweep = sweep_make(), .result = sample_make_small()};
+    stand.result->strategies[1].largest[LAB_IN_ROWS] = (struct lab_largest){"key-7", 7, 12, 31000};
+    snprintf(stand.source_path, sizeof stand.source_path, "%s/source.db", stand.folder.path);
+    stand.baseline = baseline_make("chat-channels", 6);
+    lab_result_destroy(stand.baseline.result);
+    stand.baseline.result = sample_make_small();
+    for (uint64_t i = 0; i < 2; i++)
+        stand.jobs[i] = sweep_job_make(4 + i, 2);
+    fill(stand.source_path, &stand, 0x03c);
+    fill(stand.folder.db, &stand, 0x00f);
+    return stand;
+}
+
+static inline void stand_remove(struct stand *stand)
+{
+    sweep_jobs_clear(stand->jobs, 2);
+    store_baseline_clear(&stand->baseline);
+    lab_result_destroy(stand->result);
+    lab_sweep_destroy(stand->sweep);
+    folder_remove(&stand->folder);
+}
+
+#endif
