@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
 #include "contest_answer.h"
@@ -339,9 +340,10 @@ static void say_endless(const struct tune_contest *contest, struct cli_saying *o
             continue;
         char number[CLI_NUMBER_SIZE];
         double hours = 24 * endless_days(contest, entrant);
-        const char *unit = hours >= 48 ? "days" : hours >= 1 ? "hours" : "minutes";
+        const char *unit = hours >= 48 ? "day" : hours >= 1 ? "hour" : "minute";
         cli_compact(hours >= 48 ? hours / 24 : hours >= 1 ? hours : 60 * hours, 4, number);
-        cli_say(out, "%s%s passes a limit after %s %s", join, entrant->strategy.label, number, unit);
+        cli_say(out, "%s%s passes a limit after %s %s%s", join, entrant->strategy.label, number, unit,
+                strcmp(number, "1") == 0 ? "" : "s");
         join = ", ";
         told++;
     }

@@ -53,11 +53,15 @@ foreach(name manual completion)
   set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 300)
 endforeach()
 
-# The line of progress, on a clock of the test's; then on a terminal.
-add_executable(cli_progress_test ${CMAKE_CURRENT_LIST_DIR}/progress_test.c)
-target_link_libraries(cli_progress_test PRIVATE bucketlab_flags bucketlab_cli PkgConfig::CMOCKA)
-add_test(NAME cli/progress_test COMMAND cli_progress_test)
-set_tests_properties(cli/progress_test PROPERTIES TIMEOUT 60)
+# What the program prints, without the program: the line of progress, on a clock of the test's; forms of numbers and
+# texts; the sentences of an answer.
+foreach(name progress texts sentences)
+  add_executable(cli_${name}_test ${CMAKE_CURRENT_LIST_DIR}/${name}_test.c)
+  target_link_libraries(cli_${name}_test PRIVATE bucketlab_flags bucketlab_cli PkgConfig::CMOCKA)
+  add_test(NAME cli/${name}_test COMMAND cli_${name}_test)
+  set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 60)
+endforeach()
+# And on a terminal.
 foreach(name bar_test bar_slow)
   string(REGEX MATCH "slow" slow ${name})
   add_test(NAME cli/${name} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/bar_test.py

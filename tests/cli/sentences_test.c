@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: the sentences of `tune SCENARIO` say what the race found, whatever it was.
+ * Method: races that are made up, a case for each thing that may be said or left unsaid; the whole texts. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli.h"
+#include "contest_answer.h"
+#include "kernel/time.h"
+
+#define ENTRANTS 6
+#define SEEDS    2
+
+struct fixture {
+    struct lab_scenario scenario;
+    struct tune_contest contest;
+    struct tune_entrant entrants[ENTRANTS];
+    struct tune_seen seen[ENTRANTS][SEEDS];
+    struct tune_margin margins[ENTRANTS];
+    char labels[ENTRANTS][8];
+    struct cli_saying said;
+};
+
+/* "a" is recommended; the others, as dear as they are far from it, do not matter. */
+static void begin(struct fixture *made, size_t count)
+{
+    static char path[] = "x.yaml";
+    memset(made, 0, sizeof *made);
+    made->scenario.path = path;
+    made->scenario.limits = (struct lab_limits){.partition_rows = 1000, .partition_bytes = 2000000};
+    made->contest =
+        (struct tune_contest){.scenario = &made->scenario, .led = SIZE_MAX, .margins = made->margins};
+    made->contest.rows.lasts_ns = SIM_DAY;
+    made->contest.rows.limit_rows = 1000.5;
+    made->contest.race = (struct tune_race){.entrants = made->entrants, .count = count, .is_shown = true};
+    made->contest.race.terms = (struct lab_tune){.risk = 0.01, .confidence = 0.95, .seeds = SEEDS};
+    for (size_t i = 0; i < count; i++) {
+        struct tune_entrant *entrant = &made->entrants[i];
+        *entrant = (struct tune_entrant){.status = i == 0 ? TUNE_RECOMMENDED : TUNE_DOMINATED,
+                                         .seen = made->seen[i],
+                                         .seeds = SEEDS,
+                                         .over = {.low = 0, .high = 0.004}};
+        snprintf(made->labels[i], sizeof made->labels[i], "%c", (char)('a' + i));
+        entrant->strategy.label = made->labels[i];
+        for (size_t seed = 0; seed < SEEDS; seed++) {
+            made->seen[i][seed] = (struct tune_seen){.partitions = 100, .closed = 50};
+            double *figures = made->seen[i][seed].figures;
+            figures[TUNE_OPS] = (double)i + 0.25;
+            figures[TUNE_COST] = (double)i + 1.25;
+            figures[TUNE_SPREAD] = 0.1;
+            figures[TUNE_PER_READ] = 1.5;
+            figures[TUNE_PER_READ_P99] = 2.5;
+            figures[TUNE_P99_BYTES] = 123456;
+        }
+    }
+}
+
+static void set_figure(struct fixture *made, size_t entrant, enum tune_figure figure, double value)
+{
+    for (size_t seed = 0; seed < SEEDS; seed++)
+        made->seen[entrant][seed].figures[figure] = value;
+}
+
+static void expect(struct fixture *made, const char *text)
+{
+    assert_string_equal(made->said.buffer, text);
+    assert_int_equal(made->said.used, strlen(text));
+    made->said = (struct cli_saying){.used = 0};
+}
+
+static void expect_why(struct fixture *made, const char *text)
+{
+    cli_contest_why(&made->contest, &made->said);
+    expect(made, text);
+}
+
+static void expect_notes(struct fixture *made, const char *text)
+{
+    cli_contest_notes(&made->contest, &made->said);
+    expect(made, text);
+}
+
+static void expect_refusal(struct fixture *made, const char *text)
+{
+    struct sim_error error;
+    made->contest.race.recommended = SIZE_MAX;
+    assert_false(cli_contest_refuse(&made->contest, &error));
+    assert_int_equal(error.class, SIM_ERROR_CHECK);
+    assert_string_equal(error.text, text);
+}
+
+static void test_sayings_are_cut_at_their_size(void **state)
+{
+    (void)state;
+    static struct cli_saying saying;
+    for (int i = 0; i < CLI_SAYING_SIZE; i++)
+        cli_say(&saying, "ab");
+    assert_int_equal(saying.used, CLI_SAYING_SIZE - 1);
+    assert_int_equal(strlen(saying.buffer), CLI_SAYING_SIZE - 1);
+}
+
+static void test_cheapest_that_holds(void **state)
+{
+    (void)state;
+    struct fixture made;
+    begin(&made, 1);
+    made.scenario.reads.present = true;
+    made.entrants[0].has_law = true;
+    expect_why(
+        &made,
+        "a is the cheapest that holds: 1.25 operations per 1000 rows beside the inserts, 0.25 for counters "
+        "and state and 1 for the partitions that reads ask (1.50 a read). Over 2 seeds none of its "
+        "partitions passed a limit, as none can, where 1 % may. 99 % of its partitions are within "
+        "123KB, and the rows of closed ones spread by 10 % of their mean.");
+    made.scenario.reads.present = false;
+    made.entrants[0].law_share = made.entrants[0].over.high;
+    made.entrants[0].seeds = 1;
+    set_figure(&made, 0, TUNE_SPREAD, NAN);
+    set_figure(&made, 0, TUNE_OVER, 0.002);
+    expect_why(
+        &made,
+        "a is the cheapest that holds: 1.25 operations per 1000 rows beside the inserts. Over 1 seed 0.2 % "
+        "of its partitions passed a limit, and by the exact law 0.4 % of those that fill up do, where 1 % "
+        "may. 99 % of its partitions are within 123KB.");
+    made.entrants[0].law_share = 0.5;
+    made.contest.race.is_shown = false;
+    expect_why(
+        &made,
+        "a is the cheapest that was not seen to fail: 1.25 operations per 1000 rows beside the inserts. "
+        "Over 1 seed 0.2 % of its partitions passed a limit, at most 0.4 % do with 95 % confidence, where "
+        "1 % may. 99 % of its partitions are within 123KB.");
+    made.entrants[0].is_fixed = true;
+    expect_why(
+        &made,
+        "a is the cheapest that was not seen to fail: 1.25 operations per 1000 rows beside the inserts. In "
+        "this trace 0.2 % of its partitions pass a limit, where 1 % may. 99 % of its partitions are "
+        "within 123KB.");
+}
+
+static void test_what_is_a_little_cheaper_is_no_reason(void **state)
+{
+    (void)state;
+    static const char cheapest[] = "a is the cheapest that ", as_cheap[] = "a is as cheap as any that ";
+    static const struct {
+        enum tune_status status;
+        bool is_shown, is_endless, is_peer;
+    } cases[] = {{TUNE_FRONT, true, false, true},   {TUNE_HOLDS, true, false, true},
+                 {TUNE_HOLDS, true, true, false},   {TUNE_UNSURE, true, false, false},
+                 {TUNE_UNSURE, false, false, true}, {TUNE_FAILS, true, false, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture made;
+        begin(&made, 2);
+        set_figure(&made, 1, TUNE_COST, 1.24);
+        made.entrants[1].status = cases[i].status;
+        made.entrants[1].is_endless = cases[i].is_endless;
+        made.contest.race.is_shown = cases[i].is_shown;
+        cli_contest_why(&made.contest, &made.said);
+        const char *wanted = cases[i].is_peer ? as_cheap : cheapest;
+        assert_int_equal(strncmp(made.said.buffer, wanted, strlen(wanted)), 0);
+    }
+}
+
+static void test_rivals_are_the_next_cheaper_one_and_the_best_of_other_kinds(void **state)
+{
+    (void)state;
+    static const char begin_of_why[] =
+        "a is the cheapest that holds: 1.25 operations per 1000 rows beside the inserts. Over 2 seeds none "
+        "of its "
+        "partitions passed a limit, at most 0.4 % do with 95 % confidence, where 1 % may. 99 % of its "
+        "partitions are "
+        "within 123KB, and the rows of closed ones spread by 10 % of their mean.";
+    char whole[1024];
+    struct fixture made;
+    begin(&made, ENTRANTS);
+    /* b fails and is endless, c fails and is dear, d and e fail and are cheaper, e by less. */
+    for (size_t i = 1; i < 5; i++)
+        made.entrants[i].status = TUNE_FAILS;
+    made.entrants[1].is_endless = true;
+    set_figure(&made, 1, TUNE_COST, 0.1);
+    set_figure(&made, 3, TUNE_COST, 0.2);
+    set_figure(&made, 4, TUNE_COST, 0.3);
+    made.entrants[4].failed = TUNE_NOT_TINY;
+    set_figure(&made, 4, TUNE_TINY, 0.07);
+    made.contest.margin_count = 3;
+    made.margins[1].entrant = 2;
+    made.margins[2].entrant = 5;
+    snprintf(
+        whole, sizeof whole,
+        "%s The next cheaper one, e (0.3), fails: 7 %% of closed partitions are tiny. Of other kinds the "
+        "cheapest that hold: c (3.25), f (6.25).",
+        begin_of_why);
+    expect_why(&made, whole);
+    made.entrants[2].is_endless = made.entrants[5].is_endless = true;
+    snprintf(whole, sizeof whole,
+             "%s The next cheaper one, e (0.3), fails: 7 %% of closed partitions are tiny.", begin_of_why);
+    expect_why(&made, whole);
+}
+
+static void test_margins_say_what_binds(void **state)
+{
+    (void)state;
+    struct fixture made;
+    begin(&made, 1);
+    struct tune_margin margin = {.entrant = 0};
+    static const double factors[TUNE_MARGIN_STEPS] = {1.1, 1.25, 1.5, 2, 4};
+    for (size_t i = 0; i < TUNE_MARGIN_STEPS; i++) {
+        margin.steps[i].factor = factors[i];
+        margin.steps[i].holds = true;
+    }
+    cli_contest_margin(&made.contest, &margin, &made.said);
+    expect(&made, "a still holds at 4 times this rate.");
+
+    margin.steps[2] = (struct tune_margin_step){.factor = 1.5, .failed = TUNE_FEW_PER_READ};
+    margin.steps[2].seen.figures[TUNE_PER_READ_P99] = 12;
+    cli_contest_margin(&made.contest, &margin, &made.said);
+    expect(&made,
+           "At 1.25 times this rate a still holds; at 1.5 times 1 % of reads ask 12 partitions or more.");
+
+    margin.steps[0] = (struct tune_margin_step){.factor = 1.1, .failed = TUNE_FINDABLE};
+    cli_contest_margin(&made.contest, &margin, &made.said);
+    expect(&made, "a has no such margin: at 1.1 times this rate readers miss rows.");
+
+    /* Which limit: the one that more pass, or the only one. */
+    struct tune_seen *seen = &margin.steps[0].seen;
+    margin.steps[0].failed = TUNE_IN_LIMITS;
+    seen->figures[TUNE_OVER] = 0.123;
+    seen->over_rows = 2, seen->over_bytes = 1;
+    cli_contest_margin(&made.contest, &margin, &made.said);
+    expect(&made, "a has no such margin: at 1.1 times this rate 12 % of partitions pass 1,000 rows.");
+    seen->over_bytes = 2;
+    cli_contest_margin(&made.contest, &margin, &made.said);
+    expect(&made, "a has no such margin: at 1.1 times this rate 12 % of partitions pass 2MB.");
+    made.scenario.limits.partition_bytes = 0;
+    cli_contest_margin(&made.contest, &margin, &made.said);
+    expect(&made, "a has no such margin: at 1.1 times this rate 12 % of partitions pass 1,000 rows.");
+    made.scenario.limits = (struct lab_limits){.partition_bytes = 2000000};
+    seen->over_bytes = 1;
+    cli_contest_margin(&made.contest, &margin, &made.said);
+    expect(&made, "a has no such margin: at 1.1 times this rate 12 % of partitions pass 2MB.");
+}
+
+static void test_notes_say_nothing_where_there_is_nothing(void **state)
+{
+    (void)state;
+    struct fixture made;
+    begin(&made, 1);
+    expect_notes(&made, "");
+    made.contest.race.recommended = SIZE_MAX;
+    made.contest.race.is_shown = false;
+    expect_notes(&made, "");
+}
+
+static void test_notes_tell_what_more_seeds_would(void **state)
+{
+    (void)state;
+    struct fixture made;
+    begin(&made, 5);
+    /* b is endless, c not cheap enough, d and e are cheaper, d by more. */
+    for (size_t i = 1; i < 5; i++)
+        made.entrants[i].status = TUNE_UNSURE;
+    made.entrants[1].is_endless = true;
+    made.scenario.limits = (struct lab_limits){0};
+    set_figure(&made, 1, TUNE_COST, 0.1);
+    set_figure(&made, 2, TUNE_COST, 1.24);
+    set_figure(&made, 3, TUNE_COST, 0.2);
+    set_figure(&made, 4, TUNE_COST, 0.3);
+    made.entrants[3].over.high = 0.03;
+    made.entrants[1].status = TUNE_FAILS;
+    expect_notes(
+        &made, " d would cost 0.2, and was not seen to fail, but so far up to 3 % may be over a limit; more "
+               "seeds (--seeds) would tell.");
+    made.contest.race.is_shown = false;
+    expect_notes(
+        &made,
+        " So few partitions do not show it with 95 % confidence: up to 0.4 % may be above a limit. More "
+        "seeds (--seeds), or more rows, would tell.");
+}
+
+static void test_notes_tell_when_what_grows_for_ever_is_too_large(void **state)
+{
+    (void)state;
+    struct fixture made;
+    begin(&made, ENTRANTS);
+    for (size_t i = 0; i < ENTRANTS; i++)
+        made.entrants[i].is_endless = true;
+    for (size_t i = 1; i < ENTRANTS; i++)
+        made.entrants[i].status = i == 2 ? TUNE_FAILS : TUNE_HOLDS;
+    made.seen[0][0].rows_most = 100; /* 10 days, and by bytes 5 */
+    made.seen[0][0].bytes_most = 400000;
+    made.seen[1][0].rows_most = 24000;     /* 1 hour */
+    made.seen[3][0].bytes_most = 96000000; /* half an hour; it has no rows */
+    made.seen[4][0].rows_most = 1;
+    expect_notes(
+        &made,
+        " Partitions that are never left grow on: at this rate a passes a limit after 5 days, b passes a "
+        "limit after 1 hour, d passes a limit after 30 minutes.");
+    made.scenario.limits.partition_bytes = 0;
+    made.entrants[1].is_endless = made.entrants[3].is_endless = false;
+    made.entrants[4].is_endless = made.entrants[5].is_endless = false;
+    expect_notes(&made,
+                 " Partitions that are never left grow on: at this rate a passes a limit after 10 days.");
+    made.scenario.limits = (struct lab_limits){.partition_bytes = 2000000};
+    expect_notes(&made,
+                 " Partitions that are never left grow on: at this rate a passes a limit after 5 days.");
+}
+
+static void test_notes_tell_of_numbers_that_rows_carry(void **state)
+{
+    (void)state;
+    struct fixture made;
+    begin(&made, 2);
+    made.contest.race.terms.kinds = 1U << BK_COUNT;
+    static const char note[] = " If rows carry a number of their own (an order number), count by it costs no "
+                               "operation and has no spread: "
+                               "up to 1,000 rows; add count: {rows: N, counter: external} to try it.";
+    expect_notes(&made, note);
+    made.entrants[1].strategy.strategy.kind = BK_COUNT;
+    made.entrants[1].strategy.source = BK_SOURCE_LEASE;
+    expect_notes(&made, note);
+    made.entrants[1].strategy.source = BK_SOURCE_EXTERNAL;
+    expect_notes(&made, "");
+    made.entrants[1].strategy.strategy.kind = BK_TIME;
+    made.contest.rows.limit_rows = 0.5;
+    expect_notes(&made, "");
+}
+
+static void test_notes_tell_of_traces_leads_and_what_was_left_out(void **state)
+{
+    (void)state;
+    struct fixture made;
+    static char trace[] = "rows.csv";
+    begin(&made, 1);
+    made.scenario.trace_path = trace;
+    made.contest.left_out = 1;
+    expect_notes(
+        &made,
+        " The rows are a trace's, and come at the rate they have: a margin by rate is not to be had; set "
+        "the limits lower (--set limits.partition_rows=N) to see one. Left out: 1 setting that changes "
+        "on the way or that a run could not hold.");
+    made.scenario.trace_path = NULL;
+    made.contest.left_out = 2;
+    expect_notes(&made, " Left out: 2 settings that change on the way or that a run could not hold.");
+    made.contest.left_out = 0;
+    made.contest.led = 0;
+    made.contest.lead = (struct tune_lead){.formula_ns = 1500 * SIM_MS - 1, .safe_ns = -1};
+    expect_notes(
+        &made, " No lead of a kept its agents together, not even twice the 1500ms that caches and clocks ask "
+               "for.");
+    made.contest.lead.safe_ns = 250 * SIM_MS;
+    expect_notes(
+        &made,
+        " The smallest lead of a that broke nothing in the lab is 250ms; by caches, clocks and the time "
+        "of a write it should be 1500ms: take the longer one.");
+}
+
+static void test_refusal_names_the_nearest_and_its_cure(void **state)
+{
+    (void)state;
+    struct fixture made;
+    begin(&made, 3);
+    made.entrants[0].status = TUNE_REFUSED;
+    expect_refusal(
+        &made, "x.yaml: no setting holds: the law refuses every one; raise the limits under 'limits', or the "
+               "risk");
+    made.entrants[0].status = made.entrants[1].status = made.entrants[2].status = TUNE_FAILS;
+    made.entrants[0].is_endless = true;
+    set_figure(&made, 1, TUNE_OVER, 0.3);
+    set_figure(&made, 2, TUNE_OVER, 0.2);
+    for (size_t seed = 0; seed < SEEDS; seed++) {
+        made.seen[2][seed].over_rows = 2 - seed;
+        made.seen[2][seed].rows_at_risk = 1200 + seed;
+        made.seen[2][seed].bytes_at_risk = 2345678 - seed;
+    }
+    made.entrants[2].over.high = 0.251;
+    expect_refusal(&made,
+                   "x.yaml: no setting holds: with c, the nearest, 20 % of partitions pass 1,000 rows; raise "
+                   "partition_rows to 1201, or risk to 26%");
+    made.seen[2][1].over_bytes = 9;
+    made.entrants[2].over.high = 0.51;
+    expect_refusal(&made, "x.yaml: no setting holds: with c, the nearest, 20 % of partitions pass 2MB; raise "
+                          "partition_rows to 1201 and partition_bytes to 2400KB");
+    made.scenario.limits.partition_rows = 0;
+    expect_refusal(&made, "x.yaml: no setting holds: with c, the nearest, 20 % of partitions pass 2MB; raise "
+                          "partition_bytes to 2400KB");
+    made.entrants[1].failed = TUNE_FEW_PER_READ;
+    expect_refusal(
+        &made,
+        "x.yaml: no setting holds: with b, the nearest, 1 % of reads ask 2.5 partitions or more; raise "
+        "tune.partitions_per_read to 3");
+    made.entrants[2].failed = TUNE_NOT_TINY;
+    set_figure(&made, 2, TUNE_TINY, 0.98);
+    for (size_t seed = 0; seed < SEEDS; seed++)
+        made.seen[2][seed].tiny = 49;
+    expect_refusal(&made,
+                   "x.yaml: no setting holds: with c, the nearest, 98 % of closed partitions are tiny; raise "
+                   "tune.tiny to 100%, or lower limits.tiny_rows");
+    made.entrants[1].failed = made.entrants[2].failed = TUNE_FINDABLE;
+    expect_refusal(
+        &made, "x.yaml: no setting holds: with b, the nearest, readers miss rows; add coordination: guarded, "
+               "or remove 'faults'");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sayings_are_cut_at_their_size),
+        cmocka_unit_test(test_cheapest_that_holds),
+        cmocka_unit_test(test_what_is_a_little_cheaper_is_no_reason),
+        cmocka_unit_test(test_rivals_are_the_next_cheaper_one_and_the_best_of_other_kinds),
+        cmocka_unit_test(test_margins_say_what_binds),
+        cmocka_unit_test(test_notes_say_nothing_where_there_is_nothing),
+        cmocka_unit_test(test_notes_tell_what_more_seeds_would),
+        cmocka_unit_test(test_notes_tell_when_what_grows_for_ever_is_too_large),
+        cmocka_unit_test(test_notes_tell_of_numbers_that_rows_carry),
+        cmocka_unit_test(test_notes_tell_of_traces_leads_and_what_was_left_out),
+        cmocka_unit_test(test_refusal_names_the_nearest_and_its_cure),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
