@@ -87,8 +87,8 @@ static bool check_options(const struct cli_args *args, struct sim_error *error)
     for (const char *c = label; *c != '\0'; c++)
         is_label = is_label && (unsigned char)*c >= 0x20 && *c != 0x7f;
     if (!is_label)
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --label '%s': give a label of 1 to 64 bytes",
-                        label);
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --label '%s': give a label of 1 to 64 bytes on one line", label);
     const char *point = strchr(table, '.');
     if (point == NULL || point == table || point[1] == '\0' || strpbrk(table, " \t\r\n/\"'") != NULL)
         return sim_fail(error, SIM_ERROR_INPUT,

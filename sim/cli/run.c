@@ -142,7 +142,8 @@ static bool check_options(const struct cli_args *args, struct sim_error *error)
                         "bucketlab: --%s takes its scenario from the database; remove '%s'", mode,
                         cli_argument(args, 0));
     if (cli_has(args, "resume") && cli_has(args, "continue"))
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --resume and --continue exclude each other");
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --resume and --continue exclude each other; remove one of them");
     if (cli_has(args, "continue") != cli_has(args, "for"))
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: --continue and --for go together; write '--continue RUN --for 30d'");

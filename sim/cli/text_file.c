@@ -19,7 +19,8 @@ bool cli_text_file_check(const char *name, const char *path, const char *const *
 {
     struct stat status, other;
     if (path[0] == '\0')
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s: no file named", name);
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s: no file named; write --%s FILE", name,
+                        name);
     bool is_there = stat(path, &status) == 0;
     for (size_t i = 0; i < count; i++) {
         if (others[i] != NULL && (strcmp(path, others[i]) == 0 ||
