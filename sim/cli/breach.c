@@ -259,7 +259,8 @@ static bool hear_story(const char *path, bool is_quiet, struct cli_signals *sign
     if (!lab_scenario_parse(path, finding->text, strlen(finding->text), NULL, 0, NULL, &scenario, error))
         return false;
     struct hearing hearing = {.until_ns = breach->since_ns, .lines = calloc(LINES_MAX, sizeof(char *))};
-    bool is_fine = hearing.lines != NULL || sim_fail_memory(error);
+    finding->lines = calloc(LINES_MAX, sizeof(char *));
+    bool is_fine = (hearing.lines != NULL && finding->lines != NULL) || sim_fail_memory(error);
     if (is_fine) {
         only_strategy(scenario, breach->label, &alone);
         hearing.listener.story = (struct lab_story){
@@ -267,13 +268,11 @@ static bool hear_story(const char *path, bool is_quiet, struct cli_signals *sign
         is_fine =
             cli_execute(&alone, 1, NULL, is_quiet, &hearing.listener, signals, &result, &elapsed_ms, error) ||
             hearing.listener.is_over || signals->caught != 0;
-        if (is_fine && hearing.out_of_memory)
-            is_fine = sim_fail_memory(error);
+        is_fine = is_fine && (!hearing.out_of_memory || sim_fail_memory(error));
     }
     if (is_fine)
         *error = (struct sim_error){SIM_ERROR_NONE, ""};
-    finding->lines = calloc(LINES_MAX, sizeof(char *));
-    for (size_t i = 0; finding->lines != NULL && hearing.lines != NULL && i < hearing.count; i++) {
+    for (size_t i = 0; i < hearing.count; i++) {
         size_t place = (hearing.begin + i) % LINES_MAX;
         finding->lines[finding->line_count++] = hearing.lines[place];
         hearing.lines[place] = NULL;

@@ -106,7 +106,7 @@ static int fuzz(struct job *job, struct sim_error *error)
     if (is_fine && job->is_json)
         is_fine = cli_json_print(cli_fuzz_json(campaign, &job->base, &job->finding), error);
     else if (is_fine)
-        cli_fuzz_print(campaign, &job->base, &job->finding);
+        cli_fuzz_print(campaign, job->replay, &job->finding);
     int code = is_fine ? conclude(job, error) : (int)error->class;
     cli_signals_release(&job->signals);
     return code;

@@ -53,14 +53,13 @@ char *cli_fuzz_replay(const struct lab_fuzz_base *base, uint64_t seed)
     return line;
 }
 
-void cli_fuzz_print(const struct cli_campaign *campaign, const struct lab_fuzz_base *base,
+void cli_fuzz_print(const struct cli_campaign *campaign, const char *replay,
                     const struct cli_finding *finding)
 {
     if (finding->path != NULL) {
-        char *replay = cli_fuzz_replay(base, finding->before.seed);
         cli_finding_print(finding);
         printf("\nagain:  ");
-        cli_print_text(stdout, replay == NULL ? "" : replay);
+        cli_print_text(stdout, replay);
         printf("\nshrunk: bucketlab run ");
         cli_print_text(stdout, finding->path);
         printf(" --no-charts --trace-events -");
@@ -69,7 +68,6 @@ void cli_fuzz_print(const struct cli_campaign *campaign, const struct lab_fuzz_b
             cli_print_text(stdout, finding->after.key);
         }
         printf("\n\n");
-        free(replay);
     } else if (campaign->breach_count > 0) {
         print_breaches(campaign);
     }

@@ -10,8 +10,8 @@
 
 /* "bucketlab fuzz my.yaml --seeds 17..17", for a shell; malloc'ed, NULL without memory. */
 char *cli_fuzz_replay(const struct lab_fuzz_base *base, uint64_t seed);
-/* finding->path is NULL when nothing was shrunk. */
-void cli_fuzz_print(const struct cli_campaign *campaign, const struct lab_fuzz_base *base,
+/* finding->path is NULL when nothing was shrunk; else replay is the line above for its seed. */
+void cli_fuzz_print(const struct cli_campaign *campaign, const char *replay,
                     const struct cli_finding *finding);
 /* NULL without memory. */
 json_t *cli_fuzz_json(const struct cli_campaign *campaign, const struct lab_fuzz_base *base,

@@ -7,7 +7,7 @@ fewer. By call: at least one N on the way of each call in the program that leads
 import re
 import unittest
 
-from faults import COMMANDS, FaultsTest, IS_BY_CALL, IS_SLOW, words_of
+from faults import COMMANDS, FaultsTest, IS_BY_CALL, IS_SLOW, program_of, words_of
 
 KINDS = [{"FAULTY_ERROR": error, **lasting} for error in ["ENOSPC", "SHORT", "EIO"]
          for lasting in [{"FAULTY_LASTING": "1"}, {}]]
@@ -15,9 +15,10 @@ KINDS = [{"FAULTY_ERROR": error, **lasting} for error in ["ENOSPC", "SHORT", "EI
 
 class DiskTest(FaultsTest):
     def test_every_command_bears_a_call_of_the_disk_that_fails(self):
-        cases, calls = [], set()
+        cases, calls = [], {}
         for name in COMMANDS:
-            by_call = self.first_of_each_call(self.sites(name, {}, "FAULTY_FILE_SITES"), calls) if IS_BY_CALL else []
+            seen = calls.setdefault(program_of(name), set())
+            by_call = self.first_of_each_call(self.sites(name, {}, "FAULTY_FILE_SITES"), seen) if IS_BY_CALL else []
             for number in sorted({*self.numbers(self.right[name].count("files"), 8), *by_call}):
                 for kind in KINDS if IS_SLOW else [KINDS[number % len(KINDS)]]:
                     cases.append((name, {"FAULTY_FILE": str(number), **kind}))

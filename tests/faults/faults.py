@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Every command in a small form, run with faulty.c in front of it, and held against the same command undisturbed.
-A test script is given the program, the library, and `slow` for every N in place of a sample, or `calls` for one N
-on the way of each call in the program, which is what a build that counts branches wants."""
+A test script is given the program, one that promises too much, the library, and `slow` for every N in place of a
+sample, or `calls` for one N on the way of each call in the program, which is what a build that counts branches
+wants."""
 import concurrent.futures
 import hashlib
 import os
@@ -16,7 +17,7 @@ import tempfile
 import time
 import unittest
 
-PROGRAM, LIBRARY = (os.path.abspath(path) for path in (sys.argv.pop(1), sys.argv.pop(1)))
+PROGRAM, BOLD, LIBRARY = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
 IS_SLOW, IS_BY_CALL = ("slow" in sys.argv), ("calls" in sys.argv)
 sys.argv = [word for word in sys.argv if word not in ("slow", "calls")]
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
@@ -92,8 +93,10 @@ COMMANDS = {
     "check that fails": ["check", "missed.yaml", "held.yaml", "--junit", "old.xml", "--no-store", "--json"],
     "update of a baseline": ["check", "held.yaml", "--baseline", "baseline.db", "--update-baseline", "--seeds", "4"],
     "fuzz": ["fuzz", "--seeds", "1..2", "--json"],
+    "fuzz that fails": ["fuzz", "--seeds", "9..9", "--out", "found"],
     "odds": ["odds", "--bits", "3", "--threshold", "4", "--json"],
-    "odds of sizes": ["odds", "--weighted", "1KB", "--threshold", "4", "--row-bytes", "100B", "--below", "2KB", "--json"],
+    "odds of sizes": ["odds", "--weighted", "1KB", "--threshold", "4", "--row-bytes", "100B", "--below", "2KB",
+                      "--json"],
     "tune": ["tune", "--rows", "100..900", "--risk", "0.01", "--bits", "3..5"],
     "tune with pictures": ["tune", "--rows", "100..900", "--risk", "0.01", "--bits", "3..5", "--out", "curves"],
     "tune of a scenario": ["tune", "tuned.yaml", "--no-charts", "--json"],
@@ -109,6 +112,7 @@ DATABASES = {"bucketlab.db", "left.db", "other.db", "all.db", "new.db", "baselin
 # What a clock tells, and how fast a machine is.
 TIMES = [(rb"/[^ ]*/bucketlab-faults-[^/]*", b""), (rb", \d+\.\d s\n", b"\n"),
          (rb" +\d+\.\d( +[0-9a-f]{16}\n)", rb"\1"), (rb"\d{4}-\d\d-\d\d \d\d:\d\d", b""),
+         (rb", \d+ seeds/s", b""),
          (rb'"(seeds_per_second|elapsed_ms|seconds)":[^,}]*', b""), (rb'(time|timestamp)="[^"]*"', b"")]
 PLACE = re.compile(r"/[^ ]*/bucketlab-faults-[^/]*")
 # Of a run under way: what a command that failed may leave, so that it can be gone on with.
@@ -116,8 +120,12 @@ UNFINISHED = {"unfinished", "snapshot"}
 TIMED_COLUMNS = {"created_unix_s", "elapsed_ms", "updated_unix_s", "started_unix_s"}
 
 
+def program_of(name):
+    return BOLD if name == "fuzz that fails" else PROGRAM
+
+
 def words_of(name):
-    """The command line of an entry of COMMANDS."""
+    """The command line of an entry of COMMANDS, without the program."""
     arguments = COMMANDS[name]
     return [*arguments, "--quiet", *([] if arguments[0] in SINGLE or "--rows" in arguments else ["--jobs", "1"])]
 
@@ -257,8 +265,8 @@ class FaultsTest(unittest.TestCase):
                 settings["LD_PRELOAD"] = LIBRARY
             begin = time.monotonic()
             with open(out, "wb") as stdout:
-                words = words_of(name) if isinstance(name, str) else name
-                process = subprocess.Popen([*under, PROGRAM, *words], cwd=folder, env=settings, stdout=stdout,
+                words = [program_of(name), *words_of(name)] if isinstance(name, str) else [PROGRAM, *name]
+                process = subprocess.Popen([*under, *words], cwd=folder, env=settings, stdout=stdout,
                                            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
                 try:
                     err = process.communicate(timeout=timeout)[1]
@@ -278,7 +286,7 @@ class FaultsTest(unittest.TestCase):
     def run_again(name, folder, copy):
         """The exit code where the disk is sound again, before anybody else has looked at what was left."""
         shutil.copytree(folder, copy)
-        return subprocess.run([PROGRAM, *words_of(name)], cwd=copy, stdin=subprocess.DEVNULL, timeout=60,
+        return subprocess.run([program_of(name), *words_of(name)], cwd=copy, stdin=subprocess.DEVNULL, timeout=60,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode
 
     def judge(self, name, outcome):

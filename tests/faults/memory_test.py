@@ -7,7 +7,7 @@ By call: one N on the way of each call in the program that leads to an allocatio
 import random
 import unittest
 
-from faults import COMMANDS, FaultsTest, IS_BY_CALL, IS_SLOW
+from faults import COMMANDS, FaultsTest, IS_BY_CALL, IS_SLOW, program_of
 
 ALL_UP_TO = 1100
 EACH, EACH_OF_SQLITE = 4, 40
@@ -19,8 +19,8 @@ class MemoryTest(FaultsTest):
         for name in COMMANDS:
             for callers in ["program", "libsqlite3", "libjansson"]:
                 sites = self.sites(name, {"FAULTY_CALLERS": callers})
-                for number in (self.first_of_each_call(sites, calls.setdefault(callers, set())) if IS_BY_CALL
-                               else self.chosen(sites, callers)):
+                seen = calls.setdefault((callers, program_of(name)), set())
+                for number in (self.first_of_each_call(sites, seen) if IS_BY_CALL else self.chosen(sites, callers)):
                     chosen = {"FAULTY_CALLERS": callers, "FAULTY_MEMORY": str(number)}
                     cases.append((name, {**chosen, "FAULTY_LASTING": "1"} if number % 3 == 0 else chosen))
         self.try_all(cases)
