@@ -104,6 +104,8 @@ COMMANDS = {
     "token": ["token", "--type", "text,bigint", "channel-17", "42"],
     "bucket-of": ["bucket-of", "--buckets", "256", "user1", "user2", "--json"],
 }
+# Of this one the time tells how many states it keeps, so it may be over before the Nth call.
+TIMED = "run with snapshots"
 # These have no --jobs.
 SINGLE = {"init", "report", "runs", "show", "export", "import", "cql", "merge", "odds", "token", "bucket-of"}
 # These store a run as soon as it is done.
@@ -384,7 +386,7 @@ class FaultsTest(unittest.TestCase):
                     faults[key] = faults.get(key, 0) + 1
                     if faults[key] == 1:
                         print(f"{name}: {what} at {key[2]}; as {environment}", file=sys.stderr, flush=True)
-                else:
+                elif name != TIMED:
                     self.assertGreater(outcome.count("failed"), 0, (name, environment))
         if faults:
             self.fail(f"{len(faults)} faults, {sum(faults.values())} times in {done} cases")
