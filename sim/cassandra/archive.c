@@ -29,10 +29,10 @@ static void generations(struct cass_books *books);
 static void locks(struct cass_books *books);
 static void hint_lists(struct cass_books *books);
 
-_Static_assert(sizeof(struct cass_cluster) - sizeof(struct cass_cluster_config) == 992,
-               "a cluster has other fields: archive them");
-_Static_assert(sizeof(struct hint_list) == 32 && sizeof(struct lock) == 28 && sizeof(struct expiry) == 24,
-               "hints, locks or expiries have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct cass_cluster) - sizeof(struct cass_cluster_config) == 992,
+                  "a cluster has other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct hint_list) == 32 && sizeof(struct lock) == 28 && sizeof(struct expiry) == 24,
+                  "hints, locks or expiries have other fields: archive them");
 
 /* The items of a pool that are in use, one after the other, while nothing is wrong. */
 #define EACH_USED(books, pool, index)                                                                        \

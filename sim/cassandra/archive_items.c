@@ -25,14 +25,14 @@ static void stats(struct cass_books *books, struct cass_node_stats *stats);
 void cass_archive_factor(struct cass_books *books, double *factor);
 
 /* Each field of these is archived below: when one is added, the sum says so. */
-_Static_assert(sizeof(struct message) == 64, "messages have other fields: archive them");
-_Static_assert(sizeof(struct operation) == 744, "operations have other fields: archive them");
-_Static_assert(sizeof(struct body) == 1224, "bodies have other fields: archive them");
-_Static_assert(sizeof(struct row) == 72, "rows have other fields: archive them");
-_Static_assert(sizeof(struct node) == 256, "nodes have other fields: archive them");
-_Static_assert(sizeof(struct register_entry) == 24 && sizeof(struct counter_entry) == 16,
-               "registers or counters have other fields: archive them");
-_Static_assert(sizeof(struct partition) == 88, "partitions have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct message) == 64, "messages have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct operation) == 744, "operations have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct body) == 1224, "bodies have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct row) == 72, "rows have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct node) == 256, "nodes have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct register_entry) == 24 && sizeof(struct counter_entry) == 16,
+                  "registers or counters have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct partition) == 88, "partitions have other fields: archive them");
 
 void cass_archive_message(struct cass_books *books, struct message *message)
 {

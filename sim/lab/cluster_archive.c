@@ -20,14 +20,14 @@ static void counts(struct lab_cluster_run *run, struct sim_archive *archive);
 static void event_log(struct sim_archive *archive, struct lab_event_log *log);
 static void views(struct lab_cluster_run *run, struct sim_archive *archive);
 
-_Static_assert(sizeof(struct lab_cluster_run) - sizeof(struct sim_queue) - sizeof(struct bk_agent_config) -
-                       sizeof(struct lab_regimes) - sizeof(struct lab_oracles) - sizeof(struct lab_tally) -
-                       sizeof(struct lab_views) - sizeof(struct lab_event_log) ==
-                   1520,
-               "a run has other fields: archive them");
-_Static_assert(sizeof(struct lab_active_fault) == 40 && sizeof(struct lab_delete) == 48 &&
-                   sizeof(struct lab_view) == 32 && sizeof(struct lab_event_log) == 40,
-               "faults, deletes, views or the log have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_cluster_run) - sizeof(struct sim_queue) - sizeof(struct bk_agent_config) -
+                          sizeof(struct lab_regimes) - sizeof(struct lab_oracles) - sizeof(struct lab_tally) -
+                          sizeof(struct lab_views) - sizeof(struct lab_event_log) ==
+                      1520,
+                  "a run has other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_active_fault) == 40 && sizeof(struct lab_delete) == 48 &&
+                      sizeof(struct lab_view) == 32 && sizeof(struct lab_event_log) == 40,
+                  "faults, deletes, views or the log have other fields: archive them");
 
 void lab_cluster_archive(struct lab_cluster_run *run, struct sim_archive *archive)
 {

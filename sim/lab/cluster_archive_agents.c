@@ -19,9 +19,9 @@ static void operation_flags(struct sim_archive *archive, struct lab_host_operati
 static void read_done_of(struct sim_archive *archive, struct lab_read_done *done);
 static void outcome_of(struct sim_archive *archive, struct bk_outcome *outcome);
 
-_Static_assert(sizeof(struct lab_host_operation) == 360, "operations have other fields: archive them");
-_Static_assert(sizeof(struct lab_host_agent) - sizeof(struct bk_history) == 88,
-               "agents have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 360, "operations have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) == 88,
+                  "agents have other fields: archive them");
 
 void lab_archive_agents(struct lab_cluster_run *run, struct sim_archive *archive)
 {

@@ -12,9 +12,9 @@ static void client_of(struct lab_cluster_run *run, struct sim_archive *archive, 
 static void checkpoint_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number);
 static void spans_of(struct sim_archive *archive, struct lab_id_spans *spans);
 
-_Static_assert(sizeof(struct lab_id_client) - sizeof(struct bk_idgen) == 80 &&
-                   sizeof(struct lab_idgen) - sizeof(struct bk_idgen_config) == 120,
-               "clients of identifiers have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_id_client) - sizeof(struct bk_idgen) == 80 &&
+                      sizeof(struct lab_idgen) - sizeof(struct bk_idgen_config) == 120,
+                  "clients of identifiers have other fields: archive them");
 
 void lab_archive_idgen(struct lab_cluster_run *run, struct sim_archive *archive)
 {

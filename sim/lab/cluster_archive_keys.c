@@ -16,9 +16,9 @@ static bool is_possible(const struct wl_rows *rows);
 static void readers_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t key);
 static void times_of(struct sim_archive *archive, struct sim_times *times);
 
-_Static_assert(offsetof(struct lab_cluster_key, cursor) == 120, "keys have other fields: archive them");
-_Static_assert(sizeof(struct lab_cursor) - sizeof(struct wl_rows) == 216,
-               "cursors have other fields: archive them");
+SIM_ARCHIVE_KNOWS(offsetof(struct lab_cluster_key, cursor) == 120, "keys have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_cursor) - sizeof(struct wl_rows) == 216,
+                  "cursors have other fields: archive them");
 
 void lab_archive_keys(struct lab_cluster_run *run, struct sim_archive *archive)
 {

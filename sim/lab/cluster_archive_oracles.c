@@ -25,13 +25,13 @@ static void health_of(const struct lab_cluster_run *run, struct sim_archive *arc
                       struct lab_health *health);
 static bool links_fit(const struct lab_oracles *oracles);
 
-_Static_assert(sizeof(struct lab_partition) == 224 && sizeof(struct lab_key_ledger) == 192,
-               "the ledger has other fields: archive them");
-_Static_assert(sizeof(struct lab_oracles) - sizeof(struct lab_verdict) == 288,
-               "oracles have other fields: archive them");
-_Static_assert(sizeof(struct lab_health) == 56 && sizeof(struct lab_increment) == 40 &&
-                   sizeof(struct lab_open_row) == 24,
-               "health, increments or open rows have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 224 && sizeof(struct lab_key_ledger) == 192,
+                  "the ledger has other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_oracles) - sizeof(struct lab_verdict) == 288,
+                  "oracles have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_health) == 56 && sizeof(struct lab_increment) == 40 &&
+                      sizeof(struct lab_open_row) == 24,
+                  "health, increments or open rows have other fields: archive them");
 
 void lab_archive_oracles(struct lab_cluster_run *run, struct sim_archive *archive)
 {

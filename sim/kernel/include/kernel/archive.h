@@ -26,6 +26,14 @@
 
 #include "kernel/error.h"
 
+/* Beside each function that archives a struct: a condition on the struct's size, which a new field breaks, so
+ * that it is not forgotten there. Sizes are those of x86-64, and held there alone. */
+#ifdef __x86_64__
+#define SIM_ARCHIVE_KNOWS(condition, text) _Static_assert(condition, text)
+#else
+#define SIM_ARCHIVE_KNOWS(condition, text) _Static_assert(1, text)
+#endif
+
 enum sim_archive_trouble { SIM_ARCHIVE_FINE, SIM_ARCHIVE_NO_MEMORY, SIM_ARCHIVE_DAMAGED };
 
 struct sim_archive {
