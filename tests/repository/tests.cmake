@@ -19,4 +19,8 @@ if(Python3_FOUND)
   bucketlab_check(arrows ${PROJECT_BINARY_DIR})
   bucketlab_check(symbols ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER})
   bucketlab_check(lengths)
+  # A build of its own, with all that is no check of the repository.
+  add_test(NAME repository/coverage COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/coverage.py)
+  set_tests_properties(repository/coverage PROPERTIES TIMEOUT 7200 LABELS "slow;repository" SKIP_RETURN_CODE 77
+                       RUN_SERIAL TRUE)
 endif()
