@@ -358,6 +358,79 @@ static void test_full_disk_merges_all_or_nothing(void **state)
     stand_remove(&stand);
 }
 
+/* Runs that have nothing but themselves, so many that they are more than the lists have room for at first. */
+static void test_many_runs_are_merged_once(void **state)
+{
+    (void)state;
+    struct stand stand = stand_make();
+    store_must_save_sample(stand.paths[0], 1);
+    execute(stand.paths[0], "WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 200) "
+                            "INSERT INTO run SELECT i, scenario, about, source, seed + i / 2, digest, rows, "
+                            "keys, start_ns, end_ns, limit_partition_rows, limit_partition_bytes, "
+                            "limit_tiny_rows, created_unix_s, elapsed_ms, version, scenario_path, "
+                            "scenario_text, overrides FROM n, run WHERE run = 1");
+    /* One without a write-ahead log will do as well. */
+    execute(stand.paths[0], "PRAGMA journal_mode = DELETE");
+    struct store_merged merged = must_merge(stand.paths[1], stand.paths[0]);
+    assert_true(merged.added == 200 && merged.found == 0);
+    assert_query(stand.paths[1], "SELECT count(*), count(DISTINCT seed), min(run), max(run) FROM run",
+                 "200|101|1|200\n");
+    merged = must_merge(stand.paths[1], stand.paths[0]);
+    assert_true(merged.added == 0 && merged.found == 200);
+    /* Some of them only. */
+    execute(stand.paths[1], "DELETE FROM run WHERE run % 3 = 0");
+    merged = must_merge(stand.paths[1], stand.paths[0]);
+    assert_true(merged.added == 66 && merged.found == 134);
+    assert_sound(stand.paths[1]);
+    stand_remove(&stand);
+}
+
+/* What the tables here do not take, and SQLite's own check there did not find: its declarations are changed.
+ */
+static void test_source_that_does_not_fit_is_refused(void **state)
+{
+    (void)state;
+    struct stand stand = stand_make();
+    struct store_merged merged;
+    struct sim_error error = {0};
+    store_must_save_sample(stand.paths[0], 1);
+    execute(stand.paths[0], "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'NOT "
+                            "NULL', '') WHERE name = 'strategy'; PRAGMA writable_schema = RESET; UPDATE "
+                            "strategy SET kind = NULL WHERE label = 'hash'");
+    assert_false(merge(stand.paths[1], stand.paths[0], &merged, &error));
+    assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
+    assert_non_null(strstr(error.text, "a.db: damaged (NOT NULL constraint failed: strategy.kind); "));
+    assert_int_equal(access(stand.paths[1], F_OK), -1);
+    /* Now its own declarations say so. */
+    execute(stand.paths[0], "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'kind "
+                            "TEXT', 'kind TEXT NOT NULL') WHERE name = 'strategy'");
+    assert_false(merge(stand.paths[1], stand.paths[0], &merged, &error));
+    assert_non_null(strstr(error.text, "a.db: damaged (NULL value in strategy.kind); "));
+    assert_int_equal(access(stand.paths[1], F_OK), -1);
+    stand_remove(&stand);
+}
+
+/* It is open, and stays readable for as long. */
+static void test_source_that_is_removed_meanwhile_is_merged(void **state)
+{
+    (void)state;
+    struct stand stand = stand_make();
+    struct store_merged merged;
+    struct sim_error error = {0};
+    store_must_save_sample(stand.paths[0], 1);
+    store_must_save_sample(stand.paths[1], 1);
+    execute(stand.paths[0], "UPDATE run SET seed = 9");
+    struct store *source = store_must_open(stand.paths[0], STORE_READ),
+                 *into = store_must_open(stand.paths[1], STORE_WRITE);
+    assert_int_equal(unlink(stand.paths[0]), 0);
+    assert_true(store_merge(into, &source, 1, NULL, &merged, &error));
+    assert_int_equal(merged.added, 1);
+    store_close(source);
+    store_close(into);
+    assert_query(stand.paths[1], "SELECT run, seed FROM run", "1|1\n2|9\n");
+    stand_remove(&stand);
+}
+
 static void test_stopped_merge_changes_nothing(void **state)
 {
     (void)state;
@@ -410,6 +483,9 @@ int main(void)
         cmocka_unit_test(test_database_into_itself_is_refused),
         cmocka_unit_test(test_log_of_a_source_is_read_and_left),
         cmocka_unit_test(test_full_disk_merges_all_or_nothing),
+        cmocka_unit_test(test_many_runs_are_merged_once),
+        cmocka_unit_test(test_source_that_does_not_fit_is_refused),
+        cmocka_unit_test(test_source_that_is_removed_meanwhile_is_merged),
         cmocka_unit_test(test_stopped_merge_changes_nothing),
         cmocka_unit_test(test_sweeps_are_listed_with_their_digests),
     };

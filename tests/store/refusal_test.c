@@ -10,6 +10,9 @@
 
 #include "fault_vfs.h" /* for its speed */
 #include "kernel/random.h"
+#include "store/merge.h"
+#include "store/sweep.h"
+#include "store/unfinished.h"
 
 #define NOBODY 65534
 
@@ -70,6 +73,10 @@ static void test_file_that_is_no_database_is_refused_untouched(void **state)
     memcpy(bytes, "SQLite format 3", 16);
     file_write(folder.db, bytes, 100);
     assert_refused_untouched(&folder, "not a database");
+    memset(bytes, 0, 16);
+    file_write(folder.db, bytes, sizeof bytes);
+    assert_refused_untouched(&folder, "not a database");
+    memcpy(bytes, "SQLite format 3", 16);
     /* The magic and our mark, and behind them nothing that SQLite could read. */
     memcpy(bytes + 68, "bklb", 4);
     bytes[63] = 1;
@@ -205,6 +212,85 @@ static void test_newer_version_in_the_log_is_refused(void **state)
     assert_query(folder.db, "PRAGMA user_version", "6\n");
     free(before);
     free(after);
+    folder_remove(&folder);
+}
+
+/* Whose it is may stand in the log as well. */
+static void test_log_that_gives_the_database_away_is_refused(void **state)
+{
+    (void)state;
+    static const char *const logs[] = {"PRAGMA application_id = 5", "PRAGMA application_id = 0",
+                                       "PRAGMA application_id = 0; PRAGMA user_version = 0"};
+    struct folder folder = folder_make();
+    for (size_t i = 0; i < sizeof logs / sizeof *logs; i++) {
+        store_must_save_sample(folder.db, 1);
+        leave_log(&folder, logs[i]);
+        for (enum store_mode mode = STORE_READ; mode <= STORE_WRITE; mode++)
+            assert_open_fails(folder.db, mode, "another program has just made it its own");
+        folder_empty(&folder);
+    }
+    folder_remove(&folder);
+}
+
+/* Between the opening and the first run, which makes the database. */
+static void test_place_that_is_taken_meanwhile_is_refused(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct store *store = store_must_open(folder.db, STORE_WRITE);
+    struct store_run_info info = sample_info();
+    struct sim_error error = {0};
+    struct lab_result *result = sample_make_small();
+    assert_int_equal(mkdir(folder.db, 0700), 0);
+    assert_false(store_save_run(store, &info, result, &error));
+    assert_error_fits(&error, folder.db, "a directory; name a database file");
+    assert_int_equal(rmdir(folder.db), 0);
+    assert_true(store_save_run(store, &info, result, &error));
+    store_close(store);
+    lab_result_destroy(result);
+    folder_remove(&folder);
+}
+
+/* A link that leads to no file yet is followed when the first run comes. */
+static void test_link_to_nowhere_is_followed(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    char link[PATH_SIZE];
+    snprintf(link, sizeof link, "%s/link.db", folder.path);
+    assert_int_equal(symlink("runs.db", link), 0);
+    store_close(store_must_open(link, STORE_WRITE));
+    assert_int_equal(access(folder.db, F_OK), -1);
+    assert_int_equal(store_must_save_sample(link, 1), 1);
+    assert_query(folder.db, "SELECT run FROM run", "1\n");
+    folder_remove(&folder);
+}
+
+/* What asks for nothing but what is there, of a database that comes with its first run. */
+static void test_database_that_is_still_to_come_holds_nothing(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct store *store = store_must_open(folder.db, STORE_WRITE);
+    struct sim_error error = {0};
+    struct store_run_row *rows;
+    struct store_sweep_row *sweeps;
+    struct store_unfinished *unfinished;
+    struct lab_metrics metrics = {0};
+    size_t count = 7;
+    assert_true(store_list_runs(store, &rows, &count, &error));
+    assert_true(rows == NULL && count == 0);
+    count = 7;
+    assert_true(store_list_sweeps(store, &sweeps, &count, &error));
+    assert_true(sweeps == NULL && count == 0);
+    count = 7;
+    assert_true(store_unfinished_list(store, &unfinished, &count, &error));
+    assert_true(unfinished == NULL && count == 0);
+    assert_true(store_load_metrics(store, 1, "none", &metrics, &error));
+    assert_int_equal(metrics.count, 0);
+    store_sweep_close(NULL);
+    store_close(store);
+    assert_int_equal(folder_count(&folder, NULL), 0);
     folder_remove(&folder);
 }
 
@@ -510,6 +596,10 @@ int main(void)
         cmocka_unit_test(test_database_of_another_program_is_refused_untouched),
         cmocka_unit_test(test_log_beside_a_refused_database_stays),
         cmocka_unit_test(test_newer_version_in_the_log_is_refused),
+        cmocka_unit_test(test_log_that_gives_the_database_away_is_refused),
+        cmocka_unit_test(test_place_that_is_taken_meanwhile_is_refused),
+        cmocka_unit_test(test_link_to_nowhere_is_followed),
+        cmocka_unit_test(test_database_that_is_still_to_come_holds_nothing),
         cmocka_unit_test(test_log_of_a_killed_writer_is_read),
         cmocka_unit_test(test_locked_database_is_an_error_after_the_patience),
         cmocka_unit_test(test_lock_that_passes_is_waited_for),

@@ -92,6 +92,35 @@ static void test_overrides_count_but_that_of_the_seed(void **state)
     folder_remove(&folder);
 }
 
+/* More than the list has room for at first; what was stored before overrides were has none. */
+static void test_a_sample_may_be_of_many_seeds(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct store *store = store_must_open(folder.db, STORE_WRITE);
+    struct store_run_info info = sample_info();
+    struct store_seed *seeds;
+    struct sim_error error = {0};
+    size_t count;
+    info.overrides = NULL;
+    save(store, 7, &info, "made");
+    info.overrides = "seed=8";
+    save(store, 8, &info, "made");
+    execute(folder.db, "WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 149) "
+                       "INSERT INTO run SELECT i, scenario, about, source, 1000 - i, digest, rows, keys, "
+                       "start_ns, end_ns, limit_partition_rows, limit_partition_bytes, limit_tiny_rows, "
+                       "created_unix_s, elapsed_ms, version, scenario_path, scenario_text, overrides "
+                       "FROM n, run WHERE run = 1");
+    assert_true(store_list_seeds(store, 1, &seeds, &count, &error));
+    assert_int_equal(count, 52);
+    assert_true(seeds[0].seed == 7 && seeds[0].run == 1 && seeds[1].seed == 8 && seeds[1].run == 2);
+    for (size_t i = 2; i < count; i++)
+        assert_true(seeds[i].seed == 849 + i && seeds[i].run == 151 - (int64_t)i);
+    free(seeds);
+    store_close(store);
+    folder_remove(&folder);
+}
+
 static void test_a_trace_is_the_same_at_the_same_path(void **state)
 {
     (void)state;
@@ -143,6 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_sample_is_of_one_scenario_and_version),
         cmocka_unit_test(test_overrides_count_but_that_of_the_seed),
+        cmocka_unit_test(test_a_sample_may_be_of_many_seeds),
         cmocka_unit_test(test_a_trace_is_the_same_at_the_same_path),
         cmocka_unit_test(test_metrics_are_those_of_one_strategy),
     };

@@ -269,6 +269,12 @@ static bool refuse(void *context, uint64_t job, const char *label, const char *n
     return sim_fail(error, SIM_ERROR_CHECK, "enough; stop");
 }
 
+static bool refuse_failed(void *context, uint64_t job, struct sim_error *error)
+{
+    (void)context, (void)job;
+    return sim_fail(error, SIM_ERROR_CHECK, "one failed; stop");
+}
+
 static void test_visitor_is_told_each_figure_in_order(void **state)
 {
     (void)state;
@@ -287,6 +293,17 @@ static void test_visitor_is_told_each_figure_in_order(void **state)
     told.failed = 0;
     assert_false(store_sweep_visit(stored, NULL, &visitor, &error));
     assert_string_equal(error.text, "enough; stop");
+    visitor.failed = refuse_failed;
+    error = (struct sim_error){0};
+    assert_false(store_sweep_visit(stored, NULL, &visitor, &error));
+    assert_string_equal(error.text, "one failed; stop");
+    store_sweep_close(stored);
+    store_close(store);
+    /* Before its first run a sweep has nothing to tell. */
+    folder_empty(&folder);
+    store = store_must_open(folder.db, STORE_WRITE);
+    stored = sweep_must_open(store, sweep);
+    assert_true(store_sweep_visit(stored, NULL, &visitor, &error));
     store_sweep_close(stored);
     store_close(store);
     lab_sweep_destroy(sweep);

@@ -12,6 +12,7 @@ bucketlab_store_test(seeds_test)
 bucketlab_store_test(unfinished_test)
 bucketlab_store_test(sweep_test)
 bucketlab_store_test(baseline_test)
+bucketlab_store_test(kinds_test)
 bucketlab_store_test(merge_test)
 bucketlab_store_test(damage_test)
 

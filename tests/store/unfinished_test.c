@@ -102,6 +102,9 @@ static void test_states_take_the_place_of_those_that_they_hold(void **state)
     assert_true(put(store, &run, 0, 1, "all", &error));
     assert_states(store, run.run, "0:all");
     assert_states(store, other.run, "0:other");
+    /* One whose bytes are gone is empty; that it is none, its reader finds. */
+    execute(folder.db, "UPDATE snapshot SET bytes = x'' WHERE run = 2");
+    assert_states(store, other.run, "0:");
     /* One of more than a piece comes back whole. */
     size_t size = ((size_t)64 << 20) + 5, count;
     unsigned char *large = malloc(size);

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: a strategy's settings come back as they were, of whatever kind it is, with every value that a setting
+ * can have by name; those that cannot be are damage; and bins come back whose sizes SQLite sorts otherwise
+ * than by size. Method: a run of one strategy, which is given one kind after the other. */
+#define _DEFAULT_SOURCE
+#include "sample.h"
+
+#include "fault_vfs.h" /* for its speed */
+
+/* A run of one strategy, "none". */
+static struct lab_result *run_of_one(void)
+{
+    struct lab_result *result = sample_make_small();
+    struct lab_result *rest = calloc(1, sizeof *rest);
+    assert_non_null(rest);
+    rest->strategies = calloc(1, sizeof *rest->strategies);
+    assert_non_null(rest->strategies);
+    rest->strategies[0] = result->strategies[1];
+    rest->strategy_count = result->strategy_count = 1;
+    lab_result_destroy(rest);
+    return result;
+}
+
+static void assert_comes_back(const struct folder *folder, const struct lab_result *saved)
+{
+    struct lab_result *loaded;
+    struct sim_error error = {0};
+    int64_t run = store_must_save(folder->db, saved);
+    struct store *store = store_must_open(folder->db, STORE_READ);
+    if (!store_load_run(store, run, NULL, &loaded, &error))
+        fail_msg("%s", error.text);
+    assert_results_equal(saved, loaded);
+    const struct lab_strategy_result *a = &saved->strategies[0], *b = &loaded->strategies[0];
+    assert_true(a->is_idgen == b->is_idgen && a->observed == b->observed);
+    assert_true(a->idgen.batch == b->idgen.batch && a->idgen.stripes == b->idgen.stripes);
+    assert_true(a->idgen.stripe == b->idgen.stripe && a->idgen.choice == b->idgen.choice);
+    assert_true(a->idgen.lock == b->idgen.lock && a->idgen.lock_lasts_ns == b->idgen.lock_lasts_ns);
+    assert_true(a->idgen.lease_ns == b->idgen.lease_ns && a->idgen.backoff == b->idgen.backoff);
+    assert_true(a->idgen.backoff_base_ns == b->idgen.backoff_base_ns);
+    assert_true(a->idgen.backoff_cap_ns == b->idgen.backoff_cap_ns);
+    assert_true(a->idgen.backoff_limit_ns == b->idgen.backoff_limit_ns);
+    assert_true(a->idgen.attempts == b->idgen.attempts);
+    assert_texts_equal(a->observed_file, b->observed_file);
+    assert_texts_equal(a->observed_table, b->observed_table);
+    lab_result_destroy(loaded);
+    store_close(store);
+}
+
+static void assert_is_damage(const struct folder *folder, const char *edit)
+{
+    struct lab_result *loaded;
+    struct sim_error error = {0};
+    execute(folder->db, edit);
+    struct store *store = store_must_open(folder->db, STORE_READ);
+    if (store_load_run(store, 0, NULL, &loaded, &error))
+        fail_msg("nobody minds '%s'", edit);
+    assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
+    assert_non_null(strstr(error.text, "runs.db: damaged ("));
+    store_close(store);
+}
+
+static void test_clients_of_identifiers_come_back(void **state)
+{
+    (void)state;
+    static const char *const edits[] = {
+        "UPDATE setting SET value = 'sometimes' WHERE name = 'choice'",
+        "UPDATE setting SET value = 'none' WHERE name = 'backoff'",
+        "UPDATE setting SET value = 'padlock' WHERE name = 'lock'",
+        "UPDATE setting SET value = 0 WHERE name = 'batch'",
+        "UPDATE setting SET value = 4294967296 WHERE name = 'attempts'",
+        "DELETE FROM setting WHERE name = 'lease_ns'",
+        "UPDATE strategy SET kind = 'none'",
+    };
+    struct folder folder = folder_make();
+    struct lab_result *saved = run_of_one();
+    saved->strategies[0].is_idgen = true;
+    for (int choice = 0; choice < 3; choice++) {
+        saved->strategies[0].idgen = (struct bk_idgen_config){.client_id = 1,
+                                                              .batch = 100,
+                                                              .stripes = 8,
+                                                              .stripe = 3,
+                                                              .choice = (enum bk_idgen_choice)choice,
+                                                              .lock = (enum bk_idgen_lock)(choice > 0),
+                                                              .lock_lasts_ns = INT64_MAX,
+                                                              .lease_ns = INT64_MAX - 1,
+                                                              .backoff = (enum bk_idgen_backoff)choice,
+                                                              .backoff_base_ns = 5,
+                                                              .backoff_cap_ns = choice * 1000,
+                                                              .backoff_limit_ns = choice * 2000,
+                                                              .attempts = UINT32_MAX};
+        assert_comes_back(&folder, saved);
+    }
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        folder_empty(&folder);
+        store_must_save(folder.db, saved);
+        assert_is_damage(&folder, edits[i]);
+    }
+    lab_result_destroy(saved);
+    folder_remove(&folder);
+}
+
+static void test_what_was_observed_comes_back(void **state)
+{
+    (void)state;
+    static const char *const edits[] = {
+        "UPDATE setting SET value = 'rumour' WHERE name = 'format'",
+        "UPDATE setting SET value = 'auto' WHERE name = 'format'",
+        "DELETE FROM setting WHERE name = 'format'",
+        "DELETE FROM setting WHERE name = 'file'",
+        "DELETE FROM setting WHERE name = 'table'",
+        "UPDATE setting SET name = 'batch' WHERE name = 'table'",
+    };
+    struct folder folder = folder_make();
+    struct lab_result *saved = run_of_one();
+    saved->strategies[0].observed_file = text_copy("sizes.txt");
+    saved->strategies[0].observed_table = text_copy("");
+    for (int format = WL_OBSERVED_AUTO + 1; format <= WL_OBSERVED_PERCENTILES; format++) {
+        saved->strategies[0].observed = (enum wl_observed_format)format;
+        assert_comes_back(&folder, saved);
+    }
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        folder_empty(&folder);
+        store_must_save(folder.db, saved);
+        assert_is_damage(&folder, edits[i]);
+    }
+    lab_result_destroy(saved);
+    folder_remove(&folder);
+}
+
+static void test_names_of_settings_come_back(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct lab_result *saved = run_of_one();
+    struct lab_strategy_result *strategy = &saved->strategies[0];
+    bk_strategy_weighted(UINT64_MAX, 40, &strategy->strategy);
+    strategy->lead_ns = strategy->grant_ns = INT64_MAX;
+    for (int i = BK_SINGLE; i <= BK_GUARDED; i++) {
+        strategy->coordination = (enum bk_coordination)i;
+        strategy->counter = (enum bk_counter)(i % 3);
+        assert_comes_back(&folder, saved);
+    }
+    strategy->coordination = BK_SINGLE;
+    strategy->counter = BK_COUNTER_RMW;
+    strategy->lead_ns = strategy->grant_ns = 0;
+    bk_strategy_count(7, &strategy->strategy);
+    strategy->lease_rows = UINT64_MAX;
+    for (int i = BK_SOURCE_EXTERNAL; i <= BK_SOURCE_MEMORY; i++) {
+        strategy->source = (enum bk_source)i;
+        assert_comes_back(&folder, saved);
+    }
+    strategy->source = BK_SOURCE_EXTERNAL;
+    strategy->lease_rows = 0;
+    for (int i = BK_CALENDAR_HOUR; i <= BK_CALENDAR_MONTH; i++) {
+        bk_strategy_calendar((enum bk_calendar)i, &strategy->strategy);
+        assert_comes_back(&folder, saved);
+    }
+    lab_result_destroy(saved);
+    folder_remove(&folder);
+}
+
+/* The first two are TEXT, and as text the greater one comes first. */
+static void test_sizes_of_more_than_63_bits_come_back(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[] = {UINT64_C(9300000000000000000), UINT64_C(18446744073709551615), 5};
+    struct folder folder = folder_make();
+    struct lab_result *saved = run_of_one();
+    lab_histogram_clear(&saved->strategies[0].open_bytes);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        lab_histogram_add(&saved->strategies[0].open_bytes, sizes[i], 1, 1);
+    assert_comes_back(&folder, saved);
+    lab_histogram_clear(&saved->strategies[0].open_bytes);
+    for (size_t i = 0; i < 2; i++)
+        lab_histogram_add(&saved->strategies[0].open_bytes, sizes[i], 1, 1);
+    assert_comes_back(&folder, saved);
+    assert_query(folder.db,
+                 "SELECT size FROM bin JOIN histogram USING (histogram) JOIN strategy USING (strategy) WHERE "
+                 "run = 2 AND state = 'open' AND unit = 'bytes' ORDER BY size",
+                 "18446744073709551615\n9300000000000000000\n");
+    lab_result_destroy(saved);
+    folder_remove(&folder);
+}
+
+int main(void)
+{
+    fault_vfs_register();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_clients_of_identifiers_come_back),
+        cmocka_unit_test(test_what_was_observed_comes_back),
+        cmocka_unit_test(test_names_of_settings_come_back),
+        cmocka_unit_test(test_sizes_of_more_than_63_bits_come_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
