@@ -15,8 +15,8 @@ struct cli_saying {
 };
 void cli_say(struct cli_saying *saying, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* --- contest_table.c: the settings that matter, a line each */
-void cli_contest_table(const struct tune_contest *contest);
+/* --- contest_table.c: the settings that matter, a line each; without memory nothing is printed */
+bool cli_contest_table(const struct tune_contest *contest, struct sim_error *error);
 /* Which entrants the table lists, in its order; *out is the caller's. False without memory. */
 bool cli_contest_listed(const struct tune_contest *contest, size_t **out, size_t *count);
 /* "0.012": in percent. */

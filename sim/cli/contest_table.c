@@ -32,25 +32,29 @@ static void print_rest(const struct tune_race *race, const bool *is_chosen);
 static bool is_in(const struct tune_entrant *entrant);
 static bool comes_before(const struct tune_entrant *one, const struct tune_entrant *other);
 
-void cli_contest_table(const struct tune_contest *contest)
+bool cli_contest_table(const struct tune_contest *contest, struct sim_error *error)
 {
     const struct tune_race *race = &contest->race;
     bool has_colour = cli_has_colour();
     size_t count, *listed = choose(contest, &count);
     bool *is_chosen = calloc(race->count + 1, sizeof *is_chosen);
+    if (listed == NULL || is_chosen == NULL) {
+        free(listed);
+        free(is_chosen);
+        return sim_fail_memory(error);
+    }
     print_head(contest);
     printf("                            ops/  part/                over a limit, %%\n"
            "setting               cost  1000  read spread    p99   seen  at most\n");
-    for (size_t i = 0; listed != NULL && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         print_entrant(&race->entrants[listed[i]], has_colour);
-        if (is_chosen != NULL)
-            is_chosen[listed[i]] = true;
+        is_chosen[listed[i]] = true;
     }
-    if (is_chosen != NULL)
-        print_rest(race, is_chosen);
+    print_rest(race, is_chosen);
     print_legend(contest);
     free(listed);
     free(is_chosen);
+    return true;
 }
 
 bool cli_contest_listed(const struct tune_contest *contest, size_t **out, size_t *count)
@@ -97,7 +101,11 @@ static size_t *choose(const struct tune_contest *contest, size_t *count)
     size_t *listed = calloc(race->count + 1, sizeof *listed);
     bool *is_chosen = calloc(race->count + 1, sizeof *is_chosen);
     *count = 0;
-    if (listed != NULL && is_chosen != NULL) {
+    if (is_chosen == NULL) {
+        free(listed);
+        return NULL;
+    }
+    if (listed != NULL) {
         choose_best(race, is_chosen);
         for (size_t i = 0; i < race->count; i++)
             is_chosen[i] |= race->entrants[i].is_own || is_of_best_kind(race, i);

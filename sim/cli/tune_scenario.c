@@ -54,7 +54,7 @@ static bool store(struct job *job, struct sim_error *error);
 static bool draw(struct job *job, struct sim_error *error);
 static bool print_answer(const struct job *job, struct sim_error *error);
 static void print_paragraph(const char *text);
-static void print_text(const struct job *job);
+static bool print_text(const struct job *job, struct sim_error *error);
 static void free_job(struct job *job);
 
 int cli_tune_scenario(const struct cli_args *args, struct sim_error *error)
@@ -294,22 +294,21 @@ static bool draw(struct job *job, struct sim_error *error)
 
 static bool print_answer(const struct job *job, struct sim_error *error)
 {
-    if (!job->is_json) {
-        print_text(job);
-        return true;
-    }
+    if (!job->is_json)
+        return print_text(job, error);
     json_t *object = cli_contest_json(&job->contest);
     bool is_fine = object != NULL && cli_json_set(object, "run", json_integer(job->run));
     return cli_json_print(cli_json_complete(object, is_fine), error);
 }
 
-static void print_text(const struct job *job)
+static bool print_text(const struct job *job, struct sim_error *error)
 {
     const struct tune_contest *contest = &job->contest;
     const struct tune_entrant *best = &contest->race.entrants[contest->race.recommended];
     struct cli_saying why = {.used = 0}, margin = {.used = 0}, notes = {.used = 0};
     char yaml[TUNE_STRATEGY_TEXT_SIZE];
-    cli_contest_table(contest);
+    if (!cli_contest_table(contest, error))
+        return false;
     cli_contest_why(contest, &why);
     print_paragraph(why.buffer);
     for (size_t i = 0; contest->has_margins && i < contest->margin_count; i++) {
@@ -333,6 +332,7 @@ static void print_text(const struct job *job)
     cli_print_text(stdout, job->database);
     printf(", seed %" PRIu64 ", digest %016" PRIx64 ", %.1f s\n", job->result->seed, job->result->digest,
            (double)job->elapsed_ms / 1000);
+    return true;
 }
 
 static void print_paragraph(const char *text)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: the sentences of `tune SCENARIO` say what the race found, whatever it was.
  * Method: races that are made up, a case for each thing that may be said or left unsaid; the whole texts. */
+#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -407,6 +409,83 @@ static void test_refusal_names_the_nearest_and_its_cure(void **state)
                "or remove 'faults'");
 }
 
+#define HEADINGS                                                                                             \
+    "                            ops/  part/                over a limit, %\n"                               \
+    "setting               cost  1000  read spread    p99   seen  at most\n"
+#define LEGEND                                                                                               \
+    "\ncost: operations beside the inserts and partitions read, per 1000 rows; spread:\n"                    \
+    "standard deviation / mean of closed partitions' rows; p99: bytes of all\n"
+
+/* What the table prints. */
+static void expect_table(struct fixture *made, const char *text)
+{
+    char *out = NULL;
+    size_t size;
+    struct sim_error error;
+    FILE *kept = stdout, *stream = open_memstream(&out, &size);
+    assert_non_null(stream);
+    stdout = stream;
+    bool is_fine = cli_contest_table(&made->contest, &error);
+    stdout = kept;
+    assert_int_equal(fclose(stream), 0);
+    assert_true(is_fine);
+    assert_string_equal(out, text);
+    free(out);
+}
+
+static void test_table_has_a_line_for_each_verdict(void **state)
+{
+    (void)state;
+    static char name[] = "x";
+    struct fixture made;
+    begin(&made, ENTRANTS);
+    made.scenario.name = name;
+    made.contest.rows.rows = 12345;
+    made.contest.race.terms.tiny = 0.05;
+    made.contest.race.terms.partitions_per_read = 4;
+    for (size_t i = 0; i < ENTRANTS; i++)
+        made.entrants[i].is_own = i != 5;
+    made.entrants[1].status = TUNE_HOLDS;
+    made.entrants[1].is_endless = true;
+    set_figure(&made, 1, TUNE_SPREAD, NAN);
+    made.entrants[2].status = made.entrants[3].status = TUNE_FAILS;
+    made.entrants[2].failed = TUNE_NOT_TINY;
+    set_figure(&made, 2, TUNE_OVER, 0.5);
+    made.entrants[3].failed = TUNE_FEW_PER_READ;
+    set_figure(&made, 3, TUNE_OPS, 0.0001);
+    set_figure(&made, 3, TUNE_OVER, 5e-7);
+    made.entrants[4].status = TUNE_REFUSED;
+    made.entrants[4].law_share = 5e-6;
+    static char wide[] = "a label of twenty-five b";
+    made.entrants[4].strategy.label = wide;
+    expect_table(&made, "x: 5 settings on the same 12,345 rows, seed by seed; at most 1 % of partitions\n"
+                        "above 1,000 rows or 2.00MB, at most 5 % of closed ones tiny, at most 4\n"
+                        "partitions for 99 % of reads\n\n" HEADINGS
+                        "*a                    1.25  0.25  1.50   0.10  123KB      0     0.4  recommended\n"
+                        " b                    2.25  1.25  1.50      -  123KB      0     0.4  grows on\n"
+                        " d                    4.25 1e-04  1.50   0.10  123KB  <1e-4     0.4  fails: reads\n"
+                        " c                    3.25  2.25  1.50   0.10  123KB     50     0.4  fails: tiny\n"
+                        " a label of twenty-five b\n"
+                        "                         -     -     -      -      - 0.0005       -  refused\n"
+                        " 1 more: 1 dominated; --json lists them\n" LEGEND
+                        "tiny: too many of its closed partitions are tiny\n"
+                        "reads: they ask too many partitions\n");
+    for (size_t i = 1; i < ENTRANTS; i++)
+        made.entrants[i].status = TUNE_DOMINATED;
+    made.entrants[2].status = made.entrants[5].status = TUNE_FAILS;
+    made.entrants[2].failed = made.entrants[5].failed = TUNE_FINDABLE;
+    made.scenario.limits.partition_rows = 0;
+    made.contest.race.terms.tiny = -1;
+    made.contest.race.terms.partitions_per_read = 0;
+    for (size_t i = 0; i < ENTRANTS; i++)
+        made.entrants[i].is_own = false;
+    expect_table(&made, "x: 6 settings on the same 12,345 rows, seed by seed; at most 1 % of partitions\n"
+                        "above 2.00MB\n\n" HEADINGS
+                        "*a                    1.25  0.25  1.50   0.10  123KB      0     0.4  recommended\n"
+                        " 5 more: 3 dominated, 2 fails; --json lists them\n" LEGEND
+                        "unfound: readers miss rows that stand in the table\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -420,6 +499,7 @@ int main(void)
         cmocka_unit_test(test_notes_tell_when_what_grows_for_ever_is_too_large),
         cmocka_unit_test(test_notes_tell_of_numbers_that_rows_carry),
         cmocka_unit_test(test_notes_tell_of_traces_leads_and_what_was_left_out),
+        cmocka_unit_test(test_table_has_a_line_for_each_verdict),
         cmocka_unit_test(test_refusal_names_the_nearest_and_its_cure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

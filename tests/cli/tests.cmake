@@ -55,7 +55,7 @@ endforeach()
 
 # What the program prints, without the program: the line of progress, on a clock of the test's; forms of numbers and
 # texts; the sentences of an answer.
-foreach(name progress texts sentences)
+foreach(name progress texts sentences laws)
   add_executable(cli_${name}_test ${CMAKE_CURRENT_LIST_DIR}/${name}_test.c)
   target_link_libraries(cli_${name}_test PRIVATE bucketlab_flags bucketlab_cli PkgConfig::CMOCKA)
   add_test(NAME cli/${name}_test COMMAND cli_${name}_test)
