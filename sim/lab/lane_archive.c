@@ -7,6 +7,7 @@
 
 static void check_state(const struct lab_lane *lane, const struct lab_lane_settings *settings,
                         struct sim_archive *archive);
+static bool is_sound_key(const struct lab_key *key, const struct lab_key_origin *origin);
 static void archive_cells(struct lab_lane *lane, const struct lab_lane_settings *settings,
                           struct sim_archive *archive);
 static void archive_windows(struct lab_lane *lane, struct sim_archive *archive);
@@ -56,7 +57,7 @@ void lab_key_state_archive(struct bk_key_state *state, struct sim_archive *archi
     sim_archive_u64(archive, &state->first_sequence);
 }
 
-void lab_key_archive(struct lab_key *key, struct sim_archive *archive)
+void lab_key_archive(struct lab_key *key, const struct lab_key_origin *origin, struct sim_archive *archive)
 {
     sim_archive_mark(archive, 0x4b455920);
     sim_archive_u64(archive, &key->entity);
@@ -72,6 +73,26 @@ void lab_key_archive(struct lab_key *key, struct sim_archive *archive)
     sim_archive_i64(archive, &key->next_read_ns);
     SIM_ARCHIVE_ENUM(archive, key->next_read, LAB_READ_KINDS);
     archive_horizon(&key->horizon, archive);
+    if (archive->is_loading && sim_archive_is_fine(archive))
+        sim_archive_check(archive, is_sound_key(key, origin));
+}
+
+/* A read walks from its time back to the key's birth: lab_check_walks() has seen to it that it can between
+ * these bounds. */
+static bool is_sound_key(const struct lab_key *key, const struct lab_key_origin *origin)
+{
+    int64_t first_ns = origin->start_ns - wl_late_most_ns(&origin->scenario->workload);
+    bool is_sound = key->entity == origin->entity &&
+                    key->next_read_ns == key->reads[key->next_read].next_ns &&
+                    (key->rows == 0 || (key->birth_ns >= first_ns && key->birth_ns <= origin->end_ns));
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
+        struct lab_read_clock clock;
+        lab_read_clock_begin(&clock, origin->scenario, (enum lab_read_kind)kind, origin->entity,
+                             origin->share, origin->start_ns);
+        is_sound = is_sound && key->reads[kind].gap_ns == clock.gap_ns &&
+                   key->reads[kind].next_ns >= origin->start_ns;
+    }
+    return is_sound;
 }
 
 /* All that is not the current key's is kept empty: a lane's memory is no part of its state. */

@@ -114,8 +114,15 @@ bool lab_key_reads(struct lab_key *key, struct lab_lane *lanes, struct lab_worke
 void lab_key_end(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
                  const struct lab_key_name *name, int64_t end_ns);
 
-/* Both ways, between two batches; loading takes a key of zeros. */
-void lab_key_archive(struct lab_key *key, struct sim_archive *archive);
+/* As what a key begins, and when its rows end. */
+struct lab_key_origin {
+    const struct lab_scenario *scenario;
+    uint64_t entity;
+    double share;
+    int64_t start_ns, end_ns;
+};
+/* Both ways, between two batches; loading takes a key of zeros, and no other than one of this origin. */
+void lab_key_archive(struct lab_key *key, const struct lab_key_origin *origin, struct sim_archive *archive);
 
 /* Whether every read between the two times can walk back to the first; else SIM_ERROR_INPUT. */
 bool lab_check_walks(const struct lab_scenario *scenario, int64_t start_ns, int64_t end_ns,

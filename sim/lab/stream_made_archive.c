@@ -17,7 +17,6 @@ static void archive_done(uint64_t *done, const struct lab_crew *crew, struct sim
 static void archive_stint(struct lab_stint *stint, const struct lab_crew *crew, struct sim_archive *archive);
 static void archive_task(struct lab_stint *stint, const struct lab_crew *crew, struct sim_archive *archive);
 static void archive_thins(struct lab_stint *stint, struct sim_archive *archive);
-static bool is_sound_key(const struct lab_key *key, const struct lab_scenario *scenario, uint64_t index);
 static bool is_sound_walk(const struct lab_thin_walk *walk);
 static void archive_piece(struct lab_thin_walk *walk, size_t lane_count, struct sim_archive *archive);
 static void archive_rest(struct lab_rest *rest, const struct lab_stretch *piece, struct sim_archive *archive);
@@ -165,9 +164,11 @@ static void archive_task(struct lab_stint *stint, const struct lab_crew *crew, s
     if (!task->is_under_way || !sim_archive_is_fine(archive))
         return;
     sim_archive_bool(archive, &task->has_all_rows);
-    lab_key_archive(&task->key, archive);
-    if (archive->is_loading && sim_archive_is_fine(archive))
-        sim_archive_check(archive, is_sound_key(&task->key, crew->scenario, task->next_key));
+    const struct wl_workload *workload = &crew->scenario->workload;
+    const struct lab_key_origin origin = {crew->scenario, task->next_key,
+                                          sim_zipf_share(&workload->popularity, task->next_key),
+                                          workload->start_ns, workload->start_ns + workload->duration_ns};
+    lab_key_archive(&task->key, &origin, archive);
     for (size_t i = 0; i < stint->worker->lane_count; i++)
         lab_lane_archive(&task->lanes[i], &stint->worker->settings[i], archive);
     if (task->thins != NULL) {
@@ -206,21 +207,6 @@ static void archive_thins(struct lab_stint *stint, struct sim_archive *archive)
         sim_archive_bytes(archive, task->thins[i].draws.s, sizeof task->thins[i].draws.s);
         sim_archive_u64(archive, &task->thins[i].to_fire);
     }
-}
-
-/* The key that is under way, read as often as the scenario says. */
-static bool is_sound_key(const struct lab_key *key, const struct lab_scenario *scenario, uint64_t index)
-{
-    const struct wl_workload *workload = &scenario->workload;
-    double share = sim_zipf_share(&workload->popularity, index);
-    bool is_sound = key->entity == index && key->next_read_ns == key->reads[key->next_read].next_ns;
-    for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
-        struct lab_read_clock clock;
-        lab_read_clock_begin(&clock, scenario, (enum lab_read_kind)kind, index, share, workload->start_ns);
-        is_sound = is_sound && key->reads[kind].gap_ns == clock.gap_ns &&
-                   key->reads[kind].next_ns >= workload->start_ns;
-    }
-    return is_sound;
 }
 
 /* Within the run, with rows that can be counted. */

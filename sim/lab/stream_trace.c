@@ -39,8 +39,8 @@ bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_rin
               lab_worker_create(scenario, ring, progress, &run.worker, error) &&
               lab_trace_find(&run, &kept, &is_kept, error) && (is_kept || first_pass(&run, error));
     if (ok) {
-        out->start_ns = scenario->has_start ? run.begin_ns : run.first_ns;
-        out->end_ns = run.until_ns < INT64_MAX ? run.until_ns : run.last_ns;
+        out->start_ns = lab_trace_start(&run);
+        out->end_ns = lab_trace_end(&run);
         run.worker->end_ns = out->end_ns;
         ok = lab_check_walks(scenario, out->start_ns, out->end_ns, error) &&
              lab_worker_start(run.worker, out->start_ns, error) &&
@@ -176,23 +176,38 @@ static bool begin_key(struct lab_trace_run *run, uint32_t key_index, struct sim_
             return sim_fail_memory(error);
         run->key_capacity = capacity;
     }
-    size_t size;
-    const char *text = wl_trace_key(run->trace, key_index, &size);
-    uint64_t entity = bk_murmur3_128(text, size, 0).h1;
+    const struct lab_key_origin origin = lab_trace_origin(run, key_index);
     const struct lab_scenario *scenario = run->scenario;
     struct lab_trace_key *key = &run->keys[key_index];
-    sim_random_init(&key->ids, scenario->seed, SIM_ROW_ID, entity);
-    sim_random_init(&key->bytes, scenario->seed, SIM_ROW_BYTES, entity);
-    uint64_t rows = key_index < run->key_rows_capacity ? run->key_rows[key_index] : 0;
-    double share = (double)rows / (double)run->rows;
-    int64_t start_ns = scenario->has_start ? run->begin_ns : run->first_ns;
+    sim_random_init(&key->ids, scenario->seed, SIM_ROW_ID, origin.entity);
+    sim_random_init(&key->bytes, scenario->seed, SIM_ROW_BYTES, origin.entity);
     memset(&key->key, 0, sizeof key->key);
-    lab_key_begin(&key->key, scenario, entity, share, start_ns);
+    lab_key_begin(&key->key, scenario, origin.entity, origin.share, origin.start_ns);
     memset(&run->lanes[key_index * lane_count], 0, lane_count * sizeof *run->lanes);
     for (size_t i = 0; i < lane_count; i++)
         lab_lane_begin(&run->lanes[key_index * lane_count + i]);
     run->key_count++;
     return true;
+}
+
+int64_t lab_trace_start(const struct lab_trace_run *run)
+{
+    return run->scenario->has_start ? run->begin_ns : run->first_ns;
+}
+
+int64_t lab_trace_end(const struct lab_trace_run *run)
+{
+    return run->until_ns < INT64_MAX ? run->until_ns : run->last_ns;
+}
+
+struct lab_key_origin lab_trace_origin(const struct lab_trace_run *run, size_t key_index)
+{
+    size_t size;
+    const char *text = wl_trace_key(run->trace, (uint32_t)key_index, &size);
+    uint64_t rows = key_index < run->key_rows_capacity ? run->key_rows[key_index] : 0;
+    return (struct lab_key_origin){run->scenario, bk_murmur3_128(text, size, 0).h1,
+                                   (double)rows / (double)run->rows, lab_trace_start(run),
+                                   lab_trace_end(run)};
 }
 
 static void feed_line(struct lab_trace_run *run, const struct wl_trace_batch *line)

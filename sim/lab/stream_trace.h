@@ -30,6 +30,11 @@ struct lab_trace_run {
     size_t key_count, key_capacity;
 };
 
+/* After the first pass: when the run begins and ends, and what the key is read like. */
+int64_t lab_trace_start(const struct lab_trace_run *run);
+int64_t lab_trace_end(const struct lab_trace_run *run);
+struct lab_key_origin lab_trace_origin(const struct lab_trace_run *run, size_t key_index);
+
 /* stream_trace_archive.c: puts the state between two lines, if anybody keeps any. */
 void lab_trace_put(struct lab_trace_run *run);
 /* What the first pass has found, of a state that was kept; *is_kept says whether there is one. */

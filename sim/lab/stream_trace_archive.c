@@ -77,7 +77,8 @@ static void archive_body(struct lab_trace_run *run, struct sim_archive *archive)
         struct lab_trace_key *key = &run->keys[i];
         sim_archive_bytes(archive, key->ids.s, sizeof key->ids.s);
         sim_archive_bytes(archive, key->bytes.s, sizeof key->bytes.s);
-        lab_key_archive(&key->key, archive);
+        const struct lab_key_origin origin = lab_trace_origin(run, i);
+        lab_key_archive(&key->key, &origin, archive);
         for (size_t j = 0; j < worker->lane_count; j++)
             lab_lane_archive(&run->lanes[i * worker->lane_count + j], &worker->settings[j], archive);
     }

@@ -5,9 +5,12 @@
  * themselves have to hold: the state is taken, and put again at the first safe point, where the run stops; or
  * it ends in one line. Whoever alters a state and mends its checksum may still get a run that never ends: its
  * clocks and rates are taken as they are. */
+#define _POSIX_C_SOURCE 200809L
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fuzzing.h"
 #include "lab/run.h"
@@ -15,6 +18,9 @@
 
 #define MOMENTS 16
 
+static const char trace_text[] =
+    "trace: {file: %s}\nreads: {latest: {rows: 20, rate: 1/s}}\n"
+    "strategies: [{probabilistic: {bits: 2, threshold: 4}}, {time: {window: 20s}}, {hash: {buckets: 5}}]\n";
 static const char *const texts[] = {
     "duration: 200s\nkeys: {count: 3, popularity: {zipf: 1}}\narrivals: {rate: 10/s}\nengine: exact\n"
     "reads: {latest: {rows: 20, rate: 1/s}}\nstrategies:\n  - probabilistic: {bits: 3, threshold: 4}\n"
@@ -31,6 +37,7 @@ static const char *const texts[] = {
     "  - probabilistic: {bits: 2, threshold: 4, coordination: three-state, lead: 4s}\n"
     "  - probabilistic: {bits: 2, threshold: 4, coordination: guarded, grant: 3s}\n    label: guarded\n"
     "  - count: {rows: 50, counter: lwt}\n",
+    trace_text,
 };
 #define SCENARIOS (sizeof texts / sizeof *texts)
 
@@ -50,6 +57,7 @@ struct known {
 };
 
 static struct known *known_of(size_t scenario);
+static const char *trace_file(void);
 static void keep(void *context, uint32_t part, uint32_t parts, const unsigned char *data, size_t size);
 static void ignore(void *context, uint32_t part, uint32_t parts, const unsigned char *data, size_t size);
 static size_t frame_size(const struct lab_scenario *scenario);
@@ -94,8 +102,14 @@ static struct known *known_of(size_t index)
         return mine;
     struct sim_error error = {0};
     struct lab_result *result;
-    bool is_fine = lab_scenario_parse("x.yaml", texts[index], strlen(texts[index]), NULL, 0, NULL,
-                                      &mine->scenario, &error);
+    char text[1024];
+    const char *trace = strstr(texts[index], "%s");
+    if (trace == NULL)
+        snprintf(text, sizeof text, "%s", texts[index]);
+    else
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(trace - texts[index]), texts[index], trace_file(),
+                 trace + strlen("%s"));
+    bool is_fine = lab_scenario_parse("x.yaml", text, strlen(text), NULL, 0, NULL, &mine->scenario, &error);
     fuzzing_require(is_fine, error.text);
     mine->snapshots.put = keep;
     mine->snapshots.context = mine;
@@ -105,6 +119,20 @@ static struct known *known_of(size_t index)
     lab_result_destroy(result);
     fuzzing_require(mine->count > 0, "each run has put a state");
     return mine;
+}
+
+/* Some keys' rows, open as long as the program runs, and in no folder. */
+static const char *trace_file(void)
+{
+    static char path[32];
+    char name[] = "/tmp/bucketlab-fuzz-XXXXXX";
+    int file = mkstemp(name);
+    fuzzing_require(file >= 0 && unlink(name) == 0, "a file can be made in /tmp");
+    dprintf(file, "timestamp_ms,key,bytes\n");
+    for (int i = 0; i < 2000; i++)
+        dprintf(file, "%d,key %d,%d\n", i * 100, i * i % 7, 100 + i % 9);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    return path;
 }
 
 static void keep(void *context, uint32_t part, uint32_t parts, const unsigned char *data, size_t size)

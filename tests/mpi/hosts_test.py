@@ -4,6 +4,7 @@ Method: two network namespaces with a wire between them stand for hosts, and a s
 remote shell. Skipped where namespaces cannot be made. `slow`: the wire is cut in the middle of a sweep."""
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import time
@@ -25,6 +26,11 @@ exec ip netns exec $name sh -c "$*"
 
 def ip(*words):
     return subprocess.run(["ip", *words], capture_output=True, text=True, check=False)
+
+
+def without_mpirun(text):
+    """mpirun's own race: what it starts on another host may be too quick to be given a process group."""
+    return re.sub(r"^\[\S+:\d+\] plm:rsh: Warning: setpgid.*\n", "", text, flags=re.MULTILINE)
 
 
 class HostsTest(MpiTest):
@@ -75,13 +81,13 @@ class HostsTest(MpiTest):
         alone = self.good_json("sweep", "s.yaml", "--json", "--quiet", "--db", "alone.db")
         process = self.start_hosts("sweep", "s.yaml", "--json", "--quiet")
         out, err = process.communicate(timeout=120)
-        self.assertEqual((process.returncode, err.decode()), (0, ""))
+        self.assertEqual((process.returncode, without_mpirun(err.decode())), (0, ""))
         self.assertEqual(json.loads(out), alone)
         run = ["run", "s.yaml", "--json", "--quiet", "--no-charts"]
         alone = self.run_program(*run, "--db", "run.db")
         process = self.start_hosts(*run, "--db", "runs.db")
         out, err = process.communicate(timeout=120)
-        self.assertEqual((process.returncode, out.decode(), err.decode()), alone)
+        self.assertEqual((process.returncode, out.decode(), without_mpirun(err.decode())), alone)
 
     @unittest.skipUnless(IS_SLOW, "slow")
     def test_wire_that_is_cut_ends_the_job(self):

@@ -246,7 +246,7 @@ static void *serve(void *argument)
     } else {
         free(answer.data);
         answer = copy_bytes(&(struct ranks_bytes){(unsigned char *)error.text, strlen(error.text)});
-        head.size = answer.data == NULL ? 0 : answer.size;
+        head.size = answer.size;
         head.a = error.class == SIM_ERROR_NONE ? SIM_ERROR_ENVIRONMENT : (uint64_t)error.class;
     }
     pthread_mutex_lock(&ranks->lock);
@@ -331,16 +331,19 @@ void ranks_post(struct ranks *ranks, uint32_t rank, const struct letter_head *he
     pthread_mutex_unlock(&ranks->lock);
 }
 
-/* With the lock held. A letter that is lost would leave the other side waiting for ever. */
+/* With the lock held. A letter that is lost would leave the other side waiting for ever; one whose text there
+ * was no memory for goes without. */
 static void post(struct ranks *ranks, uint32_t rank, const struct letter_head *head, unsigned char *body)
 {
     struct letter *letter = calloc(1, sizeof *letter);
     if (letter == NULL) {
         fputs("out of memory; end other programs first\n", stderr);
-        exit(SIM_ERROR_ENVIRONMENT);
+        _exit(SIM_ERROR_ENVIRONMENT); /* what is called at an exit may want the lock */
     }
     letter->rank = rank;
     letter->head = *head;
+    if (body == NULL)
+        letter->head.size = 0;
     letter->body = body;
     if (ranks->last != NULL)
         ranks->last->next = letter;
