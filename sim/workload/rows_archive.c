@@ -2,6 +2,7 @@
 #include "workload/rows_archive.h"
 
 static void check_segment(const struct wl_key *key, struct sim_archive *archive);
+static bool is_sound_history(const struct wl_history *history, const struct wl_workload *workload);
 static void archive_random(struct sim_random *random, struct sim_archive *archive);
 
 void wl_key_archive(struct wl_key *key, struct sim_archive *archive)
@@ -41,8 +42,16 @@ void wl_rows_archive(struct wl_rows *rows, struct sim_archive *archive)
     archive_random(&rows->history.ids, archive);
     archive_random(&rows->history.bytes, archive);
     sim_archive_i64(archive, &rows->history.next_ns);
-    sim_archive_i64(archive, &rows->history.until_ns);
-    sim_archive_double(archive, &rows->history.gap_ns);
+    if (archive->is_loading)
+        sim_archive_check(archive, is_sound_history(&rows->history, rows->live.workload));
+}
+
+/* Over, or within what is loaded. */
+static bool is_sound_history(const struct wl_history *history, const struct wl_workload *workload)
+{
+    return history->next_ns == INT64_MAX ||
+           (workload->backfill_before_ns > 0 && history->next_ns >= workload->start_ns &&
+            history->next_ns <= history->until_ns);
 }
 
 static void archive_random(struct sim_random *random, struct sim_archive *archive)
