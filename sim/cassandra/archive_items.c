@@ -46,6 +46,10 @@ void cass_archive_message(struct cass_books *books, struct message *message)
     sim_archive_u32_below(archive, &message->to, cluster->node_count);
     sim_archive_check(archive, message->kind == MESSAGE_REQUEST || message->from < cluster->node_count);
     bool is_hint = (message->flags & MESSAGE_HINT) != 0;
+    /* Of a hint's message `operation` is the hint, and nobody may take it for an operation. */
+    bool may_be_hint = message->kind == MESSAGE_WRITE_ROW || message->kind == MESSAGE_WRITE_CELLS ||
+                       message->kind == MESSAGE_WRITE_SHARD || message->kind == MESSAGE_HINT_ACK;
+    sim_archive_check(archive, !is_hint || may_be_hint);
     const struct cass_pool *asker = is_hint ? &cluster->hints : &cluster->operations;
     sim_archive_u32_below(archive, &message->operation, is_hint ? UINT32_MAX : asker->used);
     sim_archive_u32(archive, &message->generation);
@@ -145,6 +149,8 @@ void cass_archive_hint(struct cass_books *books, struct hint *hint)
     sim_archive_u8_below(archive, &hint->kind, MESSAGE_HINT_ACK + 1);
     bool is_row = hint->kind == MESSAGE_WRITE_ROW, is_cells = hint->kind == MESSAGE_WRITE_CELLS;
     sim_archive_check(archive, is_row || is_cells || hint->kind == MESSAGE_WRITE_SHARD);
+    if (!sim_archive_is_fine(archive)) /* other kinds have no entity */
+        return;
     sim_archive_u16(archive, &hint->replica);
     sim_archive_check(archive, hint->replica < cluster->factor);
     index_of(books, is_row ? &cluster->rows : &cluster->bodies, &hint->body);
