@@ -101,8 +101,8 @@ static void execute_loosely(const char *path, const char *edit)
         "PRAGMA ignore_check_constraints = ON; PRAGMA writable_schema = ON;"
         "CREATE TEMP TABLE kept AS SELECT name AS place, sql AS was FROM main.sqlite_schema WHERE type = "
         "'table';"
-        "UPDATE main.sqlite_schema SET sql = replace(replace(replace(sql, 'STRICT, ', ''), 'STRICT', ''), "
-        "'NOT NULL', '') WHERE type = 'table';"
+        "UPDATE main.sqlite_schema SET sql = replace(replace(replace(replace(sql, 'STRICT, ', ''), 'STRICT', "
+        "''), 'NOT NULL', ''), ' ANY', ' BLOB') WHERE type = 'table';"
         "PRAGMA writable_schema = RESET; %s; PRAGMA writable_schema = ON;"
         "UPDATE main.sqlite_schema SET sql = (SELECT was FROM kept WHERE place = name) "
         "WHERE type = 'table'; PRAGMA writable_schema = RESET";
