@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The keys of a run as bytes: the rows that are still to come, the readers, and what was stored of each. */
-#include <math.h>
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,9 +10,8 @@
 static void key_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number);
 static void arrival_of(const struct lab_cluster_run *run, struct sim_archive *archive,
                        struct lab_arrival *arrival);
-static void cursor_of(const struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number,
+static void cursor_of(const struct lab_cluster_run *run, struct sim_archive *archive,
                       struct lab_cursor *cursor);
-static bool is_possible(const struct wl_rows *rows);
 static void readers_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t key);
 static void times_of(struct sim_archive *archive, struct sim_times *times);
 
@@ -41,7 +40,7 @@ static void key_of(struct lab_cluster_run *run, struct sim_archive *archive, uin
     sim_archive_bytes(archive, key->state, sizeof key->state);
     key->changes = sim_archive_array(archive, key->changes, sizeof *key->changes, &key->change_count,
                                      SIZE_MAX / sizeof *key->changes);
-    cursor_of(run, archive, number, &key->cursor);
+    cursor_of(run, archive, &key->cursor);
 }
 
 static void arrival_of(const struct lab_cluster_run *run, struct sim_archive *archive,
@@ -57,48 +56,25 @@ static void arrival_of(const struct lab_cluster_run *run, struct sim_archive *ar
 }
 
 /* Of a made workload the streams, of a trace how far it was read. */
-static void cursor_of(const struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number,
+static void cursor_of(const struct lab_cluster_run *run, struct sim_archive *archive,
                       struct lab_cursor *cursor)
 {
-    bool is_trace = run->scenario->trace_path != NULL, was_open = cursor->is_open;
+    assert(cursor->is_open); /* when the run begins */
     sim_archive_bool(archive, &cursor->is_open);
     sim_archive_u64(archive, &cursor->next);
     sim_archive_u32_below(archive, &cursor->ahead_end, LAB_ROWS_AHEAD + 1);
     sim_archive_u32_below(archive, &cursor->ahead_begin, (uint64_t)cursor->ahead_end + 1);
     for (uint32_t i = cursor->ahead_begin; i < cursor->ahead_end; i++)
         arrival_of(run, archive, &cursor->ahead[i]);
-    /* It is opened when the run begins. */
-    if (archive->is_loading && sim_archive_is_fine(archive))
-        sim_archive_check(archive, cursor->is_open == was_open && cursor->is_open);
+    sim_archive_check(archive, cursor->is_open);
     if (!sim_archive_is_fine(archive))
         return;
-    if (is_trace) {
+    if (run->scenario->trace_path != NULL) {
         lab_archive_random(archive, &cursor->ids);
         lab_archive_random(archive, &cursor->bytes);
         return;
     }
     wl_rows_archive(&cursor->made, archive);
-    cursor->made.live.workload = &run->scenario->workload;
-    cursor->made.live.key_index = number;
-    if (archive->is_loading && sim_archive_is_fine(archive))
-        sim_archive_check(archive, is_possible(&cursor->made));
-}
-
-/* Whether rows go on from there, and end. */
-static bool is_possible(const struct wl_rows *rows)
-{
-    const struct wl_workload *workload = rows->live.workload;
-    const struct wl_key *live = &rows->live;
-    int64_t start_ns = workload->start_ns, end_ns = start_ns + workload->duration_ns;
-    bool has_history = workload->backfill_before_ns > 0;
-    return live->segment_begin_ns >= start_ns && live->segment_begin_ns <= live->segment_end_ns &&
-           live->segment_end_ns <= end_ns && live->burst_until_ns >= start_ns && live->next_ns >= 0 &&
-           isfinite(live->next_ns) && live->gap_ns > 0 && isfinite(live->gap_ns) && live->rate_per_ns > 0 &&
-           isfinite(live->rate_per_ns) &&
-           (rows->history.next_ns == INT64_MAX ||
-            (has_history && rows->history.next_ns >= start_ns &&
-             rows->history.next_ns <= rows->history.until_ns && rows->history.gap_ns > 0 &&
-             rows->history.until_ns == start_ns + workload->backfill_lasts_ns));
 }
 
 static void readers_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t key)

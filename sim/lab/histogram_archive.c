@@ -26,12 +26,19 @@ void lab_histogram_archive(struct lab_histogram *histogram, struct sim_archive *
         lab_histogram_clear(histogram);
 }
 
-/* A search ends at a free slot, so there must be one. */
+/* A search ends at a free slot, so there must be one; what the slots hold adds up, so that none wraps around.
+ */
 static bool is_sound(const struct lab_histogram *histogram)
 {
     size_t used = 0;
-    for (size_t i = 0; i < histogram->slot_count; i++)
-        used += histogram->slots[i].count > 0;
+    uint64_t left = histogram->count;
+    for (size_t i = 0; i < histogram->slot_count; i++) {
+        uint64_t count = histogram->slots[i].count;
+        if (count > left)
+            return false;
+        left -= count;
+        used += count > 0;
+    }
     return (histogram->slot_count & (histogram->slot_count - 1)) == 0 && used == histogram->used &&
-           (histogram->slot_count == 0 ? histogram->count == 0 : used < histogram->slot_count);
+           left == 0 && (used == 0 || used < histogram->slot_count);
 }

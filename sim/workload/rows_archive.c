@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "workload/rows_archive.h"
 
+#include <math.h>
+
 static void check_segment(const struct wl_key *key, struct sim_archive *archive);
 static bool is_sound_history(const struct wl_history *history, const struct wl_workload *workload);
 static void archive_random(struct sim_random *random, struct sim_archive *archive);
@@ -31,7 +33,8 @@ static void check_segment(const struct wl_key *key, struct sim_archive *archive)
         sim_archive_check(archive,
                           key->segment_begin_ns >= start_ns && key->segment_begin_ns <= key->segment_end_ns &&
                               key->segment_end_ns <= end_ns && key->segment_end_ns <= key->burst_until_ns &&
-                              key->next_ns >= 0 && key->gap_ns > 0 && key->rate_per_ns > 0);
+                              key->next_ns >= 0 && isfinite(key->next_ns) && key->gap_ns > 0 &&
+                              isfinite(key->gap_ns) && key->rate_per_ns > 0 && isfinite(key->rate_per_ns));
 }
 
 void wl_rows_archive(struct wl_rows *rows, struct sim_archive *archive)
