@@ -37,6 +37,12 @@ static void keep_range(struct lab_node *list, size_t begin, size_t end, bool is_
 static void remove_child(struct lab_node *parent, const struct lab_node *child);
 static void drop_meaningless(struct lab_node *root);
 static bool has_meaning(const struct lab_node *fault, uint64_t agents, uint64_t nodes, int64_t duration_ns);
+static bool is_place_beyond(const struct lab_node *place, const char *kind, uint64_t count);
+static bool is_scalar(const struct lab_node *node);
+static bool whole_of(const struct lab_node *node, uint64_t *out);
+static bool span_of(const struct lab_node *node, int64_t *out);
+static struct lab_node *first_of(const struct lab_node *list);
+static size_t count_of(const struct lab_node *list);
 static struct lab_node *find(const struct lab_node *mapping, const char *name);
 static struct lab_node *settings_of(const struct lab_node *item);
 
@@ -114,9 +120,7 @@ static void cut_something(struct cutter *cutter)
         for (size_t j = 0; j < sizeof parts / sizeof *parts; j++)
             cut_fields(cutter, find(section, parts[j]));
     }
-    const struct lab_node *strategies = find(root, "strategies");
-    for (const struct lab_node *item = strategies == NULL ? NULL : strategies->first; item != NULL;
-         item = item->next) {
+    for (const struct lab_node *item = first_of(find(root, "strategies")); item != NULL; item = item->next) {
         struct lab_node *settings = settings_of(item);
         cut_fields(cutter, settings);
         /* Smaller partitions roll after fewer rows. */
@@ -137,7 +141,7 @@ static bool is_due(struct cutter *cutter)
 
 static void cut_strategies(struct cutter *cutter, struct lab_node *list)
 {
-    size_t count = list == NULL || list->kind != LAB_NODE_LIST ? 0 : list->count;
+    size_t count = count_of(list);
     for (size_t i = 0; count > 1 && i < count; i++) {
         if (is_due(cutter)) {
             keep_range(list, i, i + 1, true);
@@ -149,7 +153,7 @@ static void cut_strategies(struct cutter *cutter, struct lab_node *list)
 /* All, then halves and quarters, then one by one. */
 static void cut_faults(struct cutter *cutter, struct lab_node *list)
 {
-    size_t count = list == NULL || list->kind != LAB_NODE_LIST ? 0 : list->count;
+    size_t count = count_of(list);
     for (size_t size = count; size > 0; size = size > 4 ? size / 2 : size > 1 ? 1 : 0) {
         for (size_t begin = 0; begin < count; begin += size) {
             if (is_due(cutter)) {
@@ -191,9 +195,7 @@ static void cut_fields(struct cutter *cutter, struct lab_node *mapping)
 
 static void cut_lengths(struct cutter *cutter, const struct lab_node *faults)
 {
-    if (faults == NULL || faults->kind != LAB_NODE_LIST)
-        return;
-    for (const struct lab_node *item = faults->first; item != NULL; item = item->next)
+    for (const struct lab_node *item = first_of(faults); item != NULL; item = item->next)
         lower_span(cutter, find(settings_of(item), "lasts"));
 }
 
@@ -201,7 +203,7 @@ static void lower_whole(struct cutter *cutter, struct lab_node *node, uint64_t l
 {
     uint64_t value;
     char text[VALUE_SIZE];
-    if (node == NULL || node->kind != LAB_NODE_SCALAR || lab_quantity_whole(node->text, &value) != NULL)
+    if (!whole_of(node, &value))
         return;
     const uint64_t lower[] = {least, value / 2, value - 1};
     for (size_t i = 0; i < sizeof lower / sizeof *lower; i++) {
@@ -218,7 +220,7 @@ static void lower_span(struct cutter *cutter, struct lab_node *node)
     static const double shares[] = {0.5, 0.8};
     int64_t span_ns;
     char text[LAB_SPAN_SIZE];
-    if (node == NULL || node->kind != LAB_NODE_SCALAR || lab_quantity_duration(node->text, &span_ns) != NULL)
+    if (!span_of(node, &span_ns))
         return;
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
         int64_t lower_ns = lab_draw_rounded((double)span_ns * shares[i]);
@@ -231,7 +233,7 @@ static void lower_rate(struct cutter *cutter, struct lab_node *node)
 {
     double rate;
     char text[VALUE_SIZE];
-    if (node == NULL || node->kind != LAB_NODE_SCALAR || lab_quantity_rate(node->text, &rate) != NULL)
+    if (!is_scalar(node) || lab_quantity_rate(node->text, &rate) != NULL)
         return;
     if (rate > 1e-3 && is_due(cutter)) {
         snprintf(text, sizeof text, "%.4g/s", rate / 2);
@@ -272,19 +274,12 @@ static void remove_child(struct lab_node *parent, const struct lab_node *child)
 static void drop_meaningless(struct lab_node *root)
 {
     struct lab_node *faults = find(root, "faults");
-    const struct lab_node *agents = find(find(root, "agents"), "count"),
-                          *nodes = find(find(root, "cluster"), "nodes"), *duration = find(root, "duration");
     uint64_t agent_count = UINT64_MAX, node_count = UINT64_MAX;
     int64_t duration_ns = INT64_MAX;
-    if (faults == NULL || faults->kind != LAB_NODE_LIST)
-        return;
-    if (agents != NULL && agents->kind == LAB_NODE_SCALAR)
-        lab_quantity_whole(agents->text, &agent_count);
-    if (nodes != NULL && nodes->kind == LAB_NODE_SCALAR)
-        lab_quantity_whole(nodes->text, &node_count);
-    if (duration != NULL && duration->kind == LAB_NODE_SCALAR)
-        lab_quantity_duration(duration->text, &duration_ns);
-    for (struct lab_node *item = faults->first, *next; item != NULL; item = next) {
+    whole_of(find(find(root, "agents"), "count"), &agent_count);
+    whole_of(find(find(root, "cluster"), "nodes"), &node_count);
+    span_of(find(root, "duration"), &duration_ns);
+    for (struct lab_node *item = first_of(faults), *next; item != NULL; item = next) {
         next = item->next;
         if (!has_meaning(item, agent_count, node_count, duration_ns))
             remove_child(faults, item);
@@ -294,26 +289,64 @@ static void drop_meaningless(struct lab_node *root)
 static bool has_meaning(const struct lab_node *fault, uint64_t agents, uint64_t nodes, int64_t duration_ns)
 {
     const struct lab_node *settings = settings_of(fault);
-    const struct lab_node *at = find(settings, "at"), *agent = find(settings, "agent"),
-                          *node = find(settings, "node"), *between = find(settings, "between");
+    const struct lab_node *between = find(settings, "between");
     uint64_t index;
     int64_t at_ns;
-    if (at != NULL && lab_quantity_duration(at->text, &at_ns) == NULL && at_ns >= duration_ns)
+    if (span_of(find(settings, "at"), &at_ns) && at_ns >= duration_ns)
         return false;
-    if (agent != NULL && lab_quantity_whole(agent->text, &index) == NULL && index >= agents)
+    if (whole_of(find(settings, "agent"), &index) && index >= agents)
         return false;
-    if (node != NULL && lab_quantity_whole(node->text, &index) == NULL && index >= nodes)
+    if (whole_of(find(settings, "node"), &index) && index >= nodes)
         return false;
-    for (const struct lab_node *place = between == NULL ? NULL : between->first; place != NULL;
-         place = place->next) {
-        if (strncmp(place->text, "agent ", 6) == 0 && lab_quantity_whole(place->text + 6, &index) == NULL &&
-            index >= agents)
-            return false;
-        if (strncmp(place->text, "node ", 5) == 0 && lab_quantity_whole(place->text + 5, &index) == NULL &&
-            index >= nodes)
+    for (const struct lab_node *place = first_of(between); place != NULL; place = place->next) {
+        if (is_place_beyond(place, "agent ", agents) || is_place_beyond(place, "node ", nodes))
             return false;
     }
     return true;
+}
+
+/* "agent 3", where there are not so many. */
+static bool is_place_beyond(const struct lab_node *place, const char *kind, uint64_t count)
+{
+    uint64_t index;
+    size_t length = strlen(kind);
+    return is_scalar(place) && strncmp(place->text, kind, length) == 0 &&
+           lab_quantity_whole(place->text + length, &index) == NULL && index >= count;
+}
+
+static bool is_scalar(const struct lab_node *node)
+{
+    return node != NULL && node->kind == LAB_NODE_SCALAR;
+}
+
+/* False, and *out as it was, where none stands there. */
+static bool whole_of(const struct lab_node *node, uint64_t *out)
+{
+    uint64_t value;
+    bool is_whole = is_scalar(node) && lab_quantity_whole(node->text, &value) == NULL;
+    if (is_whole)
+        *out = value;
+    return is_whole;
+}
+
+static bool span_of(const struct lab_node *node, int64_t *out)
+{
+    int64_t value;
+    bool is_span = is_scalar(node) && lab_quantity_duration(node->text, &value) == NULL;
+    if (is_span)
+        *out = value;
+    return is_span;
+}
+
+/* NULL where there is no list. */
+static struct lab_node *first_of(const struct lab_node *list)
+{
+    return list != NULL && list->kind == LAB_NODE_LIST ? list->first : NULL;
+}
+
+static size_t count_of(const struct lab_node *list)
+{
+    return first_of(list) == NULL ? 0 : list->count;
 }
 
 static struct lab_node *find(const struct lab_node *mapping, const char *name)

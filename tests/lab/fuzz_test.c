@@ -387,6 +387,92 @@ static void test_shrunk_scenario_keeps_what_it_must_and_loses_the_rest(void **st
     assert_true(shrunk_count > 3);
 }
 
+/* Asked about each cut: whether it is shorter, and whether it is to be kept. */
+struct cuts {
+    size_t size, count;
+    bool is_kept;
+};
+
+static bool keep_or_not(void *context, const char *text)
+{
+    struct cuts *cuts = context;
+    cuts->count++;
+    if (cuts->is_kept)
+        cuts->size = strlen(text);
+    return cuts->is_kept;
+}
+
+/* What a later version may write, or a hand: of another shape, or no number. None of it is cut by its value.
+ */
+static void test_shrinking_what_is_no_scenario_comes_to_an_end(void **state)
+{
+    static const char *const texts[] = {
+        "agents: {count: [1]}\narrivals: {rate: [1]}\ncluster: {nodes: {}, replication_factor: x}\n"
+        "duration: [1]\nfaults: 5\nkeys: 3\nreads: {latest: [1]}\nstrategies: x\n",
+        "agents: {count: x}\narrivals: {rate: x}\ncluster: {nodes: x}\nduration: x\nfaults:\n"
+        "  - 5\n  - {label: x}\n  - {node_down: 3}\n  - {agent_crash: {agent: x, at: x, lasts: x}}\n"
+        "  - {slow_node: {node: [1], at: [1]}}\n  - {cut: {between: [agent x, node x, agents, [1]]}}\n"
+        "strategies: [7, {label: x}, {hash: 3}, {none: {}}]\n",
+        "agents: {count: 0}\narrivals: {rate: 0.0001/s}\nduration: 0s\nfaults: []\nstrategies: []\n",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct cuts cuts = {.size = strlen(texts[i])};
+        struct sim_error error = {SIM_ERROR_NONE, ""};
+        char *shrunk;
+        assert_true(lab_shrink(texts[i], 10000, keep_or_not, &cuts, &shrunk, &error));
+        assert_string_equal(shrunk, texts[i]);
+        assert_in_range(cuts.count, 5, 100);
+        free(shrunk);
+        /* With all that can go gone nothing is left to read, and none is asked about that. */
+        cuts.is_kept = true;
+        assert_false(lab_shrink(texts[i], 10000, keep_or_not, &cuts, &shrunk, &error));
+        assert_null(shrunk);
+        assert_true(cuts.size < 8);
+        assert_non_null(strstr(error.text, "nothing in it; "));
+    }
+    static const struct {
+        const char *text, *wanted;
+    } refused[] = {{"keys: [", "fuzz:"}, {"7\n", "fuzz:1:1: no fields here; "}};
+    for (size_t i = 0; i < 2; i++) {
+        struct sim_error error = {SIM_ERROR_NONE, ""};
+        struct cuts cuts = {0};
+        char *shrunk;
+        assert_false(lab_shrink(refused[i].text, 10, keep_or_not, &cuts, &shrunk, &error));
+        assert_null(shrunk);
+        assert_int_equal(error.class, SIM_ERROR_INPUT);
+        if (strncmp(error.text, refused[i].wanted, strlen(refused[i].wanted)) != 0)
+            fail_msg("%s", error.text);
+    }
+}
+
+/* Of several strategies one is left, and what is aimed at those that are no longer there goes with them. */
+static void test_shrinking_keeps_one_strategy_and_what_still_means_something(void **state)
+{
+    static const char text[] =
+        "agents: {count: 2}\narrivals: {rate: 1/s}\ncluster: {nodes: 3, replication_factor: 1}\nduration: "
+        "8s\n"
+        "faults:\n  - {agent_crash: {agent: 1, at: 1s, lasts: 1s}}\n  - {node_down: {node: 2, at: 1s, lasts: "
+        "1s}}\n"
+        "  - {cut: {between: [agent 1, node 0], at: 1s, lasts: 1s}}\n"
+        "  - {cut: {between: [agent 0, node 2], at: 1s, lasts: 1s}}\n"
+        "  - {agent_crash: {agent: 0, at: 7s, lasts: 1s}}\n"
+        "keys: {count: 1}\nstrategies: [none: {}, hash: {buckets: 2}, time: {window: 1s}]\n";
+    (void)state;
+    struct sim_error error = {SIM_ERROR_NONE, ""};
+    struct cuts cuts = {.is_kept = true};
+    char *shrunk;
+    for (uint32_t tries = 1; tries < 12; tries++) {
+        assert_true(lab_shrink(text, tries, keep_or_not, &cuts, &shrunk, &error));
+        assert_non_null(strstr(shrunk, "none"));
+        assert_null(strstr(shrunk, "hash"));
+        bool is_short = strstr(shrunk, "duration: 8s") == NULL, is_one = strstr(shrunk, "count: 2") == NULL;
+        assert_true(!is_short || strstr(shrunk, "at: 7s") == NULL);
+        assert_true(!is_one || (strstr(shrunk, "agent 1") == NULL && strstr(shrunk, "agent: 1") == NULL));
+        free(shrunk);
+    }
+}
+
 static void test_shrinking_stops_at_its_number_of_tries(void **state)
 {
     (void)state;
@@ -488,6 +574,8 @@ int main(void)
         cmocka_unit_test(test_wrong_file_is_named_by_its_own_line),
         cmocka_unit_test(test_text_that_yaml_would_take_for_something_else_is_quoted),
         cmocka_unit_test(test_shrunk_scenario_keeps_what_it_must_and_loses_the_rest),
+        cmocka_unit_test(test_shrinking_what_is_no_scenario_comes_to_an_end),
+        cmocka_unit_test(test_shrinking_keeps_one_strategy_and_what_still_means_something),
         cmocka_unit_test(test_shrinking_stops_at_its_number_of_tries),
         cmocka_unit_test(test_scenario_from_which_nothing_can_go_stays),
         cmocka_unit_test(test_breach_is_a_violation_that_was_promised_and_not_excused),
