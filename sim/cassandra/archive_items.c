@@ -154,10 +154,8 @@ void cass_archive_hint(struct cass_books *books, struct hint *hint)
     sim_archive_u16(archive, &hint->replica);
     sim_archive_check(archive, hint->replica < cluster->factor);
     index_of(books, is_row ? &cluster->rows : &cluster->bodies, &hint->body);
-    const struct cass_pool *entities = is_row     ? &cluster->partitions
-                                       : is_cells ? &cluster->registers
-                                                  : &cluster->counters;
-    sim_archive_u32_below(archive, &hint->entity, entities->used);
+    const struct message like = {.kind = hint->kind};
+    sim_archive_u32_below(archive, &hint->entity, entities_of(cluster, &like)->used);
     if (is_row)
         books->row_holds[hint->body]++;
     else
