@@ -247,5 +247,10 @@ void lab_tally_archive(struct lab_tally *tally, struct sim_archive *archive, uin
 void lab_lane_archive(struct lab_lane *lane, const struct lab_lane_settings *settings,
                       struct sim_archive *archive);
 void lab_key_state_archive(struct bk_key_state *state, struct sim_archive *archive);
+/* Whether a key can have come so far, by one change at a time. */
+static inline bool lab_is_bucket(int64_t bucket)
+{
+    return bucket >= 0 && bucket < INT64_C(1) << 53;
+}
 
 #endif

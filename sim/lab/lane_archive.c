@@ -37,14 +37,15 @@ void lab_lane_archive(struct lab_lane *lane, const struct lab_lane_settings *set
     lab_eras_archive(&lane->eras, settings->regimes, archive);
 }
 
-/* A state that the core would refuse. */
+/* A state that the core would refuse, of a row or of a read. */
 static void check_state(const struct lab_lane *lane, const struct lab_lane_settings *settings,
                         struct sim_archive *archive)
 {
     const struct bk_row row = {0};
     struct bk_route route;
     if (archive->is_loading)
-        sim_archive_check(archive, bk_route(settings->strategy, &lane->state, &row, &route) == BK_OK);
+        sim_archive_check(archive, lab_is_bucket(lane->state.bucket) &&
+                                       bk_route(settings->strategy, &lane->state, &row, &route) == BK_OK);
 }
 
 void lab_key_state_archive(struct bk_key_state *state, struct sim_archive *archive)

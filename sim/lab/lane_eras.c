@@ -31,6 +31,7 @@ struct lab_era_lane {
     struct era_partition *partitions;
 };
 
+static bool is_sound_state(const struct bk_history_state *state, const struct bk_history *history);
 static void archive_partition(struct era_partition *partition, const struct lab_regimes *regimes,
                               struct sim_archive *archive);
 static struct lab_era_lane *need(struct lab_lane *lane, struct lab_tally *tally);
@@ -92,6 +93,20 @@ void lab_eras_archive(struct lab_era_lane **held, const struct lab_regimes *regi
     }
     for (size_t i = 0; i < eras->count; i++)
         archive_partition(&eras->partitions[i], regimes, archive);
+    if (archive->is_loading && sim_archive_is_fine(archive))
+        sim_archive_check(archive, is_sound_state(&eras->state, &regimes->items[eras->regime].history));
+}
+
+/* One that the core would not refuse, of a row or of a read, in this era or in a later one. */
+static bool is_sound_state(const struct bk_history_state *state, const struct bk_history *history)
+{
+    const struct bk_row row = {0};
+    struct bk_route route;
+    bool is_sound = lab_is_bucket(state->key.bucket) && state->opened < history->count &&
+                    bk_history_route(history, state, &row, &route) == BK_OK;
+    for (int i = 0; i < (int)BK_ERAS_MAX; i++)
+        is_sound = is_sound && lab_is_bucket(state->starts[i].bucket);
+    return is_sound;
 }
 
 void lab_eras_rows(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,

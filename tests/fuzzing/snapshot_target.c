@@ -38,6 +38,12 @@ static const char *const texts[] = {
     "  - probabilistic: {bits: 2, threshold: 4, coordination: guarded, grant: 3s}\n    label: guarded\n"
     "  - count: {rows: 50, counter: lwt}\n",
     trace_text,
+    "duration: 200s\nkeys: {count: 3}\narrivals: {rate: 10/s, late: {share: 5%, by: 2s}}\nengine: exact\n"
+    "reads: {latest: {rows: 20, rate: 1/s}}\nstrategies:\n"
+    "  - time: {window: 20s, then: [{at: 100s, window: 40s}]}\n"
+    "  - hash: {buckets: 4, then: [{at: 50s, buckets: 8}, {at: 100s, buckets: 2, keep_old: false}]}\n"
+    "  - count: {rows: 50, then: [{at: 100s, rows: 80}]}\n"
+    "  - probabilistic: {bits: 3, threshold: 4, then: [{at: 100s, bits: 2, threshold: 4}]}\n",
 };
 #define SCENARIOS (sizeof texts / sizeof *texts)
 
