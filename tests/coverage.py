@@ -69,7 +69,7 @@ def totals(files):
 
 def show(name, files):
     all_of_them, taken = totals(files)
-    percent = 100.0 * taken / all_of_them if all_of_them else 100.0
+    percent = 100.0 * taken / all_of_them if all_of_them else 0.0
     print(f"{name:<40}{taken:>8}{all_of_them:>10}{percent:>8.1f} %")
     return percent
 

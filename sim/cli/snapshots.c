@@ -122,11 +122,11 @@ bool cli_snapshots_store(struct cli_snapshots *snapshots, struct store *store, s
     return !snapshots->is_ours;
 }
 
-/* Nobody is at work on it any more. False when nothing of it was kept: then a run that began here goes. */
+/* Nobody is at work on it any more. False when it began here and nothing of it was kept: then it goes. */
 static bool leave(struct cli_snapshots *snapshots)
 {
     const struct store_unfinished *unfinished = &snapshots->unfinished;
-    bool is_kept = snapshots->put_count > 0 || snapshots->state_count > 0;
+    bool is_kept = snapshots->put_count > 0 || snapshots->is_resumed;
     struct sim_error ignored;
     if (!snapshots->is_ours)
         return is_kept;
@@ -134,7 +134,7 @@ static bool leave(struct cli_snapshots *snapshots)
     if (snapshots->store == NULL &&
         !store_open(snapshots->database, STORE_WRITE, &snapshots->store, &ignored))
         return is_kept;
-    if (is_kept || snapshots->is_resumed)
+    if (is_kept)
         store_unfinished_stop(snapshots->store, unfinished, &ignored);
     else
         store_unfinished_drop(snapshots->store, unfinished, &ignored);
@@ -154,14 +154,15 @@ static void put(void *context, uint32_t part, uint32_t parts, const unsigned cha
     bool is_kept = keep(snapshots, part, parts, data, size, &error);
     if (is_kept) {
         snapshots->put_count++;
-        if (snapshots->lost_part == part)
+        snapshots->lost_parts &= ~(UINT64_C(1) << part % 64);
+        if (snapshots->lost_parts == 0)
             snapshots->lost.class = SIM_ERROR_NONE;
     } else if (error.class == SIM_ERROR_CHECK) {
         snapshots->taken = error;
         atomic_store_explicit(&snapshots->progress->stop, true, memory_order_relaxed);
     } else {
         snapshots->lost = error;
-        snapshots->lost_part = part;
+        snapshots->lost_parts |= UINT64_C(1) << part % 64;
         if (!lab_is_stopped(snapshots->progress))
             complain(snapshots, "the run goes on, but a state of it could not be kept", error.text);
     }

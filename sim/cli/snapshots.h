@@ -18,15 +18,15 @@ struct cli_snapshots {
     int64_t next_ms, begin_ms, before_ms;
     struct lab_progress *progress;      /* of the run; set while it runs */
     pthread_mutex_t lock;               /* of all below */
-    struct store *store;                /* NULL until the first state */
+    struct store *store;                /* NULL as long as there was nothing to write */
     struct store_unfinished unfinished; /* run 0: not in the database yet */
     uint64_t put_count;
     bool has_complained;
     bool is_resumed;
     bool is_ours;           /* in the database: until it is noted there that it was stopped, or is finished */
     struct sim_error taken; /* another program took the run over: it ends by that */
-    struct sim_error lost;  /* the last state that could not be kept, until that part's next is */
-    uint32_t lost_part;
+    struct sim_error lost;  /* the last state that could not be kept */
+    uint64_t lost_parts;    /* bit p % 64: the newest state of part p was lost */
     struct store_snapshot *states; /* that the run goes on from */
     struct lab_kept *kept;
     size_t state_count;
@@ -47,7 +47,7 @@ bool cli_snapshots_resume(struct cli_snapshots *snapshots, const struct store_un
                           struct sim_error *error);
 /* Now and then, while the run runs; elapsed_ms: since it began. */
 void cli_snapshots_tick(struct cli_snapshots *snapshots, int64_t elapsed_ms);
-/* The run has ended, and *elapsed_ms, of this attempt, becomes that of all. Closes the database. */
+/* The run has ended, and *elapsed_ms, of this attempt, becomes that of all. */
 void cli_snapshots_over(struct cli_snapshots *snapshots, int64_t *elapsed_ms);
 /* The run was stopped: what can be done about it, as the error. Returns false. */
 bool cli_snapshots_stopped(struct cli_snapshots *snapshots, struct sim_error *error);

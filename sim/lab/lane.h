@@ -247,10 +247,11 @@ void lab_tally_archive(struct lab_tally *tally, struct sim_archive *archive, uin
 void lab_lane_archive(struct lab_lane *lane, const struct lab_lane_settings *settings,
                       struct sim_archive *archive);
 void lab_key_state_archive(struct bk_key_state *state, struct sim_archive *archive);
-/* Whether a key can have come so far, by one change at a time. */
+/* A key cannot have come as far as that, by one row or one change at a time. */
+#define LAB_COUNT_END (UINT64_C(1) << 53)
 static inline bool lab_is_bucket(int64_t bucket)
 {
-    return bucket >= 0 && bucket < INT64_C(1) << 53;
+    return bucket >= 0 && (uint64_t)bucket < LAB_COUNT_END;
 }
 
 #endif

@@ -22,13 +22,13 @@ void lab_lane_archive(struct lab_lane *lane, const struct lab_lane_settings *set
     lab_key_state_archive(&lane->state, archive);
     check_state(lane, settings, archive);
     sim_archive_i64(archive, &lane->bucket);
-    sim_archive_u64(archive, &lane->open.rows);
+    sim_archive_u64_below(archive, &lane->open.rows, LAB_COUNT_END);
     sim_archive_u64(archive, &lane->open.bytes);
-    sim_archive_u64(archive, &lane->open_first_row);
+    sim_archive_u64_below(archive, &lane->open_first_row, LAB_COUNT_END);
     sim_archive_u64(archive, &lane->open_gone);
     sim_archive_i64(archive, &lane->open_first_ns);
     sim_archive_u64(archive, &lane->placement.fold);
-    sim_archive_u64(archive, &lane->placement.rows);
+    sim_archive_u64_below(archive, &lane->placement.rows, LAB_COUNT_END);
     sim_archive_i64(archive, &lane->placement.bucket);
     archive_cells(lane, settings, archive);
     archive_windows(lane, archive);
@@ -62,7 +62,7 @@ void lab_key_archive(struct lab_key *key, const struct lab_key_origin *origin, s
 {
     sim_archive_mark(archive, 0x4b455920);
     sim_archive_u64(archive, &key->entity);
-    sim_archive_u64(archive, &key->rows);
+    sim_archive_u64_below(archive, &key->rows, LAB_COUNT_END);
     sim_archive_i64(archive, &key->birth_ns);
     sim_archive_i64(archive, &key->second_end_ns);
     sim_archive_u64(archive, &key->second_begin);

@@ -73,7 +73,7 @@ static bool take_row(struct store *store, struct store_row *row, struct store_ru
                      struct sim_error *error)
 {
     out->run = store_take_integer(row);
-    out->scenario_name = store_take_text(row);
+    out->scenario_name = store_take_name(row);
     out->seed = (uint64_t)store_take_whole(row, UINT64_MAX);
     out->digest = store_take_digest(row);
     out->rows = (uint64_t)store_take_whole(row, UINT64_MAX);

@@ -116,7 +116,7 @@ static void take_head(struct store *store, struct store_row *row, struct store_r
     info->scenario_path = store->texts[1];
     info->scenario_text = store->texts[2];
     info->overrides = store->texts[3];
-    result->scenario_name = store_take_text(row);
+    result->scenario_name = store_take_name(row);
     result->about = store_take_text(row);
     result->source = store_take_text(row);
     result->seed = (uint64_t)store_take_whole(row, UINT64_MAX);
@@ -152,8 +152,8 @@ static bool load_strategy(struct store *store, struct store_row *row, struct lab
                           struct sim_error *error)
 {
     int64_t id = store_take_integer(row);
-    out->label = store_take_text(row);
-    char *kind = store_take_text(row);
+    out->label = store_take_name(row);
+    char *kind = store_take_name(row);
     out->placement_digest = store_take_digest(row);
     row->is_damaged = row->is_damaged || out->label == NULL || kind == NULL;
     bool fine =
@@ -181,7 +181,7 @@ static bool load_expectations(struct store *store, int64_t run, struct lab_resul
         if (!fine)
             break;
         struct lab_expect_result *expect = &result->expects[i];
-        expect->text = store_take_text(&row);
+        expect->text = store_take_name(&row);
         expect->actual = store_take_real(&row);
         expect->ok = store_take_integer(&row) != 0;
         if (!expect->ok)

@@ -101,6 +101,7 @@ struct store_row {
     bool is_damaged, is_out_of_memory;
 };
 char *store_take_text(struct store_row *row); /* malloc'ed; NULL for NULL */
+char *store_take_name(struct store_row *row); /* the same, of what is never NULL */
 int64_t store_take_integer(struct store_row *row);
 lab_wide store_take_whole(struct store_row *row, lab_wide most);
 double store_take_real(struct store_row *row);

@@ -207,15 +207,15 @@ static void take_one(struct store_row *row, struct store_unfinished *out)
     out->run = store_take_integer(row);
     out->attempt = store_take_integer(row);
     out->is_stopped = store_take_integer(row) != 0;
-    out->scenario_name = store_take_text(row);
+    out->scenario_name = store_take_name(row);
     out->seed = (uint64_t)store_take_whole(row, UINT64_MAX);
     out->sources = store_take_digest(row);
     out->created_unix_s = store_take_integer(row);
     out->elapsed_ms = store_take_integer(row);
-    out->version = store_take_text(row);
-    out->scenario_path = store_take_text(row);
-    out->scenario_text = store_take_text(row);
-    out->overrides = store_take_text(row);
+    out->version = store_take_name(row);
+    out->scenario_path = store_take_name(row);
+    out->scenario_text = store_take_name(row);
+    out->overrides = store_take_name(row);
     out->parts = store_take_integer(row);
     out->bytes = store_take_integer(row);
 }

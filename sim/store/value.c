@@ -107,6 +107,14 @@ char *store_take_text(struct store_row *row)
     return copy;
 }
 
+char *store_take_name(struct store_row *row)
+{
+    char *text = store_take_text(row);
+    /* For want of memory it may be NULL as well, which is told first. */
+    row->is_damaged = row->is_damaged || text == NULL;
+    return text;
+}
+
 int64_t store_take_integer(struct store_row *row)
 {
     int column = row->column++;

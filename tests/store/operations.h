@@ -230,6 +230,11 @@ static inline bool stop_unfinished(struct stand *stand, struct sim_error *error)
     return store_unfinished_stop(stand->store, &stand->unfinished, error);
 }
 
+static inline bool drop_unfinished(struct stand *stand, struct sim_error *error)
+{
+    return store_unfinished_drop(stand->store, &stand->unfinished, error);
+}
+
 static inline bool end_unfinished(struct stand *stand, struct sim_error *error)
 {
     struct store_run_info info = sample_info();
@@ -298,6 +303,7 @@ static const struct operation operations[] = {
     {"list unfinished runs", list_unfinished, true},
     {"take a run over", take_unfinished, true},
     {"stop a run", stop_unfinished, true},
+    {"drop a run", drop_unfinished, true},
     {"end a run", end_unfinished, true},
     {"put a state", put_snapshot, true},
     {"load states", load_snapshots, true},

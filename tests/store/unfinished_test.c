@@ -82,6 +82,27 @@ static void test_unfinished_run_comes_back_as_it_was_told(void **state)
     folder_remove(&folder);
 }
 
+static void test_run_is_dropped_by_its_own_attempt_alone(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct store *store = store_must_open(folder.db, STORE_WRITE);
+    struct store_unfinished first, second;
+    struct sim_error error;
+    begin(store, &first);
+    assert_true(store_snapshot_put(store, &first, 0, 1, (const unsigned char *)"it", 2, &error));
+    second = first;
+    assert_true(store_unfinished_take(store, &second, &error));
+    assert_false(store_unfinished_drop(store, &first, &error));
+    assert_int_equal(error.class, SIM_ERROR_CHECK);
+    assert_query(folder.db, "SELECT state, attempt, parts FROM unfinished_runs", "running|2|1\n");
+    assert_true(store_unfinished_drop(store, &second, &error));
+    assert_query(folder.db, "SELECT (SELECT count(*) FROM unfinished), (SELECT count(*) FROM snapshot)",
+                 "0|0\n");
+    store_close(store);
+    folder_remove(&folder);
+}
+
 static void test_states_take_the_place_of_those_that_they_hold(void **state)
 {
     (void)state;
@@ -218,6 +239,7 @@ int main(void)
     fault_vfs_register();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unfinished_run_comes_back_as_it_was_told),
+        cmocka_unit_test(test_run_is_dropped_by_its_own_attempt_alone),
         cmocka_unit_test(test_states_take_the_place_of_those_that_they_hold),
         cmocka_unit_test(test_run_that_cannot_begin_has_no_number),
         cmocka_unit_test(test_run_that_was_taken_over_is_not_changed_by_who_had_it),
