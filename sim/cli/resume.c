@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "again.h"
 #include "kernel/time.h"
@@ -28,8 +29,10 @@ bool cli_resume_find(const char *database, const char *run_text, bool is_quiet,
     memset(unfinished, 0, sizeof *unfinished);
     *scenario = NULL;
     *is_finished = false;
-    /* For writing, so that a database of an older version is brought up to date. */
-    if (!cli_run_parse(run_text, &run, error) || !store_open(database, STORE_WRITE, &store, error))
+    /* For writing, so that a database of an older version is brought up to date; one that is missing is not
+     * made. */
+    enum store_mode mode = access(database, F_OK) == 0 ? STORE_WRITE : STORE_READ;
+    if (!cli_run_parse(run_text, &run, error) || !store_open(database, mode, &store, error))
         return false;
     bool is_fine = find(store, database, run, unfinished, is_finished, error);
     store_close(store);

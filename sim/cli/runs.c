@@ -34,7 +34,7 @@ const struct cli_command cli_runs = {
 static json_t *as_json(const struct store_run_row *rows, size_t count,
                        const struct store_unfinished *unfinished, size_t unfinished_count);
 static json_t *unfinished_as_json(const struct store_unfinished *run);
-static void print_unfinished(const struct store_unfinished *runs, size_t count);
+static void print_unfinished(const struct store_unfinished *runs, size_t count, const char *database);
 static json_t *row_as_json(const struct store_run_row *row);
 static void print_table(const struct store_run_row *rows, size_t count, bool is_all);
 static int name_columns(const struct store_run_row *rows, size_t count);
@@ -55,7 +55,7 @@ static int runs(const struct cli_args *args, struct sim_error *error)
     if (is_fine && cli_has(args, "json")) {
         is_fine = cli_json_print(as_json(rows, count, unfinished, unfinished_count), error);
     } else if (is_fine) {
-        print_unfinished(unfinished, unfinished_count);
+        print_unfinished(unfinished, unfinished_count, cli_value(args, "db", "bucketlab.db"));
         print_table(rows, count, is_all);
     }
     store_runs_free(rows, count);
@@ -93,7 +93,7 @@ static json_t *unfinished_as_json(const struct store_unfinished *run)
 }
 
 /* Whether somebody is still at work on one that is not stopped, nobody can tell. */
-static void print_unfinished(const struct store_unfinished *runs, size_t count)
+static void print_unfinished(const struct store_unfinished *runs, size_t count, const char *database)
 {
     for (size_t i = 0; i < count; i++) {
         char created[SIM_TIME_TEXT_SIZE], size[CLI_NUMBER_SIZE];
@@ -106,7 +106,9 @@ static void print_unfinished(const struct store_unfinished *runs, size_t count)
             printf("no state is kept\n");
         else
             printf("%s of state\n", size);
-        printf("      `bucketlab run --resume %" PRId64 "` goes on with it\n", runs[i].run);
+        printf("      `bucketlab run --resume %" PRId64 " --db ", runs[i].run);
+        cli_print_text(stdout, database);
+        puts("` goes on with it");
     }
     if (count > 0)
         putchar('\n');

@@ -93,7 +93,7 @@ bool cli_snapshots_stopped(struct cli_snapshots *snapshots, struct sim_error *er
     int64_t run = snapshots->unfinished.run;
     bool is_kept = leave(snapshots);
     if (snapshots->taken.class != SIM_ERROR_NONE)
-        return sim_fail(error, snapshots->taken.class, "%s", snapshots->taken.text);
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s", snapshots->taken.text);
     if (!is_kept && snapshots->lost.class != SIM_ERROR_NONE)
         return sim_fail(error, snapshots->lost.class, "interrupted; nothing was stored: %s",
                         snapshots->lost.text);

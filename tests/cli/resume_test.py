@@ -257,7 +257,7 @@ class ResumeTest(ProgramTest):
         self.run_quietly("run", "long.yaml", "--set", "duration=1d")
         _, err = first.communicate(timeout=120)
         self.assertEqual((first.returncode, without_look(err.decode())),
-                         (1, "bucketlab.db: another program goes on with run 1, or has finished it; see it with "
+                         (3, "bucketlab.db: another program goes on with run 1, or has finished it; see it with "
                              "`bucketlab runs`\n"))
         _, err = second.communicate(timeout=120)
         self.assertEqual(second.returncode, 0, err)
