@@ -443,10 +443,10 @@ static enum bk_status advance_count(const struct bk_history *history, struct bk_
     return BK_OK;
 }
 
-/* The key may have rows of an era before this one. */
+/* The key may have rows of an era before this one. The first is from INT64_MIN: there is none before it. */
 static bool has_older(const struct bk_history *history, const struct bk_query *query, uint32_t era)
 {
-    return era > 0 && query->birth_ns < history->eras[era].from_ns;
+    return query->birth_ns < history->eras[era].from_ns;
 }
 
 /* To the era below. What may be asked is a limit of the whole read, and so is what is told of its order. */
