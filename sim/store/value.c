@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -98,12 +99,8 @@ char *store_take_text(struct store_row *row)
     if (sqlite3_column_type(row->statement, column) == SQLITE_NULL)
         return NULL;
     const unsigned char *text = sqlite3_column_text(row->statement, column);
-    size_t size = (size_t)sqlite3_column_bytes(row->statement, column) + 1;
-    char *copy = text == NULL ? NULL : malloc(size);
-    if (copy == NULL)
-        row->is_out_of_memory = true;
-    else
-        memcpy(copy, text, size);
+    char *copy = text == NULL ? NULL : strdup((const char *)text);
+    row->is_out_of_memory = row->is_out_of_memory || copy == NULL;
     return copy;
 }
 
