@@ -27,8 +27,8 @@ static void test_numbers_have_three_digits_and_fit(void **state)
         const char *text;
     } cases[] = {
         {-1, 5, "-"},
-        {NAN, 5, "-"},
-        {INFINITY, 5, "huge"},
+        {(double)NAN, 5, "-"},
+        {(double)INFINITY, 5, "huge"},
         {9.99e20, 4, "huge"},
         {0, 5, "0"},
         {0.004, 5, "<.01"},
@@ -68,7 +68,7 @@ static void test_sizes_have_units_and_fit(void **state)
     static const struct {
         double value;
         const char *text;
-    } cases[] = {{-1, "-"},         {NAN, "-"},         {1e21, "huge"},      {0, "0B"},
+    } cases[] = {{-1, "-"},         {(double)NAN, "-"}, {1e21, "huge"},      {0, "0B"},
                  {999.4, "999B"},   {999.5, "1.00KB"},  {1234, "1.23KB"},    {12345, "12.3KB"},
                  {123456, "123KB"}, {999500, "1.00MB"}, {2500000, "2.50MB"}, {7e9, "7.00GB"},
                  {7e12, "7.00TB"},  {7e15, "7.00PB"},   {7e18, "7.00EB"},    {9.98e20, "998EB"}};

@@ -47,7 +47,8 @@ static void turn_begin(const struct turn *turn)
 static void turn_end(struct turn *turn, bool is_fine)
 {
     bool is_spent = (turn->is_sqlite ? sqlite_left : allocations_left) < 0;
-    sqlite_left = allocations_left = ALLOCATIONS_WITHOUT_END;
+    allocations_left = ALLOCATIONS_WITHOUT_END;
+    sqlite_left = ALLOCATIONS_WITHOUT_END;
     turn->failures += is_fine ? 0 : 1;
     assert_true(is_spent || is_fine);
     if (is_spent) {
