@@ -124,7 +124,7 @@ static void test_cheapest_that_holds(void **state)
     made.scenario.reads.present = false;
     made.entrants[0].law_share = made.entrants[0].over.high;
     made.entrants[0].seeds = 1;
-    set_figure(&made, 0, TUNE_SPREAD, NAN);
+    set_figure(&made, 0, TUNE_SPREAD, (double)NAN);
     set_figure(&made, 0, TUNE_OVER, 0.002);
     expect_why(
         &made,
@@ -447,7 +447,7 @@ static void test_table_has_a_line_for_each_verdict(void **state)
         made.entrants[i].is_own = i != 5;
     made.entrants[1].status = TUNE_HOLDS;
     made.entrants[1].is_endless = true;
-    set_figure(&made, 1, TUNE_SPREAD, NAN);
+    set_figure(&made, 1, TUNE_SPREAD, (double)NAN);
     made.entrants[2].status = made.entrants[3].status = TUNE_FAILS;
     made.entrants[2].failed = TUNE_NOT_TINY;
     set_figure(&made, 2, TUNE_OVER, 0.5);
