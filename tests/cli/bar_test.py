@@ -119,7 +119,7 @@ class BarTest(ProgramTest):
 
     @unittest.skipIf(IS_SLOW, "quick")
     def test_each_long_command_shows_what_it_does(self):
-        seeds = f"sweep: {{seeds: {60 * self.factor}}}\n"
+        seeds = f"sweep: {{seeds: {25 * self.factor}}}\n"
         self.write("sweep.yaml", SMALL.replace("duration: 2d", "duration: 20d") + seeds)
         self.write("tune.yaml", f"name: sensors\nseed: 4\nduration: {15 * self.factor}d\n"
                                 "keys: {count: 40, popularity: uniform}\n"
@@ -130,10 +130,11 @@ class BarTest(ProgramTest):
                 (["run", "long.yaml", "--no-charts"], "long", "rows/s"),
                 (["replay", "1"], "long", "rows/s"),
                 (["sweep", "sweep.yaml"], "small", "runs/s"),
-                (["check", "long.yaml", "--no-store", "--baseline", "b.db", "--update-baseline"], "(check|seeds)",
+                (["check", "long.yaml", "--no-store", "--baseline", "b.db", "--update-baseline", "--set",
+                  f"duration={60 * self.factor}d"], "(check|seeds)",
                  "runs/s"),
                 (["tune", "tune.yaml", "--no-charts"], "sensors", "(runs|rows)/s"),
-                (["fuzz", "--seeds", f"1..{150 * self.factor}"], "fuzz", "seeds/s")]:
+                (["fuzz", "--seeds", f"1..{70 * self.factor}"], "fuzz", "seeds/s")]:
             code, _, text = self.on_terminal(*words)
             drawn = frames(text)
             self.assertEqual(code, 0, text)
