@@ -178,9 +178,9 @@ static bool take_metric(struct store *store, struct store_row *row, struct store
         *capacity = larger;
     }
     struct store_baseline_metric *metric = &out->metrics[out->metric_count++];
-    *metric = (struct store_baseline_metric){.label = store_take_text(row)};
-    char *name = store_take_text(row);
-    row->is_damaged = metric->label == NULL || name == NULL || strlen(name) >= sizeof metric->name;
+    *metric = (struct store_baseline_metric){.label = store_take_name(row)};
+    char *name = store_take_name(row);
+    row->is_damaged = row->is_damaged || strlen(name) >= sizeof metric->name;
     if (!row->is_damaged)
         memcpy(metric->name, name, strlen(name) + 1);
     free(name);

@@ -123,11 +123,10 @@ static bool take_marks(struct lab_event_log *events, const unsigned char *bytes,
 /* Returns the number of beliefs. */
 static size_t take_change(struct store_row *row, struct lab_views *out)
 {
-    out->key = store_take_text(row);
+    out->key = store_take_name(row);
     out->change_ns = store_take_integer(row);
     out->until_ns = store_take_integer(row);
     out->agents = (uint32_t)store_take_whole(row, UINT32_MAX);
-    row->is_damaged = row->is_damaged || (out->key == NULL && !row->is_out_of_memory);
     return (size_t)store_take_whole(row, INT64_MAX);
 }
 

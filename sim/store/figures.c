@@ -13,9 +13,8 @@ bool store_metrics_load(struct store *store, int64_t id, struct lab_metrics *out
     if (fine)
         sqlite3_bind_int64(statement, 1, id);
     while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
-        char *name = store_take_text(&row);
+        char *name = store_take_name(&row);
         double value = store_take_real(&row);
-        row.is_damaged = row.is_damaged || name == NULL;
         fine = store_row_check(store, &row, error);
         if (fine && !lab_metrics_add(out, name, value))
             fine = sim_fail_memory(error);

@@ -155,7 +155,6 @@ static bool load_strategy(struct store *store, struct store_row *row, struct lab
     out->label = store_take_name(row);
     char *kind = store_take_name(row);
     out->placement_digest = store_take_digest(row);
-    row->is_damaged = row->is_damaged || out->label == NULL || kind == NULL;
     bool fine =
         store_row_check(store, row, error) && store_settings_load(store, id, kind, out, error) &&
         store_metrics_load(store, id, &out->metrics, error) && store_histograms_load(store, id, out, error) &&
@@ -186,7 +185,6 @@ static bool load_expectations(struct store *store, int64_t run, struct lab_resul
         expect->ok = store_take_integer(&row) != 0;
         if (!expect->ok)
             result->expects_hold = false;
-        row.is_damaged = row.is_damaged || expect->text == NULL;
         fine = store_row_check(store, &row, error);
     }
     sqlite3_finalize(statement);

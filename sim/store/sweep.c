@@ -193,9 +193,8 @@ static bool find(struct store_sweep *sweep, struct sim_error *error)
     }
     if (fine && more) {
         int64_t number = store_take_integer(&row);
-        char *version = store_take_text(&row);
-        row.is_damaged = row.is_damaged || store_take_whole(&row, UINT64_MAX) != sweep->sweep->job_count ||
-                         (version == NULL && !row.is_out_of_memory);
+        char *version = store_take_name(&row);
+        row.is_damaged = row.is_damaged || store_take_whole(&row, UINT64_MAX) != sweep->sweep->job_count;
         fine = store_row_check(sweep->store, &row, error) && check_version(sweep, version, error);
         if (fine)
             sweep->number = number;

@@ -59,6 +59,16 @@ static void assert_is_damage(const struct folder *folder, const char *edit)
     store_close(store);
 }
 
+static void assert_each_is_damage(const struct folder *folder, const struct lab_result *saved,
+                                  const char *const *edits, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        folder_empty(folder);
+        store_must_save(folder->db, saved);
+        assert_is_damage(folder, edits[i]);
+    }
+}
+
 static void test_clients_of_identifiers_come_back(void **state)
 {
     (void)state;
@@ -90,11 +100,7 @@ static void test_clients_of_identifiers_come_back(void **state)
                                                               .attempts = UINT32_MAX};
         assert_comes_back(&folder, saved);
     }
-    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
-        folder_empty(&folder);
-        store_must_save(folder.db, saved);
-        assert_is_damage(&folder, edits[i]);
-    }
+    assert_each_is_damage(&folder, saved, edits, sizeof edits / sizeof *edits);
     lab_result_destroy(saved);
     folder_remove(&folder);
 }
@@ -118,11 +124,7 @@ static void test_what_was_observed_comes_back(void **state)
         saved->strategies[0].observed = (enum wl_observed_format)format;
         assert_comes_back(&folder, saved);
     }
-    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
-        folder_empty(&folder);
-        store_must_save(folder.db, saved);
-        assert_is_damage(&folder, edits[i]);
-    }
+    assert_each_is_damage(&folder, saved, edits, sizeof edits / sizeof *edits);
     lab_result_destroy(saved);
     folder_remove(&folder);
 }
