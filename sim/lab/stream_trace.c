@@ -68,6 +68,26 @@ bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_rin
     return ok;
 }
 
+int64_t lab_trace_start(const struct lab_trace_run *run)
+{
+    return run->scenario->has_start ? run->begin_ns : run->first_ns;
+}
+
+int64_t lab_trace_end(const struct lab_trace_run *run)
+{
+    return run->until_ns < INT64_MAX ? run->until_ns : run->last_ns;
+}
+
+struct lab_key_origin lab_trace_origin(const struct lab_trace_run *run, size_t key_index)
+{
+    size_t size;
+    const char *text = wl_trace_key(run->trace, (uint32_t)key_index, &size);
+    uint64_t rows = key_index < run->key_rows_capacity ? run->key_rows[key_index] : 0;
+    return (struct lab_key_origin){run->scenario, bk_murmur3_128(text, size, 0).h1,
+                                   (double)rows / (double)run->rows, lab_trace_start(run),
+                                   lab_trace_end(run)};
+}
+
 /* A pipe would be empty at the second reading, or wait for a writer for ever. */
 static bool check_file(const char *path, struct sim_error *error)
 {
@@ -188,26 +208,6 @@ static bool begin_key(struct lab_trace_run *run, uint32_t key_index, struct sim_
         lab_lane_begin(&run->lanes[key_index * lane_count + i]);
     run->key_count++;
     return true;
-}
-
-int64_t lab_trace_start(const struct lab_trace_run *run)
-{
-    return run->scenario->has_start ? run->begin_ns : run->first_ns;
-}
-
-int64_t lab_trace_end(const struct lab_trace_run *run)
-{
-    return run->until_ns < INT64_MAX ? run->until_ns : run->last_ns;
-}
-
-struct lab_key_origin lab_trace_origin(const struct lab_trace_run *run, size_t key_index)
-{
-    size_t size;
-    const char *text = wl_trace_key(run->trace, (uint32_t)key_index, &size);
-    uint64_t rows = key_index < run->key_rows_capacity ? run->key_rows[key_index] : 0;
-    return (struct lab_key_origin){run->scenario, bk_murmur3_128(text, size, 0).h1,
-                                   (double)rows / (double)run->rows, lab_trace_start(run),
-                                   lab_trace_end(run)};
 }
 
 static void feed_line(struct lab_trace_run *run, const struct wl_trace_batch *line)
