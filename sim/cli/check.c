@@ -13,7 +13,9 @@
 
 #include "cli.h"
 #include "json.h"
+#include "pictures.h"
 #include "store/store.h"
+#include "text_file.h"
 #include "warnings.h"
 
 #define SEEDS_DEFAULT 5u
@@ -65,6 +67,7 @@ static bool check_names(const struct cli_gate *gate, struct sim_error *error);
 static bool check_trace(const struct lab_scenario *scenario, struct sim_error *error);
 static char *line_again(const char *path, uint64_t seed, const struct lab_override *overrides, size_t count);
 static bool check_files(const struct cli_gate *gate, struct sim_error *error);
+static bool check_junit_name(const char *path, struct sim_error *error);
 static bool check_baseline(const struct cli_gate *gate, struct sim_error *error);
 static bool work(struct cli_gate *gate, struct sim_error *error);
 static bool take_run(void *context, size_t index, uint64_t offset, struct lab_result *result,
@@ -224,21 +227,34 @@ static char *line_again(const char *path, uint64_t seed, const struct lab_overri
 /* What would fail at the end is told before the work. */
 static bool check_files(const struct cli_gate *gate, struct sim_error *error)
 {
-    struct stat status;
     struct store *store = NULL;
-    if (gate->junit != NULL) {
-        size_t size = strlen(gate->junit);
-        bool is_folder = stat(gate->junit, &status) == 0 && S_ISDIR(status.st_mode);
-        if (size == 0 || gate->junit[size - 1] == '/' || is_folder)
-            return sim_fail(error, SIM_ERROR_INPUT,
-                            "bucketlab: --junit %s: not a file's name; write --junit junit.xml", gate->junit);
-    }
+    if (gate->junit != NULL && !check_junit_name(gate->junit, error))
+        return false;
     if (gate->database != NULL && gate->database[0] == '\0')
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --db: no file named; write --db bucketlab.db");
     if (gate->database != NULL && !store_open(gate->database, STORE_WRITE, &store, error))
         return false;
     store_close(store);
     return gate->baseline == NULL || check_baseline(gate, error);
+}
+
+/* Its folder is made when it is missing. */
+static bool check_junit_name(const char *path, struct sim_error *error)
+{
+    struct stat status;
+    size_t size = strlen(path);
+    bool is_there = stat(path, &status) == 0;
+    if (size == 0 || path[size - 1] == '/' || (is_there && S_ISDIR(status.st_mode)))
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --junit %s: not a file's name; write --junit junit.xml", path);
+    if (is_there && !S_ISREG(status.st_mode))
+        return true;
+    char *folder = cli_folder_of(path);
+    if (folder == NULL)
+        return sim_fail_memory(error);
+    bool is_fine = cli_folder_check(folder, error);
+    free(folder);
+    return is_fine;
 }
 
 /* Not one byte of it is changed by this. */

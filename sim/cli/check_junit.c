@@ -50,19 +50,15 @@ bool cli_check_junit(const struct cli_gate *gate, struct sim_error *error)
     }
     write_gate(&junit, gate);
     xmlFreeTextWriter(junit.writer);
-    char *path = NULL, *folder = strdup(gate->junit);
+    char *path = NULL, *folder = cli_folder_of(gate->junit);
     bool is_fine = junit.is_fine && folder != NULL;
     /* What is no file, as /dev/stdout, is written into: a file of that name must not take its place. */
     if (is_fine && stat(gate->junit, &status) == 0 && !S_ISREG(status.st_mode)) {
         is_fine = cli_text_file_write(gate->junit, (const char *)xmlBufferContent(buffer),
                                       (size_t)xmlBufferLength(buffer), error);
     } else if (is_fine) {
-        char *slash = strrchr(folder, '/');
         const char *name = strrchr(gate->junit, '/');
-        name = name == NULL ? gate->junit : name + 1;
-        if (slash != NULL)
-            slash[slash == folder ? 1 : 0] = '\0';
-        is_fine = report_write_text(slash == NULL ? "." : folder, name,
+        is_fine = report_write_text(folder, name == NULL ? gate->junit : name + 1,
                                     (const char *)xmlBufferContent(buffer), &path, error);
     } else {
         sim_fail_memory(error);

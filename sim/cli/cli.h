@@ -113,6 +113,8 @@ void cli_print_text(FILE *stream, const char *text);
 /* Writes text as one word for a POSIX shell; returns its size. A character takes at most four bytes, and
  * three are for the quotes and the end. */
 size_t cli_quote(const char *text, char *buffer);
+/* The same to a stream, each part of it as cli_print_text() writes it. */
+void cli_print_quoted(FILE *stream, const char *text);
 /* Columns of a terminal that text takes as cli_print_text() writes it: two a wide character, none a combining
  * one. */
 size_t cli_text_width(const char *text);

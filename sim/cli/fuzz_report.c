@@ -61,11 +61,11 @@ void cli_fuzz_print(const struct cli_campaign *campaign, const char *replay,
         printf("\nagain:  ");
         cli_print_text(stdout, replay);
         printf("\nshrunk: bucketlab run ");
-        cli_print_text(stdout, finding->path);
+        cli_print_quoted(stdout, finding->path);
         printf(" --no-charts --trace-events -");
         if (finding->after.key[0] != '\0') {
             printf(" --key ");
-            cli_print_text(stdout, finding->after.key);
+            cli_print_quoted(stdout, finding->after.key);
         }
         printf("\n\n");
     } else if (campaign->breach_count > 0) {

@@ -149,8 +149,9 @@ static bool lengthen(const struct store_run_info *info, uint64_t seed, int64_t f
     lab_scenario_destroy(before);
     if (is_endless)
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "run %" PRId64 " went to the end of what it reads, and nothing comes after that",
-                        info->run);
+                        "run %" PRId64 " went to the end of what it reads, and nothing comes after that; "
+                        "run %s with a longer trace instead",
+                        info->run, info->scenario_path);
     if (for_ns > INT64_MAX - duration_ns)
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --for reaches beyond all time; make it shorter");
     char text[48];

@@ -17,6 +17,7 @@ static bool keep(struct cli_snapshots *snapshots, uint32_t part, uint32_t parts,
 static bool need_run(struct cli_snapshots *snapshots, struct sim_error *error);
 static bool take_states(struct cli_snapshots *snapshots, struct sim_error *error);
 static int64_t elapsed(const struct cli_snapshots *snapshots);
+static bool lose(struct sim_error *error);
 static void complain(struct cli_snapshots *snapshots, const char *what, const char *text);
 
 void cli_snapshots_init(struct cli_snapshots *snapshots, const char *database,
@@ -64,8 +65,9 @@ bool cli_snapshots_resume(struct cli_snapshots *snapshots, const struct store_un
     /* Before its states are read: whoever is still at work on it must not put another one meanwhile, as that
      * would stand beside ours and hold the same part of the run. */
     snapshots->is_resumed = true;
-    snapshots->is_ours = store_open(snapshots->database, STORE_WRITE, &snapshots->store, error) &&
-                         store_unfinished_take(snapshots->store, &snapshots->unfinished, error);
+    snapshots->is_ours =
+        store_open(snapshots->database, STORE_WRITE, &snapshots->store, error) &&
+        (store_unfinished_take(snapshots->store, &snapshots->unfinished, error) || lose(error));
     return snapshots->is_ours &&
            store_snapshots_load(snapshots->store, unfinished->run, &snapshots->states,
                                 &snapshots->state_count, error) &&
@@ -92,8 +94,10 @@ bool cli_snapshots_stopped(struct cli_snapshots *snapshots, struct sim_error *er
     char database[4 * 256 + 3] = "FILE";
     int64_t run = snapshots->unfinished.run;
     bool is_kept = leave(snapshots);
-    if (snapshots->taken.class != SIM_ERROR_NONE)
-        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s", snapshots->taken.text);
+    if (snapshots->taken.class != SIM_ERROR_NONE) {
+        *error = snapshots->taken;
+        return lose(error);
+    }
     if (!is_kept && snapshots->lost.class != SIM_ERROR_NONE)
         return sim_fail(error, snapshots->lost.class, "interrupted; nothing was stored: %s",
                         snapshots->lost.text);
@@ -118,8 +122,9 @@ bool cli_snapshots_store(struct cli_snapshots *snapshots, struct store *store, s
         return store_save_run(store, info, result, error);
     store_close(snapshots->store);
     snapshots->store = NULL;
-    snapshots->is_ours = !store_unfinished_end(store, &snapshots->unfinished, info, result, error);
-    return !snapshots->is_ours;
+    bool is_stored = store_unfinished_end(store, &snapshots->unfinished, info, result, error);
+    snapshots->is_ours = !is_stored;
+    return is_stored || lose(error);
 }
 
 /* Nobody is at work on it any more. False when it began here and nothing of it was kept: then it goes. */
@@ -229,6 +234,14 @@ static bool take_states(struct cli_snapshots *snapshots, struct sim_error *error
 static int64_t elapsed(const struct cli_snapshots *snapshots)
 {
     return snapshots->before_ms + cli_passed_ms(snapshots->begin_ms);
+}
+
+/* That another program has the run fails no check of this one. */
+static bool lose(struct sim_error *error)
+{
+    if (error->class == SIM_ERROR_CHECK)
+        error->class = SIM_ERROR_ENVIRONMENT;
+    return false;
 }
 
 static void complain(struct cli_snapshots *snapshots, const char *what, const char *text)

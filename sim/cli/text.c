@@ -10,6 +10,7 @@
 
 #define LINE_COLUMNS 80
 
+static bool is_word(const char *text);
 static void print_part(FILE *stream, const char *text, size_t length);
 static size_t part_width(const char *text, size_t length);
 static bool is_steering(unsigned code);
@@ -22,9 +23,8 @@ void cli_print_text(FILE *stream, const char *text)
 
 size_t cli_quote(const char *text, char *buffer)
 {
-    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+%@";
     char *end = buffer;
-    if (text[0] != '\0' && strspn(text, safe) == strlen(text)) {
+    if (is_word(text)) {
         size_t size = strlen(text);
         memcpy(buffer, text, size + 1);
         return size;
@@ -41,6 +41,31 @@ size_t cli_quote(const char *text, char *buffer)
     *end++ = '\'';
     *end = '\0';
     return (size_t)(end - buffer);
+}
+
+void cli_print_quoted(FILE *stream, const char *text)
+{
+    if (is_word(text)) {
+        fputs(text, stream);
+        return;
+    }
+    putc('\'', stream);
+    while (true) {
+        size_t size = strcspn(text, "'");
+        print_part(stream, text, size);
+        if (text[size] == '\0')
+            break;
+        fputs("'\\''", stream);
+        text += size + 1;
+    }
+    putc('\'', stream);
+}
+
+/* One word for a shell, as it stands. */
+static bool is_word(const char *text)
+{
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+%@";
+    return text[0] != '\0' && strspn(text, safe) == strlen(text);
 }
 
 size_t cli_text_width(const char *text)

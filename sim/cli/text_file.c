@@ -32,14 +32,11 @@ bool cli_text_file_check(const char *name, const char *path, const char *const *
     }
     if (is_there && S_ISDIR(status.st_mode))
         return fail_with(EISDIR, path, error);
-    char *folder = strdup(path);
+    char *folder = cli_folder_of(path);
     if (folder == NULL)
         return sim_fail_memory(error);
-    char *slash = strrchr(folder, '/');
-    if (slash != NULL)
-        slash[slash == folder] = '\0';
     bool is_special = is_there && !S_ISREG(status.st_mode);
-    int code = is_special || access(slash == NULL ? "." : folder, W_OK | X_OK) == 0 ? 0 : errno;
+    int code = is_special || access(folder, W_OK | X_OK) == 0 ? 0 : errno;
     free(folder);
     return code == 0 || fail_with(code, path, error);
 }
@@ -54,6 +51,14 @@ bool cli_text_file_write(const char *path, const char *text, size_t size, struct
     if (file != -1)
         close(file);
     return code == 0 || fail_with(code, path, error);
+}
+
+char *cli_folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL)
+        return strdup(".");
+    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
 static bool write_beside(const char *path, const char *text, size_t size, struct sim_error *error)

@@ -16,4 +16,7 @@ bool cli_text_file_check(const char *name, const char *path, const char *const *
  * SIM_ERROR_ENVIRONMENT. */
 bool cli_text_file_write(const char *path, const char *text, size_t size, struct sim_error *error);
 
+/* The folder of a file, "." where its path names none. Freed by the caller; NULL: out of memory. */
+char *cli_folder_of(const char *path);
+
 #endif

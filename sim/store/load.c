@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "private.h"
+#include "store/unfinished.h"
 
 static bool load_all(struct store *store, int64_t run, struct store_run_info *info, struct lab_result *result,
                      struct sim_error *error);
@@ -20,6 +21,7 @@ static bool load_expectations(struct store *store, int64_t run, struct lab_resul
 static bool query(struct store *store, const char *sql, int64_t id, sqlite3_stmt **out,
                   struct sim_error *error);
 static bool fail_missing(struct store *store, int64_t run, struct sim_error *error);
+static bool list_runs(struct store *store, char *list, size_t size, struct sim_error *error);
 
 bool store_load_run(struct store *store, int64_t run, struct store_run_info *info, struct lab_result **out,
                     struct sim_error *error)
@@ -200,34 +202,50 @@ static bool query(struct store *store, const char *sql, int64_t id, sqlite3_stmt
     return true;
 }
 
-/* "1 to 5, 8, 10 to 12", as far as a line takes it. */
 static bool fail_missing(struct store *store, int64_t run, struct sim_error *error)
+{
+    struct store_unfinished unfinished;
+    bool is_under_way;
+    char list[256];
+    if (!store_unfinished_load(store, run, &unfinished, &is_under_way, error))
+        return false;
+    int64_t found = unfinished.run;
+    store_unfinished_clear(&unfinished);
+    if (!list_runs(store, list, sizeof list, error))
+        return false;
+    if (is_under_way && (run != 0 || list[0] == '\0'))
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s: run %lld is not finished; `bucketlab run --resume %lld` goes on with it",
+                        store->path, (long long)found, (long long)found);
+    if (list[0] == '\0')
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s: holds no run yet; run a scenario first, or name another with --db", store->path);
+    return sim_fail(error, SIM_ERROR_INPUT, "%s: no run %lld; it holds %s", store->path, (long long)run,
+                    list);
+}
+
+/* "1 to 5, 8, 10 to 12", as far as a line takes it. */
+static bool list_runs(struct store *store, char *list, size_t size, struct sim_error *error)
 {
     static const char sql[] = "SELECT min(run), max(run) FROM (SELECT run, run - row_number() OVER (ORDER BY "
                               "run) AS island FROM run) GROUP BY island ORDER BY 1";
     sqlite3_stmt *statement = NULL;
     struct store_row row;
     bool more = store->db != NULL, fine = !more || store_prepare(store, sql, &statement, error);
-    char list[256];
     size_t used = 0;
+    list[0] = '\0';
     while (more && fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
         long long first = (long long)store_take_integer(&row), last = (long long)store_take_integer(&row);
         const char *comma = used == 0 ? "" : ", ";
-        if (used > sizeof list - 64) {
-            used += (size_t)snprintf(list + used, sizeof list - used, ", ...");
+        if (used > size - 64) {
+            used += (size_t)snprintf(list + used, size - used, ", ...");
             break;
         }
         if (first == last)
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%lld", comma, first);
+            used += (size_t)snprintf(list + used, size - used, "%s%lld", comma, first);
         else
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%lld to %lld", comma, first, last);
+            used += (size_t)snprintf(list + used, size - used, "%s%lld to %lld", comma, first, last);
     }
     sqlite3_finalize(statement);
-    if (!fine)
-        return false;
-    if (used == 0)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s: holds no run yet; run a scenario first, or name another with --db", store->path);
-    return sim_fail(error, SIM_ERROR_INPUT, "%s: no run %lld; it holds %s", store->path, (long long)run,
-                    list);
+    return fine;
 }

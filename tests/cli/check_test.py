@@ -132,7 +132,9 @@ class CheckTest(ProgramTest):
         for arguments, text in [(["broken.yaml"], "unknown field 'kees'"), (["missing.yaml"], "missing.yaml"),
                                 (["twin.yaml"], "the name 'small' is that of small.yaml too"),
                                 (["trace.yaml"], "none.csv"), (["--junit", "."], "--junit"),
-                                (["--junit", ""], "--junit"), (["--update-baseline"], "add --baseline FILE"),
+                                (["--junit", ""], "--junit"),
+                                (["--junit", "small.yaml/o.xml"], "small.yaml: Not a directory; choose a folder"),
+                                (["--update-baseline"], "add --baseline FILE"),
                                 (["--digest", "ignore"], "add --baseline FILE"),
                                 (["--seeds", "4"], "add --update-baseline"),
                                 (["--baseline", "b.db", "--digest", "no"], "--digest exact"),
@@ -503,13 +505,11 @@ class CheckTest(ProgramTest):
         self.assertTrue(stat.S_ISFIFO(os.stat(path).st_mode))
 
     def test_junit_that_cannot_be_written_is_one_line(self):
-        self.write("file", "")
         before = self.files()
-        for path in ["file/o.xml", "/proc/o.xml"]:
-            line = self.bad(3, "check", "small.yaml", "--junit", path, "--quiet", "--no-store")
-            self.assertIn(path.rsplit("/", 1)[0], line)
-            self.assertNotIn("--out", line)
-            self.assertEqual(self.files(), before)
+        line = self.bad(3, "check", "small.yaml", "--junit", "/proc/o.xml", "--quiet", "--no-store")
+        self.assertIn("/proc", line)
+        self.assertNotIn("--out", line)
+        self.assertEqual(self.files(), before)
 
 
 if __name__ == "__main__":

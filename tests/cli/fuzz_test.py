@@ -138,6 +138,16 @@ class FuzzTest(ProgramTest):
         _, out, err = self.run_program("run", shrunk, "--json", "--quiet", "--no-charts")
         self.assertFalse(json.loads(out)["expect"][0]["ok"], err)
 
+    def test_shrunk_line_is_one_for_a_shell(self):
+        self.bold()
+        self.write("single.yaml", SINGLE)
+        code, out, err = self.run_program("fuzz", "single.yaml", "--set", "agents.cache_ttl=800ms", "--out",
+                                          "it's here", "--quiet")
+        self.assertEqual(code, 1, err)
+        words = shlex.split(re.search(r"\nshrunk: (.*)\n", out)[1])
+        self.assertRegex(words[2], r"\Ait's here/single-\d+-monotone\.yaml\Z")
+        self.assertIn("VIOLATION of monotone", self.run_program(*words[1:], "--quiet")[1])
+
     def json_of_run(self, code, name):
         actual, out, err = self.run_program("run", name, "--json", "--quiet", "--no-charts")
         self.assertEqual(actual, code, err)

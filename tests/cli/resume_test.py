@@ -264,6 +264,32 @@ class ResumeTest(ProgramTest):
         self.assertEqual(contents(self.path(), 1), whole)
         self.assertEqual(self.execute("SELECT count(*) FROM run")[0][0], 2)
 
+    def test_who_loses_a_run_is_told_at_whatever_moment(self):
+        self.write("long.yaml", LONG)
+        whole, _ = self.reference("long.yaml")
+        self.killed_with_state("long.yaml")
+        for change in ["UPDATE", "DELETE"]:  # the first is asked for at the beginning, the second at the end
+            self.execute(f"CREATE TRIGGER taken BEFORE {change} ON unfinished BEGIN SELECT RAISE(IGNORE); END")
+            self.assertRegex(self.bad(3, "run", "--resume", "1", "--quiet", "--no-charts"),
+                             r"\Abucketlab\.db: another program goes on with run 1")
+            self.execute("DROP TRIGGER taken")
+        self.good("run", "--resume", "1", "--no-charts")
+        self.assertEqual(contents(self.path(), 1), whole)
+
+    def test_run_under_way_is_named_where_a_finished_one_is_needed(self):
+        self.write("long.yaml", LONG)
+        self.killed_with_state("long.yaml")
+        for arguments in [["show", "last"], ["show", "1"], ["run", "--continue", "1", "--for", "1d"]]:
+            self.assertEqual(self.bad(2, *arguments),
+                             "bucketlab.db: run 1 is not finished; `bucketlab run --resume 1` goes on with it")
+
+    def test_trace_has_no_time_to_go_on_for(self):
+        self.write("rows.csv", "timestamp_ms,key,bytes\n1000,one,10\n")
+        self.write("trace.yaml", "name: trace\ntrace: {file: rows.csv}\nstrategies: [none: {}]\n")
+        self.run_quietly("run", "trace.yaml")
+        self.assertRegex(self.bad(2, "run", "--continue", "1", "--for", "1d"),
+                         r"nothing comes after that; run .*trace\.yaml with a longer trace instead\Z")
+
     def test_full_disk_while_a_state_is_written_loses_nothing(self):
         self.write("long.yaml", LONG.replace("duration: 10d", "duration: 25d"))
         whole, _ = self.reference("long.yaml")
@@ -333,6 +359,7 @@ class ResumeTest(ProgramTest):
                 (["--continue", "1", "--for", "1d", "--set", "seed=3"], "remove --set"),
                 (["--continue", "1"], "--continue and --for go together"),
                 (["--for", "1d", "small.yaml"], "--continue and --for go together"),
+                (["--for", "1d"], "--continue and --for go together"),
                 (["--resume", "1", "--continue", "1", "--for", "1d"], "exclude each other"),
                 (["--resume", "x"], "x"),
                 (["--resume", "77"], "77"),

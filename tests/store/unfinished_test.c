@@ -142,6 +142,33 @@ static void test_states_take_the_place_of_those_that_they_hold(void **state)
     folder_remove(&folder);
 }
 
+static void assert_not_loaded(struct store *store, int64_t run, const char *words)
+{
+    struct lab_result *result;
+    struct sim_error error;
+    assert_false(store_load_run(store, run, NULL, &result, &error));
+    assert_int_equal(error.class, SIM_ERROR_INPUT);
+    assert_non_null(strstr(error.text, words));
+}
+
+static void test_run_under_way_is_named_to_who_asks_for_it(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct store *store = store_must_open(folder.db, STORE_WRITE);
+    struct store_unfinished first, second;
+    begin(store, &first);
+    begin(store, &second);
+    assert_not_loaded(store, 1, "runs.db: run 1 is not finished; `bucketlab run --resume 1` goes on with it");
+    assert_not_loaded(store, 0, "runs.db: run 2 is not finished; `bucketlab run --resume 2` goes on with it");
+    assert_not_loaded(store, 3, "holds no run yet");
+    store_must_save_sample(folder.db, 1);
+    assert_not_loaded(store, 1, "run 1 is not finished");
+    assert_not_loaded(store, 4, "no run 4; it holds 3");
+    store_close(store);
+    folder_remove(&folder);
+}
+
 /* Or it would take itself for one that another program has finished. */
 static void test_run_that_cannot_begin_has_no_number(void **state)
 {
@@ -241,6 +268,7 @@ int main(void)
         cmocka_unit_test(test_unfinished_run_comes_back_as_it_was_told),
         cmocka_unit_test(test_run_is_dropped_by_its_own_attempt_alone),
         cmocka_unit_test(test_states_take_the_place_of_those_that_they_hold),
+        cmocka_unit_test(test_run_under_way_is_named_to_who_asks_for_it),
         cmocka_unit_test(test_run_that_cannot_begin_has_no_number),
         cmocka_unit_test(test_run_that_was_taken_over_is_not_changed_by_who_had_it),
         cmocka_unit_test(test_state_that_cannot_be_written_leaves_the_older_one),
