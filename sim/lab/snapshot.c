@@ -85,7 +85,9 @@ static bool add_file(const char *path, uint64_t *digest, struct sim_error *error
         int number = errno;
         free(buffer);
         if (file == NULL)
-            return sim_fail(error, SIM_ERROR_INPUT, "%s: %s", path, strerror(number));
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            "%s: cannot be opened (%s); put it where the scenario names it", path,
+                            strerror(number));
         fclose(file);
         return sim_fail_memory(error);
     }

@@ -244,6 +244,9 @@ class ResumeTest(ProgramTest):
         self.write("rows.csv", "timestamp_ms,key,bytes\n" + lines.replace(",149\n", ",150\n"))
         self.assertRegex(self.bad(2, "run", "--resume", "last"),
                          r"rows\.csv has changed since the run began; restore it")
+        os.remove(self.path("rows.csv"))
+        self.assertRegex(self.bad(2, "run", "--resume", "last"),
+                         r"rows\.csv: cannot be opened \(.*\); put it where the scenario names it")
         self.write("rows.csv", "timestamp_ms,key,bytes\n" + lines)
         self.good("run", "--resume", "last", "--no-charts")
         self.assertEqual(contents(self.path(), 2), whole)

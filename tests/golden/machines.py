@@ -198,7 +198,7 @@ class Table:
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--few", action="store_true")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--write", action="store_true")
