@@ -87,10 +87,14 @@ bool sim_archive_finish_load(struct sim_archive *archive, struct sim_error *erro
     assert(archive->is_loading);
     if (archive->trouble == SIM_ARCHIVE_NO_MEMORY)
         return sim_fail_memory(error);
-    if (archive->trouble != SIM_ARCHIVE_FINE || bytes_left(archive) > 0)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "the snapshot does not hold what it should; run the scenario again");
-    return true;
+    return (archive->trouble == SIM_ARCHIVE_FINE && bytes_left(archive) == 0) ||
+           sim_archive_fail_field(error);
+}
+
+bool sim_archive_fail_field(struct sim_error *error)
+{
+    return sim_fail(error, SIM_ERROR_INPUT,
+                    "the snapshot does not hold what it should; run the scenario again");
 }
 
 void sim_archive_check(struct sim_archive *archive, bool holds)

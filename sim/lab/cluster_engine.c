@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cluster_run.h"
+#include "kernel/archive.h"
 #include "kernel/digest.h"
 #include "kernel/memory.h"
 #include "kernel/time.h"
@@ -296,8 +297,7 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
         log_event(run, time_ns, &event);
         dispatch(run, &event);
         if (run->is_damaged)
-            return sim_fail(error, SIM_ERROR_INPUT,
-                            "the snapshot does not hold what it should; run the scenario again");
+            return sim_archive_fail_field(error);
         if (run->out_of_memory || !cass_cluster_is_sound(run->cluster))
             return sim_fail_memory(error);
     }

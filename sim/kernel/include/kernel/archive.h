@@ -59,6 +59,9 @@ bool sim_archive_begin_load(struct sim_archive *archive, const unsigned char *da
 /* Ends it: false with SIM_ERROR_INPUT where a field was not as it should be, or not all was loaded; with
  * SIM_ERROR_ENVIRONMENT without memory. What was loaded until then is the caller's to free in any case. */
 bool sim_archive_finish_load(struct sim_archive *archive, struct sim_error *error);
+/* Says that a field was not as it should be: for what shows only when the loaded state is worked with. Gives
+ * false. */
+bool sim_archive_fail_field(struct sim_error *error);
 
 /* Whether no trouble has come so far; a loop over what was loaded stops when it has. */
 static inline bool sim_archive_is_fine(const struct sim_archive *archive)
