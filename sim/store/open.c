@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +18,7 @@ static bool configure(struct store *store, struct sim_error *error);
 static void use_log(struct store *store);
 static void disconnect(struct store *store, bool keep_log);
 static void remove_empty(const struct store *store);
+static void read_once(const char *file);
 
 bool store_open(const char *path, enum store_mode mode, struct store **out, struct sim_error *error)
 {
@@ -188,9 +191,27 @@ static void disconnect(struct store *store, bool keep_log)
     store->db = NULL;
 }
 
+/* A database that could not be made. Where not even the rollback went through, its journal stands beside it:
+ * SQLite works that off when it can read and write the file. Alone it must not stay behind, as it would be
+ * taken for the journal of whatever database comes to that name. */
 static void remove_empty(const struct store *store)
 {
+    char file[PATH_MAX], journal[PATH_MAX + sizeof "-journal"];
     struct stat status;
-    if (stat(store->file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0)
-        unlink(store->file);
+    if (realpath(store->file, file) == NULL)
+        return;
+    snprintf(journal, sizeof journal, "%s-journal", file);
+    if (access(journal, F_OK) == 0)
+        read_once(file);
+    if (access(journal, F_OK) != 0 && stat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+        status.st_size == 0)
+        unlink(file);
+}
+
+static void read_once(const char *file)
+{
+    sqlite3 *db;
+    if (sqlite3_open_v2(file, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK)
+        sqlite3_exec(db, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL);
+    sqlite3_close(db);
 }

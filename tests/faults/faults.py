@@ -375,7 +375,7 @@ class FaultsTest(unittest.TestCase):
 
     def try_all(self, cases):
         """(name of the command, environment) each; all run. Each fault is told when it is first seen."""
-        faults, done = {}, 0
+        faults, done, timed = {}, 0, []
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             outcomes = pool.map(lambda case: self.run_command(*case), cases)
             for (name, environment), outcome in zip(cases, outcomes):
@@ -388,5 +388,8 @@ class FaultsTest(unittest.TestCase):
                         print(f"{name}: {what} at {key[2]}; as {environment}", file=sys.stderr, flush=True)
                 elif name != TIMED:
                     self.assertGreater(outcome.count("failed"), 0, (name, environment))
+                else:
+                    timed.append(outcome.count("failed"))
         if faults:
             self.fail(f"{len(faults)} faults, {sum(faults.values())} times in {done} cases")
+        self.assertTrue(any(timed) or not timed, f"no fault reached '{TIMED}'")

@@ -110,11 +110,10 @@ static struct known *known_of(size_t index)
     struct lab_result *result;
     char text[1024];
     const char *trace = strstr(texts[index], "%s");
-    if (trace == NULL)
-        snprintf(text, sizeof text, "%s", texts[index]);
-    else
-        snprintf(text, sizeof text, "%.*s%s%s", (int)(trace - texts[index]), texts[index], trace_file(),
-                 trace + strlen("%s"));
+    int size = trace == NULL ? snprintf(text, sizeof text, "%s", texts[index])
+                             : snprintf(text, sizeof text, "%.*s%s%s", (int)(trace - texts[index]),
+                                        texts[index], trace_file(), trace + strlen("%s"));
+    fuzzing_require(size < (int)sizeof text, "a scenario is longer than its place");
     bool is_fine = lab_scenario_parse("x.yaml", text, strlen(text), NULL, 0, NULL, &mine->scenario, &error);
     fuzzing_require(is_fine, error.text);
     mine->snapshots.put = keep;

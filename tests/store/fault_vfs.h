@@ -69,8 +69,11 @@ static int fault_write(sqlite3_file *file, const void *bytes, int size, sqlite3_
     return fault.code;
 }
 
+/* A disk that is broken for good, and not full, takes no rollback either. */
 static int fault_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
+    if (fault.has_struck && fault.is_lasting && fault.code == SQLITE_IOERR_WRITE)
+        return SQLITE_IOERR_TRUNCATE;
     return fault_real(file)->pMethods->xTruncate(fault_real(file), size);
 }
 
