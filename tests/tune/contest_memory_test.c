@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a contest that gets no memory fails as the environment's error, is cleared and leaks nothing. Method:
- * of its allocations each of the first hundred and each of a stride behind them fails, and one that is never
+ * of its allocations each of the first thirty and some fifty behind them fail, and one that is never
  * refused recommends the same. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,8 +60,8 @@ static void compete_with_refusals(const char *text, long allocations_least, bool
     assert_true(allocations >= allocations_least);
     print_message("%ld allocations\n", allocations);
 
-    long stride = 1 + allocations / 100;
-    for (long refused = 0; refused < allocations; refused += refused < 100 ? 1 : stride) {
+    long stride = 1 + allocations / 50;
+    for (long refused = 0; refused < allocations; refused += refused < 30 ? 1 : stride) {
         error.class = SIM_ERROR_NONE;
         allocations_left = refused;
         bool ok = compete(&contest, scenario, &error);
