@@ -16,10 +16,12 @@
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *memory, size_t size);
+void *__real_aligned_alloc(size_t unit, size_t size);
 char *__real_strdup(const char *text);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *memory, size_t size);
+void *__wrap_aligned_alloc(size_t unit, size_t size);
 char *__wrap_strdup(const char *text);
 
 static _Atomic long allocations_left = ALLOCATIONS_WITHOUT_END;
@@ -42,6 +44,11 @@ void *__wrap_calloc(size_t count, size_t size)
 void *__wrap_realloc(void *memory, size_t size)
 {
     return is_refused() ? NULL : __real_realloc(memory, size);
+}
+
+void *__wrap_aligned_alloc(size_t unit, size_t size)
+{
+    return is_refused() ? NULL : __real_aligned_alloc(unit, size);
 }
 
 char *__wrap_strdup(const char *text)

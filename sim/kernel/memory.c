@@ -16,14 +16,13 @@
 void *sim_memory_take(size_t bytes)
 {
     assert(bytes > 0);
-    if (bytes < HUGE_BYTES)
-        return malloc(bytes);
-    if (bytes > SIZE_MAX - HUGE_BYTES)
+    size_t unit = bytes < HUGE_BYTES ? SIM_LINE_BYTES : HUGE_BYTES;
+    if (bytes > SIZE_MAX - unit)
         return NULL;
-    size_t whole = (bytes + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES;
-    void *memory = aligned_alloc(HUGE_BYTES, whole);
+    size_t whole = (bytes + unit - 1) / unit * unit;
+    void *memory = aligned_alloc(unit, whole);
 #ifdef MADV_HUGEPAGE
-    if (memory != NULL)
+    if (memory != NULL && unit == HUGE_BYTES)
         madvise(memory, whole, MADV_HUGEPAGE);
 #endif
     return memory;
@@ -31,8 +30,6 @@ void *sim_memory_take(size_t bytes)
 
 void *sim_memory_zeroed(size_t bytes)
 {
-    if (bytes < HUGE_BYTES)
-        return calloc(1, bytes);
     void *memory = sim_memory_take(bytes);
     if (memory != NULL)
         memset(memory, 0, bytes);

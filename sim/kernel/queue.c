@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* madvise() */
-#define _DEFAULT_SOURCE
 #include "kernel/queue.h"
 
 #include <assert.h>
@@ -8,12 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
 
-#define LINE_BYTES 64
-#define HUGE_BYTES ((size_t)2 << 20)
+#include "kernel/memory.h"
+
 /* Cancelled items that are left alone however few events are pending. */
 #define STALE_LEAST 64
 
@@ -145,8 +140,8 @@ static bool grow(struct sim_queue *queue, uint32_t capacity)
 {
     /* Whole groups: the last one is read whole. */
     size_t items = (SIM_QUEUE_ROOT + (size_t)capacity + 3) / 4 * 4;
-    struct sim_queue_item *heap = sim_queue_take_aligned(items * sizeof *heap);
-    struct sim_queue_slot *slots = sim_queue_take_aligned(((size_t)capacity + 1) * sizeof *slots);
+    struct sim_queue_item *heap = sim_memory_take(items * sizeof *heap);
+    struct sim_queue_slot *slots = sim_memory_take(((size_t)capacity + 1) * sizeof *slots);
     if (heap == NULL || slots == NULL ||
         (queue->calendar.places != NULL && !sim_queue_calendar_grow(queue, capacity))) {
         free(heap);
@@ -169,19 +164,6 @@ static bool grow(struct sim_queue *queue, uint32_t capacity)
     queue->slots = slots;
     queue->capacity = capacity;
     return true;
-}
-
-/* Large arrays ask for large pages, which spares a sift most of its walks through the page table. */
-void *sim_queue_take_aligned(size_t bytes)
-{
-    size_t unit = bytes >= HUGE_BYTES ? HUGE_BYTES : LINE_BYTES;
-    bytes = (bytes + unit - 1) / unit * unit;
-    void *memory = aligned_alloc(unit, bytes);
-#ifdef MADV_HUGEPAGE
-    if (memory != NULL && unit == HUGE_BYTES)
-        madvise(memory, bytes, MADV_HUGEPAGE);
-#endif
-    return memory;
 }
 
 /* Throws the cancelled items away and makes a heap of the rest. */

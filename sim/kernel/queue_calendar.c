@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/memory.h"
 #include "kernel/queue.h"
 
 /* Days that are looked at for those with events. */
@@ -128,9 +129,9 @@ bool sim_queue_calendar_grow(struct sim_queue *queue, uint32_t capacity)
 {
     struct sim_queue_calendar *calendar = &queue->calendar;
     size_t slots = (size_t)capacity + 1, kept = (size_t)queue->slots_used + 1;
-    struct sim_queue_place *places = sim_queue_take_aligned(slots * sizeof *places);
-    struct sim_queue_far *far = sim_queue_take_aligned(slots * sizeof *far);
-    uint32_t *days = sim_queue_take_aligned((size_t)days_for(capacity) * sizeof *days);
+    struct sim_queue_place *places = sim_memory_take(slots * sizeof *places);
+    struct sim_queue_far *far = sim_memory_take(slots * sizeof *far);
+    uint32_t *days = sim_memory_take((size_t)days_for(capacity) * sizeof *days);
     if (places == NULL || far == NULL || days == NULL) {
         free(places);
         free(far);

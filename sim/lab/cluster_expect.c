@@ -31,10 +31,10 @@ void lab_expect(void *context, const struct sim_event *event, uint32_t days)
 static void expect_key(const struct lab_cluster_run *run, uint32_t key)
 {
     const char *lines = (const char *)&run->keys[key];
-    for (size_t i = 0; i < offsetof(struct lab_cluster_key, cursor.is_open); i += LAB_LINE_BYTES)
+    for (size_t i = 0; i < offsetof(struct lab_cluster_key, cursor.is_open); i += SIM_LINE_BYTES)
         __builtin_prefetch(lines + i);
     lines = (const char *)&run->oracles.keys[key];
-    for (size_t i = 0; i < sizeof *run->oracles.keys; i += LAB_LINE_BYTES)
+    for (size_t i = 0; i < sizeof *run->oracles.keys; i += SIM_LINE_BYTES)
         __builtin_prefetch(lines + i);
 }
 

@@ -15,6 +15,7 @@
 
 #include "change.h"
 #include "idgen.h"
+#include "kernel/memory.h"
 #include "kernel/queue.h"
 #include "kernel/times.h"
 #include "lab/run.h"
@@ -24,7 +25,6 @@
 
 /* Few, since a million keys may each hold them. */
 #define LAB_ROWS_AHEAD 4u
-#define LAB_LINE_BYTES 64 /* of the cache */
 /* Under way at once of all agents together, as long as each has LAB_OPERATIONS_MIN. */
 #define LAB_OPERATIONS_MIN 64u
 #define LAB_OPERATIONS_ALL (UINT32_C(1) << 18)
@@ -90,7 +90,7 @@ bool lab_rows_next(const struct lab_rows *rows, uint32_t key, struct lab_cursor 
 /* A key under way. What each row needs comes first, in two lines of the cache and the one that has the row.
  */
 struct lab_cluster_key {
-    alignas(LAB_LINE_BYTES) struct lab_arrival coming;
+    alignas(SIM_LINE_BYTES) struct lab_arrival coming;
     uint64_t rows;    /* that have come */
     uint64_t bytes;   /* of them */
     int64_t birth_ns; /* time of the first of them that was taken, by its agent's clock; when rows have times
@@ -101,7 +101,7 @@ struct lab_cluster_key {
     size_t change_count;
     struct lab_cursor cursor; /* last, and its stream at its end: a row seldom needs it */
 };
-static_assert(offsetof(struct lab_cluster_key, cursor.ahead) % LAB_LINE_BYTES == 0, "a row lies in one line");
+static_assert(offsetof(struct lab_cluster_key, cursor.ahead) % SIM_LINE_BYTES == 0, "a row lies in one line");
 
 /* An operation of an agent, as the host sees it. */
 struct lab_host_operation {

@@ -142,7 +142,7 @@ void lab_oracles_expect_partition(const struct lab_cluster_run *run, uint32_t ke
     if (ledger->recent == LAB_NO_PARTITION)
         return;
     const char *lines = (const char *)&oracles->partitions[ledger->recent];
-    for (size_t i = 0; i < sizeof *oracles->partitions; i += LAB_LINE_BYTES)
+    for (size_t i = 0; i < sizeof *oracles->partitions; i += SIM_LINE_BYTES)
         __builtin_prefetch(lines + i);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: memory is zeros where that was promised, large or small, and growing keeps what was there, also when
- * it fails. Method: sizes around that of a large page; an end of memory that a size stands for. */
+/* Aim: memory begins at a line of the cache, is zeros where that was promised, large or small, and growing
+ * keeps what was there, also when it fails. Method: sizes around that of a large page; an end of memory that
+ * a size stands for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -33,6 +34,7 @@ static void test_fresh_memory_is_zeros(void **state)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             unsigned char *memory = sim_memory_zeroed(sizes[i]);
             assert_non_null(memory);
+            assert_int_equal((uintptr_t)memory % SIM_LINE_BYTES, 0);
             assert_true(is_all(memory, 0, sizes[i], 0));
             memset(memory, 7, sizes[i]); /* the next round may get it again */
             free(memory);

@@ -91,15 +91,16 @@ static void run_with_refusals(const char *text, uint32_t jobs, long least)
     uint64_t digest = result->digest;
     lab_result_destroy(result);
     long refused = 0;
-    for (bool ok = false; !ok; refused++) {
+    size_t borne = 0; /* the calendar of an event queue, three arrays, is done without */
+    for (bool is_spent = true; is_spent; refused++) {
         result = (struct lab_result *)&error;
         error = (struct sim_error){SIM_ERROR_NONE, ""};
         allocations_left = refused;
-        ok = lab_run(scenario, jobs, NULL, &result, &error);
-        bool is_spent = allocations_left < 0;
+        bool ok = lab_run(scenario, jobs, NULL, &result, &error);
+        is_spent = allocations_left < 0;
         allocations_left = ALLOCATIONS_WITHOUT_END;
-        if (ok == is_spent)
-            fail_msg("refusal %ld: %s", refused, ok ? "is not noticed" : error.text);
+        if (!ok && !is_spent)
+            fail_msg("refusal %ld: %s", refused, error.text);
         assert_int_equal(error.class, ok ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
         if (!ok) {
             assert_null(result);
@@ -107,8 +108,10 @@ static void run_with_refusals(const char *text, uint32_t jobs, long least)
         }
         assert_int_equal(result->digest, digest);
         lab_result_destroy(result);
+        borne += is_spent;
     }
     assert_true(refused > least);
+    assert_true(borne <= (scenario->agents.present ? 3 * scenario->strategy_count : 0));
     lab_scenario_destroy(scenario);
 }
 
