@@ -134,6 +134,9 @@ static bool check_options(const struct cli_args *args, struct sim_error *error)
 {
     static const char *const of_new_runs[] = {"seed", "set", "trace-events", "key"};
     const char *mode = cli_has(args, "resume") ? "resume" : cli_has(args, "continue") ? "continue" : NULL;
+    if (cli_has(args, "resume") && cli_has(args, "continue"))
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --resume and --continue exclude each other; remove one of them");
     if (cli_has(args, "continue") != cli_has(args, "for"))
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: --continue and --for go together; write '--continue RUN --for 30d'");
@@ -144,9 +147,6 @@ static bool check_options(const struct cli_args *args, struct sim_error *error)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: --%s takes its scenario from the database; remove '%s'", mode,
                         cli_argument(args, 0));
-    if (cli_has(args, "resume") && cli_has(args, "continue"))
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --resume and --continue exclude each other; remove one of them");
     for (size_t i = 0; mode != NULL && i < sizeof of_new_runs / sizeof *of_new_runs; i++) {
         if (cli_has(args, of_new_runs[i]))
             return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s has what it needs; remove --%s", mode,

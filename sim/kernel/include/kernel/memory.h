@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Memory for arrays that are met at random places: it begins at a line of the cache, which a struct may ask for
- * (alignas(SIM_LINE_BYTES)). Large ones ask for large pages, which spares most of the walks through the page
- * table that a miss in the cache would cost besides. free() gives it back. */
+/* Memory for arrays that are met at random places: it begins at a line of the cache, which a struct may ask
+ * for (alignas(SIM_LINE_BYTES)). Large ones ask for large pages, which spares most of the walks through the
+ * page table that a miss in the cache would cost besides. free() gives it back. */
 #ifndef KERNEL_MEMORY_H
 #define KERNEL_MEMORY_H
 
