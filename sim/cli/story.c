@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "text_file.h"
+
 static bool check_options(const struct cli_args *args, const struct lab_scenario *scenario,
                           size_t scenario_count, struct sim_error *error);
 static bool find_target(struct cli_story *story, const char *database, const char *scenario,
@@ -176,12 +178,10 @@ static char *whole_path(const char *path)
     if (whole != NULL || errno != ENOENT)
         return whole;
     const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
-    size_t folder_size = (size_t)(name - path);
-    char *folder = malloc(folder_size + 2);
+    char *folder = cli_folder_of(path);
     if (folder == NULL)
         return NULL;
-    snprintf(folder, folder_size + 2, "%.*s", (int)folder_size, path);
-    char *whole_folder = realpath(folder_size == 0 ? "." : folder, NULL);
+    char *whole_folder = realpath(folder, NULL);
     free(folder);
     if (whole_folder == NULL)
         return NULL;
