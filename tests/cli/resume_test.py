@@ -15,7 +15,7 @@ import sys
 import time
 import unittest
 
-from program import SMALL, SOURCE, ProgramTest
+from program import SMALL, SOURCE, ProgramTest, without_progress
 
 IS_SLOW = "slow" in sys.argv
 if IS_SLOW:
@@ -63,7 +63,7 @@ def contents(path, run):
 
 def without_look(err):
     """What is foretold of the scenario is no word about the run."""
-    return "".join(line for line in err.splitlines(True) if ".yaml:" not in line)
+    return "".join(line for line in without_progress(err).splitlines(True) if ".yaml:" not in line)
 
 
 def has_trace(path):
