@@ -90,7 +90,7 @@ static void test_run_is_dropped_by_its_own_attempt_alone(void **state)
     struct store_unfinished first, second;
     struct sim_error error;
     begin(store, &first);
-    assert_true(store_snapshot_put(store, &first, 0, 1, (const unsigned char *)"it", 2, &error));
+    assert_true(put(store, &first, 0, 1, "it", &error));
     second = first;
     assert_true(store_unfinished_take(store, &second, &error));
     assert_false(store_unfinished_drop(store, &first, &error));
