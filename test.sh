@@ -4,6 +4,7 @@
 # and runs those of the libraries in each, with --slow all but the checks of the repository itself and what is seen on a
 # screen. What goes over several processes is built with MPI.
 #   ./test.sh [--slow] [arguments for ctest]      --slow: also the tests that take minutes
+#   ./test.sh --cassandra [OPERATIONS]            the mock against real Cassandra nodes alone; needs a JDK and Maven
 # The last line sums up: N passed, N failed[, N skipped].
 set -uo pipefail
 cd "$(dirname "$0")" || exit 3
@@ -26,6 +27,15 @@ targets=() # all
 build() { # preset
     cmake --preset "$1" && cmake --build --preset "$1" -j "$jobs" "${targets[@]}"
 }
+
+if [[ ${1-} == --cassandra ]]; then
+    targets=(--target cassandra_replay)
+    build release >/dev/null || exit 3
+    tests/cassandra5/live.sh build/release/tests/cassandra/cassandra_replay "${2:-20000}"
+    status=$?
+    [[ $status != 77 ]] || exit 0
+    exit $status
+fi
 
 number() { # attribute, JUnit file
     sed -n "s/^[[:space:]]*$1=\"\([0-9]*\)\".*/\1/p; s/.*<testsuite .*[[:space:]]$1=\"\([0-9]*\)\".*/\1/p" "$2" |

@@ -16,6 +16,14 @@ if(BUCKETLAB_WERROR)
   target_compile_options(bucketlab_flags INTERFACE -Werror)
 endif()
 
+# For a folder whose programs do not need to be fast: optimising each as a whole takes minutes.
+macro(bucketlab_without_lto)
+  set(CMAKE_INTERPROCEDURAL_OPTIMIZATION OFF)
+  if(BUCKETLAB_LTO AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    add_link_options(-fno-lto)
+  endif()
+endmacro()
+
 function(bucketlab_library name)
   cmake_parse_arguments(ARG "" "" "LINK;PRIVATE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.c)
@@ -27,6 +35,38 @@ function(bucketlab_library name)
   add_library(bucketlab::${name} ALIAS ${name})
   target_include_directories(${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
   target_link_libraries(${name} PUBLIC ${ARG_LINK} PRIVATE bucketlab_flags ${ARG_PRIVATE})
+endfunction()
+
+# bucketlab_module(FAMILY NAME [LINK ...] [PRIVATE ...]): the subfolder NAME as a library of its own, FAMILY_NAME, for
+# a folder that is too large for one. A link to a sibling is by its short name, and that one must be made before, so that
+# arrows point one way.
+function(bucketlab_module family name)
+  cmake_parse_arguments(ARG "" "" "LINK;PRIVATE" ${ARGN})
+  foreach(kind LINK PRIVATE)
+    set(${kind}_targets "")
+    foreach(target IN LISTS ARG_${kind})
+      if(IS_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/${target})
+        if(NOT TARGET ${family}_${target})
+          message(FATAL_ERROR "${family}/${name} links ${target}, which comes after it: turn the arrow round")
+        endif()
+        set(target ${family}_${target})
+      endif()
+      list(APPEND ${kind}_targets ${target})
+    endforeach()
+  endforeach()
+  set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${name})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.c)
+  add_library(${family}_${name} STATIC ${sources})
+  target_include_directories(${family}_${name} PUBLIC ${folder}/include)
+  target_link_libraries(${family}_${name} PUBLIC ${LINK_targets} PRIVATE bucketlab_flags ${PRIVATE_targets})
+endfunction()
+
+# bucketlab_umbrella(FAMILY NAME...): the target FAMILY, which has those modules and shows their headers alone.
+function(bucketlab_umbrella family)
+  add_library(${family} INTERFACE)
+  add_library(bucketlab::${family} ALIAS ${family})
+  list(TRANSFORM ARGN PREPEND ${family}_)
+  target_link_libraries(${family} INTERFACE ${ARGN})
 endfunction()
 
 # bucketlab_embed(VARIABLE NAME HEADER FILE...): a source file, named in VARIABLE, with the bytes of the files as

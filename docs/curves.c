@@ -7,7 +7,7 @@
 
 #include "kernel/error.h"
 #include "kernel/text.h"
-#include "reports/curves.h"
+#include "reports/reports.h"
 
 enum { FIELDS_MAX = 5, INPUT_SIZE_MAX = 64 << 20 };
 

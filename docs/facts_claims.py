@@ -287,12 +287,12 @@ DESIGN = Part("design", (
     Claim("and in tombstones that wait for repair", ("deletes",),
           lambda _, run: ("tombstones that a read of the newest 50 meets, and those in the largest "
                           "partition: " + "; ".join(
-              f"{label} {run[label, 'tombstones.scanned_per_read']:,.0f}, "
+              f"{label} {run[label, 'tombstones.scanned_per_read']:,.1f}, "
               f"{run[label, 'tombstones.partition.max']:,}"
               for label in ("none", "time", "guarded", "hash"))),
           YES, "tombstones may go when repair has been there; until then they stand among the rows. A reader "
-               "meets them by the rows that it goes through, and 50 rows of each of 16 hash buckets are "
-               "sixteen times as many"),
+               "scans those that stand before the last row that it wants. Rows that are deleted after minutes "
+               "stand behind the newest 50, but 50 rows of each of 16 hash buckets reach sixteen times as far"),
 ))
 
 IDS = Part("ids", (

@@ -99,7 +99,9 @@ struct own {
     int64_t next, end;
     uint64_t rows;
     int64_t bucket, counted_ns;
-    bool is_counted, is_cold; /* rows says all; there were some before this agent's */
+    bool is_counted; /* rows says all */
+    bool is_cold;    /* there may have been rows before: this agent's, until the cache evicted the key, or of
+                        BK_SOURCE_MEMORY another's */
 };
 
 struct cache_entry {

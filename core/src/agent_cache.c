@@ -49,8 +49,12 @@ void bk_agent_cache_store(struct bk_agent *agent, int64_t now_ns, uint64_t key, 
                 entry = &set[i];
         }
     }
-    if (bk_agent_has_own(&agent->config) && !(entry->is_used && entry->key == key))
-        memset(own_of(agent, entry), 0, sizeof(struct own));
+    if (bk_agent_has_own(&agent->config) && !(entry->is_used && entry->key == key)) {
+        struct own *own = own_of(agent, entry);
+        memset(own, 0, sizeof *own);
+        /* A full set has evicted keys before, perhaps this one, with the rows that were not counted yet. */
+        own->is_cold = entry->is_used;
+    }
     /* Field by field: the bytes between them stay 0, so that copies of an agent stay alike. */
     entry->is_used = true;
     entry->key = key;

@@ -2,6 +2,7 @@
 /* The rows of a bucket counted after they are stored, every so many rows or so long: all of them each time,
  * or those alone that are newer than the last one counted. */
 #include "agent.h"
+#include "bucketing/hash.h"
 
 #include <string.h>
 
@@ -108,21 +109,29 @@ void bk_agent_plan_raise(struct operation *operation, int64_t now_ns)
     operation->next.mask = BIT(BK_BUCKET) | BIT(BK_LAST_CHANGE);
 }
 
-/* An agent whose cache has no room for the key does not know when it counted last, and counts now. */
+/* When the cache evicts a key, the agent forgets how many rows it has stored since it counted last, and when
+ * that was. Back in the cache, a key begins with a random number of rows below every_rows. So each row brings
+ * the next count nearer by 1 / every_rows whatever the cache holds: n rows pass without a count at a chance
+ * of at most exp(-n / every_rows). By time the first row counts. */
 static bool count_is_due(const struct bk_agent *agent, const struct operation *operation, int64_t now_ns)
 {
     const struct bk_agent_config *config = &agent->config;
-    struct own *own = bk_agent_cache_own(agent, operation->key);
+    struct own evicted = {.is_cold = true}, *own = bk_agent_cache_own(agent, operation->key);
     if (own == NULL)
-        return true;
-    bool is_first = own->rows == 0 && !own->is_counted;
-    if (is_first)
+        own = &evicted;
+    bool is_cold = own->is_cold;
+    if (!own->is_counted)
         own->counted_ns = now_ns;
+    if (is_cold && config->every_rows != 0) {
+        uint64_t mix = bk_murmur3_128_u64(operation->row.id ^ (uint64_t)operation->row.time_ns).h1;
+        own->rows = mix % config->every_rows;
+    }
     own->is_counted = true;
+    own->is_cold = false;
     own->rows++;
     bool by_rows = config->every_rows != 0 && own->rows >= config->every_rows;
     bool by_time =
-        config->every_ns != 0 && (now_ns < own->counted_ns ||
+        config->every_ns != 0 && (is_cold || now_ns < own->counted_ns ||
                                   (uint64_t)now_ns - (uint64_t)own->counted_ns >= (uint64_t)config->every_ns);
     if (!by_rows && !by_time)
         return false;

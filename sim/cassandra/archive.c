@@ -29,10 +29,12 @@ static void generations(struct cass_books *books);
 static void locks(struct cass_books *books);
 static void hint_lists(struct cass_books *books);
 
-SIM_ARCHIVE_KNOWS(sizeof(struct cass_cluster) - sizeof(struct cass_cluster_config) == 992,
+SIM_ARCHIVE_KNOWS(sizeof(struct cass_cluster) - sizeof(struct cass_cluster_config) == 1088,
                   "a cluster has other fields: archive them");
-SIM_ARCHIVE_KNOWS(sizeof(struct hint_list) == 32 && sizeof(struct lock) == 28 && sizeof(struct expiry) == 24,
-                  "hints, locks or expiries have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct hint_list) == 32 && sizeof(struct lock) == 28 &&
+                      sizeof(struct expiry) == 24 && sizeof(struct range) == 32 &&
+                      sizeof(struct chunk_lifetimes) == 816,
+                  "hints, locks, expiries or lifetimes have other fields: archive them");
 
 /* The items of a pool that are in use, one after the other, while nothing is wrong. */
 #define EACH_USED(books, pool, index)                                                                        \
@@ -77,6 +79,10 @@ static void network(struct cass_books *books)
     sim_archive_double(archive, &cluster->loss);
     sim_archive_double(archive, &cluster->duplicate);
     cass_archive_factor(books, &cluster->delay);
+    sim_archive_double(archive, &cluster->late);
+    sim_archive_i64(archive, &cluster->late_ns);
+    if (archive->is_loading)
+        sim_archive_check(archive, cluster->late_ns >= 0 && cluster->late_ns <= SPAN_MAX);
     sim_archive_u64(archive, &cluster->events_handled);
     sim_archive_size(archive, &cluster->cut_count);
     sim_archive_bytes(archive, cluster->cuts, (pairs / 64 + 1) * sizeof *cluster->cuts);
@@ -113,6 +119,8 @@ static bool pools(struct cass_books *books)
     const struct cass_cluster *cluster = books->cluster;
     sim_archive_check(books->archive, cluster->images.used == cluster->registers.used);
     sim_archive_check(books->archive, cluster->shards.used == cluster->counters.used);
+    sim_archive_check(books->archive, cluster->lifetimes.used ==
+                                          (cluster->config.keeps_lifetimes ? cluster->chunks.used : 1));
     return sim_archive_is_fine(books->archive);
 }
 
@@ -243,6 +251,10 @@ static void stored(struct cass_books *books)
     }
     EACH_USED(books, chunks, i)
     cass_archive_chunk(books, chunk_at(cluster, i));
+    EACH_USED(books, lifetimes, i)
+    cass_archive_lifetimes(books, i);
+    EACH_USED(books, ranges, i)
+    cass_archive_range(books, range_at(cluster, i));
     sim_archive_mark(books->archive, 6);
     EACH_USED(books, registers, i)
     cass_archive_register(books, i);

@@ -98,9 +98,15 @@ static bool partitions_fit(struct cass_books *books)
             if (!take(books, &cluster->chunks, at))
                 return false;
         }
+        for (uint32_t at = partition->ranges; at != CASS_NONE; at = range_at(cluster, at)->next) {
+            if (!take(books, &cluster->ranges, at))
+                return false;
+        }
     }
+    if (cluster->config.keeps_lifetimes && !cass_lifetimes_are_opened(books->cluster))
+        return false;
     return all_taken(books, &cluster->rows) && all_taken(books, &cluster->expiries) &&
-           all_taken(books, &cluster->chunks);
+           all_taken(books, &cluster->chunks) && all_taken(books, &cluster->ranges);
 }
 
 static bool rows_of_fit(struct cass_books *books, uint32_t partition)
@@ -181,7 +187,7 @@ static bool stage_fits(const struct operation *operation)
     bool is_of_paxos = kind == CASS_CAS_COLUMNS || kind == CASS_READ_COLUMNS;
     bool reads_rows = kind == CASS_READ_ROWS || kind == CASS_COUNT_ROWS;
     bool is_plain = kind == CASS_WRITE_COLUMNS || kind == CASS_DELETE_COLUMNS || kind == CASS_WRITE_NAMED ||
-                    kind == CASS_DELETE_NAMED;
+                    kind == CASS_DELETE_NAMED || kind == CASS_DELETE_COUNTER;
     if ((operation->entity == CASS_NONE && !reads_rows) || (operation->is_leader && kind != CASS_ADD_COUNTER))
         return false;
     switch ((enum stage)operation->stage) {

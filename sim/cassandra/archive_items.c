@@ -17,6 +17,7 @@ static const struct cass_pool *entities_asked(const struct cass_cluster *cluster
 static void ballot(struct cass_books *books, struct ballot *ballot);
 static void proposal(struct cass_books *books, struct proposal *proposal);
 static void shards(struct cass_books *books, struct shard *shards, uint32_t count);
+static void image(struct cass_books *books, struct image *image);
 static void operation_state(struct cass_books *books, struct operation *operation);
 static void statement(struct cass_books *books, struct cass_statement *statement);
 static void statement_columns(struct cass_books *books, struct cass_statement *statement);
@@ -26,20 +27,20 @@ void cass_archive_factor(struct cass_books *books, double *factor);
 
 /* Each field of these is archived below: when one is added, the sum says so. */
 SIM_ARCHIVE_KNOWS(sizeof(struct message) == 64, "messages have other fields: archive them");
-SIM_ARCHIVE_KNOWS(sizeof(struct operation) == 744, "operations have other fields: archive them");
-SIM_ARCHIVE_KNOWS(sizeof(struct body) == 1224, "bodies have other fields: archive them");
-SIM_ARCHIVE_KNOWS(sizeof(struct row) == 72, "rows have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct operation) == 792, "operations have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct body) == 1312, "bodies have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct row) == 80, "rows have other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct node) == 256, "nodes have other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct register_entry) == 24 && sizeof(struct counter_entry) == 16,
                   "registers or counters have other fields: archive them");
-SIM_ARCHIVE_KNOWS(sizeof(struct partition) == 88, "partitions have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct partition) == 96, "partitions have other fields: archive them");
 
 void cass_archive_message(struct cass_books *books, struct message *message)
 {
     struct sim_archive *archive = books->archive;
     const struct cass_cluster *cluster = books->cluster;
     sim_archive_u8_below(archive, &message->kind, MESSAGE_HINT_ACK + 1);
-    sim_archive_u8_below(archive, &message->flags, 2 * MESSAGE_HINT);
+    sim_archive_u8_below(archive, &message->flags, 2 * MESSAGE_SCANS);
     sim_archive_u16(archive, &message->replica);
     sim_archive_check(archive, message->replica < cluster->factor);
     sim_archive_u32_below(archive, &message->from, cluster->place_count);
@@ -58,6 +59,7 @@ void cass_archive_message(struct cass_books *books, struct message *message)
     sim_archive_u32_below(archive, &message->entity, entities == NULL ? UINT32_MAX : entities->used);
     index_of(books, message->kind == MESSAGE_WRITE_ROW ? &cluster->rows : &cluster->bodies, &message->body);
     sim_archive_u32(archive, &message->limit);
+    sim_archive_u32(archive, &message->tombstones);
     sim_archive_u32(archive, &message->epoch);
     if (message->kind != MESSAGE_REQUEST) /* nobody asks when one was sent */
         cass_archive_past(books, &message->sent_ns);
@@ -80,13 +82,13 @@ void cass_archive_body(struct cass_books *books, uint32_t index)
     sim_archive_bool(archive, &body->has_committed);
     proposal(books, &body->accepted);
     proposal(books, &body->committed);
-    cass_archive_cells(books, body->image.cells, CASS_COLUMNS);
+    image(books, &body->image);
     sim_archive_u64(archive, &body->limit);
     sim_archive_u64(archive, &body->row_id);
     within(books, &body->delta, -COUNT_FAR, COUNT_FAR);
-    sim_archive_u32_below(archive, &body->leader, cluster->factor);
+    sim_archive_u32_below(archive, &body->leader, cluster->factor + 1);
     shards(books, &body->shard, 1);
-    shards(books, body->shards, cluster->factor);
+    shards(books, body->shards, cluster->factor + 1);
     index_of(books, &cluster->named, &body->named);
     if (books->archive->is_loading)
         body->references = 0;
@@ -124,12 +126,16 @@ void cass_archive_row(struct cass_books *books, struct row *row)
     sim_archive_u32_below(archive, &row->partition, cluster->partitions.used);
     replicas(books, &row->held);
     replicas(books, &row->hinted);
-    sim_archive_u32_below(archive, &row->flags, 2 * ROW_CONFIRMED);
+    sim_archive_u32_below(archive, &row->flags, 2 * ROW_ALL);
+    bool is_range = row->flags & ROW_RANGE;
+    sim_archive_check(archive, !is_range || (row->flags & ROW_DELETE && cluster->config.keeps_lifetimes));
+    sim_archive_check(archive, is_range || (row->flags & ROW_ALL) == 0);
     sim_archive_u64(archive, &row->row_id);
     sim_archive_u64(archive, &row->bytes);
     sim_archive_i64(archive, &row->time_ns);
     sim_archive_i64(archive, &row->order);
     sim_archive_i64(archive, &row->expires_s);
+    sim_archive_i64(archive, &row->timestamp_us);
 }
 
 void cass_archive_reply(struct cass_books *books, struct reply_slot *reply)
@@ -180,6 +186,7 @@ void cass_archive_partition(struct cass_books *books, struct partition *partitio
     sim_archive_u32_below(archive, &partition->expiry_head, cluster->expiries.used);
     sim_archive_u32_below(archive, &partition->expiry_tail, cluster->expiries.used);
     sim_archive_u32_below(archive, &partition->newest, cluster->chunks.used);
+    sim_archive_u32_below(archive, &partition->ranges, cluster->ranges.used);
     if (archive->is_loading)
         partition->position = cass_partition_position(cluster, partition->key, partition->bucket);
 }
@@ -198,7 +205,7 @@ void cass_archive_register(struct cass_books *books, uint32_t index)
         entry->position = cass_position(cluster, entry->key);
     replicas(books, &entry->written);
     for (uint32_t set = entry->written; set != 0; set &= set - 1)
-        cass_archive_cells(books, image_place(cluster, index, first_bit(set))->cells, CASS_COLUMNS);
+        image(books, image_place(cluster, index, first_bit(set)));
     struct paxos_state *states =
         (struct paxos_state *)(void *)(cluster->paxos.items + entry->paxos * cluster->paxos.item_size);
     for (uint32_t replica = 0; replica < cluster->factor && entry->paxos != CASS_NONE; replica++) {
@@ -219,14 +226,30 @@ void cass_archive_counter(struct cass_books *books, uint32_t index)
     sim_archive_u64(books->archive, &entry->key);
     if (books->archive->is_loading)
         entry->position = cass_position(cluster, entry->key);
-    shards(books, shard_at(cluster, index, 0, 0), cluster->factor * cluster->factor);
+    shards(books, shard_at(cluster, index, 0, 0), cluster->factor * (cluster->factor + 1));
 }
 
 void cass_archive_chunk(struct cass_books *books, struct clustering_chunk *chunk)
 {
     sim_archive_u32_below(books->archive, &chunk->next, books->cluster->chunks.used);
     sim_archive_u32_below(books->archive, &chunk->count, CLUSTERING_CHUNK + 1);
+    sim_archive_check(books->archive, chunk->count > 0);
     sim_archive_bytes(books->archive, chunk->places, chunk->count * sizeof *chunk->places);
+}
+
+void cass_archive_lifetimes(struct cass_books *books, uint32_t index)
+{
+    struct chunk_lifetimes *lifetimes = lifetimes_at(books->cluster, index);
+    sim_archive_bytes(books->archive, lifetimes->items,
+                      chunk_at(books->cluster, index)->count * sizeof *lifetimes->items);
+}
+
+void cass_archive_range(struct cass_books *books, struct range *range)
+{
+    sim_archive_u32_below(books->archive, &range->next, books->cluster->ranges.used);
+    sim_archive_i64(books->archive, &range->from_ns);
+    sim_archive_i64(books->archive, &range->until_ns);
+    sim_archive_i64(books->archive, &range->deleted_us);
 }
 
 void cass_archive_cells(struct cass_books *books, struct cell *cells, uint32_t count)
@@ -329,9 +352,12 @@ static const struct cass_pool *entities_asked(const struct cass_cluster *cluster
     case CASS_DELETE_ROW:
     case CASS_READ_ROWS:
     case CASS_COUNT_ROWS:
+    case CASS_DELETE_RANGE:
+    case CASS_DELETE_PARTITION:
         return &cluster->partitions;
     case CASS_ADD_COUNTER:
     case CASS_READ_COUNTER:
+    case CASS_DELETE_COUNTER:
         return &cluster->counters;
     default:
         return &cluster->registers;
@@ -359,7 +385,15 @@ static void proposal(struct cass_books *books, struct proposal *proposal)
 {
     ballot(books, &proposal->ballot);
     sim_archive_bool(books->archive, &proposal->is_empty);
-    cass_archive_cells(books, proposal->image.cells, CASS_COLUMNS);
+    image(books, &proposal->image);
+}
+
+static void image(struct cass_books *books, struct image *image)
+{
+    cass_archive_cells(books, image->cells, CASS_COLUMNS);
+    sim_archive_i64(books->archive, &image->marker_us);
+    sim_archive_i64(books->archive, &image->marker_until_s);
+    sim_archive_i64(books->archive, &image->deleted_us);
 }
 
 static void shards(struct cass_books *books, struct shard *shards, uint32_t count)
@@ -379,8 +413,7 @@ static void operation_state(struct cass_books *books, struct operation *operatio
                            &operation->has_mismatch, &operation->has_lock,  &operation->is_carrying_row};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         sim_archive_bool(archive, flags[i]);
-    bool is_row = operation->statement.kind == CASS_WRITE_ROW || operation->statement.kind == CASS_DELETE_ROW;
-    sim_archive_check(archive, operation->is_carrying_row == is_row);
+    sim_archive_check(archive, operation->is_carrying_row == is_row_kind(operation->statement.kind));
     sim_archive_u32(archive, &operation->round);
     sim_archive_u32_below(archive, &operation->place, cluster->node_count);
     sim_archive_u32_below(archive, &operation->client, cluster->config.client_count);
@@ -411,9 +444,9 @@ static void operation_state(struct cass_books *books, struct operation *operatio
 static void statement(struct cass_books *books, struct cass_statement *statement)
 {
     struct sim_archive *archive = books->archive;
-    SIM_ARCHIVE_ENUM(archive, statement->kind, CASS_READ_COUNTER + 1);
+    SIM_ARCHIVE_ENUM(archive, statement->kind, CASS_DELETE_PARTITION + 1);
     SIM_ARCHIVE_ENUM(archive, statement->consistency, CASS_CONSISTENCY_COUNT);
-    if (statement->kind == CASS_WRITE_ROW || statement->kind == CASS_DELETE_ROW)
+    if (is_row_kind(statement->kind))
         return;
     SIM_ARCHIVE_ENUM(archive, statement->serial_consistency, CASS_CONSISTENCY_COUNT);
     sim_archive_u64(archive, &statement->key);
@@ -425,7 +458,7 @@ static void statement(struct cass_books *books, struct cass_statement *statement
     sim_archive_i64(archive, &statement->after_time_ns);
     sim_archive_i64(archive, &statement->after_order);
     sim_archive_u64(archive, &statement->bytes);
-    span(books, &statement->ttl_ns);
+    within(books, &statement->ttl_ns, CASS_NO_TTL, FAR_NS);
     sim_archive_u64(archive, &statement->limit);
     sim_archive_bool(archive, &statement->has_span);
     sim_archive_i64(archive, &statement->from_ns);
@@ -439,8 +472,17 @@ static void statement_columns(struct cass_books *books, struct cass_statement *s
 {
     struct sim_archive *archive = books->archive;
     sim_archive_u32(archive, &statement->set_mask);
-    sim_archive_u32(archive, &statement->if_mask);
-    sim_archive_bool(archive, &statement->if_absent);
+    uint32_t *const masks[] = {&statement->null_mask, &statement->if_mask, &statement->if_null_mask,
+                               &statement->if_not_mask, &statement->if_in_mask};
+    for (size_t i = 0; i < sizeof masks / sizeof *masks; i++)
+        sim_archive_u32(archive, masks[i]);
+    bool *const flags[] = {&statement->is_insert, &statement->is_whole_row, &statement->if_absent,
+                           &statement->if_exists};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        sim_archive_bool(archive, flags[i]);
+    sim_archive_u32_below(archive, &statement->in_count, CASS_IN_MAX + 1);
+    for (uint32_t i = 0; i < statement->in_count; i++)
+        sim_archive_i64(archive, &statement->in[i]);
     for (uint32_t i = 0; i < CASS_COLUMNS; i++) {
         sim_archive_i64(archive, &statement->set[i]);
         sim_archive_i64(archive, &statement->equal[i]);
@@ -449,6 +491,7 @@ static void statement_columns(struct cass_books *books, struct cass_statement *s
     for (uint32_t i = 0; i < statement->named_count; i++) {
         struct cass_named *named = &statement->named[i];
         sim_archive_u32_below(archive, &named->name, books->cluster->config.named_columns);
+        sim_archive_bool(archive, &named->is_delete);
         sim_archive_i64(archive, &named->value);
         sim_archive_i64(archive, &named->timestamp_us);
     }

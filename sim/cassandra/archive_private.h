@@ -45,6 +45,8 @@ void cass_archive_partition(struct cass_books *books, struct partition *partitio
 void cass_archive_register(struct cass_books *books, uint32_t index);
 void cass_archive_counter(struct cass_books *books, uint32_t index);
 void cass_archive_chunk(struct cass_books *books, struct clustering_chunk *chunk);
+void cass_archive_lifetimes(struct cass_books *books, uint32_t index);
+void cass_archive_range(struct cass_books *books, struct range *range);
 void cass_archive_cells(struct cass_books *books, struct cell *cells, uint32_t count);
 void cass_archive_node(struct cass_books *books, struct node *node);
 /* A time that has come; one that may be still to come, or NO_TIME; a factor of time. */

@@ -78,7 +78,7 @@ void cass_request(struct cass_cluster *cluster, uint32_t client, uint32_t coordi
         coordinator = choose_coordinator(cluster, client, position);
     /* Messages are doubled between nodes alone: a driver numbers its requests, and one that ran twice would
      * make a condition that fails mean nothing. */
-    bool is_double, is_row = statement->kind == CASS_WRITE_ROW || statement->kind == CASS_DELETE_ROW;
+    bool is_double, is_row = is_row_kind(statement->kind);
     if (!cass_network_passes(cluster, cluster->node_count + client, coordinator, &is_double))
         return;
     uint32_t row = is_row ? cass_row_need(cluster, statement) : CASS_NONE;
@@ -128,6 +128,8 @@ static uint32_t find_entity(struct cass_cluster *cluster, const struct cass_stat
     switch (statement->kind) {
     case CASS_WRITE_ROW:
     case CASS_DELETE_ROW:
+    case CASS_DELETE_RANGE:
+    case CASS_DELETE_PARTITION:
         entity = cass_partition_need(cluster, statement->key, statement->bucket);
         *position = partition_at(cluster, entity)->position;
         return entity;
@@ -139,6 +141,7 @@ static uint32_t find_entity(struct cass_cluster *cluster, const struct cass_stat
         return entity;
     case CASS_ADD_COUNTER:
     case CASS_READ_COUNTER:
+    case CASS_DELETE_COUNTER:
         entity = cass_counter_need(cluster, statement->key);
         *position = counter_at(cluster, entity)->position;
         return entity;

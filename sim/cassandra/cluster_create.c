@@ -42,6 +42,7 @@ void cass_cluster_config_default(struct cass_cluster_config *out)
         .paxos = CASS_PAXOS_V1,
         .tombstone_warn = 1000,
         .tombstone_fail = 100000,
+        .row_cells = 1,
     };
 }
 
@@ -165,6 +166,7 @@ static bool check_times(const struct cass_cluster_config *config, struct sim_err
         {"window of hints", config->hint_window_ns, 0},
         {"time between tries to deliver hints", config->hint_retry_ns, 1},
         {"threshold of slow queries", config->slow_query_ns, 0},
+        {"default time to live", config->default_ttl_ns, 0},
     };
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
         if (times[i].value < times[i].least || times[i].value > 36500 * SIM_DAY)
@@ -242,7 +244,9 @@ static bool create_pools(struct cass_cluster *cluster)
     ok = cass_pool_create(&cluster->registers, sizeof(struct register_entry), broken) && ok;
     ok = cass_pool_create(&cluster->counters, sizeof(struct counter_entry), broken) && ok;
     ok = cass_pool_create(&cluster->images, factor * sizeof(struct image), broken) && ok;
-    ok = cass_pool_create(&cluster->shards, factor * factor * sizeof(struct shard), broken) && ok;
+    ok = cass_pool_create(&cluster->shards, factor * (factor + 1) * sizeof(struct shard), broken) && ok;
+    ok = cass_pool_create(&cluster->lifetimes, sizeof(struct chunk_lifetimes), broken) && ok;
+    ok = cass_pool_create(&cluster->ranges, sizeof(struct range), broken) && ok;
     ok = cass_pool_create(&cluster->paxos, factor * sizeof(struct paxos_state), broken) && ok;
     size_t named =
         (cluster->config.named_columns > 0 ? cluster->config.named_columns : 1) * sizeof(struct cell);

@@ -44,7 +44,8 @@ enum message_kind {
     MESSAGE_HINT_ACK,
 };
 
-enum { MESSAGE_FAILED = 1, MESSAGE_REFUSED = 2, MESSAGE_HINT = 4 };
+/* MESSAGE_SCANS: of a read, that limit and tombstones are what it scans. */
+enum { MESSAGE_FAILED = 1, MESSAGE_REFUSED = 2, MESSAGE_HINT = 4, MESSAGE_SCANS = 8 };
 
 struct message {
     uint32_t next; /* list of free ones */
@@ -57,6 +58,7 @@ struct message {
     uint32_t body;   /* row of WRITE_ROW, else a body; a message holds a reference to it */
     uint32_t limit;
     uint32_t epoch; /* of the node that serves it */
+    uint32_t tombstones;
     int64_t sent_ns;
     int64_t frozen_ns; /* of the node when its service was planned */
 };
@@ -72,8 +74,12 @@ struct ballot {
     uint32_t node;
 };
 
+/* A register. What is as old as its deletion, or older, is not kept. */
 struct image {
     struct cell cells[CASS_COLUMNS];
+    int64_t marker_us,
+        marker_until_s; /* the row's own liveness, of an INSERT: NO_TIME: none; NEVER: for ever */
+    int64_t deleted_us; /* of the row; NO_TIME: never */
 };
 
 struct proposal {
@@ -98,9 +104,9 @@ struct body {
     int64_t delta;
     uint32_t leader; /* position among the replicas */
     struct shard shard;
-    struct shard shards[CASS_CLUSTER_REPLICAS_MAX];
-    uint32_t named;                              /* named columns; CASS_NONE: none */
-    uint32_t answers[CASS_CLUSTER_REPLICAS_MAX]; /* of a read: the body that each replica sent */
+    struct shard shards[CASS_CLUSTER_REPLICAS_MAX + 1]; /* the last one: the counter's deletion */
+    uint32_t named;                                     /* named columns; CASS_NONE: none */
+    uint32_t answers[CASS_CLUSTER_REPLICAS_MAX];        /* of a read: the body that each replica sent */
 };
 
 struct paxos_state {
@@ -133,6 +139,25 @@ struct clustering_chunk {
     struct clustering places[CLUSTERING_CHUNK];
 };
 
+/* When a row was written, expires and was deleted. A row lives that is younger than its deletion. */
+struct lifetime {
+    int64_t written_us, expires_s, deleted_us; /* NO_TIME, NEVER, NO_TIME: not so */
+};
+
+/* Of the chunk with the same index: the lifetimes of its rows as all replicas know them. */
+struct chunk_lifetimes {
+    uint32_t next;                   /* list of free ones */
+    uint32_t special;                /* rows of which more is to be told than that they live */
+    uint16_t open[CLUSTERING_CHUNK]; /* records of each row that some replica misses */
+    struct lifetime items[CLUSTERING_CHUNK];
+};
+
+/* A range tombstone that all replicas have: times from from_ns to until_ns, both included. */
+struct range {
+    uint32_t next;
+    int64_t from_ns, until_ns, deleted_us;
+};
+
 struct partition {
     uint64_t key;
     int64_t bucket;
@@ -143,10 +168,19 @@ struct partition {
     uint32_t tombstones;
     uint32_t unresolved; /* first of its rows that some replica misses */
     uint32_t expiry_head, expiry_tail;
-    uint32_t newest; /* chunk of places */
+    uint32_t newest;      /* chunk of places */
+    uint32_t ranges;      /* first of its range tombstones; a deletion of the partition is one of all times */
+    uint32_t open_ranges; /* records of those that some replica misses */
 };
 
-enum { ROW_DELETE = 1, ROW_CONFIRMED = 2 };
+/* ROW_RANGE: the deletion of the times from time_ns to order, both included; ROW_ALL: that is all of them. */
+enum {
+    ROW_DELETE = 1,
+    ROW_CONFIRMED = 2,
+    ROW_RANGE = 4,
+    ROW_ALL = 8,
+    ROW_KIND = ROW_DELETE | ROW_RANGE | ROW_ALL
+};
 
 /* A row that a replica misses, or that something in flight still carries, or whose writer has no OK. */
 struct row {
@@ -159,7 +193,8 @@ struct row {
     uint64_t row_id;
     uint64_t bytes;
     int64_t time_ns, order;
-    int64_t expires_s; /* NEVER: does not */
+    int64_t expires_s;    /* NEVER: does not */
+    int64_t timestamp_us; /* of the write or the delete */
 };
 
 /* Rows of a partition that expire in the same second. */
@@ -263,7 +298,8 @@ struct cass_cluster {
     struct cass_ring *ring;
     uint32_t node_count, place_count, factor; /* factor: replicas of a key */
     uint32_t datacenter_first[CASS_DATACENTERS_MAX];
-    double loss, duplicate, delay;
+    double loss, duplicate, delay, late; /* late: the chance of being late_ns late */
+    int64_t late_ns;
     struct node *nodes;
     struct place *places;
     int64_t *free_at; /* heap of each node: when its servers are free */
@@ -272,13 +308,15 @@ struct cass_cluster {
     int64_t *gone_since;         /* (place, node): NEVER: can be reached */
     struct hint_list *hints_for; /* (node that stores, node that is to have them) */
     union {
-        struct cass_pool pools[17];
+        struct cass_pool pools[19];
         struct {
             struct cass_pool messages, bodies, operations, rows, expiries, hints, replies, locks;
             struct cass_pool partitions, registers, counters; /* never given back: in order of first use */
             struct cass_pool images, shards,
                 paxos; /* one a replica for each register, counter, LWT'd register */
             struct cass_pool chunks;
+            struct cass_pool lifetimes; /* one for each chunk, when they are kept */
+            struct cass_pool ranges;
             struct cass_pool named, named_copies; /* the columns of a message; one a replica for each row */
         };
     };
@@ -317,11 +355,19 @@ AT(partition_at, partition, partitions)
 AT(register_at, register_entry, registers)
 AT(counter_at, counter_entry, counters)
 AT(chunk_at, clustering_chunk, chunks)
+AT(lifetimes_at, chunk_lifetimes, lifetimes)
+AT(range_at, range, ranges)
 #undef AT
 
 static inline int64_t now_ns(const struct cass_cluster *cluster)
 {
     return sim_queue_now(cluster->queue);
+}
+
+static inline bool is_row_kind(enum cass_statement_kind kind)
+{
+    return kind == CASS_WRITE_ROW || kind == CASS_DELETE_ROW || kind == CASS_DELETE_RANGE ||
+           kind == CASS_DELETE_PARTITION;
 }
 
 static inline const uint32_t *replicas_at(const struct cass_cluster *cluster, uint32_t position)
@@ -356,12 +402,12 @@ static inline struct image *image_need(const struct cass_cluster *cluster, uint3
     return image;
 }
 
-/* The shard of a leader as a replica knows it. */
+/* The shard of a leader as a replica knows it; of the leader `factor` the clock is the counter's deletion. */
 static inline struct shard *shard_at(const struct cass_cluster *cluster, uint32_t entry, uint32_t replica,
                                      uint32_t leader)
 {
     return (struct shard *)(void *)(cluster->shards.items + entry * cluster->shards.item_size) +
-           replica * cluster->factor + leader;
+           replica * (cluster->factor + 1) + leader;
 }
 
 static inline struct cell *named_at(const struct cass_cluster *cluster, uint32_t index)
@@ -453,9 +499,13 @@ void cass_image_clear(struct image *image);
 void cass_image_set(struct image *image, const struct cass_statement *statement, int64_t timestamp_us,
                     int64_t now);                                       /* what a statement writes */
 bool cass_cell_wins(const struct cell *left, const struct cell *right); /* left replaces right */
-bool cass_image_merge(struct image *into, const struct image *from);    /* whether it changed */
+void cass_image_merge(struct image *into, const struct image *from);
 bool cass_image_equal(const struct image *left, const struct image *right);
 uint32_t cass_image_live(const struct image *image, int64_t now, int64_t *columns);
+/* Whether the row lives, of which `columns` live. */
+bool cass_image_is_found(const struct image *image, int64_t now, uint32_t columns);
+/* Gives all that it writes another timestamp. */
+void cass_image_date(struct image *image, int64_t timestamp_us);
 
 /* storage_rows.c: data partitions */
 uint32_t cass_partition_find(const struct cass_cluster *cluster, uint64_t key, int64_t bucket);
@@ -496,6 +546,8 @@ bool cass_statement_is_valid(const struct cass_statement *statement);
 
 /* coordinator.c: an operation from arrival to answer */
 void cass_operation_begin(struct cass_cluster *cluster, uint32_t operation, uint32_t node);
+/* Of a statement that writes with one: 0 for ever. */
+int64_t cass_ttl(const struct cass_cluster *cluster, const struct cass_statement *statement);
 /* In use, cleared but for what its statement says. */
 uint32_t cass_operation_new(struct cass_cluster *cluster, const struct cass_statement *statement);
 void cass_operation_end(struct cass_cluster *cluster, uint32_t operation);
@@ -551,6 +603,10 @@ uint64_t cass_span_rows(const struct cass_cluster *cluster, uint32_t partition, 
 /* What a replica goes through for a read of a span: its rows, and the one at which it ends. */
 uint64_t cass_span_scanned(const struct cass_cluster *cluster, const struct operation *operation);
 void cass_clustering_add(struct cass_cluster *cluster, uint32_t partition, int64_t time_ns, int64_t order);
+/* The place's chunk and its position there, with a new place where there is none; CASS_NONE without memory.
+ */
+uint32_t cass_clustering_need(struct cass_cluster *cluster, uint32_t partition, int64_t time_ns,
+                              int64_t order, uint32_t *position);
 /* Rows after the statement's place, whoever holds them; and those of them that none of the replicas holds. */
 uint64_t cass_clustering_newer(const struct cass_cluster *cluster, uint32_t partition,
                                const struct cass_statement *statement);
@@ -560,7 +616,28 @@ uint64_t cass_clustering_missed(const struct cass_cluster *cluster, uint32_t par
 bool cass_clustering_last(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
                           struct clustering *out);
 
+/* lifetimes.c: what rows of a partition replicas find, and scan, when lifetimes are kept */
+struct scan {
+    uint64_t rows, tombstones;
+    bool saw_older;         /* a row lives that is older than the span */
+    struct clustering last; /* the newest row, if there is one */
+};
+/* The row, delete or range has come to its first replica, or to its last one; both when there is one. */
+void cass_lifetime_open(struct cass_cluster *cluster, uint32_t row);
+void cass_lifetime_settle(struct cass_cluster *cluster, uint32_t row);
+/* How many of the first rows of a chunk are special. */
+uint32_t cass_lifetimes_special(const struct chunk_lifetimes *chunk, uint32_t count);
+/* After loading: counts the records that some replica misses anew. False when one of them has no place. */
+bool cass_lifetimes_are_opened(struct cass_cluster *cluster);
+/* What a statement finds that asks these replicas. */
+void cass_lifetimes_scan(const struct cass_cluster *cluster, uint32_t partition,
+                         const struct cass_statement *statement, uint32_t replicas, struct scan *out);
+
 /* counter.c */
+/* A counter that runs over its end begins anew, as a long of Java. */
+int64_t cass_count_sum(int64_t left, int64_t right);
+/* Whether anybody added to a counter after its deletion. */
+bool cass_count_is_found(const struct shard *shards, uint32_t factor);
 void cass_count_begin(struct cass_cluster *cluster, uint32_t operation);
 void cass_count_lead(struct cass_cluster *cluster, uint32_t message);
 void cass_count_locked(struct cass_cluster *cluster, uint32_t operation);

@@ -47,6 +47,8 @@ bool cass_statement_is_valid(const struct cass_statement *statement)
     case CASS_DELETE_COLUMNS:
     case CASS_WRITE_NAMED:
     case CASS_DELETE_NAMED:
+    case CASS_DELETE_RANGE:
+    case CASS_DELETE_PARTITION:
         return is_write_level(level);
     case CASS_READ_ROWS:
     case CASS_COUNT_ROWS:
@@ -61,6 +63,8 @@ bool cass_statement_is_valid(const struct cass_statement *statement)
     case CASS_ADD_COUNTER:
         return is_write_level(level) && level != CASS_ANY && statement->timestamp_us == NO_TIME &&
                statement->ttl_ns == 0;
+    case CASS_DELETE_COUNTER:
+        return is_write_level(level) && level != CASS_ANY && statement->timestamp_us == NO_TIME;
     }
     return false;
 }

@@ -9,6 +9,12 @@
 static void begin_read(struct cass_cluster *cluster, uint32_t operation);
 static uint64_t rows_to_scan(const struct cass_cluster *cluster, const struct operation *operation);
 
+int64_t cass_ttl(const struct cass_cluster *cluster, const struct cass_statement *statement)
+{
+    int64_t ttl_ns = statement->ttl_ns == 0 ? cluster->config.default_ttl_ns : statement->ttl_ns;
+    return ttl_ns == CASS_NO_TTL ? 0 : ttl_ns;
+}
+
 uint32_t cass_operation_new(struct cass_cluster *cluster, const struct cass_statement *statement)
 {
     uint32_t index = cass_pool_take(&cluster->operations);
@@ -16,11 +22,13 @@ uint32_t cass_operation_new(struct cass_cluster *cluster, const struct cass_stat
     uint32_t generation = operation->generation + 1;
     memset(operation, 0, offsetof(struct operation, statement));
     operation->generation = generation | 1;
-    if (statement->kind == CASS_WRITE_ROW || statement->kind == CASS_DELETE_ROW) {
+    if (is_row_kind(statement->kind)) {
         operation->statement.kind = statement->kind;
         operation->statement.consistency = statement->consistency;
     } else {
         operation->statement = *statement;
+        if (statement->kind == CASS_WRITE_COLUMNS || statement->kind == CASS_CAS_COLUMNS)
+            operation->statement.ttl_ns = cass_ttl(cluster, statement);
         operation->reply = (struct cass_reply){.result = CASS_OK};
     }
     return index;
@@ -232,6 +240,22 @@ static uint64_t rows_to_scan(const struct cass_cluster *cluster, const struct op
     return newer > 0 ? newer : 1;
 }
 
+/* What the replica scans, which its rows and tombstones tell. A span's read also goes through the row at
+ * which it ends, and one that finds nothing has looked at one all the same. */
+static void plan_scan(const struct cass_cluster *cluster, uint32_t index, uint32_t message_index)
+{
+    const struct operation *operation = operation_at(cluster, index);
+    struct message *message = message_at(cluster, message_index);
+    struct scan scan;
+    cass_lifetimes_scan(cluster, operation->entity, &operation->statement, UINT32_C(1) << message->replica,
+                        &scan);
+    uint64_t rows = scan.rows + scan.saw_older;
+    rows += rows + scan.tombstones == 0;
+    message->flags = MESSAGE_SCANS;
+    message->limit = rows < UINT32_MAX ? (uint32_t)rows : UINT32_MAX;
+    message->tombstones = scan.tombstones < UINT32_MAX ? (uint32_t)scan.tombstones : UINT32_MAX;
+}
+
 void cass_operation_send(struct cass_cluster *cluster, uint32_t index, enum message_kind kind, uint32_t set,
                          uint32_t body)
 {
@@ -239,7 +263,7 @@ void cass_operation_send(struct cass_cluster *cluster, uint32_t index, enum mess
     const uint32_t *replicas = replicas_at(cluster, operation->position);
     uint32_t place = operation->place, generation = operation->generation, round = operation->round;
     uint32_t entity = operation->entity, asked = operation->asked;
-    uint64_t limit = rows_to_scan(cluster, operation);
+    uint64_t limit = cluster->config.keeps_lifetimes ? 0 : rows_to_scan(cluster, operation);
     for (; set != 0; set &= set - 1) {
         uint32_t replica = first_bit(set);
         uint32_t fresh = cass_message_new(cluster, kind, place, replicas[replica]);
@@ -253,6 +277,8 @@ void cass_operation_send(struct cass_cluster *cluster, uint32_t index, enum mess
         message->body = body;
         if (kind == MESSAGE_REPAIR_ROWS)
             message->limit = asked;
+        if (kind == MESSAGE_READ_ROWS && entity != CASS_NONE && cluster->config.keeps_lifetimes)
+            plan_scan(cluster, index, fresh);
         if (kind == MESSAGE_WRITE_ROW)
             row_at(cluster, body)->references++;
         else if (body != CASS_NONE)

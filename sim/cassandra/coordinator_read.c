@@ -11,6 +11,7 @@ static bool gather(struct cass_cluster *cluster, uint32_t operation);
 static uint32_t laggards(const struct cass_cluster *cluster, uint32_t operation);
 static void repair(struct cass_cluster *cluster, uint32_t operation, uint32_t set);
 static void finish(struct cass_cluster *cluster, uint32_t operation);
+static uint64_t seen_rows(const struct cass_cluster *cluster, const struct operation *operation);
 static void finish_rows(struct cass_cluster *cluster, uint32_t operation);
 static void finish_count(struct cass_cluster *cluster, uint32_t operation);
 static void finish_span(struct cass_cluster *cluster, struct operation *operation);
@@ -173,7 +174,7 @@ static bool gather(struct cass_cluster *cluster, uint32_t index)
     cass_image_clear(&body->image);
     cass_named_gather(cluster, operation->gathered, operation->asked);
     body = body_at(cluster, operation->gathered);
-    for (uint32_t leader = 0; leader < cluster->factor; leader++)
+    for (uint32_t leader = 0; leader <= cluster->factor; leader++)
         body->shards[leader] = (struct shard){0};
     for (uint32_t set = operation->asked; set != 0; set &= set - 1) {
         const struct body *answer = body_at(cluster, body->answers[first_bit(set)]);
@@ -181,7 +182,7 @@ static bool gather(struct cass_cluster *cluster, uint32_t index)
             cass_image_merge(&body->image, &answer->image);
             continue;
         }
-        for (uint32_t leader = 0; leader < cluster->factor; leader++) {
+        for (uint32_t leader = 0; leader <= cluster->factor; leader++) {
             if (answer->shards[leader].clock > body->shards[leader].clock)
                 body->shards[leader] = answer->shards[leader];
         }
@@ -205,7 +206,7 @@ static uint32_t laggards(const struct cass_cluster *cluster, uint32_t index)
         bool is_behind;
         if (operation->statement.kind == CASS_READ_COUNTER) {
             is_behind = false;
-            for (uint32_t leader = 0; leader < cluster->factor; leader++)
+            for (uint32_t leader = 0; leader <= cluster->factor; leader++)
                 is_behind = is_behind || answer->shards[leader].clock != body->shards[leader].clock;
         } else {
             is_behind = !cass_image_equal(&answer->image, &body->image) ||
@@ -261,6 +262,33 @@ static void finish(struct cass_cluster *cluster, uint32_t index)
     cass_operation_end(cluster, index);
 }
 
+/* The partition's live rows that at least one of the asked replicas holds. */
+static uint64_t seen_rows(const struct cass_cluster *cluster, const struct operation *operation)
+{
+    bool is_mismatch;
+    uint64_t rows = partition_at(cluster, operation->entity)->rows;
+    uint64_t missed = cass_rows_missed(cluster, operation->entity, operation->asked, &is_mismatch);
+    return rows - (missed < rows ? missed : rows);
+}
+
+/* With the lifetimes of rows: what the asked replicas know together. */
+static void finish_scan(struct cass_cluster *cluster, struct operation *operation)
+{
+    struct cass_reply *reply = &operation->reply;
+    struct scan scan;
+    cass_lifetimes_scan(cluster, operation->entity, &operation->statement, operation->asked, &scan);
+    reply->rows = scan.rows;
+    reply->tombstones = scan.tombstones;
+    reply->saw_older = scan.saw_older;
+    reply->scanned = scan.rows + scan.saw_older + scan.tombstones;
+    reply->found = scan.rows > 0;
+    if (operation->statement.kind != CASS_COUNT_ROWS || !reply->found)
+        return;
+    reply->columns[0] = scan.last.time_ns;
+    reply->columns[1] = scan.last.order;
+    reply->columns_mask = 3;
+}
+
 static void finish_rows(struct cass_cluster *cluster, uint32_t index)
 {
     struct operation *operation = operation_at(cluster, index);
@@ -268,16 +296,18 @@ static void finish_rows(struct cass_cluster *cluster, uint32_t index)
     reply->bucket = operation->statement.bucket;
     if (operation->entity == CASS_NONE)
         return;
-    bool is_mismatch;
     cass_partition_expire(cluster, operation->entity);
+    if (cluster->config.keeps_lifetimes) {
+        finish_scan(cluster, operation);
+        return;
+    }
     if (operation->statement.has_span) {
         finish_span(cluster, operation);
         return;
     }
-    uint64_t missed = cass_rows_missed(cluster, operation->entity, operation->asked, &is_mismatch);
     const struct partition *partition = partition_at(cluster, operation->entity);
     uint64_t limit = operation->statement.limit > 0 ? operation->statement.limit : UINT64_MAX;
-    uint64_t seen = partition->rows - (missed < partition->rows ? missed : partition->rows);
+    uint64_t seen = seen_rows(cluster, operation);
     reply->tombstones = partition->tombstones;
     if (limit < seen) {
         reply->tombstones =
@@ -297,6 +327,10 @@ static void finish_count(struct cass_cluster *cluster, uint32_t index)
     struct clustering last;
     if (operation->entity == CASS_NONE)
         return;
+    if (cluster->config.keeps_lifetimes) {
+        finish_scan(cluster, operation);
+        return;
+    }
     if (operation->statement.has_after) {
         uint64_t newer = cass_clustering_newer(cluster, operation->entity, &operation->statement);
         uint64_t missed =
@@ -331,7 +365,8 @@ static void finish_span(struct cass_cluster *cluster, struct operation *operatio
         reply->tombstones =
             (uint64_t)((double)partition->tombstones * (double)rows / (double)partition->rows);
     reply->rows = rows;
-    reply->saw_older = partition->rows > later;
+    /* Rows that expired or were deleted still count as later: what is said to be older surely is there. */
+    reply->saw_older = seen_rows(cluster, operation) > later;
     reply->scanned = rows + reply->saw_older + reply->tombstones;
     reply->found = rows > 0;
 }
@@ -342,7 +377,7 @@ static void finish_cells(struct cass_cluster *cluster, uint32_t index)
     struct cass_reply *reply = &operation->reply;
     const struct image *image = &body_at(cluster, operation->gathered)->image;
     reply->columns_mask = cass_image_live(image, now_ns(cluster), reply->columns);
-    reply->found = reply->columns_mask != 0 ||
+    reply->found = cass_image_is_found(image, now_ns(cluster), reply->columns_mask) ||
                    cass_named_is_found(cluster, body_at(cluster, operation->gathered)->named);
 }
 
@@ -350,8 +385,7 @@ static void finish_counter(struct cass_cluster *cluster, uint32_t index)
 {
     struct operation *operation = operation_at(cluster, index);
     const struct body *body = body_at(cluster, operation->gathered);
-    for (uint32_t leader = 0; leader < cluster->factor; leader++) {
-        operation->reply.counter += body->shards[leader].count;
-        operation->reply.found = operation->reply.found || body->shards[leader].clock != 0;
-    }
+    operation->reply.found = cass_count_is_found(body->shards, cluster->factor);
+    for (uint32_t leader = 0; leader < cluster->factor && operation->reply.found; leader++)
+        operation->reply.counter = cass_count_sum(operation->reply.counter, body->shards[leader].count);
 }

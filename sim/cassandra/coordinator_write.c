@@ -34,7 +34,7 @@ enum message_kind cass_write_kind(const struct operation *operation)
 {
     if (operation->is_carrying_row)
         return MESSAGE_WRITE_ROW;
-    if (operation->is_leader)
+    if (operation->is_leader || operation->statement.kind == CASS_DELETE_COUNTER)
         return MESSAGE_WRITE_SHARD;
     return operation->stage == STAGE_COMMIT ? MESSAGE_COMMIT : MESSAGE_WRITE_CELLS;
 }
@@ -97,9 +97,13 @@ static void check_end(struct cass_cluster *cluster, uint32_t index)
     operation = operation_at(cluster, index);
     if ((operation->acked | operation->failed) != operation->asked)
         return;
-    /* ANY, every replica gone for longer than hints are kept: nobody will ever answer. */
+    /* ANY, every replica gone for longer than hints are kept: nobody will ever answer. Or the commit of Paxos
+     * v2, whose level nobody checked: a failure where it asks for more replicas than there are, see
+     * Paxos.MaybeFailure. */
+    bool is_impossible =
+        operation->stage == STAGE_COMMIT && operation->required > bit_count(operation->counted);
     if (!operation->is_answered)
-        cass_operation_answer(cluster, index, CASS_WRITE_TIMEOUT);
+        cass_operation_answer(cluster, index, is_impossible ? CASS_WRITE_FAILURE : CASS_WRITE_TIMEOUT);
     cass_operation_end(cluster, index);
 }
 
@@ -126,12 +130,16 @@ static uint32_t cells_of(struct cass_cluster *cluster, uint32_t index)
     int64_t timestamp = statement->timestamp_us;
     if (timestamp == NO_TIME)
         timestamp = cass_node_timestamp_us(cluster, operation->place, NO_TIME);
-    if (statement->kind == CASS_WRITE_NAMED || statement->kind == CASS_DELETE_NAMED) {
-        cass_image_clear(&body_at(cluster, body_index)->image);
-        uint32_t named = cass_named_set(cluster, statement, timestamp);
-        body_at(cluster, body_index)->named = named;
+    if (statement->kind == CASS_DELETE_COUNTER) {
+        struct body *body = body_at(cluster, body_index);
+        body->leader = cluster->factor;
+        body->shard = (struct shard){.clock = timestamp};
         return body_index;
     }
     cass_image_set(&body_at(cluster, body_index)->image, statement, timestamp, now_ns(cluster));
+    if (statement->kind == CASS_WRITE_NAMED || statement->kind == CASS_DELETE_NAMED) {
+        uint32_t named = cass_named_set(cluster, statement, timestamp);
+        body_at(cluster, body_index)->named = named;
+    }
     return body_index;
 }

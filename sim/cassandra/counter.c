@@ -89,7 +89,7 @@ void cass_count_shard(struct cass_cluster *cluster, uint32_t message_index)
     uint32_t leader = operation->leader;
     struct shard *own = shard_at(cluster, operation->entity, leader, leader);
     own->clock = at_least(own->clock + 1, cass_node_clock_us(cluster, node));
-    own->count += operation->statement.delta;
+    own->count = cass_count_sum(own->count, operation->statement.delta);
     if (cluster->observer.counter_added != NULL)
         cluster->observer.counter_added(cluster->observer.context, operation->statement.key,
                                         operation->statement.row_id, operation->statement.delta);
@@ -111,6 +111,19 @@ void cass_count_answer(struct cass_cluster *cluster, uint32_t index, const struc
 void cass_count_timeout(struct cass_cluster *cluster, uint32_t index)
 {
     refuse(cluster, index, CASS_WRITE_TIMEOUT);
+}
+
+int64_t cass_count_sum(int64_t left, int64_t right)
+{
+    return (int64_t)((uint64_t)left + (uint64_t)right);
+}
+
+bool cass_count_is_found(const struct shard *shards, uint32_t factor)
+{
+    int64_t latest = 0;
+    for (uint32_t leader = 0; leader < factor; leader++)
+        latest = at_least(latest, shards[leader].clock);
+    return latest > shards[factor].clock;
 }
 
 static void refuse(struct cass_cluster *cluster, uint32_t index, enum cass_result result)

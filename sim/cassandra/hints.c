@@ -69,12 +69,14 @@ void cass_hint_ack(struct cass_cluster *cluster, const struct message *message)
     struct hint_list *list = list_of(cluster, node, target);
     if (message->flags & MESSAGE_FAILED || message->round != list->page)
         return;
-    uint32_t before = CASS_NONE, at = list->head;
-    for (uint32_t i = 0; i < HINTS_IN_FLIGHT && at != CASS_NONE && at != index; i++) {
+    /* What is left of the page stands first. A hint behind it may have the place of one that has arrived, and
+     * is not meant by a double of that one's acknowledgement. */
+    uint32_t before = CASS_NONE, at = list->head, passed = 0;
+    for (; passed < list->in_flight && at != CASS_NONE && at != index; passed++) {
         before = at;
         at = hint_at(cluster, at)->next;
     }
-    if (at != index || index == CASS_NONE)
+    if (passed == list->in_flight || at != index || index == CASS_NONE)
         return;
     uint32_t next = hint_at(cluster, index)->next;
     if (before == CASS_NONE)

@@ -25,14 +25,17 @@ uint32_t cass_named_set(struct cass_cluster *cluster, const struct cass_statemen
                         int64_t timestamp_us)
 {
     uint32_t index = fresh(cluster);
-    int64_t deletion_s = statement->kind == CASS_DELETE_NAMED ? ~(now_ns(cluster) / SIM_SECOND) : NEVER;
     for (uint32_t i = 0; i < statement->named_count; i++) {
         const struct cass_named *named = &statement->named[i];
-        named_at(cluster, index)[named->name] = (struct cell){
-            .value = deletion_s == NEVER ? named->value : 0,
+        bool is_delete = statement->kind == CASS_DELETE_NAMED || named->is_delete;
+        const struct cell cell = {
+            .value = is_delete ? 0 : named->value,
             .timestamp_us = named->timestamp_us != NO_TIME ? named->timestamp_us : timestamp_us,
-            .deletion_s = deletion_s,
+            .deletion_s = is_delete ? ~(now_ns(cluster) / SIM_SECOND) : NEVER,
         };
+        struct cell *into = &named_at(cluster, index)[named->name];
+        if (cass_cell_wins(&cell, into)) /* a batch may name a column twice */
+            *into = cell;
     }
     return index;
 }
@@ -155,7 +158,8 @@ static uint32_t live(const struct cass_cluster *cluster, const struct cell *cell
         if (cells[i].timestamp_us == NO_TIME || cells[i].deletion_s != NEVER)
             continue;
         if (count < capacity)
-            out[count] = (struct cass_named){i, cells[i].value, cells[i].timestamp_us};
+            out[count] = (struct cass_named){
+                .name = i, .value = cells[i].value, .timestamp_us = cells[i].timestamp_us};
         count++;
     }
     return count;

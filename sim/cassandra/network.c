@@ -3,6 +3,7 @@
  *
  * A message that is under way when a cut begins still arrives. A process learns that a node is gone after
  * detect_ns, and that it is back at once, as gossip does within a second. */
+#include <assert.h>
 #include <string.h>
 
 #include "cluster_private.h"
@@ -96,13 +97,15 @@ int64_t cass_network_latency(struct cass_cluster *cluster, uint32_t from, uint32
 {
     bool is_near = cass_place_datacenter(cluster, from) == cass_place_datacenter(cluster, to);
     const struct sim_size *law = is_near ? &cluster->config.latency_ns : &cluster->config.latency_between_ns;
-    if (law->kind == SIM_SIZE_CONSTANT && law->a < 1)
+    if (law->kind == SIM_SIZE_CONSTANT && law->a < 1 && cluster->late <= 0)
         return 0;
-    int64_t latency = (int64_t)sim_size_draw(law, &cluster->places[from].latency);
+    int64_t latency = (int64_t)sim_size_draw(law, &cluster->places[from].latency), late_ns = 0;
+    if (cluster->late > 0 && sim_random_unit(&cluster->places[from].loss) < cluster->late)
+        late_ns = cluster->late_ns;
     if (cluster->delay == 1.0)
-        return latency;
+        return latency + late_ns;
     double delayed = (double)latency * cluster->delay;
-    return delayed < (double)SPAN_MAX ? (int64_t)delayed : SPAN_MAX;
+    return (delayed < (double)SPAN_MAX ? (int64_t)delayed : SPAN_MAX) + late_ns;
 }
 
 uint32_t cass_place_datacenter(const struct cass_cluster *cluster, uint32_t place)
@@ -167,11 +170,19 @@ void cass_set_delay(struct cass_cluster *cluster, double factor)
     cluster->delay = factor;
 }
 
+void cass_set_late(struct cass_cluster *cluster, double chance, int64_t by_ns)
+{
+    assert(by_ns >= 0 && by_ns <= SPAN_MAX);
+    cluster->late = chance;
+    cluster->late_ns = by_ns;
+}
+
 void cass_heal(struct cass_cluster *cluster)
 {
     cluster->loss = cluster->config.loss;
     cluster->duplicate = cluster->config.duplicate;
     cluster->delay = 1;
+    cluster->late = 0;
     size_t pairs = (size_t)cluster->place_count * cluster->node_count;
     memset(cluster->cuts, 0, (pairs / 64 + 1) * sizeof(*cluster->cuts));
     cluster->cut_count = 0;

@@ -141,10 +141,7 @@ static void promised(struct cass_cluster *cluster, uint32_t index)
             pending = answer->accepted;
     }
     if (cass_ballot_after(&pending.ballot, &decided.ballot) && !pending.is_empty) {
-        for (uint32_t i = 0; i < CASS_COLUMNS; i++) {
-            if (pending.image.cells[i].timestamp_us != NO_TIME)
-                pending.image.cells[i].timestamp_us = operation->ballot.micros;
-        }
+        cass_image_date(&pending.image, operation->ballot.micros);
         propose(cluster, index, STAGE_PROPOSE_REPAIR, false, &pending.image);
         return;
     }
@@ -186,7 +183,7 @@ static void look_from_promises(struct cass_cluster *cluster, uint32_t index)
     }
     struct cass_reply *reply = &operation->reply;
     reply->columns_mask = cass_image_live(&gathered->image, now_ns(cluster), reply->columns);
-    reply->found = reply->columns_mask != 0;
+    reply->found = cass_image_is_found(&gathered->image, now_ns(cluster), reply->columns_mask);
     if (!is_read(operation)) {
         cass_cas_read_done(cluster, index);
     } else if (operation->has_mismatch) {
@@ -214,6 +211,8 @@ void cass_cas_read_done(struct cass_cluster *cluster, uint32_t index)
     }
     struct image image;
     cass_image_set(&image, &operation->statement, operation->ballot.micros, now_ns(cluster));
+    if (operation->statement.is_whole_row)
+        cass_image_date(&image, operation->ballot.micros);
     propose(cluster, index, STAGE_PROPOSE, false, &image);
 }
 
@@ -273,14 +272,33 @@ static void on_accept(struct cass_cluster *cluster, uint32_t index, const struct
                 cluster->config.paxos == CASS_PAXOS_V2 ? CASS_WRITE_TIMEOUT : CASS_CAS_UNKNOWN);
 }
 
+/* Another's proposal is decided, and is to be committed. Paxos v1 does that at the level of the own commit,
+ * so an LWT whose level cannot be met never comes to its condition (StorageProxy.beginAndRepairPaxos). */
+static void accepted_repair(struct cass_cluster *cluster, uint32_t index)
+{
+    struct operation *operation = operation_at(cluster, index);
+    cluster->nodes[operation->place].stats.paxos_finished++;
+    struct proposal decided = body_at(cluster, operation->body)->accepted;
+    struct level_plan plan;
+    enum cass_consistency level = operation->statement.consistency;
+    cass_level_plan(cluster, operation->place, operation->position, level, &plan);
+    if (cluster->config.paxos == CASS_PAXOS_V1 && !is_read(operation) && level != CASS_ANY) {
+        if (!cass_level_met(cluster, operation->position, level, plan.counted, plan.required, plan.alive)) {
+            operation->acked = plan.alive;
+            give_up(cluster, index, CASS_UNAVAILABLE);
+            return;
+        }
+        operation->counted = plan.counted;
+        operation->required = plan.required;
+    }
+    commit_repair(cluster, index, &decided, plan.alive, operation->required);
+}
+
 static void accepted(struct cass_cluster *cluster, uint32_t index)
 {
     struct operation *operation = operation_at(cluster, index);
     if (operation->stage == STAGE_PROPOSE_REPAIR) {
-        cluster->nodes[operation->place].stats.paxos_finished++;
-        struct proposal decided = body_at(cluster, operation->body)->accepted;
-        uint32_t alive = cass_replicas_alive(cluster, operation->place, operation->position);
-        commit_repair(cluster, index, &decided, alive, operation->required);
+        accepted_repair(cluster, index);
     } else if (is_read(operation) && cluster->config.paxos == CASS_PAXOS_V2) {
         give_up(cluster, index, CASS_OK);
     } else if (is_read(operation)) {
@@ -317,7 +335,8 @@ static void on_commit_repair(struct cass_cluster *cluster, uint32_t index, const
         attempt(cluster, index);
 }
 
-/* The value is decided; what can still fail is to hear so. */
+/* The value is decided; what can still fail is to hear so. Paxos v2 does not look whether the level can be
+ * met (PaxosCommit.start), v1 does. */
 static void commit(struct cass_cluster *cluster, uint32_t index)
 {
     struct operation *operation = operation_at(cluster, index);
@@ -329,8 +348,9 @@ static void commit(struct cass_cluster *cluster, uint32_t index)
     cass_level_plan(cluster, operation->place, operation->position, operation->level, &plan);
     operation->counted = plan.counted;
     operation->required = plan.required;
-    if (operation->level != CASS_ANY && !cass_level_met(cluster, operation->position, operation->level,
-                                                        plan.counted, plan.required, plan.alive)) {
+    if (cluster->config.paxos == CASS_PAXOS_V1 && operation->level != CASS_ANY &&
+        !cass_level_met(cluster, operation->position, operation->level, plan.counted, plan.required,
+                        plan.alive)) {
         operation->acked = plan.alive;
         give_up(cluster, index, CASS_UNAVAILABLE);
         return;
@@ -345,15 +365,32 @@ static void commit(struct cass_cluster *cluster, uint32_t index)
     cass_write_spread(cluster, index, 0);
 }
 
+/* ColumnCondition: null equals null alone, and is in no list. */
+static bool column_holds(const struct cass_statement *statement, const struct cass_reply *reply,
+                         uint32_t column)
+{
+    bool has_value = reply->columns_mask >> column & 1, is_not = statement->if_not_mask >> column & 1;
+    int64_t value = reply->columns[column];
+    if (statement->if_in_mask >> column & 1) {
+        for (uint32_t i = 0; i < statement->in_count; i++) {
+            if (has_value && value == statement->in[i])
+                return true;
+        }
+        return false;
+    }
+    bool is_equal =
+        statement->if_null_mask >> column & 1 ? !has_value : has_value && value == statement->equal[column];
+    return is_equal != is_not;
+}
+
 static bool condition_holds(const struct operation *operation)
 {
     const struct cass_statement *statement = &operation->statement;
     const struct cass_reply *reply = &operation->reply;
-    if (statement->if_absent)
-        return !reply->found;
+    if (statement->if_absent || statement->if_exists)
+        return reply->found == statement->if_exists;
     for (uint32_t i = 0; i < CASS_COLUMNS; i++) {
-        if (statement->if_mask >> i & 1 &&
-            !(reply->columns_mask >> i & 1 && reply->columns[i] == statement->equal[i]))
+        if (statement->if_mask >> i & 1 && !column_holds(statement, reply, i))
             return false;
     }
     return true;

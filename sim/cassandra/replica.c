@@ -75,14 +75,18 @@ void cass_replica_execute(struct cass_cluster *cluster, uint32_t index)
     }
 }
 
-/* Rows and tombstones are taken as mixed evenly, so that a read that stops at its limit has met its share. */
+/* Where lifetimes are kept the coordinator knows. Elsewhere rows and tombstones are taken as mixed evenly, so
+ * that a read that stops at its limit has met its share. */
 static int64_t scan_cost(struct cass_cluster *cluster, uint32_t index)
 {
     struct message *message = message_at(cluster, index);
-    cass_partition_expire(cluster, message->entity);
-    const struct partition *partition = partition_at(cluster, message->entity);
-    uint64_t rows = partition->rows, tombstones = partition->tombstones, limit = message->limit;
-    if (limit > 0 && limit < rows) {
+    uint64_t rows = message->limit, tombstones = message->tombstones, limit = message->limit;
+    if (!(message->flags & MESSAGE_SCANS)) {
+        cass_partition_expire(cluster, message->entity);
+        rows = partition_at(cluster, message->entity)->rows;
+        tombstones = partition_at(cluster, message->entity)->tombstones;
+    }
+    if (!(message->flags & MESSAGE_SCANS) && limit > 0 && limit < rows) {
         tombstones = (uint64_t)((double)tombstones * (double)limit / (double)rows);
         rows = limit;
     }
@@ -119,7 +123,7 @@ static void apply(struct cass_cluster *cluster, const struct message *message)
         break;
     }
     case MESSAGE_REPAIR_SHARDS:
-        for (uint32_t leader = 0; leader < cluster->factor; leader++) {
+        for (uint32_t leader = 0; leader <= cluster->factor; leader++) {
             apply_shard(shard_at(cluster, message->entity, replica, leader),
                         &body_at(cluster, message->body)->shards[leader]);
         }
@@ -150,7 +154,7 @@ static uint32_t read_copy(struct cass_cluster *cluster, const struct message *me
         uint32_t named = cass_named_copy(cluster, message->entity, message->replica);
         body_at(cluster, index)->named = named;
     } else {
-        for (uint32_t leader = 0; leader < cluster->factor; leader++)
+        for (uint32_t leader = 0; leader <= cluster->factor; leader++)
             body->shards[leader] = *shard_at(cluster, message->entity, message->replica, leader);
     }
     return index;

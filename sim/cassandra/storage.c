@@ -9,11 +9,16 @@
     {                                                                                                        \
         .timestamp_us = NO_TIME, .deletion_s = NEVER                                                         \
     }
-const struct image cass_image_none = {{NO_CELL, NO_CELL, NO_CELL, NO_CELL, NO_CELL, NO_CELL}};
+const struct image cass_image_none = {.cells = {NO_CELL, NO_CELL, NO_CELL, NO_CELL, NO_CELL, NO_CELL},
+                                      .marker_us = NO_TIME,
+                                      .marker_until_s = NEVER,
+                                      .deleted_us = NO_TIME};
 static_assert(CASS_COLUMNS == 6, "one for each column");
 
 static uint32_t key_hash(uint64_t key);
 static bool is_dead(const struct cell *cell, int64_t now_s);
+static bool marker_wins(const struct image *left, const struct image *right);
+static void drop_deleted(struct image *image);
 
 /* The key is a bigint. */
 uint32_t cass_position(const struct cass_cluster *cluster, uint64_t key)
@@ -137,16 +142,20 @@ bool cass_cell_wins(const struct cell *left, const struct cell *right)
     return !left_tomb && (uint64_t)left->value > (uint64_t)right->value;
 }
 
-bool cass_image_merge(struct image *into, const struct image *from)
+void cass_image_merge(struct image *into, const struct image *from)
 {
-    bool is_changed = false;
     for (uint32_t i = 0; i < CASS_COLUMNS; i++) {
-        if (!cass_cell_wins(&from->cells[i], &into->cells[i]))
-            continue;
-        into->cells[i] = from->cells[i];
-        is_changed = true;
+        if (cass_cell_wins(&from->cells[i], &into->cells[i]))
+            into->cells[i] = from->cells[i];
     }
-    return is_changed;
+    if (from->marker_us != NO_TIME && marker_wins(from, into)) {
+        into->marker_us = from->marker_us;
+        into->marker_until_s = from->marker_until_s;
+    }
+    if (from->deleted_us > into->deleted_us)
+        into->deleted_us = from->deleted_us;
+    if (into->deleted_us != NO_TIME)
+        drop_deleted(into);
 }
 
 bool cass_image_equal(const struct image *left, const struct image *right)
@@ -156,7 +165,8 @@ bool cass_image_equal(const struct image *left, const struct image *right)
         if (a->timestamp_us != b->timestamp_us || a->value != b->value || a->deletion_s != b->deletion_s)
             return false;
     }
-    return true;
+    return left->marker_us == right->marker_us && left->marker_until_s == right->marker_until_s &&
+           left->deleted_us == right->deleted_us;
 }
 
 uint32_t cass_image_live(const struct image *image, int64_t now, int64_t *columns)
@@ -169,6 +179,46 @@ uint32_t cass_image_live(const struct image *image, int64_t now, int64_t *column
         mask |= (is_live ? 1u : 0u) << i;
     }
     return mask;
+}
+
+bool cass_image_is_found(const struct image *image, int64_t now, uint32_t columns)
+{
+    return columns != 0 || (image->marker_us != NO_TIME && image->marker_until_s > now / SIM_SECOND);
+}
+
+/* PartitionUpdate.Builder.updateAllTimestamp: a deletion is a little older than what is written with it. */
+void cass_image_date(struct image *image, int64_t timestamp_us)
+{
+    for (uint32_t i = 0; i < CASS_COLUMNS; i++) {
+        if (image->cells[i].timestamp_us != NO_TIME)
+            image->cells[i].timestamp_us = timestamp_us;
+    }
+    if (image->marker_us != NO_TIME)
+        image->marker_us = timestamp_us;
+    if (image->deleted_us != NO_TIME)
+        image->deleted_us = timestamp_us - 1;
+}
+
+/* LivenessInfo.supersedes: the higher timestamp; on a tie one that expires, then the later expiry. */
+static bool marker_wins(const struct image *left, const struct image *right)
+{
+    if (left->marker_us != right->marker_us)
+        return left->marker_us > right->marker_us;
+    bool left_dies = left->marker_until_s != NEVER, right_dies = right->marker_until_s != NEVER;
+    return left_dies != right_dies ? left_dies : left->marker_until_s > right->marker_until_s;
+}
+
+/* A deletion covers what has its timestamp, too. */
+static void drop_deleted(struct image *image)
+{
+    for (uint32_t i = 0; i < CASS_COLUMNS; i++) {
+        if (image->cells[i].timestamp_us <= image->deleted_us)
+            image->cells[i] = cass_image_none.cells[i];
+    }
+    if (image->marker_us <= image->deleted_us) {
+        image->marker_us = NO_TIME;
+        image->marker_until_s = NEVER;
+    }
 }
 
 static bool is_dead(const struct cell *cell, int64_t now_s)
@@ -184,17 +234,25 @@ static uint32_t key_hash(uint64_t key)
 void cass_image_set(struct image *image, const struct cass_statement *statement, int64_t timestamp_us,
                     int64_t now)
 {
-    int64_t now_s = now / SIM_SECOND, deletion_s = NEVER;
-    if (statement->kind == CASS_DELETE_COLUMNS)
-        deletion_s = ~now_s;
-    else if (statement->ttl_ns > 0)
-        deletion_s = now_s + (statement->ttl_ns + SIM_SECOND - 1) / SIM_SECOND;
+    int64_t now_s = now / SIM_SECOND, until_s = NEVER;
+    uint32_t nulls = statement->kind == CASS_DELETE_COLUMNS ? statement->set_mask : statement->null_mask;
+    if (statement->ttl_ns > 0)
+        until_s = now_s + (statement->ttl_ns + SIM_SECOND - 1) / SIM_SECOND;
     cass_image_clear(image);
+    if (statement->is_whole_row) {
+        image->deleted_us = timestamp_us;
+        return;
+    }
     for (uint32_t i = 0; i < CASS_COLUMNS; i++) {
         if (statement->set_mask >> i & 1) {
-            int64_t value = statement->kind == CASS_DELETE_COLUMNS ? 0 : statement->set[i];
-            image->cells[i] =
-                (struct cell){.value = value, .timestamp_us = timestamp_us, .deletion_s = deletion_s};
+            bool is_null = nulls >> i & 1;
+            image->cells[i] = (struct cell){.value = is_null ? 0 : statement->set[i],
+                                            .timestamp_us = timestamp_us,
+                                            .deletion_s = is_null ? ~now_s : until_s};
         }
+    }
+    if (statement->is_insert || statement->if_absent) {
+        image->marker_us = timestamp_us;
+        image->marker_until_s = until_s;
     }
 }

@@ -101,7 +101,9 @@ void cass_partition_expire(struct cass_cluster *cluster, uint32_t index)
 
 uint32_t cass_row_need(struct cass_cluster *cluster, const struct cass_statement *statement)
 {
-    uint32_t flags = statement->kind == CASS_DELETE_ROW ? ROW_DELETE : 0;
+    uint32_t flags = statement->kind == CASS_WRITE_ROW ? 0 : ROW_DELETE;
+    if (statement->kind == CASS_DELETE_RANGE || statement->kind == CASS_DELETE_PARTITION)
+        flags |= statement->kind == CASS_DELETE_RANGE ? ROW_RANGE : ROW_RANGE | ROW_ALL;
     uint32_t partition = cass_partition_need(cluster, statement->key, statement->bucket);
     uint32_t index = row_find(cluster, partition, statement->row_id, flags);
     if (index == CASS_NONE)
@@ -113,8 +115,7 @@ uint32_t cass_row_need(struct cass_cluster *cluster, const struct cass_statement
 void cass_row_enter(struct cass_cluster *cluster, uint32_t index)
 {
     const struct row *row = row_at(cluster, index);
-    cass_table_put(&cluster->row_table, row_hash(row->partition, row->row_id, row->flags & ROW_DELETE),
-                   index);
+    cass_table_put(&cluster->row_table, row_hash(row->partition, row->row_id, row->flags & ROW_KIND), index);
 }
 
 uint32_t cass_row_find(const struct cass_cluster *cluster, uint32_t partition, uint64_t row_id)
@@ -141,10 +142,16 @@ void cass_row_apply(struct cass_cluster *cluster, uint32_t index, uint32_t repli
     uint32_t bit = UINT32_C(1) << replica;
     if (row->held & bit)
         return;
-    if (row->held == 0)
-        count_first(cluster, row);
+    if (row->held == 0) {
+        if (!(row->flags & ROW_RANGE))
+            count_first(cluster, row);
+        if (cluster->config.keeps_lifetimes)
+            cass_lifetime_open(cluster, index);
+    }
     row = row_at(cluster, index);
     row->held |= bit;
+    if (row->held == all_replicas(cluster) && cluster->config.keeps_lifetimes)
+        cass_lifetime_settle(cluster, index);
     uint32_t node = replicas_at(cluster, partition_at(cluster, row->partition)->position)[replica];
     if (!(row->flags & ROW_DELETE)) {
         cluster->nodes[node].stats.rows++;
@@ -186,7 +193,8 @@ static uint32_t row_new(struct cass_cluster *cluster, uint32_t partition_index,
 {
     uint32_t index = cass_pool_take(&cluster->rows);
     struct partition *partition = partition_at(cluster, partition_index);
-    int64_t ttl_s = (statement->ttl_ns + SIM_SECOND - 1) / SIM_SECOND;
+    int64_t ttl_ns = cass_ttl(cluster, statement), now = now_ns(cluster);
+    int64_t ttl_s = (ttl_ns + SIM_SECOND - 1) / SIM_SECOND;
     *row_at(cluster, index) = (struct row){
         .next = partition->unresolved,
         .partition = partition_index,
@@ -195,8 +203,15 @@ static uint32_t row_new(struct cass_cluster *cluster, uint32_t partition_index,
         .bytes = statement->bytes,
         .time_ns = statement->row_time_ns,
         .order = statement->row_order,
-        .expires_s = statement->ttl_ns > 0 ? now_ns(cluster) / SIM_SECOND + ttl_s : NEVER,
+        .expires_s = ttl_ns > 0 ? now / SIM_SECOND + ttl_s : NEVER,
+        .timestamp_us = statement->timestamp_us != NO_TIME ? statement->timestamp_us : now / SIM_US,
     };
+    if (flags & ROW_RANGE) {
+        bool is_all = flags & ROW_ALL;
+        row_at(cluster, index)->time_ns = is_all ? INT64_MIN : statement->from_ns;
+        row_at(cluster, index)->order =
+            is_all ? INT64_MAX : statement->until_ns - (statement->until_ns != INT64_MIN);
+    }
     if (partition->unresolved != CASS_NONE)
         row_at(cluster, partition->unresolved)->previous = index;
     if (index != CASS_NONE)
@@ -213,7 +228,7 @@ static void row_settle(struct cass_cluster *cluster, uint32_t index)
     bool is_complete = row->held == all_replicas(cluster) && row->flags & ROW_CONFIRMED;
     if (row->references > 0 || !(is_complete || row->held == 0))
         return;
-    uint32_t flags = row->flags & ROW_DELETE;
+    uint32_t flags = row->flags & ROW_KIND;
     cass_table_remove(&cluster->row_table, row_hash(row->partition, row->row_id, flags), index);
     if (row->previous != CASS_NONE)
         row_at(cluster, row->previous)->next = row->next;
@@ -233,7 +248,7 @@ static void count_first(struct cass_cluster *cluster, const struct row *row)
         partition->bytes -= row->bytes < partition->bytes ? row->bytes : partition->bytes;
         return;
     }
-    if (cluster->config.keeps_order) {
+    if (cluster->config.keeps_order && !cluster->config.keeps_lifetimes) {
         cass_clustering_add(cluster, row->partition, row->time_ns, row->order);
         partition = partition_at(cluster, row->partition);
     }
@@ -287,7 +302,7 @@ static uint32_t row_find(const struct cass_cluster *cluster, uint32_t partition,
          slot = cass_table_next(table, slot)) {
         const struct row *row = row_at(cluster, slot->index);
         if (slot->hash == hash && row->partition == partition && row->row_id == row_id &&
-            (row->flags & ROW_DELETE) == flags)
+            (row->flags & ROW_KIND) == flags)
             return slot->index;
     }
     return CASS_NONE;

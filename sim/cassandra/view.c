@@ -57,6 +57,7 @@ void cass_partition_at(const struct cass_cluster *cluster, size_t index, struct 
         bool is_missed = is_row && row->held != 0 && row->held != all;
         out->missing_rows += is_missed ? 1 : 0;
         bool is_owed = row->flags & ROW_CONFIRMED && ((row->held | row->hinted) & all) != all;
+        out->unspread_rows += is_missed && row->flags & ROW_CONFIRMED ? 1 : 0;
         out->owed_rows += is_missed && is_owed ? 1 : 0;
     }
 }
@@ -69,8 +70,9 @@ bool cass_peek_columns(const struct cass_cluster *cluster, uint32_t node, uint64
     uint32_t replica = replica_on(cluster, cass_position(cluster, key), node);
     if (entry == CASS_NONE || replica == cluster->factor)
         return false;
-    *mask = cass_image_live(image_at(cluster, entry, replica), now_ns(cluster), columns);
-    return *mask != 0;
+    const struct image *image = image_at(cluster, entry, replica);
+    *mask = cass_image_live(image, now_ns(cluster), columns);
+    return cass_image_is_found(image, now_ns(cluster), *mask);
 }
 
 void cass_observe(struct cass_cluster *cluster, const struct cass_observer *observer)
@@ -94,7 +96,7 @@ bool cass_peek_merged(const struct cass_cluster *cluster, uint64_t key, int64_t 
     for (uint32_t replica = 1; replica < cluster->factor; replica++)
         cass_image_merge(&merged, image_at(cluster, entry, replica));
     *mask = cass_image_live(&merged, now_ns(cluster), columns);
-    return *mask != 0;
+    return cass_image_is_found(&merged, now_ns(cluster), *mask);
 }
 
 uint32_t cass_row_held(const struct cass_cluster *cluster, uint64_t key, int64_t bucket, uint64_t row_id)
@@ -119,12 +121,10 @@ bool cass_peek_counter(const struct cass_cluster *cluster, uint32_t node, uint64
     uint32_t replica = replica_on(cluster, cass_position(cluster, key), node);
     if (entry == CASS_NONE || replica == cluster->factor)
         return false;
-    bool is_found = false;
-    for (uint32_t leader = 0; leader < cluster->factor; leader++) {
-        const struct shard *shard = shard_at(cluster, entry, replica, leader);
-        *value += shard->count;
-        is_found = is_found || shard->clock != 0;
-    }
+    const struct shard *shards = shard_at(cluster, entry, replica, 0);
+    bool is_found = cass_count_is_found(shards, cluster->factor);
+    for (uint32_t leader = 0; leader < cluster->factor && is_found; leader++)
+        *value = cass_count_sum(*value, shards[leader].count);
     return is_found;
 }
 

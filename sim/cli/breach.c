@@ -87,7 +87,7 @@ void cli_finding_print(const struct cli_finding *finding)
     printf(", where\n");
     print_breach(&finding->after);
     putchar('\n');
-    fputs(finding->text, stdout);
+    cli_print_lines(stdout, finding->text);
     if (finding->line_count == 0)
         return;
     printf("\nthe last events");
@@ -236,17 +236,22 @@ static char *add_comment(char *begin, const char *limit, const char *format, ...
 /* "fuzz-17-findable", or with the scenario's file name in front. */
 static void name_of(const struct lab_fuzz_base *base, const struct cli_breach *breach, char *buffer)
 {
-    char stem[64];
+    char stem[CLI_FINDING_NAME_SIZE];
+    cli_finding_stem(base, stem);
+    snprintf(buffer, NAME_SIZE, "%s-%" PRIu64 "-%s", stem, breach->seed, lab_oracle_name(breach->oracle));
+}
+
+void cli_finding_stem(const struct lab_fuzz_base *base, char *buffer)
+{
     const char *path = base->path == NULL ? "fuzz" : base->path, *slash = strrchr(path, '/');
     const char *begin = slash == NULL ? path : slash + 1, *point = strrchr(begin, '.');
     size_t size = point == NULL || point == begin ? strlen(begin) : (size_t)(point - begin);
-    snprintf(stem, sizeof stem, "%.*s", (int)size, begin);
-    for (char *c = stem; *c != '\0'; c++) {
+    snprintf(buffer, CLI_FINDING_NAME_SIZE, "%.*s", (int)size, begin);
+    for (char *c = buffer; *c != '\0'; c++) {
         bool is_plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
                         *c == '-' || *c == '_';
         *c = is_plain ? *c : '-';
     }
-    snprintf(buffer, NAME_SIZE, "%s-%" PRIu64 "-%s", stem, breach->seed, lab_oracle_name(breach->oracle));
 }
 
 static bool hear_story(const char *path, bool is_quiet, struct cli_signals *signals,

@@ -21,6 +21,9 @@ struct cli_finding {
 bool cli_finding_make(const struct lab_fuzz_base *base, const struct cli_breach *breach, const char *replay,
                       const char *folder, bool is_quiet, struct cli_signals *signals, struct cli_finding *out,
                       struct sim_error *error);
+#define CLI_FINDING_NAME_SIZE 64
+/* What the name of the file begins with: "fuzz", or the name of the scenario's file without its ending. */
+void cli_finding_stem(const struct lab_fuzz_base *base, char *buffer);
 void cli_finding_print(const struct cli_finding *finding);
 void cli_finding_clear(struct cli_finding *finding);
 

@@ -13,6 +13,7 @@
 
 #include "cli.h"
 #include "json.h"
+#include "outputs.h"
 #include "pictures.h"
 #include "store/store.h"
 #include "text_file.h"
@@ -66,6 +67,7 @@ static bool load_scenario(const char *path, const struct lab_override *overrides
 static bool check_names(const struct cli_gate *gate, struct sim_error *error);
 static bool check_trace(const struct lab_scenario *scenario, struct sim_error *error);
 static char *line_again(const char *path, uint64_t seed, const struct lab_override *overrides, size_t count);
+static bool check_outputs(const struct cli_gate *gate, struct sim_error *error);
 static bool check_files(const struct cli_gate *gate, struct sim_error *error);
 static bool check_junit_name(const char *path, struct sim_error *error);
 static bool check_baseline(const struct cli_gate *gate, struct sim_error *error);
@@ -114,6 +116,7 @@ static bool read_gate(const struct cli_args *args, struct cli_gate *gate, struct
     for (size_t i = 0; i < gate->count && !gate->is_quiet; i++) {
         if (!cli_warnings_print(stderr, gate->items[i].scenario, error))
             return false;
+        cli_warnings_files(stderr, gate->items[i].scenario);
     }
     return true;
 }
@@ -224,10 +227,23 @@ static char *line_again(const char *path, uint64_t seed, const struct lab_overri
     return line;
 }
 
+static bool check_outputs(const struct cli_gate *gate, struct sim_error *error)
+{
+    struct cli_outputs outputs = {0};
+    cli_outputs_file(&outputs, "junit", gate->junit);
+    cli_outputs_database(&outputs, "db", gate->database, true);
+    cli_outputs_database(&outputs, "baseline", gate->baseline, gate->is_update);
+    for (size_t i = 0; i < gate->count; i++)
+        cli_outputs_scenario(&outputs, gate->items[i].scenario);
+    return cli_outputs_check(&outputs, error);
+}
+
 /* What would fail at the end is told before the work. */
 static bool check_files(const struct cli_gate *gate, struct sim_error *error)
 {
     struct store *store = NULL;
+    if (!check_outputs(gate, error))
+        return false;
     if (gate->junit != NULL && !check_junit_name(gate->junit, error))
         return false;
     if (gate->database != NULL && gate->database[0] == '\0')

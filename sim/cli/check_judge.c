@@ -104,7 +104,9 @@ static bool judge_promise(struct cli_checked *item, const struct lab_strategy_re
         return sim_fail_memory(error);
     if (lab_promise_is_broken(kind, way, oracle, verdict))
         return fail_promise(item, strategy, oracle, error);
-    uint32_t excuses = verdict->conditions & (promise->except | 1u << LAB_CONDITION_ROUTE_AGAIN);
+    uint32_t excuses = 0;
+    for (uint32_t i = 0; i < verdict->violations[oracle].excuse_count; i++)
+        excuses |= verdict->violations[oracle].excuses[i];
     char conditions[CONDITIONS_SIZE];
     conditions_of(excuses, conditions);
     return excuses == 0 || cli_check_excuse(item, conditions) || sim_fail_memory(error);

@@ -37,7 +37,6 @@ static void attribute(struct junit *junit, const char *name, const char *text);
 static void text(struct junit *junit, const char *text);
 static void note(struct junit *junit, int code);
 static char *clean(const char *text);
-static bool is_character(unsigned code);
 
 bool cli_check_junit(const struct cli_gate *gate, struct sim_error *error)
 {
@@ -232,28 +231,21 @@ static void note(struct junit *junit, int code)
     junit->is_fine = junit->is_fine && code >= 0;
 }
 
-/* What XML cannot hold becomes '?': control characters, what is not UTF-8, and U+FFFE and U+FFFF. */
+/* What XML cannot hold becomes '?', and so does what could make one text look like another. */
 static char *clean(const char *value)
 {
     char *cleaned = malloc(strlen(value) + 1), *to = cleaned;
     while (cleaned != NULL && *value != '\0') {
-        unsigned code = 0;
-        size_t size = sim_utf8(value, SIM_UTF8_SIZE_MAX, &code);
-        if (size == 0 || !is_character(code)) {
-            *to++ = '?';
-            value += size == 0 ? 1 : size;
-            continue;
-        }
-        memcpy(to, value, size);
-        to += size;
+        bool is_fine;
+        size_t size = sim_text_step(value, SIM_UTF8_SIZE_MAX, "\n", &is_fine);
+        if (is_fine)
+            memcpy(to, value, size);
+        else
+            *to = '?';
+        to += is_fine ? size : 1;
         value += size;
     }
     if (cleaned != NULL)
         *to = '\0';
     return cleaned;
-}
-
-static bool is_character(unsigned code)
-{
-    return (code >= 0x20 && code != 0x7f && code != 0xfffe && code != 0xffff) || code == '\n';
 }

@@ -107,9 +107,11 @@ void cli_help(const struct cli_command *command, FILE *stream);
 
 /* --- text.c */
 
-/* Writes text with control characters, and bytes that are no UTF-8, as '?', so that a name cannot steer the
- * terminal. */
+/* Writes text with '?' for bytes that are not UTF-8 and for characters that may not be shown
+ * (sim_text_step()), so that a name cannot steer the terminal. */
 void cli_print_text(FILE *stream, const char *text);
+/* The same for text of several lines, whose line breaks stay. */
+void cli_print_lines(FILE *stream, const char *text);
 /* Writes text as one word for a POSIX shell; returns its size. A character takes at most four bytes, and
  * three are for the quotes and the end. */
 size_t cli_quote(const char *text, char *buffer);

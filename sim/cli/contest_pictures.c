@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "contest_views.h"
+#include "reports/reports.h"
 
 static bool draw(const struct cli_contest_views *views, const char *scenario, int format,
                  struct cli_pictures *pictures, struct sim_error *error);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "kernel/thread.h"
 #include "progress.h"
 #include "snapshots.h"
 
@@ -25,7 +26,7 @@ struct watch {
 struct execution {
     const struct lab_scenario *scenario;
     uint32_t jobs;
-    const struct lab_story *story;
+    struct lab_run_context context; /* its progress is the task's */
     struct lab_result **out;
 };
 
@@ -56,16 +57,13 @@ bool cli_attend(const struct cli_task *task, struct cli_signals *signals, int64_
                 struct sim_error *error)
 {
     struct watch watch = {.held = &signals->held, .listener = task->listener, .snapshots = task->snapshots};
-    if (task->snapshots != NULL) {
-        watch.progress.snapshots = &task->snapshots->lab;
+    if (task->snapshots != NULL)
         task->snapshots->progress = &watch.progress;
-    }
-    watch.progress.team = task->team;
     int64_t begin_ms = cli_now_ms();
     cli_progress_init(&watch.display, task->name, task->is_quiet);
     watch.display.unit = task->unit;
     pthread_t thread;
-    if (pthread_create(&thread, NULL, watch_run, &watch) != 0)
+    if (sim_thread_start(&thread, watch_run, &watch) != 0)
         return sim_fail(error, SIM_ERROR_ENVIRONMENT, "no thread could be made; end other programs first");
     bool is_fine = task->run(task->context, &watch.progress, error);
     watch.is_over = true;
@@ -82,9 +80,17 @@ bool cli_execute(const struct lab_scenario *scenario, uint32_t jobs, const struc
                  bool is_quiet, struct cli_listener *listener, struct cli_signals *signals,
                  struct lab_result **out, int64_t *elapsed_ms, struct sim_error *error)
 {
-    struct execution execution = {scenario, jobs, listener == NULL ? NULL : &listener->story, out};
-    const struct cli_task task = {scenario->name, "rows/s", is_quiet, run_scenario,
-                                  &execution,     listener, NULL,     team};
+    struct execution execution = {
+        .scenario = scenario,
+        .jobs = jobs,
+        .context = {.story = listener == NULL ? NULL : &listener->story, .team = team},
+        .out = out};
+    const struct cli_task task = {.name = scenario->name,
+                                  .unit = "rows/s",
+                                  .is_quiet = is_quiet,
+                                  .run = run_scenario,
+                                  .context = &execution,
+                                  .listener = listener};
     *out = NULL;
     int caught_before = signals->caught;
     bool is_fine = cli_attend(&task, signals, elapsed_ms, error);
@@ -98,9 +104,9 @@ bool cli_execute(const struct lab_scenario *scenario, uint32_t jobs, const struc
 
 static bool run_scenario(void *context, struct lab_progress *progress, struct sim_error *error)
 {
-    const struct execution *execution = context;
-    return lab_run_told(execution->scenario, execution->jobs, progress, execution->story, execution->out,
-                        error);
+    struct execution *execution = context;
+    execution->context.progress = progress;
+    return lab_run_in(execution->scenario, execution->jobs, &execution->context, execution->out, error);
 }
 
 int cli_exit_code(const struct cli_signals *signals, const struct sim_error *error)
@@ -112,7 +118,8 @@ bool cli_execute_kept(struct cli_snapshots *snapshots, uint32_t jobs, struct cli
                       struct lab_result **out, int64_t *elapsed_ms, struct sim_error *error)
 {
     const struct lab_scenario *scenario = snapshots->scenario;
-    struct execution execution = {scenario, jobs, NULL, out};
+    struct execution execution = {
+        .scenario = scenario, .jobs = jobs, .context = {.snapshots = &snapshots->lab}, .out = out};
     const struct cli_task task = {.name = scenario->name,
                                   .unit = "rows/s",
                                   .is_quiet = snapshots->is_quiet,

@@ -44,14 +44,13 @@ struct cli_task {
     void *context;
     struct cli_listener *listener;   /* may be NULL */
     struct cli_snapshots *snapshots; /* may be NULL */
-    const struct lab_team *team;     /* for progress->team; may be NULL */
 };
 
 /* Runs the task between hold and release, with its progress on stderr, and gives what it returns. A signal
  * sets `stop` and signals->caught; a second one ends the process at once. */
 bool cli_attend(const struct cli_task *task, struct cli_signals *signals, int64_t *elapsed_ms,
                 struct sim_error *error);
-/* lab_run_told() between hold and release; team and listener may be NULL. A signal ends it: SIM_ERROR_CHECK
+/* lab_run_in() between hold and release; team and listener may be NULL. A signal ends it: SIM_ERROR_CHECK
  * with "interrupted", and signals->caught is set; a second one ends the process at once. */
 bool cli_execute(const struct lab_scenario *scenario, uint32_t jobs, const struct lab_team *team,
                  bool is_quiet, struct cli_listener *listener, struct cli_signals *signals,

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "cli.h"
+#include "csv.h"
 #include "kernel/text.h"
+#include "outputs.h"
 #include "store/store.h"
 #include "text_file.h"
 
@@ -65,8 +67,12 @@ static int export(const struct cli_args *args, struct sim_error *error)
     struct store *store;
     struct lab_result *result = NULL;
     const char *path = cli_value(args, "out", NULL);
-    if (!read_wish(args, &wish, error) || !cli_run_number(args, &run, error) ||
-        !store_open(cli_value(args, "db", "bucketlab.db"), STORE_READ, &store, error))
+    const char *database = cli_value(args, "db", "bucketlab.db");
+    struct cli_outputs outputs = {0};
+    cli_outputs_file(&outputs, "out", path);
+    cli_outputs_database(&outputs, "db", database, false);
+    if (!cli_outputs_check(&outputs, error) || !read_wish(args, &wish, error) ||
+        !cli_run_number(args, &run, error) || !store_open(database, STORE_READ, &store, error))
         return (int)error->class;
     bool is_fine = store_load_run(store, run, NULL, &result, error) && check_label(&wish, result, error);
     char *text = NULL;
@@ -224,11 +230,12 @@ static void write_metrics(FILE *stream, const struct lab_strategy_result *strate
 
 static void write_field(FILE *stream, const char *text)
 {
+    const char *guard = cli_csv_guard(text);
     if (strpbrk(text, ",\"\r\n") == NULL) {
-        fputs(text, stream);
+        fprintf(stream, "%s%s", guard, text);
         return;
     }
-    fputc('"', stream);
+    fprintf(stream, "\"%s", guard);
     for (const char *c = text; *c != '\0'; c++) {
         if (*c == '"')
             fputc('"', stream);

@@ -12,7 +12,9 @@
 #include "json.h"
 #include "kernel/text.h"
 #include "lab/quantity.h"
+#include "outputs.h"
 #include "pictures.h"
+#include "warnings.h"
 
 static const struct cli_option options[] = {
     {"seeds", "A..B", "which seeds (default 1..1000)"},
@@ -174,7 +176,18 @@ static bool read_job(const struct cli_args *args, struct job *job, struct sim_er
     if (!lab_fuzz_scenario(&job->base, campaign->first, &scenario, error))
         return false;
     bool is_cluster = scenario->engine == LAB_ENGINE_CLUSTER;
+    struct cli_outputs outputs = {0};
+    if (job->base.path != NULL)
+        cli_outputs_scenario(&outputs, scenario);
+    char name[CLI_FINDING_NAME_SIZE];
+    cli_finding_stem(&job->base, name);
+    cli_outputs_finding(&outputs, job->folder, name);
+    bool is_apart = cli_outputs_check(&outputs, error);
+    if (is_apart && !campaign->is_quiet)
+        cli_warnings_files(stderr, scenario);
     lab_scenario_destroy(scenario);
+    if (!is_apart)
+        return false;
     return is_cluster || sim_fail(error, SIM_ERROR_INPUT,
                                   "%s: no agents, and without them nothing can go wrong; leave 'agents' out "
                                   "to have them drawn",

@@ -128,8 +128,8 @@ static void print_breaches(const struct cli_campaign *campaign)
 static void print_promises(const struct lab_fuzz_tally *tally)
 {
     uint64_t not_live = 0;
-    printf("\n%-24s %8s %8s %8s %8s\n", "in numbers of runs", "judged", "violated", "promised", "broken");
-    for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++) {
+    printf("\n%-24s %8s %8s %8s %8s\n", "in numbers of runs", "judged", "violated", "excused", "broken");
+    for (unsigned kind = 0; kind < LAB_FUZZ_KINDS; kind++) {
         for (unsigned way = 0; way < LAB_WAY_COUNT; way++) {
             uint64_t runs = tally->runs[kind][way];
             const struct lab_fuzz_cell *cells = tally->cells[kind][way];
@@ -158,7 +158,7 @@ static void print_cell(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
         printf(" %8s %8s\n", "-", "-");
         return;
     }
-    printf(" %8" PRIu64 " %8" PRIu64, cell->judged - cell->excused, cell->broken);
+    printf(" %8" PRIu64 " %8" PRIu64, cell->excused, cell->broken);
     bool is_told[LAB_CONDITION_COUNT] = {false};
     for (unsigned told = 0; told < LAB_CONDITION_COUNT; told++) {
         unsigned most = LAB_CONDITION_COUNT;
@@ -229,7 +229,7 @@ static json_t *failures_of(const struct cli_campaign *campaign, const struct lab
 static json_t *promises_of(const struct lab_fuzz_tally *tally)
 {
     json_t *list = json_array();
-    for (unsigned kind = 0; list != NULL && kind < BK_KIND_COUNT; kind++) {
+    for (unsigned kind = 0; list != NULL && kind < LAB_FUZZ_KINDS; kind++) {
         for (unsigned way = 0; list != NULL && way < LAB_WAY_COUNT; way++) {
             for (unsigned oracle = 0; list != NULL && oracle < LAB_ORACLE_COUNT; oracle++) {
                 const struct lab_fuzz_cell *cell = &tally->cells[kind][way][oracle];
@@ -254,14 +254,14 @@ static json_t *cell_of(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
                                    cli_json_whole(cell->excuses[i]));
     }
     excuses = cli_json_complete(excuses, is_fine);
-    is_fine = cli_json_set(object, "excused", excuses) &&
-              cli_json_set(object, "strategy", json_string(lab_fuzz_kind_name(kind, way))) &&
-              cli_json_set(object, "oracle", json_string(lab_oracle_name(oracle))) &&
-              cli_json_set(object, "judged", cli_json_whole(cell->judged)) &&
-              cli_json_set(object, "violated", cli_json_whole(cell->violated)) &&
-              cli_json_set(object, "promised",
-                           has_promise ? cli_json_whole(cell->judged - cell->excused) : json_null()) &&
-              cli_json_set(object, "broken", cli_json_whole(cell->broken));
+    is_fine =
+        cli_json_set(object, "excused", excuses) &&
+        cli_json_set(object, "strategy", json_string(lab_fuzz_kind_name(kind, way))) &&
+        cli_json_set(object, "oracle", json_string(lab_oracle_name(oracle))) &&
+        cli_json_set(object, "judged", cli_json_whole(cell->judged)) &&
+        cli_json_set(object, "violated", cli_json_whole(cell->violated)) &&
+        cli_json_set(object, "excused_runs", has_promise ? cli_json_whole(cell->excused) : json_null()) &&
+        cli_json_set(object, "broken", cli_json_whole(cell->broken));
     return cli_json_complete(object, is_fine);
 }
 

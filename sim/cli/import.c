@@ -9,7 +9,9 @@
 #include "cli.h"
 #include "execute.h"
 #include "json.h"
+#include "kernel/file.h"
 #include "kernel/text.h"
+#include "outputs.h"
 #include "show.h"
 #include "store/store.h"
 #include "table.h"
@@ -106,14 +108,22 @@ static bool read_order(const struct cli_args *args, struct order *order, struct 
     const char *name = cli_argument(args, 0), *database = cli_value(args, "db", "bucketlab.db");
     if (database[0] == '\0')
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --db: no file named; write --db bucketlab.db");
-    order->path = realpath(name, NULL);
+    if (strcmp(name, SIM_STANDARD_INPUT) == 0)
+        name = "/dev/stdin";
+    order->path = sim_input_is_descriptor(name) ? NULL : realpath(name, NULL);
     if (order->path == NULL) /* the reader says why */
         order->path = strdup(name);
     char *text = order->path == NULL ? NULL : write_scenario(args, order->path);
     if (text == NULL)
         return sim_fail_memory(error);
-    bool is_fine = load(args, text, order, error) && store_open(database, STORE_WRITE, &order->store, error);
+    struct cli_outputs outputs = {0};
+    cli_outputs_database(&outputs, "db", database, true);
+    cli_outputs_input(&outputs, "the input", order->path);
+    bool is_fine = cli_outputs_check(&outputs, error) && load(args, text, order, error) &&
+                   store_open(database, STORE_WRITE, &order->store, error);
     free(text);
+    if (is_fine && !order->is_quiet)
+        cli_warnings_files(stderr, order->scenario);
     return is_fine;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "reports/partial.h"
 #include "starter.h"
 
 static const struct cli_option options[] = {CLI_OPTION_QUIET, {NULL, NULL, NULL}};
@@ -25,7 +25,7 @@ const struct cli_command cli_init = {
 };
 
 static bool ends_in_yaml(const char *name);
-static bool write_beside(const char *part, const char *path, struct sim_error *error);
+static bool write_beside(const char *path, char **part, struct sim_error *error);
 static bool give_name(const char *part, const char *path, struct sim_error *error);
 static bool fail_with(int code, const char *path, struct sim_error *error);
 
@@ -38,14 +38,13 @@ static int init(const struct cli_args *args, struct sim_error *error)
         return SIM_ERROR_INPUT;
     }
     size_t size = strlen(name) + 32;
-    char *path = malloc(size), *part = malloc(size);
-    bool is_fine = path != NULL && part != NULL;
+    char *path = malloc(size), *part = NULL;
+    bool is_fine = path != NULL;
     if (!is_fine) {
         sim_fail_memory(error);
     } else {
         snprintf(path, size, "%s%s", name, ends_in_yaml(name) ? "" : ".yaml");
-        snprintf(part, size, "%s.%ld.part", name, (long)getpid());
-        is_fine = write_beside(part, path, error) && give_name(part, path, error);
+        is_fine = write_beside(path, &part, error) && give_name(part, path, error);
     }
     if (is_fine && !cli_has(args, "quiet")) {
         printf("wrote ");
@@ -65,9 +64,9 @@ static bool ends_in_yaml(const char *name)
     return dot != NULL && dot != name && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
 }
 
-static bool write_beside(const char *part, const char *path, struct sim_error *error)
+static bool write_beside(const char *path, char **part, struct sim_error *error)
 {
-    int file = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int file = report_partial_create(path, part);
     if (file == -1)
         return fail_with(errno, path, error);
     size_t done = 0;
@@ -85,7 +84,7 @@ static bool write_beside(const char *part, const char *path, struct sim_error *e
         code = errno;
     if (code == 0)
         return true;
-    unlink(part);
+    unlink(*part);
     return fail_with(code, path, error);
 }
 

@@ -7,10 +7,15 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "campaign.h"
 #include "kernel/text.h"
+
+/* Every command was measured to need at most 96 KiB, arguments and environment included. The rest is margin,
+ * for a long environment and for libraries of other versions. */
+#define STACK_BYTES_LEAST (512u << 10)
 
 /* What the other ranks do for rank 0. */
 enum { SERVICES = LAB_SERVICES + 1 };
@@ -25,6 +30,26 @@ static const struct cli_command *find_command(const char *name);
 static int unknown_command(const char *name, struct sim_error *error);
 static void print_help(FILE *stream);
 
+/* The first thread's stack is the shell's to limit; other threads have one of a fixed size. */
+static bool check_stack(struct sim_error *error)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+        limit.rlim_cur >= STACK_BYTES_LEAST)
+        return true;
+    return sim_fail(
+        error, SIM_ERROR_ENVIRONMENT,
+        "bucketlab: a stack of %llu KiB is too small, the program needs %u; raise the limit: ulimit "
+        "-s %u",
+        (unsigned long long)limit.rlim_cur / 1024, STACK_BYTES_LEAST / 1024, STACK_BYTES_LEAST / 1024);
+}
+
+static void print_error(const struct sim_error *error)
+{
+    cli_print_text(stderr, error->text);
+    fputc('\n', stderr);
+}
+
 int main(int argc, char **argv)
 {
     struct sim_error error = {.class = SIM_ERROR_NONE};
@@ -33,6 +58,10 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN);
     struct ranks *ranks;
     int code = 0;
+    if (!check_stack(&error)) {
+        print_error(&error);
+        return SIM_ERROR_ENVIRONMENT;
+    }
     if (!ranks_begin("bucketlab " BUCKETLAB_VERSION, &ranks, &error))
         code = (int)error.class;
     else if (ranks_own(ranks) > 0)
@@ -52,7 +81,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "standard output: %s; free space there, or send the output elsewhere\n",
                 errno == 0 ? "could not be written" : strerror(errno));
     else if (error.class != SIM_ERROR_NONE && error.text[0] != '\0')
-        fprintf(stderr, "%s\n", error.text);
+        print_error(&error);
     ranks_end(ranks, code);
     return code;
 }

@@ -8,6 +8,7 @@
 #include "cli.h"
 #include "execute.h"
 #include "json.h"
+#include "outputs.h"
 
 static const struct cli_option options[] = {
     {"db", "FILE", "the database that receives them (default: the first)"},
@@ -87,6 +88,12 @@ static bool open_all(const struct cli_args *args, struct merging *merging, struc
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: 'merge' has nothing to unite %s with; name a second database, or --db",
                         merging->target);
+    struct cli_outputs outputs = {0};
+    cli_outputs_database(&outputs, "db", merging->target, true);
+    for (size_t i = first; i < count; i++)
+        cli_outputs_database(&outputs, "db", cli_argument(args, i), false);
+    if (!cli_outputs_check(&outputs, error))
+        return false;
     merging->sources = calloc(count, sizeof *merging->sources);
     if (merging->sources == NULL)
         return sim_fail_memory(error);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "contest_pictures.h"
+#include "outputs.h"
 #include "page.h"
 #include "pictures.h"
 #include "store/store.h"
@@ -25,6 +26,15 @@ const struct cli_command cli_report = {
     .run = report,
 };
 
+static bool check_outputs(const struct cli_pictures *pictures, const char *database,
+                          const struct lab_result *result, struct sim_error *error)
+{
+    struct cli_outputs outputs = {0};
+    cli_outputs_charts(&outputs, pictures, result->scenario_name);
+    cli_outputs_database(&outputs, "db", database, false);
+    return cli_outputs_check(&outputs, error);
+}
+
 static int report(const struct cli_args *args, struct sim_error *error)
 {
     int64_t run;
@@ -38,6 +48,7 @@ static int report(const struct cli_args *args, struct sim_error *error)
     struct store_run_info info;
     json_t *answer = NULL;
     bool is_fine = store_load_run(store, run, &info, &result, error) &&
+                   check_outputs(&pictures, database, result, error) &&
                    load_answer(store, info.run, &answer, error) &&
                    cli_pictures_write(&pictures, result, error) &&
                    (answer == NULL || cli_contest_draw(answer, &pictures, error));

@@ -9,6 +9,7 @@
 
 #include "execute.h"
 #include "json.h"
+#include "outputs.h"
 #include "page.h"
 #include "pictures.h"
 #include "resume.h"
@@ -92,6 +93,7 @@ static bool read_batch(const struct cli_args *args, struct batch *batch, struct 
 static bool load_stored(const struct cli_args *args, struct batch *batch, struct sim_error *error);
 static bool load_scenarios(const struct cli_args *args, struct batch *batch, struct sim_error *error);
 static bool check_names(const struct batch *batch, struct sim_error *error);
+static bool check_outputs(const struct cli_args *args, const struct batch *batch, struct sim_error *error);
 static bool check_database(const char *path, struct sim_error *error);
 static bool execute_all(struct batch *batch, struct sim_error *error);
 static bool execute_one(struct batch *batch, struct job *job, struct sim_error *error);
@@ -176,8 +178,8 @@ static bool read_batch(const struct cli_args *args, struct batch *batch, struct 
         return false;
     if (batch->is_finished)
         return true;
-    if (!check_names(batch, error) ||
-        !cli_story_read(args, batch->jobs[0].scenario, batch->count, batch->database, &batch->story, error))
+    if (!check_names(batch, error) || !check_outputs(args, batch, error) ||
+        !cli_story_read(args, batch->jobs[0].scenario, batch->count, &batch->story, error))
         return false;
     for (size_t i = 0; i < batch->count; i++)
         batch->jobs[i].pictures = batch->pictures;
@@ -186,6 +188,7 @@ static bool read_batch(const struct cli_args *args, struct batch *batch, struct 
     for (size_t i = 0; i < batch->count && !batch->is_quiet; i++) {
         if (!cli_warnings_print(stderr, batch->jobs[i].scenario, error))
             return false;
+        cli_warnings_files(stderr, batch->jobs[i].scenario);
     }
     return true;
 }
@@ -245,6 +248,19 @@ static bool check_names(const struct batch *batch, struct sim_error *error)
         }
     }
     return true;
+}
+
+static bool check_outputs(const struct cli_args *args, const struct batch *batch, struct sim_error *error)
+{
+    struct cli_outputs outputs = {0};
+    cli_outputs_file(&outputs, "trace-events", cli_value(args, "trace-events", NULL));
+    cli_outputs_database(&outputs, "db", batch->database, true);
+    for (size_t i = 0; i < batch->count; i++) {
+        cli_outputs_scenario(&outputs, batch->jobs[i].scenario);
+        if (batch->has_charts)
+            cli_outputs_charts(&outputs, &batch->pictures, batch->jobs[i].scenario->name);
+    }
+    return cli_outputs_check(&outputs, error);
 }
 
 /* Opened and closed, so that a bad one is found before the work. One that is missing is not made by this. */
@@ -310,9 +326,8 @@ static void keep_finished(struct batch *batch, size_t count)
 static bool store_all(struct batch *batch, struct sim_error *error)
 {
     struct store *store;
-    if (!store_open(batch->database, STORE_WRITE, &store, error))
-        return false;
-    bool is_fine = true;
+    size_t stored = 0;
+    bool is_fine = store_open(batch->database, STORE_WRITE, &store, error);
     for (size_t i = 0; is_fine && i < batch->count; i++) {
         struct job *job = &batch->jobs[i];
         job->info = (struct store_run_info){.scenario_path = job->path,
@@ -323,8 +338,11 @@ static bool store_all(struct batch *batch, struct sim_error *error)
                                             .elapsed_ms = job->elapsed_ms};
         is_fine = cli_snapshots_store(&job->snapshots, store, &job->info, job->result, error);
         job->run = job->info.run;
+        stored += is_fine;
     }
     store_close(store);
+    for (size_t i = stored; !is_fine && i < batch->count; i++)
+        cli_snapshots_unstored(&batch->jobs[i].snapshots, error);
     return is_fine;
 }
 

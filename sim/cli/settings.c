@@ -213,6 +213,11 @@ static void add_coordination(const struct lab_strategy_result *result, char *buf
     if (result->coordination == BK_THREE_STATE) {
         cli_duration(result->lead_ns, span);
         snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", lead %s", span);
+    } else if (result->coordination == BK_LOCKED && result->lock_lasts_ns > 0) { /* 0: of an older database */
+        char backoff[CLI_NUMBER_SIZE];
+        cli_duration(result->lock_lasts_ns, span);
+        cli_duration(result->lock_backoff_ns, backoff);
+        snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", locks of %s, back-off %s", span, backoff);
     } else if (result->coordination == BK_GUARDED) {
         cli_duration(result->grant_ns, span);
         snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", grants of %s", span);

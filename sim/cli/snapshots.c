@@ -10,6 +10,12 @@
 #include "cli.h"
 #include "execute.h"
 
+/* The time between two states is at least so many times what one takes to write. */
+#define WRITES_SHARE 10
+
+#define DATABASE_NAME_MAX 256
+#define DATABASE_SIZE     (4 * DATABASE_NAME_MAX + 3) /* quoted */
+
 static bool leave(struct cli_snapshots *snapshots);
 static void put(void *context, uint32_t part, uint32_t parts, const unsigned char *data, size_t size);
 static bool keep(struct cli_snapshots *snapshots, uint32_t part, uint32_t parts, const unsigned char *data,
@@ -74,12 +80,41 @@ bool cli_snapshots_resume(struct cli_snapshots *snapshots, const struct store_un
            take_states(snapshots, error);
 }
 
+/* The next states are due when the interval has passed since the last of these was written, and so that
+ * writing takes a tenth of the time at most; else a state that takes longer than the interval would leave no
+ * time for the run. */
+static void schedule(struct cli_snapshots *snapshots, int64_t elapsed_ms)
+{
+    int64_t least_ms = (WRITES_SHARE * snapshots->put_us + 999) / 1000;
+    bool is_longer = least_ms > snapshots->every_ms;
+    snapshots->next_ms = elapsed_ms + (is_longer ? least_ms : snapshots->every_ms);
+    snapshots->was_put = false;
+    if (!is_longer || snapshots->is_stretched || lab_is_stopped(snapshots->progress))
+        return;
+    snapshots->is_stretched = true;
+    char took[CLI_NUMBER_SIZE], every[CLI_NUMBER_SIZE], least[CLI_NUMBER_SIZE];
+    cli_duration((snapshots->put_us + 999) / 1000 * 1000000, took);
+    cli_duration(snapshots->every_ms * 1000000, every);
+    cli_duration(least_ms * 1000000, least);
+    if (!snapshots->is_quiet)
+        fprintf(stderr,
+                "warning: a state of the run takes %s to write, so one is kept every %s, not every %s\n",
+                took, least, every);
+}
+
 void cli_snapshots_tick(struct cli_snapshots *snapshots, int64_t elapsed_ms)
 {
-    if (snapshots->every_ms == 0 || elapsed_ms < snapshots->next_ms)
+    /* While a state is written nothing is due, and signals are still to be heard. */
+    if (snapshots->every_ms == 0 || pthread_mutex_trylock(&snapshots->lock) != 0)
         return;
-    snapshots->next_ms = elapsed_ms + snapshots->every_ms;
-    atomic_fetch_add_explicit(&snapshots->lab.wish, 1, memory_order_relaxed);
+    if (snapshots->was_put)
+        schedule(snapshots, elapsed_ms);
+    if (elapsed_ms >= snapshots->next_ms) {
+        snapshots->next_ms = elapsed_ms + snapshots->every_ms;
+        snapshots->put_us = 0;
+        atomic_fetch_add_explicit(&snapshots->lab.wish, 1, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&snapshots->lock);
 }
 
 void cli_snapshots_over(struct cli_snapshots *snapshots, int64_t *elapsed_ms)
@@ -89,9 +124,31 @@ void cli_snapshots_over(struct cli_snapshots *snapshots, int64_t *elapsed_ms)
     snapshots->progress = NULL;
 }
 
+/* The database's name for a shell, or FILE for one that is too long for a message. */
+static void quote_database(const struct cli_snapshots *snapshots, char *out)
+{
+    strcpy(out, "FILE");
+    if (strlen(snapshots->database) <= DATABASE_NAME_MAX)
+        cli_quote(snapshots->database, out);
+}
+
+bool cli_snapshots_unstored(const struct cli_snapshots *snapshots, struct sim_error *error)
+{
+    char database[DATABASE_SIZE];
+    if (snapshots->unfinished.run == 0 || snapshots->taken.class != SIM_ERROR_NONE ||
+        (snapshots->put_count == 0 && !snapshots->is_resumed))
+        return false;
+    const struct sim_error why = *error;
+    quote_database(snapshots, database);
+    return sim_fail(error, why.class,
+                    "%s; the result was not stored; bucketlab run --resume %" PRId64
+                    " --db %s goes on from the last state that was kept",
+                    why.text, snapshots->unfinished.run, database);
+}
+
 bool cli_snapshots_stopped(struct cli_snapshots *snapshots, struct sim_error *error)
 {
-    char database[4 * 256 + 3] = "FILE";
+    char database[DATABASE_SIZE];
     int64_t run = snapshots->unfinished.run;
     bool is_kept = leave(snapshots);
     if (snapshots->taken.class != SIM_ERROR_NONE) {
@@ -103,8 +160,7 @@ bool cli_snapshots_stopped(struct cli_snapshots *snapshots, struct sim_error *er
                         snapshots->lost.text);
     if (!is_kept)
         return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
-    if (strlen(snapshots->database) <= 256)
-        cli_quote(snapshots->database, database);
+    quote_database(snapshots, database);
     if (snapshots->lost.class != SIM_ERROR_NONE)
         return sim_fail(error, snapshots->lost.class,
                         "interrupted; the newest state could not be kept (%s); bucketlab run --resume "
@@ -146,6 +202,13 @@ static bool leave(struct cli_snapshots *snapshots)
     return is_kept;
 }
 
+static int64_t now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
 /* From the run's own threads. What goes wrong is told once, and the run goes on without. */
 static void put(void *context, uint32_t part, uint32_t parts, const unsigned char *data, size_t size)
 {
@@ -156,7 +219,11 @@ static void put(void *context, uint32_t part, uint32_t parts, const unsigned cha
         pthread_mutex_unlock(&snapshots->lock);
         return;
     }
+    int64_t begin_us = now_us();
     bool is_kept = keep(snapshots, part, parts, data, size, &error);
+    int64_t took_us = now_us() - begin_us;
+    snapshots->put_us += took_us > 0 ? took_us : 0;
+    snapshots->was_put = true;
     if (is_kept) {
         snapshots->put_count++;
         snapshots->lost_parts &= ~(UINT64_C(1) << part % 64);

@@ -16,9 +16,11 @@ struct cli_snapshots {
     bool is_quiet;
     int64_t every_ms; /* from one state to the next; 0: none but when the run is stopped */
     int64_t next_ms, begin_ms, before_ms;
-    struct lab_progress *progress;      /* of the run; set while it runs */
-    pthread_mutex_t lock;               /* of all below */
-    struct store *store;                /* NULL as long as there was nothing to write */
+    int64_t put_us;                /* what the states since the last wish took to write; under the lock */
+    bool was_put, is_stretched;    /* a state was written since the last tick; under the lock */
+    struct lab_progress *progress; /* of the run; set while it runs */
+    pthread_mutex_t lock;          /* of all below */
+    struct store *store;           /* NULL as long as there was nothing to write */
     struct store_unfinished unfinished; /* run 0: not in the database yet */
     uint64_t put_count;
     bool has_complained;
@@ -51,6 +53,9 @@ void cli_snapshots_tick(struct cli_snapshots *snapshots, int64_t elapsed_ms);
 void cli_snapshots_over(struct cli_snapshots *snapshots, int64_t *elapsed_ms);
 /* The run was stopped: what can be done about it, as the error. Returns false. */
 bool cli_snapshots_stopped(struct cli_snapshots *snapshots, struct sim_error *error);
+/* The finished run could not be stored, for the reason in *error, to which the line that resumes is added
+ * where a state was kept. Returns false. */
+bool cli_snapshots_unstored(const struct cli_snapshots *snapshots, struct sim_error *error);
 /* Stores the finished run, under its number when it has one. */
 bool cli_snapshots_store(struct cli_snapshots *snapshots, struct store *store, struct store_run_info *info,
                          const struct lab_result *result, struct sim_error *error);

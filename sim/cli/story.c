@@ -3,25 +3,24 @@
 #include "story.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "reports/partial.h"
 #include "text_file.h"
 
 static bool check_options(const struct cli_args *args, const struct lab_scenario *scenario,
                           size_t scenario_count, struct sim_error *error);
-static bool find_target(struct cli_story *story, const char *database, const char *scenario,
-                        struct sim_error *error);
+static bool find_target(struct cli_story *story, struct sim_error *error);
 static bool open_special(struct cli_story *story, struct sim_error *error);
 static char *whole_path(const char *path);
 static void write_line(void *context, const char *text);
 static bool fail_with(int code, const char *path, struct sim_error *error);
 
 bool cli_story_read(const struct cli_args *args, const struct lab_scenario *scenario, size_t scenario_count,
-                    const char *database, struct cli_story *out, struct sim_error *error)
+                    struct cli_story *out, struct sim_error *error)
 {
     *out = (struct cli_story){.path = cli_value(args, "trace-events", NULL)};
     if (!check_options(args, scenario, scenario_count, error))
@@ -37,28 +36,17 @@ bool cli_story_read(const struct cli_args *args, const struct lab_scenario *scen
     struct stat status;
     if (stat(out->path, &status) == 0 && !S_ISREG(status.st_mode))
         return S_ISDIR(status.st_mode) ? fail_with(EISDIR, out->path, error) : open_special(out, error);
-    return find_target(out, database, scenario->path, error);
+    return find_target(out, error);
 }
 
 bool cli_story_begin(struct cli_story *story, struct sim_error *error)
 {
     if (story->path == NULL || story->stream != NULL)
         return true;
-    /* In the target's folder, since a rename does not cross file systems; with the process's number, since
-     * two runs may write there at once. */
-    const char *name = strrchr(story->target, '/') + 1;
-    size_t size = strlen(story->target) + CLI_NUMBER_SIZE;
-    char *part = malloc(size);
-    if (part == NULL)
-        return sim_fail_memory(error);
-    snprintf(part, size, "%.*s.%s.%ld.partial", (int)(name - story->target), story->target, name,
-             (long)getpid());
-    int file = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file == -1) {
-        int code = errno;
-        free(part);
-        return fail_with(code, story->path, error);
-    }
+    char *part;
+    int file = report_partial_create(story->target, &part);
+    if (file == -1)
+        return fail_with(errno, story->path, error);
     story->part = part;
     story->stream = fdopen(file, "w");
     if (story->stream != NULL)
@@ -139,25 +127,12 @@ static bool check_options(const struct cli_args *args, const struct lab_scenario
     return true;
 }
 
-/* A story that took the place of the database or the scenario would be a loss. */
-static bool find_target(struct cli_story *story, const char *database, const char *scenario,
-                        struct sim_error *error)
+static bool find_target(struct cli_story *story, struct sim_error *error)
 {
     story->target = whole_path(story->path);
     int code = story->target == NULL ? errno : 0;
     if (code != 0)
         return code == ENOMEM ? sim_fail_memory(error) : fail_with(code, story->path, error);
-    const char *const kept[] = {database, scenario};
-    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
-        char *other = whole_path(kept[i]);
-        bool is_same = other != NULL && strcmp(other, story->target) == 0;
-        free(other);
-        if (is_same)
-            return sim_fail(error, SIM_ERROR_INPUT,
-                            "%s: is the %s, which the story would write over; choose another name for "
-                            "--trace-events",
-                            story->path, i == 0 ? "database" : "scenario");
-    }
     char *slash = strrchr(story->target, '/');
     *slash = '\0';
     code = access(story->target[0] == '\0' ? "/" : story->target, W_OK | X_OK) == 0 ? 0 : errno;

@@ -17,10 +17,9 @@ struct cli_story {
     int code; /* of the first write that failed */
 };
 
-/* Reads the options, and looks whether FILE could be made; makes nothing. `database` and the scenario are
- * not written over. */
+/* Reads the options, and looks whether FILE could be made; makes nothing. */
 bool cli_story_read(const struct cli_args *args, const struct lab_scenario *scenario, size_t scenario_count,
-                    const char *database, struct cli_story *out, struct sim_error *error);
+                    struct cli_story *out, struct sim_error *error);
 /* Opens the file beside FILE, where there is one to be. */
 bool cli_story_begin(struct cli_story *story, struct sim_error *error);
 /* For cli_execute(); NULL when no story is asked for. */

@@ -11,9 +11,11 @@
 #include "execute.h"
 #include "lab/crew.h"
 #include "lab/quantity.h"
+#include "outputs.h"
 #include "store/sweep.h"
 #include "sweep_report.h"
 #include "text_file.h"
+#include "warnings.h"
 
 #define BATCH_JOBS 64
 #define BATCH_MS   500
@@ -78,6 +80,7 @@ static bool begin(const struct cli_args *args, struct sweeper *sweeper, struct s
 static bool read_shard(const struct cli_args *args, struct sweeper *sweeper, struct sim_error *error);
 static bool read_metrics(const struct cli_args *args, struct sweeper *sweeper, struct sim_error *error);
 static bool read_scenario(const struct cli_args *args, struct sweeper *sweeper, struct sim_error *error);
+static bool check_outputs(const struct sweeper *sweeper, const char *csv, struct sim_error *error);
 static bool list_jobs(struct sweeper *sweeper, struct sim_error *error);
 static bool work_off(struct sweeper *sweeper, struct sim_error *error);
 static bool run_jobs(void *context, struct lab_progress *progress, struct sim_error *error);
@@ -119,13 +122,12 @@ static bool begin(const struct cli_args *args, struct sweeper *sweeper, struct s
     sweeper->database = cli_value(args, "db", "bucketlab.db");
     sweeper->is_quiet = cli_has(args, "quiet");
     const char *csv = cli_value(args, "csv", NULL);
-    const char *const others[] = {sweeper->database, cli_argument(args, 0)};
     if (sweeper->database[0] == '\0')
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --db: no file named; write --db bucketlab.db");
     return read_shard(args, sweeper, error) && read_metrics(args, sweeper, error) &&
            cli_jobs(args, &sweeper->workers, error) && cli_team(args, &sweeper->team, error) &&
-           (csv == NULL || cli_text_file_check("csv", csv, others, 2, error)) &&
-           read_scenario(args, sweeper, error) &&
+           (csv == NULL || cli_text_file_check("csv", csv, error)) && read_scenario(args, sweeper, error) &&
+           check_outputs(sweeper, csv, error) &&
            store_open(sweeper->database, STORE_WRITE, &sweeper->store, error) &&
            store_sweep_open(sweeper->store, sweeper->sweep, sweeper->path, BUCKETLAB_VERSION,
                             &sweeper->stored, error) &&
@@ -190,6 +192,20 @@ static bool read_scenario(const struct cli_args *args, struct sweeper *sweeper, 
     if (is_fine && (sweeper->path = realpath(path, NULL)) == NULL)
         sweeper->path = strdup(path);
     return is_fine && (sweeper->path != NULL || sim_fail_memory(error));
+}
+
+static bool check_outputs(const struct sweeper *sweeper, const char *csv, struct sim_error *error)
+{
+    struct cli_outputs outputs = {0};
+    cli_outputs_file(&outputs, "csv", csv);
+    cli_outputs_database(&outputs, "db", sweeper->database, true);
+    cli_outputs_input(&outputs, "the scenario", sweeper->sweep->path);
+    for (size_t i = 0; i < sweeper->sweep->file_count; i++)
+        cli_outputs_input(&outputs, "the trace", sweeper->sweep->files[i]);
+    bool is_fine = cli_outputs_check(&outputs, error);
+    for (size_t i = 0; is_fine && !sweeper->is_quiet && i < sweeper->sweep->file_count; i++)
+        cli_warnings_file(stderr, sweeper->sweep->files[i]);
+    return is_fine;
 }
 
 static bool list_jobs(struct sweeper *sweeper, struct sim_error *error)

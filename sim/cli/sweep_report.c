@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "csv.h"
 #include "json.h"
 #include "table.h"
 #include "text_file.h"
@@ -566,7 +567,7 @@ static void write_csv(const struct sum *sum)
 /* In quotes (RFC 4180); line breaks as "; ", so that a row stays a line. */
 static void write_csv_text(FILE *csv, const char *text)
 {
-    fputc('"', csv);
+    fprintf(csv, "\"%s", cli_csv_guard(text));
     for (const char *c = text; *c != '\0'; c++) {
         if (*c == '\n')
             fputs(c[1] == '\0' ? "" : "; ", csv);

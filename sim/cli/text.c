@@ -13,12 +13,23 @@
 static bool is_word(const char *text);
 static void print_part(FILE *stream, const char *text, size_t length);
 static size_t part_width(const char *text, size_t length);
-static bool is_steering(unsigned code);
 static int scaled(double value, const char *const *units, size_t width, char *buffer);
 
 void cli_print_text(FILE *stream, const char *text)
 {
     print_part(stream, text, strlen(text));
+}
+
+void cli_print_lines(FILE *stream, const char *text)
+{
+    for (size_t size; *text != '\0'; text += size) {
+        size = strcspn(text, "\n");
+        print_part(stream, text, size);
+        if (text[size] == '\n') {
+            fputc('\n', stream);
+            size++;
+        }
+    }
 }
 
 size_t cli_quote(const char *text, char *buffer)
@@ -171,14 +182,14 @@ void cli_grouped(uint64_t value, char *buffer)
 static void print_part(FILE *stream, const char *text, size_t length)
 {
     while (length > 0) {
-        unsigned code;
-        size_t size = sim_utf8(text, length, &code);
-        if (size == 0 || is_steering(code))
-            fputc('?', stream);
-        else
+        bool is_fine;
+        size_t size = sim_text_step(text, length, "", &is_fine);
+        if (is_fine)
             fwrite(text, 1, size, stream);
-        text += size == 0 ? 1 : size;
-        length -= size == 0 ? 1 : size;
+        else
+            fputc('?', stream);
+        text += size;
+        length -= size;
     }
 }
 
@@ -188,23 +199,18 @@ static size_t part_width(const char *text, size_t length)
 {
     size_t width = 0;
     while (length > 0) {
-        unsigned code;
-        size_t size = sim_utf8(text, length, &code);
-        if (size == 0 || is_steering(code))
+        unsigned code = 0;
+        bool is_fine;
+        size_t size = sim_text_step(text, length, "", &is_fine);
+        sim_utf8(text, length, &code);
+        if (!is_fine)
             width += 1;
         else if (!g_unichar_iszerowidth(code))
             width += g_unichar_iswide(code) ? 2 : 1;
-        text += size == 0 ? 1 : size;
-        length -= size == 0 ? 1 : size;
+        text += size;
+        length -= size;
     }
     return width;
-}
-
-/* Control characters of both sets, ends of lines, and what turns the direction of all that follows. */
-static bool is_steering(unsigned code)
-{
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
-           (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
 static int scaled(double value, const char *const *units, size_t width, char *buffer)

@@ -10,26 +10,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "reports/partial.h"
+
 static bool write_beside(const char *path, const char *text, size_t size, struct sim_error *error);
 static bool write_to(int file, const char *text, size_t size);
 static bool fail_with(int code, const char *path, struct sim_error *error);
 
-bool cli_text_file_check(const char *name, const char *path, const char *const *others, size_t count,
-                         struct sim_error *error)
+bool cli_text_file_check(const char *name, const char *path, struct sim_error *error)
 {
-    struct stat status, other;
+    struct stat status;
     if (path[0] == '\0')
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s: no file named; write --%s FILE", name,
                         name);
     bool is_there = stat(path, &status) == 0;
-    for (size_t i = 0; i < count; i++) {
-        if (others[i] != NULL && (strcmp(path, others[i]) == 0 ||
-                                  (is_there && stat(others[i], &other) == 0 &&
-                                   status.st_dev == other.st_dev && status.st_ino == other.st_ino)))
-            return sim_fail(error, SIM_ERROR_INPUT,
-                            "bucketlab: --%s %s: would take the place of %s; name another file", name, path,
-                            others[i]);
-    }
     if (is_there && S_ISDIR(status.st_mode))
         return fail_with(EISDIR, path, error);
     char *folder = cli_folder_of(path);
@@ -64,14 +57,8 @@ char *cli_folder_of(const char *path)
 static bool write_beside(const char *path, const char *text, size_t size, struct sim_error *error)
 {
     char *target = realpath(path, NULL); /* a link stays one */
-    size_t length = strlen(target != NULL ? target : path) + 32;
-    char *part = malloc(length);
-    if (part == NULL) {
-        free(target);
-        return sim_fail_memory(error);
-    }
-    snprintf(part, length, "%s.%ld.partial", target != NULL ? target : path, (long)getpid());
-    int file = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), code = file == -1 ? errno : 0;
+    char *part;
+    int file = report_partial_create(target != NULL ? target : path, &part), code = file == -1 ? errno : 0;
     if (code == 0) {
         bool is_fine = write_to(file, text, size) && fsync(file) == 0;
         code = is_fine ? 0 : errno;

@@ -32,7 +32,9 @@ static const struct cli_option options[] = {
      "the most seeds that a setting is run with (default\n"
      "the scenario's tune.seeds, or 8)"},
     {"set", "PATH=VALUE", "change one field of the scenario; repeatable"},
-    CLI_OPTION_DB,
+    {"db", "FILE",
+     "database (default bucketlab.db); the same command\n"
+     "goes on from it when it was interrupted"},
     {"out", "DIR",
      "folder of the pictures (default bucketlab-out);\n"
      "with --rows: draw the risk of the settings"},

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/heatmap.h"
+#include "reports/reports.h"
 
 /* Columns beside the recommended chance's: rarer ones fail, commoner ones hold in ever more tiles. */
 enum {

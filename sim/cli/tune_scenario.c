@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tune SCENARIO: a race of settings, of which those that the table lists are then run once more, stored and
- * drawn. As in `run`, everything is checked before anything runs, and everything has run before anything is
- * stored. */
+ * drawn. As in `run`, everything is checked before anything runs, and everything has run before the answer is
+ * stored. What the runs came to is kept meanwhile, for the case that it is interrupted. */
 #define _XOPEN_SOURCE 700
 #include "tune_scenario.h"
 
@@ -15,10 +15,13 @@
 #include "execute.h"
 #include "json.h"
 #include "lab/quantity.h"
+#include "outputs.h"
 #include "page.h"
 #include "pictures.h"
 #include "store/store.h"
 #include "tune/strategy_text.h"
+#include "tune_memory.h"
+#include "warnings.h"
 
 struct job {
     struct lab_scenario *scenario;
@@ -28,6 +31,7 @@ struct job {
     bool is_quiet, is_json, has_charts;
     struct cli_pictures pictures;
     struct cli_signals signals;
+    struct cli_tune_memory memory;
     struct tune_contest contest;
     struct lab_scenario *finalists; /* the same scenario with the front as its strategies */
     struct lab_result *result;
@@ -41,7 +45,7 @@ static bool read_job(const struct cli_args *args, struct job *job, struct sim_er
 static bool load(const struct cli_args *args, struct job *job, struct sim_error *error);
 static bool read_terms(const struct cli_args *args, struct lab_tune *terms, struct sim_error *error);
 static bool check_scenario(const struct lab_scenario *scenario, struct sim_error *error);
-static bool check_database(const char *path, struct sim_error *error);
+static bool open_memory(struct job *job, struct sim_error *error);
 static bool attend(struct job *job, bool (*run)(void *, struct lab_progress *, struct sim_error *),
                    const char *unit, struct sim_error *error);
 static bool fly(void *context, struct lab_progress *progress, struct sim_error *error);
@@ -57,6 +61,13 @@ static void print_paragraph(const char *text);
 static bool print_text(const struct job *job, struct sim_error *error);
 static void free_job(struct job *job);
 
+/* It came to no answer. What failed, by a full disk say, may go on as well. */
+static bool stop(struct job *job, struct sim_error *error)
+{
+    struct sim_error ignored;
+    return cli_tune_memory_stop(&job->memory, job->signals.caught != 0 ? error : &ignored);
+}
+
 int cli_tune_scenario(const struct cli_args *args, struct sim_error *error)
 {
     struct job job = {.is_quiet = cli_has(args, "quiet"),
@@ -67,7 +78,7 @@ int cli_tune_scenario(const struct cli_args *args, struct sim_error *error)
         code = (int)error->class;
     } else {
         cli_signals_hold(&job.signals);
-        bool is_fine = work(&job, error) && store(&job, error) && draw(&job, error);
+        bool is_fine = (work(&job, error) || stop(&job, error)) && store(&job, error) && draw(&job, error);
         code = is_fine ? 0 : cli_exit_code(&job.signals, error);
         cli_signals_release(&job.signals);
         if (is_fine && !print_answer(&job, error))
@@ -84,8 +95,17 @@ static bool read_job(const struct cli_args *args, struct job *job, struct sim_er
         !load(args, job, error))
         return false;
     job->terms = job->scenario->tune;
-    return read_terms(args, &job->terms, error) && check_scenario(job->scenario, error) &&
-           check_database(job->database, error);
+    struct cli_outputs outputs = {0};
+    cli_outputs_scenario(&outputs, job->scenario);
+    cli_outputs_database(&outputs, "db", job->database, true);
+    if (job->has_charts)
+        cli_outputs_charts(&outputs, &job->pictures, job->scenario->name);
+    if (!cli_outputs_check(&outputs, error) || !read_terms(args, &job->terms, error) ||
+        !check_scenario(job->scenario, error))
+        return false;
+    if (!job->is_quiet)
+        cli_warnings_files(stderr, job->scenario);
+    return open_memory(job, error);
 }
 
 static bool load(const struct cli_args *args, struct job *job, struct sim_error *error)
@@ -147,15 +167,21 @@ static bool check_scenario(const struct lab_scenario *scenario, struct sim_error
     return true;
 }
 
-/* Opened and closed, so that a bad one is found before the work. */
-static bool check_database(const char *path, struct sim_error *error)
+/* So a bad database is found before the work. */
+static bool open_memory(struct job *job, struct sim_error *error)
 {
-    if (path[0] == '\0')
+    const struct lab_scenario *scenario = job->scenario;
+    if (job->database[0] == '\0')
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --db: no file named; write --db bucketlab.db");
-    struct store *opened;
-    if (!store_open(path, STORE_WRITE, &opened, error))
+    job->path = realpath(scenario->path, NULL);
+    if (!cli_tune_memory_open(&job->memory, job->database, scenario,
+                              job->path != NULL ? job->path : scenario->path, &job->terms, error))
         return false;
-    store_close(opened);
+    if (job->memory.known_count > 0 && !job->is_quiet) {
+        char done[CLI_NUMBER_SIZE];
+        cli_grouped(job->memory.known_count, done);
+        fprintf(stderr, "tune: %s runs were done\n", done);
+    }
     return true;
 }
 
@@ -179,9 +205,7 @@ static bool attend(struct job *job, bool (*run)(void *, struct lab_progress *, s
     int64_t elapsed_ms;
     bool is_fine = cli_attend(&task, &job->signals, &elapsed_ms, error);
     job->elapsed_ms += elapsed_ms;
-    if (job->signals.caught != 0)
-        return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
-    return is_fine;
+    return is_fine && job->signals.caught == 0;
 }
 
 static bool fly(void *context, struct lab_progress *progress, struct sim_error *error)
@@ -194,9 +218,13 @@ static bool race(void *context, struct lab_progress *progress, struct sim_error 
 {
     struct job *job = context;
     struct tune_contest *contest = &job->contest;
+    contest->memory = &job->memory.memory;
     if (!tune_contest_run(contest, job->threads, progress, error))
         return false;
-    return contest->race.recommended != SIZE_MAX || cli_contest_refuse(contest, error);
+    if (contest->race.recommended != SIZE_MAX)
+        return true;
+    cli_tune_memory_forget(&job->memory);
+    return cli_contest_refuse(contest, error);
 }
 
 /* The scenario itself with other strategies laid over it, so that the stored run can be replayed. */
@@ -264,14 +292,13 @@ static bool store(struct job *job, struct sim_error *error)
         return sim_fail_memory(error);
     if (!store_open(job->database, STORE_WRITE, &opened, error))
         return false;
-    job->path = realpath(job->scenario->path, NULL);
     job->info = (struct store_run_info){.scenario_path = job->path != NULL ? job->path : job->scenario->path,
                                         .scenario_text = job->finalists->text,
                                         .overrides = job->finalists->overrides,
                                         .version = BUCKETLAB_VERSION,
                                         .created_unix_s = (int64_t)time(NULL),
                                         .elapsed_ms = job->elapsed_ms};
-    bool is_fine = store_tune_save(opened, &job->info, job->result, job->answer, error);
+    bool is_fine = store_tune_save(opened, &job->memory.tune, &job->info, job->result, job->answer, error);
     job->run = job->info.run;
     store_close(opened);
     return is_fine;
@@ -346,6 +373,7 @@ static void print_paragraph(const char *text)
 static void free_job(struct job *job)
 {
     tune_contest_clear(&job->contest);
+    cli_tune_memory_close(&job->memory);
     lab_result_destroy(job->result);
     lab_scenario_destroy(job->finalists);
     lab_scenario_destroy(job->scenario);

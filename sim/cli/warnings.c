@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
 #include "warnings.h"
 
 #include <stdint.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "json.h"
+#include "kernel/file.h"
 
 bool cli_warnings_print(FILE *stream, const struct lab_scenario *scenario, struct sim_error *error)
 {
@@ -28,6 +32,33 @@ bool cli_warnings_print(FILE *stream, const struct lab_scenario *scenario, struc
     }
     lab_warnings_clear(&warnings);
     return true;
+}
+
+void cli_warnings_file(FILE *stream, const char *path)
+{
+    unsigned char magic[2] = {0}, last;
+    struct stat status;
+    int reason, file = sim_input_open(path, &reason);
+    if (file == -1)
+        return; /* the reader says why */
+    bool is_unended = fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+                      pread(file, &last, 1, status.st_size - 1) == 1 && last != '\n' &&
+                      pread(file, magic, sizeof magic, 0) >= 1 && !(magic[0] == 0x1f && magic[1] == 0x8b);
+    close(file);
+    if (!is_unended)
+        return;
+    fprintf(stream, "warning: ");
+    cli_print_text(stream, path);
+    fprintf(stream,
+            ": the last line has no line break; it is used as it is, check that it was not cut off\n");
+}
+
+void cli_warnings_files(FILE *stream, const struct lab_scenario *scenario)
+{
+    if (scenario->trace_path != NULL)
+        cli_warnings_file(stream, scenario->trace_path);
+    for (size_t i = 0; i < scenario->observed_count; i++)
+        cli_warnings_file(stream, scenario->observed[i].path);
 }
 
 json_t *cli_warnings_json(const struct lab_scenario *scenario)

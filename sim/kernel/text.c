@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NAME_SIZE 48
@@ -43,6 +44,24 @@ size_t sim_utf8_valid(const char *text, size_t size)
         at += length;
     }
     return at;
+}
+
+static bool is_visible(unsigned code)
+{
+    bool is_control = code < 0x20 || (code >= 0x7f && code < 0xa0);
+    bool is_line = code == 0x2028 || code == 0x2029;
+    bool is_bidi = code == 0x061c || code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
+                   (code >= 0x2066 && code <= 0x206f);
+    return !is_control && !is_line && !is_bidi && code != 0xfffe && code != 0xffff;
+}
+
+size_t sim_text_step(const char *text, size_t size, const char *kept, bool *is_fine)
+{
+    unsigned code = 0;
+    size_t length = sim_utf8(text, size, &code);
+    *is_fine =
+        length > 0 && (is_visible(code) || (code != 0 && code < 0x80 && strchr(kept, (int)code) != NULL));
+    return length == 0 ? 1 : length;
 }
 
 const char *sim_nearest(const char *name, const char *const *names, size_t count)
@@ -91,4 +110,13 @@ static size_t distance(const char *a, const char *b)
         }
     }
     return rows[a_length % 3][b_length];
+}
+
+char *sim_text_copy(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = malloc(size);
+    if (copy != NULL)
+        memcpy(copy, text, size);
+    return copy;
 }

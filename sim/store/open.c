@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Opens and closes a database.
+ *
+ * A reader's connection may write too, where it can: SQLite then mends what a killed writer left, and the
+ * last one to close takes the log away. Where the file or its folder is read-only, SQLite cannot make the two
+ * files that it wants beside a database in WAL mode (https://www.sqlite.org/wal.html#readonly). Then the
+ * database is opened as immutable, which needs neither. That would overlook a log or a journal that holds
+ * changes; where one does, SQLite opens the database read-only by its own rules, which want the files that
+ * are there. */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
 #include <limits.h>
@@ -107,12 +115,66 @@ static bool open_existing(struct store *store, struct sim_error *error)
                     "%s: no such database; run a scenario first, or name another with --db", store->path);
 }
 
+/* Whether SQLite can write neither the file nor, as it must, beside it. */
+static bool may_only_be_read(const char *file)
+{
+    char *slash = strrchr(file, '/');
+    if (access(file, W_OK) != 0 || slash == NULL)
+        return access(file, R_OK) == 0;
+    char kept = slash[1];
+    slash[1] = '\0';
+    bool is_read_only = access(file, W_OK) != 0;
+    slash[1] = kept;
+    return is_read_only;
+}
+
+static bool is_filled_beside(const char *file, const char *suffix)
+{
+    char name[PATH_MAX + 16];
+    struct stat status;
+    snprintf(name, sizeof name, "%s%s", file, suffix);
+    return stat(name, &status) == 0 && status.st_size > 0;
+}
+
+/* "file:PATH?immutable=1", with all but the plainest bytes of the path as %XX. */
+static void name_immutable(const char *file, char *out)
+{
+    static const char digits[] = "0123456789ABCDEF", tail[] = "?immutable=1";
+    char *at = stpcpy(out, "file:");
+    for (; *file != '\0'; file++) {
+        unsigned char byte = (unsigned char)*file;
+        bool is_plain = byte == '/' || byte == '.' || byte == '-' || byte == '_' ||
+                        (byte >= '0' && byte <= '9') || ((byte | 32) >= 'a' && (byte | 32) <= 'z');
+        if (is_plain) {
+            *at++ = (char)byte;
+        } else {
+            *at++ = '%';
+            *at++ = digits[byte / 16];
+            *at++ = digits[byte % 16];
+        }
+    }
+    memcpy(at, tail, sizeof tail);
+}
+
+static int connect_reader(struct store *store)
+{
+    char file[PATH_MAX], uri[3 * PATH_MAX + 32];
+    store->is_read_only = realpath(store->file, file) != NULL && may_only_be_read(file);
+    if (!store->is_read_only)
+        return sqlite3_open_v2(store->file, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
+    if (is_filled_beside(file, "-wal") || is_filled_beside(file, "-journal"))
+        return sqlite3_open_v2(store->file, &store->db, flags, NULL);
+    name_immutable(file, uri);
+    return sqlite3_open_v2(uri, &store->db, flags | SQLITE_OPEN_URI, NULL);
+}
+
 static bool open_file(struct store *store, int create, struct sim_error *error)
 {
-    /* A reader's connection could write too: SQLite then mends what a killed writer left, and the last one
-     * to close takes the log away. query_only keeps our hands off the contents. */
-    int code =
-        sqlite3_open_v2(store->file, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | create, NULL);
+    int code = store->mode == STORE_READ
+                   ? connect_reader(store)
+                   : sqlite3_open_v2(store->file, &store->db,
+                                     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | create, NULL);
     bool has_log = false;
     bool fine = code == SQLITE_OK ? store_header_check(store, &has_log, error) && configure(store, error)
                                   : store_fail(store, code, error);
@@ -166,9 +228,8 @@ static bool configure(struct store *store, struct sim_error *error)
 {
     sqlite3_busy_timeout(store->db, store->options.busy_timeout_ms);
     sqlite3_extended_result_codes(store->db, 1);
-    /* SQLite would go on, and a writer fail only at the first row; a reader would leave a log behind that
-     * nobody else can write, since it may not work it off. */
-    if (sqlite3_db_readonly(store->db, "main") == 1)
+    /* SQLite would go on, and a writer fail only at the first row. */
+    if (!store->is_read_only && sqlite3_db_readonly(store->db, "main") == 1)
         return store_fail(store, SQLITE_READONLY, error);
     return store_execute(store, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF", error) &&
            (store->mode == STORE_WRITE || store_execute(store, "PRAGMA query_only = ON", error));

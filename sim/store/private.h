@@ -21,7 +21,8 @@ struct store_migration {
 struct store_options {
     int busy_timeout_ms;
     const struct store_migration *migrations;
-    int version; /* the one we write: the number of migrations */
+    int version;          /* the one we write: the number of migrations */
+    int readable_version; /* the oldest whose tables are those of `version` */
 };
 
 extern const struct store_options store_options_default;
@@ -33,6 +34,7 @@ struct store {
     char *path;  /* as the user named it, for messages */
     char *file;  /* as SQLite gets it: never ":memory:" or "file:..." */
     enum store_mode mode;
+    bool is_read_only; /* a reader's: neither the file nor what SQLite keeps beside it can be written */
     struct store_options options;
     char *texts[STORE_INFO_TEXTS]; /* those of the last store_load_run() */
 };

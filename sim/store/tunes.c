@@ -2,16 +2,18 @@
 #include <stdlib.h>
 
 #include "private.h"
+#include "store/outcomes.h"
 
 static bool insert_answer(struct store *store, int64_t run, const char *answer, struct sim_error *error);
 
-bool store_tune_save(struct store *store, struct store_run_info *info, const struct lab_result *result,
-                     const char *answer, struct sim_error *error)
+bool store_tune_save(struct store *store, const struct store_tune *tune, struct store_run_info *info,
+                     const struct lab_result *result, const char *answer, struct sim_error *error)
 {
     int64_t run = 0;
     bool is_new, fine = store_begin(store, &is_new, error);
     fine = fine && store_save_within(store, info, result, &run, error) &&
-           insert_answer(store, run, answer, error) && store_execute(store, "COMMIT", error);
+           insert_answer(store, run, answer, error) && store_outcomes_forget(store, tune, error) &&
+           store_execute(store, "COMMIT", error);
     store_end(store, is_new, fine);
     if (fine)
         info->run = run;

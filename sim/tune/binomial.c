@@ -8,6 +8,8 @@
 #include <gsl/gsl_sf_gamma.h>
 #include <gsl/gsl_sf_log.h>
 
+#include "half_line.h"
+
 #define TWO_PI 6.283185307179586476925
 
 /* Above this variance a tail is integrated: its sum would have more than about a thousand terms, and the ends
@@ -171,24 +173,19 @@ static double sum_up(uint64_t n, uint64_t k, double p)
 }
 
 /* The integral over s from 0 to x of (1 - s/x)^a1 (1 + s/y)^b1, which falls from 1 like exp(-slope s) at
- * first and like a Gaussian's tail later. With s = scale exp(v - exp(-v)) the trapezoidal rule in v gains
- * digits as fast as its step shrinks (Takahasi and Mori's double exponential rule for a half-line); a quarter
- * of this step changes no tail by more than 3e-15. */
+ * first and like a Gaussian's tail later, by the nodes of half_line.h. The rule gains digits as fast as its
+ * step shrinks; a quarter of this step changes no tail by more than 3e-15. */
 static double integral(double a1, double b1, double x, double y, double slope)
 {
-    const double step = 0x1p-3;
     double scale = 1 / (slope + sqrt(a1 / (x * x) + b1 / (y * y)));
     double sum = 0;
-    for (int i = -32; i <= 48; i++) {
-        double v = i * step;
-        double inner = exp(-v);
-        double s = scale * exp(v - inner);
-        double value = integrand(a1, b1, x, y, slope, s) * s * (1 + inner);
+    for (int i = 0; i < HALF_LINE_NODES; i++) {
+        double value = integrand(a1, b1, x, y, slope, scale * half_line[i].s) * half_line[i].weight;
         sum += value;
-        if (i > 0 && value < DBL_EPSILON / 64 * sum)
+        if (i > HALF_LINE_MIDDLE && value < DBL_EPSILON / 64 * sum)
             break;
     }
-    return sum * step;
+    return sum * scale * HALF_LINE_STEP;
 }
 
 static double integrand(double a1, double b1, double x, double y, double slope, double s)

@@ -8,6 +8,7 @@
 
 #include "kernel/text.h"
 #include "kernel/time.h"
+#include "lab/runnable.h"
 #include "tune/contest.h"
 #include "tune/odds.h"
 #include "tune/weighted.h"

@@ -23,6 +23,7 @@ struct search {
     const struct lab_scenario *scenario;
     size_t strategy;
     uint32_t seeds, threads;
+    const struct tune_memory *memory;
     struct lab_progress *progress;
     struct tune_lead *out;
     /* Of the lead that is being tried. */
@@ -38,8 +39,9 @@ static void note_step(struct search *search);
 static bool run_seed(void *context, uint64_t job, struct lab_progress *progress, void **made,
                      struct sim_error *error);
 static bool take_seed(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error);
-static bool run_alone(struct lab_scenario *scenario, size_t strategy, int64_t lead_ns,
-                      struct lab_progress *progress, struct finding *out, struct sim_error *error);
+static bool run_alone(const struct lab_scenario *scenario, const struct lab_strategy *strategy,
+                      int64_t lead_ns, struct lab_progress *progress, struct finding *out,
+                      struct sim_error *error);
 static void find_in(const struct lab_result *result, struct finding *out);
 
 bool tune_has_lead(const struct lab_scenario *scenario, size_t strategy)
@@ -48,7 +50,8 @@ bool tune_has_lead(const struct lab_scenario *scenario, size_t strategy)
 }
 
 bool tune_lead_find(const struct lab_scenario *scenario, size_t strategy, uint32_t seeds, uint32_t threads,
-                    struct lab_progress *progress, struct tune_lead *out, struct sim_error *error)
+                    const struct tune_memory *memory, struct lab_progress *progress, struct tune_lead *out,
+                    struct sim_error *error)
 {
     assert(tune_has_lead(scenario, strategy) && seeds >= 1);
     *out = (struct tune_lead){.unsafe_ns = -1, .safe_ns = -1};
@@ -56,6 +59,7 @@ bool tune_lead_find(const struct lab_scenario *scenario, size_t strategy, uint32
                             .strategy = strategy,
                             .seeds = seeds,
                             .threads = threads,
+                            .memory = memory,
                             .progress = progress,
                             .out = out};
     /* Nothing is known yet of the writes' time: a second beside caches and clocks is plenty for most. */
@@ -149,32 +153,50 @@ static void note_step(struct search *search)
     out->steps[i] = search->step;
 }
 
+/* No run of the race or of a margin has a factor of 0. */
+static uint64_t number_of(const struct search *search, uint64_t seed)
+{
+    struct lab_strategy strategy = search->scenario->strategies[search->strategy];
+    strategy.lead_ns = search->step.lead_ns;
+    return tune_memory_job(&strategy, seed, 0);
+}
+
 static bool run_seed(void *context, uint64_t job, struct lab_progress *progress, void **made,
                      struct sim_error *error)
 {
     const struct search *search = context;
+    const struct tune_memory *memory = search->memory;
     const struct lab_scenario *base = search->scenario;
     struct lab_scenario *scenario;
     struct finding *finding = calloc(1, sizeof *finding);
     *made = finding;
     if (finding == NULL)
         return sim_fail_memory(error);
+    uint64_t number = number_of(search, base->seed + job);
+    if (memory != NULL && memory->recall(memory->context, number, finding, sizeof *finding))
+        return true;
     if (!lab_scenario_again(base->path, base->text, base->overrides, NULL, 0, base->seed + job, &scenario,
                             error))
         return false;
-    bool is_fine = run_alone(scenario, search->strategy, search->step.lead_ns, progress, finding, error);
+    bool is_fine = run_alone(scenario, &base->strategies[search->strategy], search->step.lead_ns, progress,
+                             finding, error);
     lab_scenario_destroy(scenario);
+    if (is_fine && memory != NULL)
+        memory->keep(memory->context, number, finding, sizeof *finding);
     return is_fine;
 }
 
-/* The one strategy alone, with another lead; what the scenario expects is not asked. */
-static bool run_alone(struct lab_scenario *scenario, size_t strategy, int64_t lead_ns,
-                      struct lab_progress *progress, struct finding *out, struct sim_error *error)
+/* The one strategy alone, which the scenario's file need not have, with another lead; what the scenario
+ * expects is not asked. */
+static bool run_alone(const struct lab_scenario *scenario, const struct lab_strategy *strategy,
+                      int64_t lead_ns, struct lab_progress *progress, struct finding *out,
+                      struct sim_error *error)
 {
     struct lab_scenario alone = *scenario;
+    struct lab_strategy setting = *strategy;
     struct lab_result *result;
-    alone.strategies = &scenario->strategies[strategy];
-    alone.strategies->lead_ns = lead_ns;
+    setting.lead_ns = lead_ns;
+    alone.strategies = &setting;
     alone.strategy_count = 1;
     alone.expect_count = 0;
     if (!lab_run(&alone, 1, progress, &result, error))

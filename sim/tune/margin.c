@@ -76,7 +76,7 @@ bool tune_contest_lead(struct tune_contest *contest, uint32_t threads, struct la
     struct lab_strategy strategy = race->entrants[best].strategy;
     struct lab_scenario scenario;
     tune_scenario_of(contest->scenario, &strategy, 1, contest->scenario->seed, 1, &scenario);
-    if (!tune_lead_find(&scenario, 0, LEAD_SEEDS, threads, progress, &contest->lead, error))
+    if (!tune_lead_find(&scenario, 0, LEAD_SEEDS, threads, contest->memory, progress, &contest->lead, error))
         return false;
     contest->led = best;
     return true;
@@ -126,22 +126,14 @@ static bool work(void *context, uint64_t job, struct lab_progress *progress, voi
     const struct trial *trial = context;
     const struct tune_contest *contest = trial->contest;
     struct lab_strategy strategies[BK_KIND_COUNT];
-    struct lab_scenario scenario;
-    struct lab_result *result = NULL;
-    struct lab_progress inner = {.parent = progress};
     for (size_t i = 0; i < contest->margin_count; i++)
         strategies[i] = contest->race.entrants[contest->margins[i].entrant].strategy;
-    tune_scenario_of(contest->scenario, strategies, contest->margin_count, contest->scenario->seed,
-                     factors[TUNE_MARGIN_STEPS - 1 - job], &scenario);
     struct tune_seen *seen = calloc(contest->margin_count, sizeof *seen);
     if (seen == NULL)
         return sim_fail_memory(error);
     *made = seen;
-    bool is_fine = lab_run(&scenario, trial->threads_each, &inner, &result, error);
-    for (size_t i = 0; is_fine && i < contest->margin_count; i++)
-        is_fine = tune_see(&result->strategies[i], contest->race.terms.risk, &seen[i], error);
-    lab_result_destroy(result);
-    return is_fine;
+    return tune_watch_at(contest, strategies, contest->margin_count, contest->scenario->seed,
+                         factors[TUNE_MARGIN_STEPS - 1 - job], trial->threads_each, progress, seen, error);
 }
 
 static bool take(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error)

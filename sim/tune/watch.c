@@ -12,25 +12,43 @@ static double share(double part, double all);
 static bool see_sizes(const struct lab_histogram *closed, const struct lab_histogram *open, double risk,
                       uint64_t *at_risk, uint64_t *most);
 
+bool tune_watch_at(const struct tune_contest *contest, struct lab_strategy *strategies, size_t count,
+                   uint64_t seed, double factor, uint32_t threads, struct lab_progress *progress,
+                   struct tune_seen *out, struct sim_error *error)
+{
+    const struct tune_memory *memory = contest->memory;
+    struct lab_scenario scenario;
+    struct lab_result *result = NULL;
+    struct lab_progress inner = {.parent = progress};
+    size_t known = 0;
+    while (memory != NULL && known < count &&
+           memory->recall(memory->context, tune_memory_job(&strategies[known], seed, factor), &out[known],
+                          sizeof *out))
+        known++;
+    if (known == count)
+        return true;
+    tune_scenario_of(contest->scenario, strategies, count, seed, factor, &scenario);
+    bool is_fine = lab_run(&scenario, threads, &inner, &result, error);
+    for (size_t i = 0; is_fine && i < count; i++)
+        is_fine = tune_see(&result->strategies[i], contest->race.terms.risk, &out[i], error);
+    for (size_t i = 0; is_fine && memory != NULL && i < count; i++)
+        memory->keep(memory->context, tune_memory_job(&strategies[i], seed, factor), &out[i], sizeof *out);
+    lab_result_destroy(result);
+    return is_fine;
+}
+
 bool tune_watch_lab(void *context, const struct tune_entrant *const *entrants, size_t count,
                     uint32_t seed_index, uint32_t threads, struct lab_progress *progress,
                     struct tune_seen *out, struct sim_error *error)
 {
     const struct tune_contest *contest = context;
     struct lab_strategy *strategies = calloc(count, sizeof *strategies);
-    struct lab_scenario scenario;
-    struct lab_result *result = NULL;
-    struct lab_progress inner = {.parent = progress};
     if (strategies == NULL)
         return sim_fail_memory(error);
     for (size_t i = 0; i < count; i++)
         strategies[i] = entrants[i]->strategy;
-    tune_scenario_of(contest->scenario, strategies, count, contest->scenario->seed + seed_index, 1,
-                     &scenario);
-    bool is_fine = lab_run(&scenario, threads, &inner, &result, error);
-    for (size_t i = 0; is_fine && i < count; i++)
-        is_fine = tune_see(&result->strategies[i], contest->race.terms.risk, &out[i], error);
-    lab_result_destroy(result);
+    bool is_fine = tune_watch_at(contest, strategies, count, contest->scenario->seed + seed_index, 1, threads,
+                                 progress, out, error);
     free(strategies);
     return is_fine;
 }

@@ -24,6 +24,7 @@ struct wl_trace {
     struct trace_keys keys;
     struct trace_place place;
     int64_t first_time_ms, last_time_ms;
+    uint64_t rows;           /* of the lines that were read */
     bool has_rows;           /* a line with rows was seen; the first such is at first_time_ms */
     struct pending *pending; /* by key; of a trace with counts */
     uint32_t pending_capacity;
@@ -99,8 +100,31 @@ bool wl_trace_next(struct wl_trace *trace, struct wl_trace_batch *out, bool *mor
     out->time_ns = row.time_ms * 1000000;
     out->rows = 1;
     out->bytes = row.value;
+    out->line = trace->place.line;
     *more = true;
     return true;
+}
+
+/* The times of a line's rows never fall, so two bisections find them. */
+void wl_trace_rows_between(const struct wl_trace_batch *line, int64_t from_ns, int64_t until_ns,
+                           uint64_t *begin, uint64_t *end)
+{
+    const int64_t bounds[2] = {from_ns, until_ns};
+    uint64_t found[2];
+    for (int i = 0; i < 2; i++) {
+        uint64_t low = 0, high = line->rows;
+        while (low < high) {
+            uint64_t middle = low + (high - low) / 2;
+            if (wl_trace_row_time(line, middle) < bounds[i]) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        found[i] = low;
+    }
+    *begin = found[0];
+    *end = found[1] > found[0] ? found[1] : found[0];
 }
 
 int64_t wl_trace_first_ns(const struct wl_trace *trace)
@@ -188,6 +212,13 @@ static bool read_row(struct wl_trace *trace, struct trace_row *row, bool *more, 
                         trace->path, trace->reader.line, row->time_ms, trace->last_time_ms, line_before);
     }
     trace->last_time_ms = row->time_ms;
+    trace->rows += trace->place.has_counts ? row->value : 1;
+    if (trace->rows > WL_TRACE_ROWS_MAX) {
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s:%" PRIu64 ": with this count the trace has more than %" PRIu64
+                        " rows; lower the counts",
+                        trace->path, trace->reader.line, WL_TRACE_ROWS_MAX);
+    }
     if (!trace->has_rows && (!trace->place.has_counts || row->value > 0)) {
         trace->first_time_ms = row->time_ms;
         trace->has_rows = true;
@@ -268,8 +299,11 @@ static bool flush_pending(struct wl_trace *trace, struct wl_trace_batch *out, bo
 
 static struct wl_trace_batch batch_of_pending(uint32_t key, const struct pending *line, int64_t step_ms)
 {
-    return (struct wl_trace_batch){
-        .key_index = key, .time_ns = line->time_ms * 1000000, .step_ms = step_ms, .rows = line->rows};
+    return (struct wl_trace_batch){.key_index = key,
+                                   .time_ns = line->time_ms * 1000000,
+                                   .step_ms = step_ms,
+                                   .rows = line->rows,
+                                   .line = line->line};
 }
 
 static bool reserve_pending(struct wl_trace *trace, uint32_t key, struct sim_error *error)

@@ -3,18 +3,18 @@
 #include "trace_reader.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
+
+#include "kernel/file.h"
 
 static bool open_file(struct trace_reader *reader, int *descriptor, struct sim_error *error);
 static bool fill(struct trace_reader *reader, struct sim_error *error);
 static bool fail_system(const struct trace_reader *reader, const char *what, int number,
                         struct sim_error *error);
-static bool fail_zlib(const struct trace_reader *reader, struct sim_error *error);
+static bool fail_source(const struct trace_reader *reader, struct sim_error *error);
 
 bool trace_reader_open(const char *path, struct trace_reader *out, struct sim_error *error)
 {
@@ -29,13 +29,11 @@ bool trace_reader_open_as(const char *path, const char *what, struct trace_reade
     if (!open_file(out, &descriptor, error)) {
         return false;
     }
-    out->file = gzdopen(descriptor, "rb");
-    if (out->file == NULL) {
-        (void)close(descriptor);
-        return sim_fail_memory(error);
+    if (trace_source_open(&out->source, descriptor) == TRACE_SOURCE_SYSTEM) {
+        return fail_system(out, "cannot be read", out->source.reason, error);
     }
     out->buffer = malloc(TRACE_BUFFER_BYTES);
-    if (out->buffer == NULL || gzbuffer(out->file, TRACE_BUFFER_BYTES / 2) != 0) {
+    if (out->buffer == NULL || out->source.input == NULL) {
         trace_reader_close(out);
         return sim_fail_memory(error);
     }
@@ -79,7 +77,7 @@ bool trace_reader_next(struct trace_reader *reader, char **line, size_t *size, s
 
 uint64_t trace_reader_place(const struct trace_reader *reader)
 {
-    return (uint64_t)gztell(reader->file) - (reader->end - reader->begin);
+    return reader->source.given_bytes - (reader->end - reader->begin);
 }
 
 bool trace_reader_go(struct trace_reader *reader, uint64_t place, uint64_t line)
@@ -87,43 +85,31 @@ bool trace_reader_go(struct trace_reader *reader, uint64_t place, uint64_t line)
     reader->begin = reader->end = 0;
     reader->at_end = false;
     reader->line = line;
-    return gzseek(reader->file, (z_off_t)place, SEEK_SET) == (z_off_t)place;
+    return trace_source_go(&reader->source, place);
 }
 
 uint64_t trace_reader_offset(const struct trace_reader *reader)
 {
-    z_off_t offset = gzoffset(reader->file);
-    return offset > 0 ? (uint64_t)offset : 0;
+    return trace_source_offset(&reader->source);
 }
 
 void trace_reader_close(struct trace_reader *reader)
 {
-    if (reader->file != NULL) {
-        /* What it could tell was asked of gzerror() at the end of the file. */
-        (void)gzclose_r(reader->file);
-    }
+    trace_source_close(&reader->source);
     free(reader->buffer);
     *reader = (struct trace_reader){0};
 }
 
-/* Opens by descriptor rather than by gzopen(), which tells neither a folder nor the reason of a failure. */
 static bool open_file(struct trace_reader *reader, int *descriptor, struct sim_error *error)
 {
-    *descriptor = open(reader->path, O_RDONLY | O_CLOEXEC);
+    int reason;
+    *descriptor = sim_input_open(reader->path, &reason);
     if (*descriptor < 0) {
-        return fail_system(reader, "cannot be opened", errno, error);
+        return fail_system(reader, reason == EISDIR ? "cannot be read" : "cannot be opened", reason, error);
     }
     struct stat status;
-    if (fstat(*descriptor, &status) != 0) {
-        int number = errno;
-        (void)close(*descriptor);
-        return fail_system(reader, "cannot be examined", number, error);
-    }
-    if (S_ISDIR(status.st_mode)) {
-        (void)close(*descriptor);
-        return fail_system(reader, "cannot be read", EISDIR, error);
-    }
-    reader->all_bytes = S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
+    reader->all_bytes =
+        fstat(*descriptor, &status) == 0 && S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
     return true;
 }
 
@@ -134,38 +120,33 @@ static bool fill(struct trace_reader *reader, struct sim_error *error)
     memmove(reader->buffer, reader->buffer + reader->begin, kept);
     reader->begin = 0;
     reader->end = kept;
-    errno = 0;
-    int got = gzread(reader->file, reader->buffer + kept, (unsigned)(TRACE_BUFFER_BYTES - kept));
-    if (got > 0) {
-        reader->end += (size_t)got;
-        return true;
-    }
-    int status;
-    (void)gzerror(reader->file, &status);
-    if (got < 0 || (status != Z_OK && status != Z_STREAM_END)) {
-        return fail_zlib(reader, error);
-    }
-    reader->at_end = true;
-    return true;
+    size_t got = trace_source_read(&reader->source, reader->buffer + kept, TRACE_BUFFER_BYTES - kept);
+    reader->end += got;
+    reader->at_end = got == 0;
+    return got > 0 || reader->source.fault == TRACE_SOURCE_FINE || fail_source(reader, error);
 }
 
-static bool fail_zlib(const struct trace_reader *reader, struct sim_error *error)
+static bool fail_source(const struct trace_reader *reader, struct sim_error *error)
 {
-    int number = errno;
-    int status;
-    (void)gzerror(reader->file, &status);
-    switch (status) {
-    case Z_MEM_ERROR:
+    switch (reader->source.fault) {
+    case TRACE_SOURCE_MEMORY:
         return sim_fail_memory(error);
-    case Z_ERRNO:
-        return fail_system(reader, "cannot be read", number, error);
-    case Z_BUF_ERROR:
+    case TRACE_SOURCE_SYSTEM:
+        return fail_system(reader, "cannot be read", reader->source.reason, error);
+    case TRACE_SOURCE_CUT:
         return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": gzip file is cut off; copy or make it again",
                         reader->path, reader->line);
-    default:
-        return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": gzip file is damaged; copy or make it again",
-                        reader->path, reader->line);
+    case TRACE_SOURCE_TRAILING:
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s:%" PRIu64 ": the gzip data end at byte %" PRIu64
+                        ", and what follows is not gzip; copy or make the file again",
+                        reader->path, reader->line, trace_source_offset(&reader->source));
+    case TRACE_SOURCE_FINE:
+    case TRACE_SOURCE_DAMAGED:
+        break;
     }
+    return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": gzip file is damaged; copy or make it again",
+                    reader->path, reader->line);
 }
 
 /* What a user can mend by naming another file is bad input; the rest is the machine's. */
@@ -181,6 +162,7 @@ static bool fail_system(const struct trace_reader *reader, const char *what, int
     case ELOOP:
         break;
     case EISDIR:
+    case SIM_NOT_REGULAR:
         cure = "name a CSV file";
         break;
     case EACCES:
@@ -192,10 +174,8 @@ static bool fail_system(const struct trace_reader *reader, const char *what, int
         cure = "check the disk and the system's limits";
         break;
     }
-    char reason[128];
-    if (strerror_r(number, reason, sizeof reason) != 0) {
-        reason[0] = '\0';
-    }
+    char buffer[SIM_REASON_SIZE];
+    const char *reason = sim_input_reason(number, buffer, sizeof buffer);
     return sim_fail(error, class, "%s:%" PRIu64 ": %s %s (%s); %s", reader->path, reader->line, reader->what,
                     what, reason, cure);
 }

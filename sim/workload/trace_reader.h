@@ -8,14 +8,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <zlib.h>
 
 #include "kernel/error.h"
+#include "trace_source.h"
 
 enum { TRACE_LINE_BYTES_MAX = 64 * 1024, TRACE_BUFFER_BYTES = 256 * 1024 };
 
 struct trace_reader {
-    gzFile file;
+    struct trace_source source;
     const char *path;   /* owned by the caller */
     const char *what;   /* the file is, in messages; the same */
     uint64_t all_bytes; /* of the file; 0 where it has no size, as a pipe */

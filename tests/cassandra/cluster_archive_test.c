@@ -36,7 +36,7 @@ static struct cass_cluster_config config_of(void)
     config.client_count = CLIENTS;
     config.num_tokens = 2;
     config.named_columns = 4;
-    config.keeps_order = true;
+    config.keeps_order = config.keeps_lifetimes = true;
     config.paxos = CASS_PAXOS_V2;
     config.concurrency = 2;
     config.write_ns = config.read_ns = SIM_MS / 2;
@@ -68,12 +68,14 @@ static void send_any(struct stand *stand)
 {
     static const enum cass_consistency levels[] = {CASS_ONE, CASS_QUORUM, CASS_ALL, CASS_SERIAL};
     enum cass_statement_kind kind =
-        (enum cass_statement_kind)sim_random_below(&stand->random, CASS_READ_COUNTER + 1);
+        (enum cass_statement_kind)sim_random_below(&stand->random, CASS_DELETE_PARTITION + 1);
     struct cass_statement statement = statement_of(kind, levels[sim_random_below(&stand->random, 3)],
                                                    sim_random_below(&stand->random, KEYS));
     statement.row_id = stand->tags;
     statement.row_time_ns = sim_queue_now(&stand->queue);
     statement.bytes = 100;
+    statement.from_ns = statement.row_time_ns - SIM_SECOND;
+    statement.until_ns = statement.row_time_ns;
     statement.ttl_ns = sim_random_below(&stand->random, 3) == 0 && kind == CASS_WRITE_ROW ? SIM_SECOND : 0;
     statement.set_mask = statement.if_mask = 1;
     statement.if_absent = kind == CASS_CAS_COLUMNS && sim_random_below(&stand->random, 2) == 0;

@@ -41,12 +41,17 @@ static void use(struct harness *h)
         row.key = 1000; /* its rows come in falling order, so that their places are parted */
         row.row_time_ns -= i;
         harness_send(h, 0, CASS_ANY_NODE, &row);
+        struct cass_statement range = statement_of(CASS_DELETE_RANGE, CASS_QUORUM, 1000);
+        range.row_id = i;
+        range.from_ns = row.row_time_ns;
+        range.until_ns = row.row_time_ns + 2;
+        harness_send(h, 1, CASS_ANY_NODE, &range);
         harness_send(h, 1, CASS_ANY_NODE, &cas);
         harness_send(h, 0, CASS_ANY_NODE, &add);
         harness_send(h, 1, CASS_ANY_NODE, &read);
         struct cass_statement named = statement_of(CASS_WRITE_NAMED, CASS_QUORUM, 1000 + i % 40);
         named.named_count = 1;
-        named.named[0] = (struct cass_named){i % 2, i, INT64_MIN};
+        named.named[0] = (struct cass_named){.name = i % 2, .value = i, .timestamp_us = INT64_MIN};
         harness_send(h, 0, CASS_ANY_NODE, &named);
         named.kind = CASS_READ_NAMED;
         harness_send(h, 1, CASS_ANY_NODE, &named);
@@ -73,7 +78,7 @@ static void test_cluster_that_runs_out_of_memory_stops(void **state)
     struct cass_cluster_config config = harness_config();
     config.named_columns = 2;
     config.duplicate = 0.1;
-    config.keeps_order = true;
+    config.keeps_order = config.keeps_lifetimes = true;
     int failures = 0;
     for (bool is_sound = false; !is_sound; failures++) {
         harness_start(&h, &config);

@@ -20,7 +20,7 @@ static struct cass_statement named(enum cass_statement_kind kind, enum cass_cons
 {
     struct cass_statement statement = statement_of(kind, level, 7);
     statement.named_count = 1;
-    statement.named[0] = (struct cass_named){name, value, timestamp};
+    statement.named[0] = (struct cass_named){.name = name, .value = value, .timestamp_us = timestamp};
     return statement;
 }
 
@@ -71,7 +71,7 @@ static void test_named_columns_are_read_whole(void **state)
     assert_read(&h, CASS_QUORUM, 0, "");
     struct cass_statement two = named(CASS_WRITE_NAMED, CASS_QUORUM, 3, 8, INT64_MIN);
     two.named_count = 2;
-    two.named[1] = (struct cass_named){0, 5, INT64_MIN};
+    two.named[1] = (struct cass_named){.value = 5, .timestamp_us = INT64_MIN};
     assert_int_equal(harness_do(&h, 0, &two).result, CASS_OK);
     assert_read(&h, CASS_QUORUM, 1, "0=5 3=8");
     write_one(&h, 4, 1, INT64_MIN);

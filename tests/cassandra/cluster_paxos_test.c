@@ -52,6 +52,52 @@ static void test_semantics_6_v1_takes_four_round_trips_and_v2_fewer(void **state
     check_round_trips(CASS_PAXOS_V2, 3, 1, 1);
 }
 
+static void note_key(void *context, uint64_t key)
+{
+    *(uint64_t *)context = key;
+}
+
+/* The columns stay; a second loss finds nothing; what is older than the span is kept. */
+static void test_replica_forgets_recent_paxos_and_keeps_columns(void **state)
+{
+    (void)state;
+    struct harness h;
+    struct cass_cluster_config config = harness_config();
+    harness_start(&h, &config);
+    struct cass_statement statement = create(7, 5);
+    uint64_t forgotten = 0;
+    uint32_t replicas[CASS_CLUSTER_REPLICAS_MAX];
+    assert_true(harness_do(&h, 0, &statement).applied);
+    harness_run_for(&h, SIM_SECOND);
+    cass_key_replicas(h.cluster, 7, replicas);
+    assert_int_equal(cass_forget_paxos(h.cluster, replicas[1], 500 * SIM_MS, note_key, &forgotten), 0);
+    assert_int_equal(cass_forget_paxos(h.cluster, replicas[1], 10 * SIM_SECOND, note_key, &forgotten), 1);
+    assert_int_equal(forgotten, 7);
+    assert_int_equal(cass_forget_paxos(h.cluster, replicas[1], 10 * SIM_SECOND, NULL, NULL), 0);
+    statement = serial_read(7);
+    assert_int_equal(harness_do(&h, 0, &statement).columns[0], 5);
+    harness_stop(&h);
+}
+
+static void test_columns_set_on_all_replicas_replace_what_stood_there(void **state)
+{
+    (void)state;
+    struct harness h;
+    struct cass_cluster_config config = harness_config();
+    harness_start(&h, &config);
+    struct cass_statement statement = create(7, 5);
+    assert_true(harness_do(&h, 0, &statement).applied);
+    harness_run_for(&h, SIM_SECOND);
+    const int64_t columns[CASS_COLUMNS] = {3};
+    cass_set_columns(h.cluster, 7, columns, 1);
+    struct cass_statement read = serial_read(7);
+    assert_int_equal(harness_do(&h, 0, &read).columns[0], 3);
+    cass_set_columns(h.cluster, 7, columns, 0);
+    assert_false(harness_do(&h, 0, &read).found);
+    assert_true(harness_do(&h, 0, &statement).applied);
+    harness_stop(&h);
+}
+
 static void test_semantics_6_failed_condition_returns_current_values(void **state)
 {
     (void)state;
@@ -291,6 +337,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_semantics_6_v1_takes_four_round_trips_and_v2_fewer),
+        cmocka_unit_test(test_replica_forgets_recent_paxos_and_keeps_columns),
+        cmocka_unit_test(test_columns_set_on_all_replicas_replace_what_stood_there),
         cmocka_unit_test(test_semantics_6_failed_condition_returns_current_values),
         cmocka_unit_test(test_semantics_6_dropped_commit_is_completed_by_a_serial_read),
         cmocka_unit_test(test_semantics_6_partial_accept_is_unknown),

@@ -124,6 +124,40 @@ static void test_replica_that_misses_rows_counts_what_it_has(void **state)
     harness_stop(&h);
 }
 
+/* Replica 2 lacks the newest row. A read of it alone tells of an older row only where there is one. */
+static void test_row_that_the_asked_replica_lacks_is_no_older_row(void **state)
+{
+    (void)state;
+    struct cass_cluster_config config = harness_config();
+    config.keeps_order = true;
+    config.hint_window_ns = 0;
+    harness_start(&h, &config);
+    const struct place places[] = {{START + 10, 0}, {START + 20, 0}, {START + 30, 0}};
+    put(0, &places[0], CASS_ALL);
+    put(1, &places[1], CASS_ALL);
+    cass_set_down(h.cluster, 2, true);
+    put(2, &places[2], CASS_QUORUM);
+    cass_set_down(h.cluster, 2, false);
+    const struct {
+        int64_t from_ns, until_ns;
+        uint64_t rows;
+        bool saw_older;
+    } reads[] = {
+        {10, 20, 1, false}, {10, 31, 2, false}, {0, 5, 0, false}, {11, 31, 1, true}, {25, 31, 0, true}};
+    for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
+        struct cass_statement read = statement_of(CASS_READ_ROWS, CASS_ONE, 1);
+        read.has_span = true;
+        read.from_ns = START + reads[i].from_ns;
+        read.until_ns = START + reads[i].until_ns;
+        struct cass_reply reply = harness_do(&h, 2, &read);
+        assert_int_equal(reply.result, CASS_OK);
+        assert_int_equal(reply.rows, reads[i].rows);
+        assert_int_equal(reply.saw_older, reads[i].saw_older);
+        assert_int_equal(reply.scanned, reads[i].rows + reads[i].saw_older);
+    }
+    harness_stop(&h);
+}
+
 /* A replica that has a row and not its tombstone still has the row. */
 static void test_missed_tombstone_hides_no_row(void **state)
 {
@@ -195,6 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_in_any_order_are_counted_from_any_place),
         cmocka_unit_test(test_replica_that_misses_rows_counts_what_it_has),
+        cmocka_unit_test(test_row_that_the_asked_replica_lacks_is_no_older_row),
         cmocka_unit_test(test_missed_tombstone_hides_no_row),
         cmocka_unit_test(test_without_an_order_nothing_comes_after_a_place),
         cmocka_unit_test(test_count_takes_the_time_of_the_rows_after_the_place),

@@ -15,6 +15,7 @@ bucketlab_test(cassandra/cluster_latency_test LINK sim_cassandra)
 bucketlab_test(cassandra/cluster_place_test LINK sim_cassandra)
 bucketlab_test(cassandra/cluster_rows_test LINK sim_cassandra)
 bucketlab_test(cassandra/clustering_test LINK sim_cassandra)
+bucketlab_test(cassandra/lifetimes_test LINK sim_cassandra)
 bucketlab_memory_test(cassandra/cluster_memory_test LINK sim_cassandra)
 # It looks inside a cluster, and sees where in the bytes a field comes to stand.
 bucketlab_test(cassandra/cluster_archive_test LINK sim_cassandra)
@@ -22,3 +23,21 @@ target_include_directories(cassandra_cluster_archive_test PRIVATE ${PROJECT_SOUR
 foreach(call bool u8_below u32 u32_below u64)
   target_link_options(cassandra_cluster_archive_test PRIVATE -Wl,--wrap=sim_archive_${call})
 endforeach()
+# They look inside a cluster, beside a model of their own; their mains take seeds.
+foreach(model paxos hints)
+  bucketlab_test(cassandra/${model}_model_test LINK sim_cassandra)
+  target_include_directories(cassandra_${model}_model_test PRIVATE ${PROJECT_SOURCE_DIR}/sim/cassandra)
+  add_test(NAME cassandra/${model}_model_5000 COMMAND cassandra_${model}_model_test --seeds 1..5000)
+  set_tests_properties(cassandra/${model}_model_5000 PROPERTIES TIMEOUT 1800 LABELS "slow")
+endforeach()
+# Answers that a real node gave, against the mock's. The tool is at a path that others may count on.
+add_executable(cassandra_replay ${CMAKE_CURRENT_SOURCE_DIR}/cassandra/cassandra_replay.c
+               ${CMAKE_CURRENT_SOURCE_DIR}/cassandra/replay.c)
+target_link_libraries(cassandra_replay PRIVATE bucketlab_flags sim_cassandra)
+set_target_properties(cassandra_replay PROPERTIES
+                      RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/cassandra)
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_FOUND)
+  add_test(NAME cassandra/replay_test COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5/replay_test.py
+           $<TARGET_FILE:cassandra_replay> ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5 ${PROJECT_SOURCE_DIR}/../shared/cassandra5)
+endif()

@@ -134,7 +134,7 @@ class BarTest(ProgramTest):
                   f"duration={60 * self.factor}d"], "(check|seeds)",
                  "runs/s"),
                 (["tune", "tune.yaml", "--no-charts"], "sensors", "(runs|rows)/s"),
-                (["fuzz", "--seeds", f"1..{70 * self.factor}"], "fuzz", "seeds/s")]:
+                (["fuzz", "--seeds", f"1..{400 * self.factor}"], "fuzz", "seeds/s")]:
             code, _, text = self.on_terminal(*words)
             drawn = frames(text)
             self.assertEqual(code, 0, text)

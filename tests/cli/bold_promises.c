@@ -13,10 +13,14 @@ const struct lab_promise *lab_promise_find(enum bk_kind kind, unsigned way, enum
     return is_it ? lab_promises : NULL;
 }
 
+uint32_t lab_promise_excepts(const struct lab_promise *promise)
+{
+    return promise->except;
+}
+
 bool lab_promise_is_broken(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
                            const struct lab_verdict *verdict)
 {
-    const struct lab_promise *promise = lab_promise_find(kind, way, oracle);
-    return promise != NULL && verdict->is_judged[oracle] && (verdict->conditions & promise->except) == 0 &&
-           verdict->violations[oracle].count > 0;
+    return lab_promise_find(kind, way, oracle) != NULL && verdict->is_judged[oracle] &&
+           lab_violation_is_bare(&verdict->violations[oracle]);
 }

@@ -163,8 +163,8 @@ class ClusterTest(ProgramTest):
                 ("folder: Is a directory", ["agents.yaml", "--trace-events", "folder"]),
                 ("none/x: No such file", ["agents.yaml", "--trace-events", "none/x"]),
                 ("none/: ", ["agents.yaml", "--trace-events", "none/"]),
-                ("is the scenario", ["agents.yaml", "--trace-events", "folder/../agents.yaml"]),
-                ("is the database", ["agents.yaml", "--trace-events", "./x.db", "--db", "x.db"])]:
+                ("would overwrite the scenario", ["agents.yaml", "--trace-events", "folder/../agents.yaml"]),
+                ("would overwrite the database", ["agents.yaml", "--trace-events", "./x.db", "--db", "x.db"])]:
             self.assertIn(word, self.bad(2, "run", "--quiet", "--no-charts", *arguments))
             self.assertEqual(self.files(), before)
         self.assertEqual(self.read("story.txt"), "old\n")

@@ -61,6 +61,15 @@ class StoreTest(ProgramTest):
         self.assertEqual(told, ["rows 100, counter counter", "rows 100, counter lease, batch 50",
                                 "rows 100, counter scan, every 1 row", "rows 100, counter incremental, every 7 rows"])
 
+    def test_locks_are_told_apart(self):
+        self.write("locks.yaml", SMALL.split("reads:")[0] + "agents: {count: 2}\nstrategies:\n" + "".join(
+            f"  - probabilistic: {{bits: 4, threshold: 40, coordination: locked, lock: {lock}, label: {label}}}\n"
+            for label, lock in [("one", "{lasts: 3s, backoff: 50ms}"), ("two", "{lasts: 4s, backoff: 50ms}")]))
+        self.good("run", "locks.yaml", "--no-charts", "--set", "duration=1h")
+        shown = self.good("show", "1")
+        self.assertIn("locked, counter rmw, locks of 3s, back-off 50ms", " ".join(shown.split()))
+        self.assertIn("locked, counter rmw, locks of 4s, back-off 50ms", " ".join(shown.split()))
+
     def test_long_sentences_are_broken(self):
         about = "wörds and words " * 20
         self.write("about.yaml", SMALL.replace("name: small", f"name: small\nabout: {about}"))

@@ -282,7 +282,7 @@ class SweepTest(ProgramTest):
                 (["--shard", "3/2"], "--shard 3/2: no such part"),
                 (["--shard", "0/2"], "--shard 0/2: no such part"),
                 (["--metric", "a b"], "--metric a b: not a metric's name"),
-                (["--csv", "s.yaml"], "--csv s.yaml: would take the place of s.yaml"),
+                (["--csv", "s.yaml"], "--csv s.yaml: would overwrite the scenario s.yaml"),
                 (["--csv", "./bucketlab.db", "--db", "bucketlab.db"], ""),
                 (["--set", "sweep=null"], "s.yaml:1:1: no 'sweep' in it; add one"),
                 (["--set", "sweep.seeds=0"], "--set sweep.seeds=0: 'seeds: 0': out of range"),
@@ -296,7 +296,7 @@ class SweepTest(ProgramTest):
         self.sweep()
         self.assertIn("no run of this sweep has the metric 'writes.rose'",
                       self.bad(2, "sweep", "s.yaml", "--quiet", "--metric", "writes.rose"))
-        self.assertIn("--csv ./bucketlab.db: would take the place of bucketlab.db",
+        self.assertIn("--csv ./bucketlab.db: would overwrite the database bucketlab.db",
                       self.bad(2, "sweep", "s.yaml", "--csv", "./bucketlab.db"))
 
     def test_job_that_cannot_run_is_named_and_the_others_are_kept(self):

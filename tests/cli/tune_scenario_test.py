@@ -10,7 +10,7 @@ import sqlite3
 import time
 import unittest
 
-from program import ProgramTest
+from program import ProgramTest, without_progress
 
 SMALL = """\
 name: small
@@ -26,6 +26,8 @@ strategies:
   - time: {window: 1d, label: mine}
   - probabilistic: {bits: 4, threshold: 20}
 """
+# Some seconds of work.
+LONG = ["--set", "arrivals.rate=2/s", "--set", "engine=exact"]
 STATUSES = {"recommended", "front", "holds", "unsure", "dominated", "fails", "refused"}
 OBJECTIVES = ["writes.extra_ops_per_1000_rows", "partitions.closed.rows.spread", "reads.partitions_per_read.mean",
               "partitions.all.bytes.p99"]
@@ -255,8 +257,87 @@ class TuneScenarioTest(ProgramTest):
                          "bucketlab: --seeds is of 'tune SCENARIO'; name one, or leave this out")
         self.assertEqual(self.files(), ["small.yaml"])
 
-    def test_interrupt_leaves_nothing(self):
-        process = self.start("tune", "small.yaml", "--set", "arrivals.rate=200/s", "--quiet", "--no-charts")
+    def outcomes(self, name="bucketlab.db"):
+        """How many runs a database keeps of tunes that are not finished."""
+        path = os.path.join(self.folder, name)
+        if not os.path.exists(path):
+            return 0
+        database = sqlite3.connect(path)
+        try:
+            return database.execute("SELECT count(*) FROM tune_outcome").fetchone()[0]
+        except sqlite3.OperationalError:  # not made yet
+            return 0
+        finally:
+            database.close()
+
+    def interrupt(self, number, above, *arguments):
+        """Stops a tune that has more than so many runs in the database; returns its stderr, and how many it kept."""
+        process = self.start("tune", "small.yaml", "--json", "--no-charts", "--jobs", "1", *LONG, *arguments)
+        end = time.monotonic() + 100
+        while self.outcomes() <= above and time.monotonic() < end:
+            self.assertIsNone(process.poll(), "it ended before it was stopped")
+            time.sleep(0.02)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out), (128 + number, b""), err)
+        return without_progress(err.decode()), self.outcomes()
+
+    def test_interrupted_tune_goes_on_where_it_was(self):
+        command = ["tune", "small.yaml", "--json", "--no-charts", *LONG]
+        whole = self.good(*command, "--quiet", "--db", "whole.db")
+        self.assertEqual(self.outcomes("whole.db"), 0)
+        done = 0
+        for number in [signal.SIGINT, signal.SIGTERM]:
+            err, kept = self.interrupt(number, done)
+            self.assertGreater(kept, done)
+            self.assertEqual(err, (f"tune: {done} runs were done\n" if done > 0 else "") + f"interrupted; {kept} runs "
+                             "are in bucketlab.db, and the same command goes on with the others\n")
+            done = kept
+        self.assertEqual(self.good_json("runs", "--json"), [])
+        code, out, err = self.run_program(*command)
+        self.assertEqual((code, out, without_progress(err)), (0, whole, f"tune: {done} runs were done\n"))
+        self.assertEqual(self.outcomes(), 0)
+
+    def test_tune_that_is_killed_goes_on_from_the_last_half_second(self):
+        process = self.start("tune", "small.yaml", "--json", "--no-charts", "--quiet", *LONG)
+        while self.outcomes() == 0:
+            self.assertIsNone(process.poll())
+            time.sleep(0.02)
+        process.kill()
+        process.communicate(timeout=60)
+        done = self.outcomes()
+        code, _, err = self.run_program("tune", "small.yaml", "--json", "--no-charts", *LONG)
+        self.assertEqual((code, without_progress(err)), (0, f"tune: {done} runs were done\n"))
+
+    def test_changed_tune_uses_nothing_of_what_was_kept(self):
+        _, kept = self.interrupt(signal.SIGINT, 0)
+        for arguments in [["--set", "row.bytes=100"], ["--seed", "8"], ["--risk", "3%"], ["--seeds", "2"]]:
+            self.good("tune", "small.yaml", "--no-charts", "--json", *arguments)
+            self.assertEqual(self.outcomes(), kept, arguments)
+        # The same command of another scenario ends what the first one kept.
+        self.write("small.yaml", SMALL.replace("mean: 300", "mean: 301"))
+        whole = self.good("tune", "small.yaml", "--json", "--no-charts", "--quiet", *LONG, "--db", "whole.db")
+        code, out, err = self.run_program("tune", "small.yaml", "--json", "--no-charts", *LONG)
+        self.assertEqual((code, without_progress(err)), (0, ""))
+        self.assertEqual({**json.loads(out), "run": 1}, json.loads(whole))
+        self.assertEqual(self.outcomes(), 0)
+
+    def test_interrupted_tune_says_when_it_cannot_keep_what_it_has(self):
+        self.good("run", "small.yaml", "--no-charts")
+        database = sqlite3.connect(os.path.join(self.folder, "bucketlab.db"), isolation_level=None)
+        self.addCleanup(database.close)
+        process = self.start("tune", "small.yaml", "--no-charts", "--quiet", *LONG)
+        time.sleep(0.2)
+        database.execute("BEGIN IMMEDIATE")
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out), (130, b""))
+        self.assertRegex(err.decode(), r"\Ainterrupted; the last \d+ runs could not be kept: bucketlab.db: .*\n\Z")
+
+    def test_interrupt_of_the_first_run_leaves_nothing(self):
+        process = self.start("tune", "small.yaml", "--set", "arrivals.rate=200/s", "--set", "engine=exact", "--quiet",
+                             "--no-charts")
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: all rows of a bucket counted each time, and the times at which an agent counts. Method: as in
- * agent_sum_test.c. */
+ * agent_sum_test.c; keys that evict each other from the cache, over many rows. */
 #include "agent_source_story.h"
+#include "bucketing/hash.h"
 
 static void test_last_bucket_is_counted_and_not_raised(void **state)
 {
@@ -208,6 +209,70 @@ static void test_scan_that_fails_leaves_the_bucket(void **state)
              "1051 A0 unknown: done ok\n");
 }
 
+/* Writes a row of the key, answers what the agent asks for, and tells whether it counted. */
+static bool write_and_answer(struct bk_agent *agent, int64_t now_ns, uint64_t key)
+{
+    const struct bk_row row = {.time_ns = now_ns, .id = bk_murmur3_128_u64((uint64_t)now_ns).h2};
+    struct bk_action action;
+    uint32_t operation;
+    bool has_counted = false;
+    assert_int_equal(bk_agent_write(agent, now_ns, key, &row, &operation), BK_OK);
+    while (bk_agent_next(agent, &action)) {
+        struct bk_outcome outcome = {.kind = BK_OUTCOME_APPLIED};
+        has_counted = has_counted || action.kind == BK_ACT_COUNT_ROWS;
+        if (action.kind != BK_ACT_ACK && action.kind != BK_ACT_DONE)
+            assert_int_equal(bk_agent_outcome(agent, now_ns, operation, &outcome), BK_OK);
+    }
+    return has_counted;
+}
+
+/* Eight keys take turns of `stay` rows in a cache of four, so each turn begins without what the last one
+ * knew. Each row counts at a chance of 1 in 10 then: of 20000 rows fewer than 1700 or more than 2300 do at
+ * one in 10^9 at most, and 28 times 10 rows pass without a count at 20000 / 10^12. A fixed seed decides. */
+static void test_key_that_the_cache_evicts_is_counted_as_often(void **state)
+{
+    (void)state;
+    static const enum bk_source sources[] = {BK_SOURCE_SCAN, BK_SOURCE_INCREMENTAL};
+    for (uint64_t stay = 1; stay <= 7; stay += 3) {
+        for (int i = 0; i < 2; i++) {
+            struct story story = {.length = 0};
+            struct bk_agent_config config = source_config(sources[i]);
+            config.every_rows = 10;
+            assert_int_equal(bk_strategy_count(1000000, &config.strategy), BK_OK);
+            struct actor a = actor_of(&story, "A", &config);
+            uint64_t counts = 0, since[8] = {0};
+            for (uint64_t row = 0; row < 20000; row++) {
+                uint64_t key = row / stay % 8;
+                bool has_counted = write_and_answer(a.agent, 1000 + (int64_t)row, key);
+                counts += has_counted;
+                since[key] = has_counted ? 0 : since[key] + 1;
+                assert_true(since[key] < 280);
+            }
+            assert_in_range(counts, 1700, 2300);
+            free(a.agent);
+        }
+    }
+}
+
+/* By time the first row of an evicted key counts; rows of a key that stays do not. */
+static void test_key_that_the_cache_evicts_is_counted_at_once_by_time(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct bk_agent_config config = source_config(BK_SOURCE_SCAN);
+    config.every_rows = 0;
+    config.every_ns = 1000000;
+    struct actor a = actor_of(&story, "A", &config);
+    for (uint64_t key = 0; key < 4; key++)
+        assert_false(write_and_answer(a.agent, 1000 + (int64_t)key, key));
+    for (uint64_t row = 4; row < 100; row++) {
+        int64_t now_ns = 1000 + 2 * (int64_t)row;
+        assert_true(write_and_answer(a.agent, now_ns, row % 5));
+        assert_false(write_and_answer(a.agent, now_ns + 1, row % 5));
+    }
+    free(a.agent);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +281,8 @@ int main(void)
         cmocka_unit_test(test_count_by_rows_or_time_whichever_comes_first),
         cmocka_unit_test(test_scan_raises_a_bucket_that_is_full_and_still_the_newest),
         cmocka_unit_test(test_scan_that_fails_leaves_the_bucket),
+        cmocka_unit_test(test_key_that_the_cache_evicts_is_counted_as_often),
+        cmocka_unit_test(test_key_that_the_cache_evicts_is_counted_at_once_by_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

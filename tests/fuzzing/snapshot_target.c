@@ -119,8 +119,8 @@ static struct known *known_of(size_t index)
     mine->snapshots.put = keep;
     mine->snapshots.context = mine;
     mine->snapshots.wish = 1;
-    mine->progress.snapshots = &mine->snapshots;
-    fuzzing_require(lab_run(mine->scenario, 1, &mine->progress, &result, &error), error.text);
+    const struct lab_run_context context = {.progress = &mine->progress, .snapshots = &mine->snapshots};
+    fuzzing_require(lab_run_in(mine->scenario, 1, &context, &result, &error), error.text);
     lab_result_destroy(result);
     fuzzing_require(mine->count > 0, "each run has put a state");
     return mine;
@@ -182,10 +182,11 @@ static void go_on(const struct known *known, uint32_t part, const unsigned char 
 {
     const struct lab_kept kept = {part, data, size};
     struct lab_snapshots snapshots = {.put = ignore, .kept = &kept, .kept_count = 1};
-    struct lab_progress progress = {.snapshots = &snapshots, .stop = true};
+    struct lab_progress progress = {.stop = true};
+    const struct lab_run_context context = {.progress = &progress, .snapshots = &snapshots};
     struct lab_result *result;
     struct sim_error error = {0};
-    if (lab_run(known->scenario, 1, &progress, &result, &error))
+    if (lab_run_in(known->scenario, 1, &context, &result, &error))
         lab_result_destroy(result);
     else
         fuzzing_require_error(&error);

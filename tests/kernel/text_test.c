@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: UTF-8 is what RFC 3629 says, and a mistyped name finds the one that was meant. Method: every code
- * point and every sequence of two bytes against an encoder by the RFC's table; names mistyped in each way. */
+/* Aim: UTF-8 is what RFC 3629 says, characters that steer are not shown, and a mistyped name finds the one
+ * that was meant. Method: every code point and every sequence of two bytes against an encoder by the RFC's
+ * table; names mistyped in each way. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -91,6 +92,29 @@ static void test_utf8_valid_counts_whole_characters_at_the_front(void **state)
     assert_int_equal(sim_utf8_valid("\xed\xa0\x80", 3), 0);
 }
 
+/* Of all code points, by Unicode's own words: general category Cc, Zl and Zp, the property Bidi_Control (its
+ * twelve), the deprecated U+206A to U+206F, and the noncharacters that XML lacks. */
+static void test_step_lets_no_steering_character_pass(void **state)
+{
+    (void)state;
+    static const unsigned refused[][2] = {{0, 0x1f},        {0x7f, 0x9f},     {0x61c, 0x61c},
+                                          {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x206f},
+                                          {0xfffe, 0xffff}, {0xd800, 0xdfff}};
+    for (unsigned code = 0; code <= 0x10ffff; code++) {
+        char text[4];
+        size_t length = encode(code, text);
+        bool is_fine, is_wanted = true, is_surrogate = code >= 0xd800 && code <= 0xdfff;
+        for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+            is_wanted = is_wanted && !(code >= refused[i][0] && code <= refused[i][1]);
+        size_t step = sim_text_step(text, 4, "", &is_fine);
+        if (is_fine != is_wanted || step != (is_surrogate ? 1 : length))
+            fail_msg("U+%04X", code);
+        sim_text_step(text, 4, "\n\t", &is_fine);
+        if (is_fine != (is_wanted || code == '\n' || code == '\t'))
+            fail_msg("U+%04X where line breaks are kept", code);
+    }
+}
+
 static void test_nearest_finds_what_was_meant(void **state)
 {
     (void)state;
@@ -143,6 +167,7 @@ int main(void)
         cmocka_unit_test(test_utf8_what_no_code_point_gives_is_refused),
         cmocka_unit_test(test_utf8_of_terminated_text_ends_with_it),
         cmocka_unit_test(test_utf8_valid_counts_whole_characters_at_the_front),
+        cmocka_unit_test(test_step_lets_no_steering_character_pass),
         cmocka_unit_test(test_nearest_finds_what_was_meant),
         cmocka_unit_test(test_nearest_of_what_is_far_is_none),
         cmocka_unit_test(test_nearest_of_equals_is_the_first),

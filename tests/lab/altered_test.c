@@ -116,12 +116,12 @@ static bool go_on(struct keeper *keeper, const struct lab_scenario *scenario, co
                                             .kept = kept,
                                             .kept_count = kept != NULL,
                                             .events_each = events_each}};
-    keeper->progress.snapshots = &keeper->snapshots;
+    const struct lab_run_context context = {.progress = &keeper->progress, .snapshots = &keeper->snapshots};
     atomic_store(&keeper->snapshots.wish, 1);
     /* The stream engine puts a state before it ends, the cluster engine ends before it has read one. */
     atomic_store(&keeper->progress.stop, kept != NULL && scenario->agents.count == 0);
     *error = (struct sim_error){SIM_ERROR_NONE, ""};
-    bool ok = lab_run(scenario, 1, &keeper->progress, &result, error);
+    bool ok = lab_run_in(scenario, 1, &context, &result, error);
     lab_result_destroy(result);
     return ok;
 }

@@ -42,9 +42,10 @@ static struct lab_result *run_told(const char *text, struct back *back)
     struct lab_scenario *scenario;
     struct lab_result *result = NULL;
     struct sim_error error;
-    struct lab_story story = {.context = back, .line = hear};
+    const struct lab_story story = {.context = back, .line = hear};
+    const struct lab_run_context context = {.story = back == NULL ? NULL : &story};
     if (!lab_scenario_parse("faults.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error) ||
-        !lab_run_told(scenario, 1, NULL, back == NULL ? NULL : &story, &result, &error))
+        !lab_run_in(scenario, 1, &context, &result, &error))
         fail_msg("%s", error.text);
     lab_scenario_destroy(scenario);
     return result;
@@ -128,6 +129,138 @@ static void test_fault_cluster_that_never_heals_ends_with_all_accounted(void **s
             fail_msg("%s: %.0f of %.0f rows", kinds[i], lost, (double)result->rows);
         lab_result_destroy(result);
     }
+}
+
+/* Lines of a story that hold all of these words, between two times. */
+struct lines {
+    const char *words[2];
+    double from_s, until_s;
+    int count;
+    double first_s;
+};
+
+static void count_lines(void *context, const char *text)
+{
+    struct lines *lines = context;
+    double at_s = strtod(text, NULL);
+    if (at_s < lines->from_s || at_s >= lines->until_s || strstr(text, lines->words[0]) == NULL ||
+        strstr(text, lines->words[1]) == NULL)
+        return;
+    if (lines->count++ == 0)
+        lines->first_s = at_s;
+}
+
+static struct lines lines_of(const char *text, const char *word, const char *other, double from_s,
+                             double until_s)
+{
+    struct lines lines = {{word, other}, from_s, until_s, 0, 0};
+    const struct lab_story story = {.context = &lines, .line = count_lines};
+    const struct lab_run_context context = {.story = &story};
+    struct lab_scenario *scenario;
+    struct lab_result *result = NULL;
+    struct sim_error error;
+    if (!lab_scenario_parse("faults.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error) ||
+        !lab_run_in(scenario, 1, &context, &result, &error))
+        fail_msg("%s", error.text);
+    lab_scenario_destroy(scenario);
+    lab_result_destroy(result);
+    return lines;
+}
+
+#define PAUSED                                                                                               \
+    KEYS NODES "agents: {count: 2}\nfaults:\n  - {agent_pause: {agent: 0, at: 1m, lasts: 2m}}\n"             \
+               "strategies: [probabilistic: {bits: 1, threshold: 9, coordination: guarded, grant: 5s}]\n"
+
+/* It hears one event in the pause; what it asks for next leaves when the pause is over, and so does what it
+ * hears then. */
+static void test_fault_paused_agent_hears_once_and_acts_after_the_pause(void **state)
+{
+    (void)state;
+    struct lines heard = lines_of(PAUSED, "agent 0", "", 60.0001, 179.9999);
+    assert_int_equal(heard.count, 1);
+    struct lines acts = lines_of(PAUSED, "agent 0 ", "", 180, 181);
+    assert_true(acts.count > 1 && acts.first_s == 180);
+    /* Rows go to the other one meanwhile. */
+    assert_true(lines_of(PAUSED, "agent 1 takes row", "", 60.5, 179).count > 2000);
+    assert_int_equal(lines_of(PAUSED, "agent 0 takes row", "", 60.5, 179.9999).count, 0);
+}
+
+/* Of two pauses the later end counts, and a crash ends both. */
+static void test_fault_pauses_that_overlap_and_a_crash_within_end_well(void **state)
+{
+    (void)state;
+    static const char twice[] =
+        KEYS NODES "agents: {count: 2}\nfaults:\n  - {agent_pause: {agent: 0, at: 1m, lasts: 1m}}\n"
+                   "  - {agent_pause: {agent: 0, at: 90s, lasts: 1m}}\n" NONE;
+    assert_int_equal(lines_of(twice, "agent 0", "takes row", 61, 149.9999).count, 0);
+    assert_true(lines_of(twice, "agent 0", "takes row", 150, 160).count > 0);
+    static const char crashed[] =
+        KEYS NODES "agents: {count: 2}\nfaults:\n  - {agent_pause: {agent: 0, at: 1m, lasts: 100s}}\n"
+                   "  - {agent_crash: {agent: 0, at: 70s, lasts: 10s}}\n"
+                   "  - {agent_pause: {agent: 0, at: 100s, lasts: 20s}}\n" NONE;
+    assert_true(lines_of(crashed, "agent 0", "takes row", 80, 100).count > 100);
+    assert_int_equal(lines_of(crashed, "agent 0", "takes row", 101, 119.9999).count, 0);
+    assert_true(lines_of(crashed, "agent 0", "takes row", 120, 150).count > 100);
+}
+
+/* What it knows from the checkpoint it need not read again. */
+static void test_fault_agent_of_a_checkpoint_knows_what_it_knew(void **state)
+{
+    (void)state;
+    char text[1024];
+    static const char *const crashes[] = {"", ", checkpoint: 20s"};
+    int reads[2];
+    for (int i = 0; i < 2; i++) {
+        snprintf(
+            text, sizeof text,
+            KEYS NODES
+            "agents: {count: 1}\nfaults:\n  - {agent_crash: {agent: 0, at: 1m, lasts: 1s%s}}\n"
+            "strategies: [probabilistic: {bits: 1, threshold: 9999, coordination: guarded, grant: 1h}]\n",
+            crashes[i]);
+        reads[i] = lines_of(text, "agent 0 reads the state", "", 61, 300).count;
+    }
+    assert_int_equal(reads[0], 3);
+    assert_int_equal(reads[1], 0);
+}
+
+/* A key whose state is lost begins again; one whose state is restored goes back. */
+static void test_fault_state_that_is_lost_or_restored_goes_back(void **state)
+{
+    (void)state;
+    static const char *const faults[] = {"state_lost: {key: 0, at: 2m}",
+                                         "state_restored: {key: 0, at: 2m, age: 1m}"};
+    for (int i = 0; i < 2; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 KEYS NODES "agents: {count: 3, cache_ttl: 1s}\nfaults:\n  - {%s}\n"
+                            "strategies: [probabilistic: {bits: 0, threshold: 30}]\n",
+                 faults[i]);
+        assert_int_equal(
+            lines_of(text, "key-0: the state goes back", i == 0 ? "to bucket 0" : "", 120, 120.1).count, 1);
+        assert_int_equal(lines_of(text, "the state goes back", "key-1", 0, 300).count, 0);
+    }
+    /* What keeps no state is not touched. */
+    struct lab_result *with =
+        run(KEYS NODES "agents: {count: 1}\nfaults:\n  - {state_lost: {key: 0, at: 1m}}\n"
+                       "strategies: [hash: {buckets: 3}]\n");
+    assert_true(metric(with, "oracle.findable.violations") == 0);
+    lab_result_destroy(with);
+}
+
+/* A late message arrives after its delay; no other message is delayed. */
+static void test_fault_late_messages_arrive_after_their_time(void **state)
+{
+    (void)state;
+    struct lab_result *result =
+        run(KEYS NODES
+            "agents: {count: 1}\nfaults:\n  - {late_message: {chance: 100%, by: 700ms, at: 0s}}\n" NONE);
+    /* To the coordinator, to a replica, and back. */
+    assert_true(metric(result, "latency.write.p50") > 1400);
+    lab_result_destroy(result);
+    result = run(KEYS NODES "agents: {count: 1}\nfaults:\n  - {late_message: {chance: 100%, by: 700ms, at: "
+                            "10s, lasts: 1s}}\n" NONE);
+    assert_true(metric(result, "latency.write.p50") < 100);
+    lab_result_destroy(result);
 }
 
 /* A fault on top of the same fault changes nothing, and its end neither: not even who is believed gone. */
@@ -431,6 +564,11 @@ int main(void)
         cmocka_unit_test(test_fault_agent_that_crashes_while_down_is_back_after_both),
         cmocka_unit_test(test_fault_all_agents_down_from_the_start_refuses_all),
         cmocka_unit_test(test_fault_cluster_that_never_heals_ends_with_all_accounted),
+        cmocka_unit_test(test_fault_paused_agent_hears_once_and_acts_after_the_pause),
+        cmocka_unit_test(test_fault_pauses_that_overlap_and_a_crash_within_end_well),
+        cmocka_unit_test(test_fault_agent_of_a_checkpoint_knows_what_it_knew),
+        cmocka_unit_test(test_fault_state_that_is_lost_or_restored_goes_back),
+        cmocka_unit_test(test_fault_late_messages_arrive_after_their_time),
         cmocka_unit_test(test_fault_within_the_same_fault_changes_nothing),
         cmocka_unit_test(test_fault_behind_many_others_still_strikes),
         cmocka_unit_test(test_fault_of_every_kind_at_random_and_long_is_survived),

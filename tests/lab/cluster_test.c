@@ -560,7 +560,7 @@ static void test_cluster_story_of_a_key_tells_its_rolls_in_order(void **state)
     struct lab_story story = {.context = &heard, .line = hear, .key = "key-1"};
     struct lab_result *result;
     struct sim_error error;
-    if (!lab_run_told(scenario, 2, NULL, &story, &result, &error))
+    if (!lab_run_in(scenario, 2, &(const struct lab_run_context){.story = &story}, &result, &error))
         fail_msg("%s", error.text);
     assert_true(heard.lines > 10000);
     assert_true(heard.is_ordered);
@@ -568,7 +568,7 @@ static void test_cluster_story_of_a_key_tells_its_rolls_in_order(void **state)
     assert_string_equal(heard.story, "");
     lab_result_destroy(result);
     story.key = "key-9";
-    assert_false(lab_run_told(scenario, 2, NULL, &story, &result, &error));
+    assert_false(lab_run_in(scenario, 2, &(const struct lab_run_context){.story = &story}, &result, &error));
     assert_int_equal(error.class, SIM_ERROR_INPUT);
     assert_null(result);
     lab_scenario_destroy(scenario);

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "gone.h"
 #include "kernel/time.h"
+#include "lab/gone.h"
 #include "lab/run.h"
 
 #define SIGMAS 6.2
@@ -93,6 +93,16 @@ static void test_row_expires_with_its_whole_second(void **state)
     scenario.row_ttl_ns++; /* counts as the next second */
     assert_int_equal(lab_row_fate(&scenario, 0, 0, written_ns, START + 11 * SIM_SECOND - 1), LAB_FATE_LIVE);
     assert_int_equal(lab_row_fate(&scenario, 0, 0, written_ns, START + 11 * SIM_SECOND), LAB_FATE_EXPIRED);
+}
+
+/* The last second before 1970 is as long as any other. */
+static void test_row_before_1970_expires_with_its_whole_second(void **state)
+{
+    (void)state;
+    struct lab_scenario scenario = {.seed = 1, .row_ttl_ns = SIM_SECOND};
+    assert_int_equal(lab_row_fate(&scenario, 0, 0, -SIM_SECOND, -1), LAB_FATE_LIVE);
+    assert_int_equal(lab_row_fate(&scenario, 0, 0, -1, 0), LAB_FATE_EXPIRED);
+    assert_int_equal(lab_row_fate(&scenario, 0, 0, 0, SIM_SECOND - 1), LAB_FATE_LIVE);
 }
 
 /* Who expires first is not deleted any more, and a delete that comes after the run was none. */
@@ -256,6 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_deletes_follow_their_law),
         cmocka_unit_test(test_row_expires_with_its_whole_second),
+        cmocka_unit_test(test_row_before_1970_expires_with_its_whole_second),
         cmocka_unit_test(test_row_goes_once),
         cmocka_unit_test(test_stream_counts_each_partition),
         cmocka_unit_test(test_stream_late_windows_count_their_tombstones),

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "stream.h"
+#include "worker.h"
 
 #define NEVER INT64_MAX
 
@@ -25,6 +25,9 @@ struct fixture {
 
 static const struct lab_key_name name = {"key-0", 5, 0};
 
+/* Nobody watches. */
+static const struct lab_run_context alone;
+
 static struct fixture begin_with(const char *strategy, uint64_t rows)
 {
     struct fixture fixture = {0};
@@ -37,7 +40,7 @@ static struct fixture begin_with(const char *strategy, uint64_t rows)
     if (!lab_scenario_parse("x.yaml", text, strlen(text), NULL, 0, NULL, &fixture.scenario, &error))
         fail_msg("%s", error.text);
     assert_true(cass_ring_create(1, 1, 1, 1, &fixture.ring, &error));
-    assert_true(lab_worker_create(fixture.scenario, fixture.ring, NULL, &fixture.worker, &error));
+    assert_true(lab_worker_create(fixture.scenario, fixture.ring, &alone, &fixture.worker, &error));
     lab_key_begin(&fixture.key, fixture.scenario, 0, 1e-9, 0);
     lab_lane_begin(&fixture.lane);
     fixture.key.next_read_ns = NEVER;

@@ -66,6 +66,11 @@ static const struct pair pairs[] = {
      HEAD TIME(
          "1h") "table: {name: t, columns: {server: key, h: bucket, id: id}, partition_key: [server, h], "
                "clustering: [id]}\n"},
+    {LAB_RISK_UNBOUNDED, true, false, "bucket", "has 1440 live rows at a time", "use 'counter: incremental'",
+     "duration: 10d\nkeys: {count: 50}\narrivals: {rate: 20/s}\nrow: {ttl: 1h}\nagents: {count: 2}\n"
+     "strategies: [count: {rows: 2000, counter: scan, every_rows: 10}]\n",
+     "duration: 10d\nkeys: {count: 50}\narrivals: {rate: 20/s}\nrow: {ttl: 2h}\nagents: {count: 2}\n"
+     "strategies: [count: {rows: 2000, counter: scan, every_rows: 10}]\n"},
     {LAB_RISK_HOT_SPOT, true, true, "hour", "100 % of them, about 20 rows/s, go to 3 of 12 nodes",
      "put 'server' into", HEAD WIDE TIME("1h") TABLE UNIQUE "  partition_key: [hour]\n",
      HEAD WIDE TIME("1h") TABLE UNIQUE "  partition_key: [hour, server]\n"},

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "metrics.h"
+#include "lab/metrics.h"
 
 #define NODES 4u
 

@@ -1,79 +1,103 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The naive engine: one row at a time, each routed and advanced over by itself. */
 #include "naive.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "bucketing/history.h"
 #include "kernel/digest.h"
 #include "kernel/time.h"
 #include "workload/rows.h"
 
-struct rows {
-    int64_t *times, *late;
-    uint64_t *ids, *bytes;
-    size_t count, capacity;
+/* The settings in force from a moment on, for those who know no older ones. */
+struct regime {
+    int64_t from_ns;
+    struct bk_history history;
 };
 
-static void *must(void *memory)
+/* One strategy at work on one key. */
+struct writer {
+    const struct lab_scenario *scenario;
+    const struct lab_strategy *named;
+    struct bk_key_state state;
+    uint64_t rows_here; /* counted again: rows of the newest bucket */
+    struct regime regimes[LAB_CHANGES_MAX + 1];
+    uint32_t regime_count, regime;
+    struct bk_history_state history_state;
+    struct sim_placement placement;
+    size_t first; /* partition of the key */
+    int64_t birth_ns;
+};
+
+static bool changes(const struct writer *writer)
 {
-    if (memory == NULL)
-        abort();
-    return memory;
+    return writer->named->change_count > 0;
 }
 
-static int64_t floor_divide(int64_t a, int64_t b)
+static bool counts_again(const struct lab_strategy *named)
 {
-    return a / b - (a % b < 0);
+    return named->source == BK_SOURCE_INCREMENTAL || named->source == BK_SOURCE_SCAN;
 }
 
-static void draw_rows(const struct lab_scenario *scenario, uint64_t key_index, struct rows *rows)
+static const struct bk_history *history_of(const struct writer *writer)
 {
-    struct wl_rows key;
-    wl_rows_init(&key, &scenario->workload, key_index);
-    size_t count;
-    rows->count = 0;
-    do {
-        if (rows->count + 7 > rows->capacity) {
-            rows->capacity = rows->capacity * 2 + 64;
-            rows->times = must(realloc(rows->times, rows->capacity * sizeof(int64_t)));
-            rows->late = must(realloc(rows->late, rows->capacity * sizeof(int64_t)));
-            rows->ids = must(realloc(rows->ids, rows->capacity * sizeof(uint64_t)));
-            rows->bytes = must(realloc(rows->bytes, rows->capacity * sizeof(uint64_t)));
-        }
-        memset(rows->late + rows->count, 0, 7 * sizeof(int64_t));
-        const struct wl_columns columns = {
-            rows->times + rows->count, rows->ids + rows->count, rows->bytes + rows->count,
-            wl_has_late(&scenario->workload) ? rows->late + rows->count : NULL};
-        count = wl_rows_next(&key, INT64_MAX, 7, &columns);
-        rows->count += count;
-    } while (count == 7);
+    return &writer->regimes[writer->regime].history;
 }
 
-/* The key's partition of a bucket, or NULL. `first` is the index of the key's first partition. */
-static struct naive_partition *find(struct naive_result *result, size_t first, int64_t bucket)
+static int64_t days_of_month(int64_t month)
 {
-    for (size_t i = first; i < result->partition_count; i++) {
-        if (result->partitions[i].bucket == bucket)
-            return &result->partitions[i];
+    static const int days[12] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    int64_t year = 1970 + naive_floor(month, 12), index = month - 12 * naive_floor(month, 12);
+    bool is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    return days[index] + (index == 1 && is_leap);
+}
+
+/* Counted from 1970-01, a month at a time. */
+static int64_t month_at(int64_t time_ns)
+{
+    int64_t days = naive_floor(time_ns, SIM_DAY), month = 0;
+    for (; days < 0; month--)
+        days += days_of_month(month - 1);
+    for (; days >= days_of_month(month); month++)
+        days -= days_of_month(month);
+    return month;
+}
+
+int64_t naive_window(const struct bk_strategy *strategy, int64_t time_ns)
+{
+    switch (strategy->of.time.calendar) {
+    case BK_CALENDAR_HOUR:
+        return naive_floor(time_ns, SIM_HOUR);
+    case BK_CALENDAR_DAY:
+        return naive_floor(time_ns, SIM_DAY);
+    case BK_CALENDAR_WEEK:
+        return naive_floor(time_ns + 3 * SIM_DAY, 7 * SIM_DAY); /* 1970 began on a Thursday */
+    case BK_CALENDAR_MONTH:
+        return month_at(time_ns);
+    case BK_CALENDAR_NONE:
+        break;
     }
-    return NULL;
+    return naive_floor(time_ns - strategy->of.time.epoch_ns, strategy->of.time.window_ns);
 }
 
+/* The key's partition of a bucket, new when it has no rows. */
 static struct naive_partition *place(struct naive_result *result, size_t first, uint64_t key_index,
-                                     int64_t bucket, int64_t time_ns, uint64_t bytes)
+                                     int64_t bucket, const struct naive_row *row)
 {
-    struct naive_partition *partition = find(result, first, bucket);
+    struct naive_partition *partition = NULL;
+    for (size_t i = result->partition_count; partition == NULL && i > first; i--) {
+        if (result->partitions[i - 1].bucket == bucket)
+            partition = &result->partitions[i - 1];
+    }
     if (partition == NULL) {
-        if (result->partition_count == result->partition_capacity) {
-            result->partition_capacity = result->partition_capacity * 2 + 64;
-            result->partitions =
-                must(realloc(result->partitions, result->partition_capacity * sizeof *result->partitions));
-        }
+        result->partitions = naive_grow(result->partitions, result->partition_count,
+                                        &result->partition_capacity, sizeof *result->partitions);
         partition = &result->partitions[result->partition_count++];
         *partition = (struct naive_partition){
-            .key_index = key_index, .bucket = bucket, .first_ns = time_ns, .second = INT64_MIN};
+            .key_index = key_index, .bucket = bucket, .first_ns = row->time_ns, .second = INT64_MIN};
     }
-    int64_t second = floor_divide(time_ns, SIM_SECOND);
+    int64_t second = naive_floor(row->time_ns, SIM_SECOND);
     if (partition->second != second)
         partition->rows_in_second = 0;
     partition->second = second;
@@ -81,257 +105,281 @@ static struct naive_partition *place(struct naive_result *result, size_t first, 
     if (partition->rows_in_second > result->peak)
         result->peak = partition->rows_in_second;
     partition->rows++;
-    partition->bytes += bytes;
+    partition->bytes += row->bytes;
+    partition->gone += row->is_deleted || row->is_expired;
     return partition;
 }
 
-static int64_t window_at(const struct bk_strategy *strategy, int64_t time_ns)
+/* --- settings that change */
+
+static void make_regimes(struct writer *writer, int64_t start_ns)
 {
-    struct bk_row row = {.time_ns = time_ns};
-    struct bk_route route;
-    if (bk_route(strategy, NULL, &row, &route) != BK_OK)
+    const struct lab_strategy *named = writer->named;
+    enum bk_status status = bk_history_begin(&named->strategy, &writer->regimes[0].history);
+    writer->regimes[0].from_ns = INT64_MIN;
+    writer->regime_count = 1;
+    for (uint32_t i = 0; status == BK_OK && i < named->change_count; i++) {
+        const struct lab_change *change = &named->changes[i];
+        struct regime *last = &writer->regimes[writer->regime_count - 1];
+        if (change->keeps_old) {
+            status = bk_history_change(&last->history, start_ns + change->at_ns, &change->strategy);
+            continue;
+        }
+        last[1].from_ns = start_ns + change->at_ns;
+        status = bk_history_begin(&change->strategy, &last[1].history);
+        writer->regime_count++;
+    }
+    if (status != BK_OK)
         abort();
+}
+
+/* Who forgets the old settings keeps what the database holds: how many rows there are, from which the bucket
+ * of a count follows, or the key's state, whose count stays below the new threshold. */
+static void enter(struct writer *writer, int64_t now_ns, uint64_t rows)
+{
+    while (writer->regime + 1 < writer->regime_count &&
+           now_ns >= writer->regimes[writer->regime + 1].from_ns) {
+        writer->regime++;
+        const struct bk_strategy *strategy = &history_of(writer)->eras[0].strategy;
+        struct bk_history_state fresh = {.key = writer->history_state.key};
+        if (strategy->kind == BK_COUNT && rows > 0) {
+            fresh.key.bucket = (int64_t)((rows - 1) / strategy->of.count.rows);
+            fresh.has_rows = true;
+        }
+        if (bk_kind_fires(strategy->kind) && fresh.key.counter > bk_threshold(strategy) - 1)
+            fresh.key.counter = bk_threshold(strategy) - 1;
+        writer->history_state = fresh;
+    }
+}
+
+/* Whether the key's rows of that time go to a later partition; of buckets that forgotten settings wrote,
+ * whether nobody writes to them any more. */
+static bool is_left(const struct writer *writer, const struct naive_partition *partition, int64_t now_ns)
+{
+    const struct bk_history *history = history_of(writer);
+    const struct bk_era *era = &history->eras[bk_history_era_at(history, now_ns)];
+    if (era->strategy.kind == BK_HASH)
+        return partition->bucket < era->shift ||
+               partition->bucket >= era->shift + (int64_t)era->strategy.of.hash.buckets;
+    if (partition->regime < writer->regime && !bk_kind_fires(era->strategy.kind))
+        return true;
+    if (era->strategy.kind != BK_TIME)
+        return partition->bucket < era->shift + writer->history_state.key.bucket;
+    struct bk_row row = {.time_ns = now_ns};
+    struct bk_route route;
+    if (bk_history_route(history, NULL, &row, &route) != BK_OK)
+        abort();
+    return partition->bucket < route.bucket;
+}
+
+static int64_t put_by_history(struct writer *writer, struct naive_result *result, uint64_t key_index,
+                              uint64_t number, const struct naive_row *row)
+{
+    enter(writer, row->time_ns, number);
+    struct bk_row told = {row->own_ns, number, row->id, row->bytes};
+    struct bk_route route;
+    struct bk_effect effect;
+    if (bk_history_route(history_of(writer), &writer->history_state, &told, &route) != BK_OK)
+        abort();
+    struct naive_partition *partition = place(result, writer->first, key_index, route.bucket, row);
+    partition->regime = writer->regime;
+    partition->last_row = number;
+    if (wl_has_own_times(&writer->scenario->workload) && is_left(writer, partition, row->time_ns)) {
+        result->into_closed++;
+        result->reopened += !partition->is_reopened;
+        partition->is_reopened = true;
+    }
+    if (bk_history_advance(history_of(writer), &writer->history_state, &told, &effect) != BK_OK)
+        abort();
+    result->counter_increments += effect.counter_increments;
+    result->state_writes += effect.state_writes;
     return route.bucket;
 }
 
-/* What a read asks, as docs/scenario.md says it. */
-struct question {
-    enum lab_read_kind kind;
-    int64_t newest, oldest, width;
-    int64_t from_ns, until_ns;
-    uint64_t wanted;
-    bool asks_all, walks_to_older;
-};
+/* --- settings that hold throughout */
 
-static struct question question_of(const struct lab_scenario *scenario, const struct lab_strategy *named,
-                                   enum lab_read_kind kind, const struct bk_key_state *state, int64_t now_ns,
-                                   int64_t birth_ns)
+/* A writer that counts the rows of its bucket after every n-th, and closes it once they are enough. */
+static int64_t put_counting(struct writer *writer, struct naive_result *result, uint64_t key_index,
+                            const struct naive_row *row)
 {
-    const struct bk_strategy *strategy = &named->strategy;
-    const struct lab_read *read = &scenario->reads.kinds[kind];
-    enum bk_plan plan = named->reading.plan != BK_PLAN_DEFAULT ? named->reading.plan : read->plan;
-    uint32_t at_once = named->reading.plan != BK_PLAN_DEFAULT ? named->reading.at_once : read->at_once;
-    struct question question = {.kind = kind, .width = 1, .from_ns = INT64_MIN, .until_ns = INT64_MAX};
-    if (kind == LAB_READ_RANGE) {
-        question.until_ns = now_ns - read->age_ns;
-        question.from_ns = question.until_ns - read->span_ns;
-    }
-    if (plan == BK_PLAN_PAIR && strategy->kind != BK_HASH)
-        question.width = 2;
-    if (plan == BK_PLAN_PARALLEL)
-        question.width = at_once == 0 ? 8 : at_once;
-    question.wanted = kind == LAB_READ_LATEST ? read->rows : UINT64_MAX;
-    if (strategy->kind == BK_TIME) {
-        int64_t last_ns = question.until_ns - 1 < now_ns ? question.until_ns - 1 : now_ns;
-        int64_t first_ns = question.from_ns > birth_ns ? question.from_ns : birth_ns;
-        question.newest = window_at(strategy, last_ns);
-        question.oldest = first_ns > last_ns ? question.newest + 1 : window_at(strategy, first_ns);
-    } else if (strategy->kind == BK_HASH) {
-        question.newest = (int64_t)strategy->of.hash.buckets - 1;
-        question.asks_all = plan != BK_PLAN_LAZY;
-        if (plan != BK_PLAN_LAZY && plan != BK_PLAN_PARALLEL)
-            question.width = question.newest + 1;
-    } else if (strategy->kind != BK_NONE) {
-        question.newest = state->bucket;
-        question.walks_to_older = kind == LAB_READ_RANGE;
-        bool is_dated = bk_kind_fires(strategy->kind) && kind == LAB_READ_RANGE && state->bucket > 0;
-        if (is_dated && question.from_ns > state->last_change_ns)
-            question.oldest = state->bucket;
-        if (is_dated && question.until_ns <= state->last_change_ns)
-            question.newest--;
-    }
-    return question;
+    const struct lab_strategy *named = writer->named;
+    int64_t bucket = writer->state.bucket;
+    place(result, writer->first, key_index, bucket, row);
+    if (++writer->rows_here % named->every_rows != 0)
+        return bucket;
+    bool scans = named->source == BK_SOURCE_SCAN,
+         is_full = writer->rows_here >= named->strategy.of.count.rows;
+    result->state_reads++;
+    result->rows_scanned += scans ? writer->rows_here : named->every_rows;
+    result->lwt += !scans;
+    if (!is_full)
+        return bucket;
+    writer->state.bucket++;
+    writer->rows_here = 0;
+    result->state_reads += scans; /* a roll looks at the state again before it writes it */
+    result->state_writes += scans;
+    return bucket;
 }
 
-/* Of each bucket that may be asked, the rows of the question's times, and those that are older. */
-struct answers {
-    uint64_t *wanted, *older, due;
-};
-
-static struct answers answer(const struct question *question, const struct rows *rows, const int64_t *buckets,
-                             size_t count)
+/* What the number of a row of BK_COUNT costs. */
+static void pay_number(const struct lab_strategy *named, uint64_t number, bool is_first_of_bucket,
+                       struct naive_result *result)
 {
-    size_t asked =
-        question->newest < question->oldest ? 0 : (size_t)(question->newest - question->oldest) + 1;
-    struct answers answers = {must(calloc(asked + 1, sizeof(uint64_t))),
-                              must(calloc(asked + 1, sizeof(uint64_t))), 0};
-    for (size_t i = 0; i < count; i++) {
-        bool is_older = rows->times[i] < question->from_ns;
-        bool is_wanted = !is_older && rows->times[i] < question->until_ns;
-        answers.due += is_wanted;
-        if (buckets[i] < question->oldest || buckets[i] > question->newest)
-            continue;
-        answers.wanted[buckets[i] - question->oldest] += is_wanted;
-        answers.older[buckets[i] - question->oldest] += is_older;
+    bool is_first = number == 0;
+    result->state_reads += is_first && named->source >= BK_SOURCE_LWT;
+    if (named->source == BK_SOURCE_COUNTER) {
+        result->counter_increments++;
+        result->state_reads++;
     }
-    return answers;
+    result->lwt += named->source == BK_SOURCE_LWT;
+    result->lwt += named->source == BK_SOURCE_LEASE && number % named->lease_rows == 0;
+    result->state_reads += named->source == BK_SOURCE_MEMORY && is_first;
+    result->state_writes += named->source == BK_SOURCE_MEMORY && is_first_of_bucket && !is_first;
 }
 
-/* What the reader remembers of the windows is a plain list of them. */
-static bool is_remembered(struct naive_result *result, int64_t bucket)
+static int64_t put(struct writer *writer, struct naive_result *result, uint64_t key_index, uint64_t number,
+                   const struct naive_row *row)
 {
-    for (size_t i = 0; i < result->empty_count; i++) {
-        if (result->empty[i] == bucket)
-            return true;
+    const struct bk_strategy *strategy = &writer->named->strategy;
+    /* One writer decides by its clock; a window is of the row's own time. */
+    bool is_timed = strategy->kind == BK_TIME;
+    struct bk_row told = {is_timed ? row->own_ns : row->time_ns, number, row->id, row->bytes};
+    struct bk_route route;
+    struct bk_effect effect;
+    if (bk_route(strategy, &writer->state, &told, &route) != BK_OK)
+        abort();
+    int64_t bucket = is_timed ? naive_window(strategy, row->own_ns) : route.bucket;
+    struct naive_partition *partition = place(result, writer->first, key_index, bucket, row);
+    if (strategy->kind == BK_COUNT)
+        pay_number(writer->named, number, partition->rows == 1, result);
+    if (is_timed && bucket < naive_window(strategy, row->time_ns)) {
+        result->into_closed++;
+        result->reopened += !partition->is_reopened;
+        partition->is_reopened = true;
     }
-    return false;
+    if (bk_advance(strategy, &writer->state, &told, &effect) != BK_OK)
+        abort();
+    result->counter_increments += effect.counter_increments;
+    result->state_writes += effect.state_writes;
+    return bucket;
 }
 
-static void remember(struct naive_result *result, const struct lab_strategy *named, int64_t bucket,
-                     int64_t now_ns)
+/* Where a row at the end of the run would go; 0 where nothing is ever left. */
+static int64_t current_bucket(const struct writer *writer, int64_t end_ns)
 {
-    if (!named->reading.remembers_empty ||
-        window_at(&named->strategy, now_ns - named->reading.late_ns) <= bucket)
-        return;
-    if (result->empty_count == result->empty_capacity) {
-        result->empty_capacity = result->empty_capacity * 2 + 64;
-        result->empty = must(realloc(result->empty, result->empty_capacity * sizeof *result->empty));
-    }
-    result->empty[result->empty_count++] = bucket;
+    const struct bk_strategy *strategy = &writer->named->strategy;
+    if (strategy->kind == BK_HASH || strategy->kind == BK_NONE)
+        return 0;
+    if (strategy->kind == BK_TIME)
+        return naive_window(strategy, end_ns);
+    return writer->state.bucket + (writer->state.is_begun && end_ns >= writer->state.until_ns);
 }
 
-static void read_key(const struct lab_scenario *scenario, const struct lab_strategy *named,
-                     enum lab_read_kind kind, struct naive_result *result, const struct bk_key_state *state,
-                     const struct rows *rows, const int64_t *buckets, size_t count, int64_t now_ns,
-                     int64_t birth_ns)
+/* --- */
+
+static void look(const struct writer *writer, const struct naive_key *key, const int64_t *buckets,
+                 size_t count, enum lab_read_kind kind, int64_t now_ns, struct naive_result *result)
 {
-    struct question question = question_of(scenario, named, kind, state, now_ns, birth_ns);
-    struct naive_read read = {.kind = kind};
-    struct answers answers = answer(&question, rows, buckets, count);
-    uint64_t found = 0, filled = 0;
-    bool is_over = false;
-    int64_t bucket = question.newest;
-    while (bucket >= question.oldest && !is_over && (question.asks_all || found < question.wanted)) {
-        uint64_t limit = question.asks_all ? question.wanted : question.wanted - found, in_step = 0;
-        bool saw_older = false;
-        if (is_remembered(result, bucket)) {
-            bucket--;
-            continue;
-        }
-        for (int64_t i = 0; i < question.width && bucket >= question.oldest && !is_remembered(result, bucket);
-             i++, bucket--) {
-            uint64_t wanted = answers.wanted[bucket - question.oldest];
-            uint64_t older = answers.older[bucket - question.oldest];
-            read.partitions++;
-            read.empties += wanted == 0;
-            filled += wanted > 0;
-            read.scanned += wanted < limit ? wanted : limit;
-            read.scanned += question.walks_to_older && older > 0;
-            saw_older = saw_older || older > 0;
-            in_step += wanted;
-            /* A window that the range covers in part may hold other rows. */
-            if (wanted == 0 && named->reading.remembers_empty &&
-                (kind != LAB_READ_RANGE || (window_at(&named->strategy, question.from_ns - 1) < bucket &&
-                                            window_at(&named->strategy, question.until_ns) > bucket)))
-                remember(result, named, bucket, now_ns);
-        }
-        found += in_step;
-        is_over = question.walks_to_older && in_step == 0 && saw_older;
-    }
-    read.is_incomplete = found < (answers.due < question.wanted ? answers.due : question.wanted);
-    free(answers.wanted);
-    free(answers.older);
-    read.is_out_of_order = named->strategy.kind == BK_HASH && !question.asks_all &&
-                           named->strategy.of.hash.buckets > 1 && (filled > 1 || bucket >= question.oldest);
-    if (result->read_count == result->read_capacity) {
-        result->read_capacity = result->read_capacity * 2 + 64;
-        result->reads = must(realloc(result->reads, result->read_capacity * sizeof *result->reads));
-    }
-    result->reads[result->read_count++] = read;
+    const struct naive_sight sight = {.scenario = writer->scenario,
+                                      .named = writer->named,
+                                      .state = &writer->state,
+                                      .history = changes(writer) ? history_of(writer) : NULL,
+                                      .history_state = &writer->history_state,
+                                      .regime = writer->regime,
+                                      .rows = key->rows,
+                                      .buckets = buckets,
+                                      .count = count,
+                                      .now_ns = now_ns,
+                                      .birth_ns = count > 0 ? writer->birth_ns : now_ns};
+    naive_read_key(&sight, kind, result);
 }
 
-static int64_t own_time(const struct wl_workload *workload, int64_t time_ns, int64_t late_ns)
+static int64_t after(int64_t time_ns, double gap_ns)
 {
-    int64_t resolution_ns = workload->resolution_ns == 0 ? 1 : workload->resolution_ns;
-    return floor_divide(time_ns - late_ns, resolution_ns) * resolution_ns;
+    return gap_ns >= 0x1p62 ? INT64_MAX : time_ns + (int64_t)gap_ns;
 }
 
-static void run_key(const struct lab_scenario *scenario, const struct lab_strategy *named, uint64_t key_index,
-                    const struct rows *rows, struct naive_result *result)
+static void run_key(const struct naive_input *input, uint64_t key_index, struct writer *writer,
+                    int64_t *buckets, struct naive_result *result)
 {
     static const enum sim_purpose purposes[LAB_READ_KINDS] = {SIM_READ, SIM_READ_RANGE, SIM_READ_ALL};
-    const struct bk_strategy *strategy = &named->strategy;
-    const struct wl_workload *workload = &scenario->workload;
-    int64_t end_ns = workload->start_ns + workload->duration_ns;
-    size_t first = result->partition_count;
-    struct bk_key_state state = {0};
-    struct sim_placement placement;
-    sim_placement_init(&placement);
-    int64_t *buckets = must(malloc((rows->count + 1) * sizeof *buckets)), read_ns[LAB_READ_KINDS];
+    const struct naive_key *key = &input->keys[key_index];
+    const struct lab_strategy *named = writer->named;
+    int64_t read_ns[LAB_READ_KINDS];
     struct sim_random reads[LAB_READ_KINDS];
     double gap[LAB_READ_KINDS];
-    result->empty_count = 0;
     for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
-        double rate = scenario->reads.kinds[kind].rate_per_s;
-        sim_random_init(&reads[kind], scenario->seed, purposes[kind], key_index);
-        gap[kind] = 1e9 / (rate * sim_zipf_share(&workload->popularity, key_index));
+        double rate = writer->scenario->reads.kinds[kind].rate_per_s * key->share;
+        sim_random_init(&reads[kind], writer->scenario->seed, purposes[kind], key->entity);
+        gap[kind] = 1e9 / rate;
         read_ns[kind] =
-            rate > 0 ? workload->start_ns + (int64_t)(sim_exponential(&reads[kind]) * gap[kind]) : INT64_MAX;
+            rate > 0 ? after(input->start_ns, sim_exponential(&reads[kind]) * gap[kind]) : INT64_MAX;
     }
-    int64_t birth_ns = INT64_MAX;
-    for (size_t i = 0; i <= rows->count; i++) {
-        int64_t time_ns = i < rows->count ? rows->times[i] : end_ns;
+    for (size_t i = 0; i <= key->count; i++) {
+        int64_t time_ns = i < key->count ? key->rows[i].time_ns : input->end_ns;
         for (;;) {
             int kind = 0;
             for (int other = 1; other < LAB_READ_KINDS; other++)
                 kind = read_ns[other] < read_ns[kind] ? other : kind;
             if (read_ns[kind] >= time_ns)
                 break;
-            read_key(scenario, named, (enum lab_read_kind)kind, result, &state, rows, buckets, i,
-                     read_ns[kind], i > 0 ? birth_ns : read_ns[kind]);
-            read_ns[kind] += (int64_t)(sim_exponential(&reads[kind]) * gap[kind]);
+            if (changes(writer))
+                enter(writer, read_ns[kind], i);
+            look(writer, key, buckets, i, (enum lab_read_kind)kind, read_ns[kind], result);
+            read_ns[kind] = after(read_ns[kind], sim_exponential(&reads[kind]) * gap[kind]);
         }
-        if (i == rows->count)
+        if (i == key->count)
             break;
-        /* One writer decides by its clock; a window is of the row's own time. */
-        int64_t own_ns = own_time(workload, time_ns, rows->late[i]);
-        birth_ns = own_ns < birth_ns ? own_ns : birth_ns;
-        bool is_timed = strategy->kind == BK_TIME;
-        struct bk_row row = {is_timed ? own_ns : time_ns, i, rows->ids[i], rows->bytes[i]};
-        struct bk_route route;
-        struct bk_effect effect;
-        if (bk_route(strategy, &state, &row, &route) != BK_OK)
-            abort();
-        buckets[i] = route.bucket;
-        struct naive_partition *partition = place(result, first, key_index, route.bucket, time_ns, row.bytes);
-        result->late += rows->late[i] > 0;
-        if (is_timed && route.bucket < window_at(strategy, time_ns)) {
-            result->into_closed++;
-            result->reopened += !partition->is_reopened;
-            partition->is_reopened = true;
+        const struct naive_row *row = &key->rows[i];
+        writer->birth_ns = row->own_ns < writer->birth_ns ? row->own_ns : writer->birth_ns;
+        if (changes(writer)) {
+            buckets[i] = put_by_history(writer, result, key_index, i, row);
+        } else if (counts_again(named)) {
+            result->state_reads += i == 0; /* whoever comes first looks what there is */
+            buckets[i] = put_counting(writer, result, key_index, row);
+        } else {
+            buckets[i] = put(writer, result, key_index, i, row);
         }
-        sim_placement_add(&placement, route.bucket, 1);
-        if (bk_advance(strategy, &state, &row, &effect) != BK_OK)
-            abort();
-        result->counter_increments += effect.counter_increments;
-        result->state_writes += effect.state_writes;
+        sim_placement_add(&writer->placement, buckets[i], 1);
+        result->late += row->late_ns > 0;
+        result->deleted += row->is_deleted;
+        result->expired += row->is_expired;
     }
-    free(buckets);
-    result->rows += rows->count;
-    result->keys += rows->count > 0;
-    result->state_reads += (bk_kind_fires(strategy->kind) || strategy->max_age_ns != 0) && rows->count > 0;
-    result->digest += sim_placement_finish(&placement, key_index);
-    for (size_t i = first; i < result->partition_count; i++) {
+    bool keeps_state = bk_kind_fires(named->strategy.kind) || named->strategy.max_age_ns != 0;
+    result->state_reads += keeps_state && key->count > 0;
+    result->digest += sim_placement_finish(&writer->placement, key_index);
+}
+
+static void close_key(struct writer *writer, int64_t end_ns, uint64_t rows, struct naive_result *result)
+{
+    if (changes(writer))
+        enter(writer, end_ns, rows);
+    for (size_t i = writer->first; i < result->partition_count; i++) {
         struct naive_partition *partition = &result->partitions[i];
-        int64_t current = strategy->kind == BK_TIME ? window_at(strategy, end_ns) : state.bucket;
-        current += state.is_begun && end_ns >= state.until_ns;
-        partition->is_closed =
-            strategy->kind != BK_HASH && strategy->kind != BK_NONE && current > partition->bucket;
+        partition->is_closed = changes(writer) ? is_left(writer, partition, end_ns)
+                                               : partition->bucket < current_bucket(writer, end_ns);
     }
 }
 
-struct naive_result *naive_run(const struct lab_scenario *scenario, const struct lab_strategy *strategy)
+struct naive_result *naive_run(const struct naive_input *input, const struct lab_scenario *scenario,
+                               const struct lab_strategy *strategy)
 {
-    struct naive_result *result = must(calloc(1, sizeof *result));
-    struct rows rows = {0};
-    for (uint64_t key = 0; key < scenario->workload.key_count; key++) {
-        draw_rows(scenario, key, &rows);
-        run_key(scenario, strategy, key, &rows, result);
+    struct naive_result *result = naive_must(calloc(1, sizeof *result));
+    result->buckets = naive_must(calloc(input->rows + 1, sizeof *result->buckets));
+    result->currents = naive_must(calloc(input->key_count + 1, sizeof *result->currents));
+    int64_t *buckets = result->buckets;
+    for (uint64_t i = 0; i < input->key_count; i++) {
+        struct writer writer = {
+            .scenario = scenario, .named = strategy, .first = result->partition_count, .birth_ns = INT64_MAX};
+        sim_placement_init(&writer.placement);
+        if (changes(&writer))
+            make_regimes(&writer, input->start_ns);
+        result->empty_count = 0;
+        run_key(input, i, &writer, buckets, result);
+        close_key(&writer, input->end_ns, input->keys[i].count, result);
+        result->currents[i] = current_bucket(&writer, input->end_ns);
+        buckets += input->keys[i].count;
     }
-    free(rows.times);
-    free(rows.late);
-    free(rows.ids);
-    free(rows.bytes);
     return result;
 }
 
@@ -340,5 +388,7 @@ void naive_free(struct naive_result *result)
     free(result->partitions);
     free(result->reads);
     free(result->empty);
+    free(result->buckets);
+    free(result->currents);
     free(result);
 }

@@ -1,29 +1,55 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A second, slow stream engine for tests: every row is routed by itself, every partition and every second is
- * kept, and a reader walks its buckets one by one. It shares the rows and the core with the real engine, and
- * nothing else. */
+ * kept, and a reader walks its buckets one by one. It shares with the real engine the core, the kernel's
+ * samplers and the draws of deletes and column values, and nothing else: arrivals, traces, tables, costs and
+ * metrics are made anew, in the plainest way. */
 #ifndef TESTS_LAB_NAIVE_H
 #define TESTS_LAB_NAIVE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lab/result.h"
 #include "lab/scenario.h"
 
+struct naive_row {
+    int64_t time_ns, late_ns, own_ns; /* own: the row's own time */
+    uint64_t id, bytes;
+    bool is_deleted, is_expired; /* at the end of the run */
+};
+
+struct naive_key {
+    char name[32];
+    uint64_t entity; /* what the key's random streams are derived from */
+    double share;    /* of the rows, which the reads follow */
+    struct naive_row *rows;
+    size_t count, capacity;
+};
+
+/* All rows of a scenario, key by key. */
+struct naive_input {
+    struct naive_key *keys;
+    size_t key_count;
+    int64_t start_ns, end_ns;
+    uint64_t rows, keys_with_rows;
+};
+
 struct naive_partition {
-    uint64_t key_index;
-    int64_t bucket;
-    uint64_t rows, bytes;
+    uint64_t key_index, values;
+    int64_t bucket, token;
+    uint64_t written, rows, bytes, gone;
     int64_t first_ns; /* its first row */
     int64_t second;
     uint64_t rows_in_second;
+    uint32_t regime;   /* of changed settings: that wrote last */
+    uint64_t last_row; /* its number within the key */
     bool is_closed, is_reopened;
 };
 
 struct naive_read {
     enum lab_read_kind kind;
     uint64_t partitions, empties, scanned;
-    bool is_incomplete, is_out_of_order;
+    bool is_incomplete, is_out_of_order, is_cut;
 };
 
 struct naive_result {
@@ -31,14 +57,52 @@ struct naive_result {
     size_t partition_count, partition_capacity;
     struct naive_read *reads;
     size_t read_count, read_capacity;
-    uint64_t rows, keys, counter_increments, state_writes, state_reads, peak, digest;
+    uint64_t counter_increments, state_writes, state_reads, lwt, rows_scanned, peak, digest;
+    uint64_t late, into_closed, reopened, deleted, expired;
     int64_t *empty; /* windows of the key under way that its readers remember */
     size_t empty_count, empty_capacity;
-    uint64_t late, into_closed, reopened;
+    /* With a table: the bucket of each row, all keys behind each other, and the bucket of a row at the end.
+     */
+    int64_t *buckets, *currents;
+    uint64_t overwritten, most_written, minute_most;
 };
 
-/* One strategy of a made workload. Aborts without memory. */
-struct naive_result *naive_run(const struct lab_scenario *scenario, const struct lab_strategy *strategy);
+/* naive_rows.c. Aborts without memory, and of a trace that is not there. */
+struct naive_input *naive_input_make(const struct lab_scenario *scenario);
+void naive_input_free(struct naive_input *input);
+int64_t naive_floor(int64_t a, int64_t b);
+void *naive_must(void *memory);
+/* Room for one more of `size` bytes each. */
+void *naive_grow(void *items, size_t count, size_t *capacity, size_t size);
+
+/* naive.c: one strategy. Aborts without memory. */
+struct naive_result *naive_run(const struct naive_input *input, const struct lab_scenario *scenario,
+                               const struct lab_strategy *strategy);
 void naive_free(struct naive_result *result);
+int64_t naive_window(const struct bk_strategy *strategy, int64_t time_ns);
+
+/* naive_read.c: what a key's rows are when a read comes, and where they went. */
+struct naive_sight {
+    const struct lab_scenario *scenario;
+    const struct lab_strategy *named;
+    const struct bk_key_state *state;
+    const struct bk_history *history; /* NULL: the settings hold throughout */
+    const struct bk_history_state *history_state;
+    uint32_t regime;
+    const struct naive_row *rows;
+    const int64_t *buckets;
+    size_t count;
+    int64_t now_ns, birth_ns;
+};
+void naive_read_key(const struct naive_sight *sight, enum lab_read_kind kind, struct naive_result *result);
+
+/* naive_table.c: with a table, its partitions take the place of the strategy's. */
+void naive_settle(const struct naive_input *input, const struct lab_scenario *scenario,
+                  struct naive_result *result);
+
+/* naive_check.c: whether the engine found just what the naive one does, in every metric, to the last bit; if
+ * not, `message` says the first difference. */
+bool naive_check(const struct lab_scenario *scenario, const struct lab_result *result, char *message,
+                 size_t size);
 
 #endif

@@ -262,6 +262,46 @@ static void test_findable_other_changes_lose_nothing(void **state)
     stand_close(&stand);
 }
 
+/* A read of the range from from_ns on that found 1 of 3 rows. */
+static void read_too_few(struct stand *stand, enum lab_read_kind kind, int64_t from_ns)
+{
+    struct lab_host_operation operation = {.is_read = true,
+                                           .read = kind,
+                                           .row_time_ns = stand_time(stand, from_ns),
+                                           .done = {.kind = kind, .rows = 1, .due = 3}};
+    lab_findable_read(&stand->run, &operation);
+}
+
+/* Of `count` a read of a range may end at an older row that stands above rows of the range, and only there.
+ */
+static void test_findable_range_of_counts_is_judged_where_times_keep_the_order(void **state)
+{
+    (void)state;
+    struct stand stand;
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_count(2, &strategy), BK_OK);
+    stand_prepare(&stand, &strategy, BK_SINGLE);
+    stand.scenario.reads.kinds[LAB_READ_RANGE].rate_per_s = 1;
+    stand_open(&stand);
+    stand_place(&stand, 0, 0, 10, 0, 0);
+    stand_place(&stand, 0, 1, 30, 0, 0);
+    stand_place(&stand, 0, 2, 30, 1, 0);
+    read_too_few(&stand, LAB_READ_RANGE, 20);
+    assert_violations(&stand, LAB_ORACLE_FINDABLE, 2);
+    stand_place(&stand, 0, 3, 25, 2, 0); /* behind rows of 30 in lower buckets */
+    read_too_few(&stand, LAB_READ_RANGE, 26);
+    read_too_few(&stand, LAB_READ_RANGE, 30);
+    assert_violations(&stand, LAB_ORACLE_FINDABLE, 2);
+    read_too_few(&stand, LAB_READ_RANGE, 25);
+    assert_violations(&stand, LAB_ORACLE_FINDABLE, 4);
+    read_too_few(&stand, LAB_READ_RANGE, 31);
+    assert_violations(&stand, LAB_ORACLE_FINDABLE, 6);
+    read_too_few(&stand, LAB_READ_ALL, 26);
+    read_too_few(&stand, LAB_READ_LATEST, 26);
+    assert_violations(&stand, LAB_ORACLE_FINDABLE, 10);
+    stand_close(&stand);
+}
+
 /* Three replicas: a reader asks two at QUORUM, and the two may be those that have nothing. */
 static void open_replicas(struct stand *stand, enum cass_consistency read)
 {
@@ -362,6 +402,7 @@ int main(void)
         cmocka_unit_test(test_findable_at_the_states_bucket_and_below),
         cmocka_unit_test(test_findable_state_going_back_loses_each_row_once),
         cmocka_unit_test(test_findable_other_changes_lose_nothing),
+        cmocka_unit_test(test_findable_range_of_counts_is_judged_where_times_keep_the_order),
         cmocka_unit_test(test_findable_on_too_few_replicas_is_violated),
         cmocka_unit_test(test_findable_on_few_replicas_is_not_lost_again),
         cmocka_unit_test(test_findable_where_a_cause_means_nothing_judges_by_the_other),

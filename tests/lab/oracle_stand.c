@@ -24,7 +24,9 @@ void stand_prepare(struct stand *stand, const struct bk_strategy *strategy, enum
     scenario->agents.count = 1;
     scenario->agents.timeout_ns = SIM_SECOND;
     stand->strategy.strategy = stand->run.config.strategy = *strategy;
+    static const struct lab_run_context alone; /* nobody watches */
     stand->run.strategy = &stand->strategy;
+    stand->run.context = &alone;
     assert_true(lab_regimes_make(&stand->strategy, 0, &stand->run.regimes));
     stand->run.config.coordination = coordination;
     stand->run.key_count = 1;

@@ -27,7 +27,8 @@ void resume_keeper_init(struct resume_keeper *keeper)
     keeper->snapshots.put = put;
     keeper->snapshots.context = keeper;
     keeper->snapshots.kept = keeper->kept;
-    keeper->progress.snapshots = &keeper->snapshots;
+    keeper->context =
+        (struct lab_run_context){.progress = &keeper->progress, .snapshots = &keeper->snapshots};
 }
 
 void resume_keeper_clear(struct resume_keeper *keeper)
@@ -53,12 +54,12 @@ bool resume_attempt(struct resume_keeper *keeper, const struct lab_scenario *sce
     struct lab_snapshots *snapshots = &keeper->snapshots;
     struct lab_snapshots mine = {.put = put, .context = keeper, .kept = before, .kept_count = count};
     atomic_store(&mine.wish, 1);
-    keeper->progress.snapshots = &mine;
+    keeper->context.snapshots = &mine;
     keeper->puts_left = puts;
     keeper->is_dead = false;
     atomic_store(&keeper->progress.stop, false);
-    bool ok = lab_run(scenario, jobs, &keeper->progress, out, &error);
-    keeper->progress.snapshots = snapshots;
+    bool ok = lab_run_in(scenario, jobs, &keeper->context, out, &error);
+    keeper->context.snapshots = snapshots;
     if (!ok && strstr(error.text, "stopped before the end") == NULL)
         fail_msg("%s", error.text);
     for (size_t i = 0; i < count; i++)
@@ -112,7 +113,7 @@ static void put(void *context, uint32_t part, uint32_t parts, const unsigned cha
             atomic_store(&keeper->progress.stop, true);
         }
     }
-    atomic_fetch_add(&keeper->progress.snapshots->wish, 1);
+    atomic_fetch_add(&keeper->context.snapshots->wish, 1);
     pthread_mutex_unlock(&keeper->lock);
 }
 

@@ -14,6 +14,7 @@
 /* Keeps the states of a run in memory, and kills the run after so many of them. */
 struct resume_keeper {
     struct lab_progress progress; /* `rows`: of all the attempts together */
+    struct lab_run_context context;
     struct lab_snapshots snapshots;
     struct lab_kept kept[RESUME_PARTS_MAX];
     pthread_mutex_t lock;

@@ -97,11 +97,11 @@ static bool attempt(struct keeper *keeper, const struct lab_scenario *scenario, 
     keeper->snapshots.kept = keeper->loaded;
     keeper->snapshots.kept_count = keeper->loaded_count;
     keeper->snapshots.events_each = events_each;
-    keeper->progress.snapshots = &keeper->snapshots;
+    const struct lab_run_context context = {.progress = &keeper->progress, .snapshots = &keeper->snapshots};
     keeper->puts_left = puts;
     atomic_store(&keeper->snapshots.wish, 1);
     atomic_store(&keeper->progress.stop, false);
-    bool ok = lab_run(scenario, 1, &keeper->progress, out, &error);
+    bool ok = lab_run_in(scenario, 1, &context, out, &error);
     if (!ok && strstr(error.text, "stopped before the end") == NULL)
         fail_msg("%s: %s", scenario->name, error.text);
     return ok;
@@ -324,10 +324,10 @@ static bool go_on_altered(const struct lab_scenario *scenario, const struct lab_
     alter(memcpy(data, kept->data, kept->size), kept->size, random);
     struct lab_kept altered = {kept->part, data, kept->size};
     struct lab_snapshots snapshots = {.put = put_nothing, .kept = &altered, .kept_count = 1};
-    struct lab_progress progress = {.snapshots = &snapshots};
+    const struct lab_run_context context = {.snapshots = &snapshots};
     struct sim_error error = {SIM_ERROR_NONE, ""};
     struct lab_result *result = NULL;
-    bool ok = lab_run(scenario, 1, &progress, &result, &error);
+    bool ok = lab_run_in(scenario, 1, &context, &result, &error);
     assert_true(ok || strlen(error.text) > 0);
     if (ok)
         lab_result_destroy(result);

@@ -127,10 +127,10 @@ static bool attempt(const struct lab_scenario *scenario, const struct lab_kept *
     keeper.snapshots = (struct lab_snapshots){
         .put = put, .kept = kept, .kept_count = kept != NULL, .events_each = events_each};
     atomic_store(&keeper.snapshots.wish, 1);
-    keeper.progress.snapshots = &keeper.snapshots;
+    const struct lab_run_context context = {.progress = &keeper.progress, .snapshots = &keeper.snapshots};
     atomic_store(&keeper.progress.stop, false);
     allocations_left = nth;
-    bool ok = lab_run(scenario, 1, &keeper.progress, out, error);
+    bool ok = lab_run_in(scenario, 1, &context, out, error);
     keeper.is_spent = allocations_left < 0;
     allocations_left = ALLOCATIONS_WITHOUT_END;
     return ok;

@@ -195,9 +195,10 @@ static void test_resume_refuses_a_task_that_stands_in_two_states(void **state)
         const struct lab_kept twice[] = {keeper.kept[0], {1, keeper.kept[0].data, keeper.kept[0].size}};
         struct lab_snapshots mine = {
             .put = keeper.snapshots.put, .context = &keeper, .kept = twice, .kept_count = 2};
-        struct lab_progress progress = {.snapshots = &mine};
+        struct lab_progress progress = {0};
+        const struct lab_run_context context = {.progress = &progress, .snapshots = &mine};
         for (uint32_t jobs = 1; jobs <= 2; jobs++) {
-            assert_false(lab_run(scenario, jobs, &progress, &result, &error));
+            assert_false(lab_run_in(scenario, jobs, &context, &result, &error));
             assert_int_equal(error.class, SIM_ERROR_INPUT);
         }
         resume_keeper_clear(&keeper);

@@ -162,9 +162,9 @@ static void test_strategies_of_agents_are_read_whole(void **state)
 }
 
 static const struct lab_fault wanted_faults[] = {
-    {1 << LAB_FAULT_NODE_DOWN, SIM_HOUR, 10 * SIM_MINUTE, 0, INT64_MAX, 8, {{0}}, 10, 0, 6, 5},
-    {1 << LAB_FAULT_SLOW_NODE, 0, SIM_DAY, 0, INT64_MAX, 0, {{0}}, 2.5, 0, 7, 5},
-    {1 << LAB_FAULT_GC_STORM, 2 * SIM_HOUR, INT64_MAX, 0, INT64_MAX, 1, {{0}}, 10, 0, 8, 5},
+    {1 << LAB_FAULT_NODE_DOWN, SIM_HOUR, 10 * SIM_MINUTE, 0, INT64_MAX, 8, {{0}}, 10, 0, 0, 6, 5},
+    {1 << LAB_FAULT_SLOW_NODE, 0, SIM_DAY, 0, INT64_MAX, 0, {{0}}, 2.5, 0, 0, 7, 5},
+    {1 << LAB_FAULT_GC_STORM, 2 * SIM_HOUR, INT64_MAX, 0, INT64_MAX, 1, {{0}}, 10, 0, 0, 8, 5},
     {1 << LAB_FAULT_CUT,
      2 * SIM_HOUR,
      30 * SIM_SECOND,
@@ -173,6 +173,7 @@ static const struct lab_fault wanted_faults[] = {
      UINT32_MAX,
      {{LAB_GROUP_AGENTS, 0}, {LAB_GROUP_DATACENTER, 1}},
      10,
+     0,
      0,
      9,
      5},
@@ -185,9 +186,21 @@ static const struct lab_fault wanted_faults[] = {
      {{LAB_GROUP_AGENT, 15}, {LAB_GROUP_NODE, 8}},
      10,
      0,
+     0,
      10,
      5},
-    {1 << LAB_FAULT_LOST_MESSAGE, 3 * SIM_HOUR, SIM_SECOND, 0, INT64_MAX, UINT32_MAX, {{0}}, 0.01, 0, 11, 5},
+    {1 << LAB_FAULT_LOST_MESSAGE,
+     3 * SIM_HOUR,
+     SIM_SECOND,
+     0,
+     INT64_MAX,
+     UINT32_MAX,
+     {{0}},
+     0.01,
+     0,
+     0,
+     11,
+     5},
     {1 << LAB_FAULT_DUPLICATE_MESSAGE,
      3 * SIM_HOUR,
      INT64_MAX,
@@ -197,13 +210,36 @@ static const struct lab_fault wanted_faults[] = {
      {{0}},
      1.0,
      0,
+     0,
      12,
      5},
-    {1 << LAB_FAULT_DELAY, 3 * SIM_HOUR, INT64_MAX, 0, INT64_MAX, UINT32_MAX, {{0}}, 0.5, 0, 13, 5},
-    {1 << LAB_FAULT_HINT_LOSS, 4 * SIM_HOUR, INT64_MAX, 0, INT64_MAX, 2, {{0}}, 10, 0, 14, 5},
-    {1 << LAB_FAULT_AGENT_CRASH, 0, 9 * SIM_SECOND, 1.0 / 3600, INT64_MAX, UINT32_MAX, {{0}}, 10, 0, 15, 5},
-    {1 << LAB_FAULT_AGENT_CRASH, 5 * SIM_HOUR, SIM_MINUTE, 0, INT64_MAX, 15, {{0}}, 10, 0, 16, 5},
-    {1 << LAB_FAULT_CLOCK_JUMP, 3 * SIM_HOUR, INT64_MAX, 0, INT64_MAX, 4, {{0}}, 10, -2 * SIM_SECOND, 17, 5},
+    {1 << LAB_FAULT_DELAY, 3 * SIM_HOUR, INT64_MAX, 0, INT64_MAX, UINT32_MAX, {{0}}, 0.5, 0, 0, 13, 5},
+    {1 << LAB_FAULT_HINT_LOSS, 4 * SIM_HOUR, INT64_MAX, 0, INT64_MAX, 2, {{0}}, 10, 0, 0, 14, 5},
+    {1 << LAB_FAULT_AGENT_CRASH,
+     0,
+     9 * SIM_SECOND,
+     1.0 / 3600,
+     INT64_MAX,
+     UINT32_MAX,
+     {{0}},
+     10,
+     0,
+     0,
+     15,
+     5},
+    {1 << LAB_FAULT_AGENT_CRASH, 5 * SIM_HOUR, SIM_MINUTE, 0, INT64_MAX, 15, {{0}}, 10, 0, 0, 16, 5},
+    {1 << LAB_FAULT_CLOCK_JUMP,
+     3 * SIM_HOUR,
+     INT64_MAX,
+     0,
+     INT64_MAX,
+     4,
+     {{0}},
+     10,
+     -2 * SIM_SECOND,
+     0,
+     17,
+     5},
     {1 << LAB_FAULT_NODE_DOWN | 1 << LAB_FAULT_CUT | 1 << LAB_FAULT_CLOCK_JUMP,
      0,
      4 * SIM_SECOND,
@@ -213,6 +249,7 @@ static const struct lab_fault wanted_faults[] = {
      {{0}},
      10,
      2 * SIM_SECOND,
+     0,
      18,
      5},
 };
@@ -302,18 +339,28 @@ static void test_faults_without_figures_have_the_defaults(void **state)
                                              "  - {random: {rate: 1/h}}\n"
                                              "  - {agent_crash: {agent: 0, at: 1s}}\n"
                                              "  - {cut: {between: [node 0, dc1], at: 1s, lasts: 292y}}\n"
-                                             "  - {clock_jump: {agent: 0, at: 1s, by: +1ns}, cut: null}\n");
+                                             "  - {clock_jump: {agent: 0, at: 1s, by: +1ns}, cut: null}\n"
+                                             "  - {late_message: {at: 1s}}\n"
+                                             "  - {state_restored: {key: 0, at: 1s}}\n"
+                                             "  - {paxos_loss: {node: 5, at: 1s}}\n"
+                                             "  - {agent_pause: {agent: 0, at: 1s, lasts: 3s}}\n"
+                                             "  - {agent_crash: {agent: 0, at: 9s, checkpoint: 4s}}\n");
     const struct lab_fault *fault = s->faults;
     (void)state;
     assert_true(fault[0].factor == 10.0 && fault[1].factor == 10.0);
     assert_true(fault[2].factor == 0.05 && fault[3].factor == 0.05);
-    assert_int_equal(fault[4].kinds, (1u << LAB_FAULT_KIND_COUNT) - 1);
+    assert_int_equal(fault[4].kinds, (1u << LAB_FAULT_AGENT_PAUSE) - 1);
     assert_true(fault[4].lasts_ns == 30 * SIM_SECOND && fault[4].until_ns == INT64_MAX);
     assert_true(fault[4].by_ns == 2 * SIM_SECOND && fault[4].factor == 10.0);
     assert_true(fault[5].lasts_ns == 5 * SIM_SECOND);
     /* Virtual time itself ends before. */
     assert_true(fault[6].lasts_ns == INT64_MAX);
     assert_true(fault[7].by_ns == 1 && fault[7].kinds == 1u << LAB_FAULT_CLOCK_JUMP);
+    assert_true(fault[8].factor == 0.01 && fault[8].by_ns == SIM_MINUTE);
+    assert_true(fault[9].age_ns == 30 * SIM_SECOND && fault[9].target == 0);
+    assert_true(fault[10].age_ns == 10 * SIM_SECOND && fault[10].target == 5);
+    assert_true(fault[11].lasts_ns == 3 * SIM_SECOND && fault[11].kinds == 1u << LAB_FAULT_AGENT_PAUSE);
+    assert_true(fault[12].age_ns == 4 * SIM_SECOND && fault[5].age_ns == 0);
     lab_scenario_destroy(s);
 }
 

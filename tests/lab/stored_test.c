@@ -18,10 +18,10 @@
 
 #include "cassandra/token.h"
 #include "kernel/time.h"
+#include "lab/ring.h"
 #include "lab/run.h"
-#include "ring.h"
+#include "lab/tuples.h"
 #include "stored_values.h"
-#include "tuples.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define TEXT_SIZE    160

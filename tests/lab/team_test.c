@@ -15,9 +15,9 @@
 #include <string.h>
 
 #include "../no_memory.h"
+#include "lab/request.h"
 #include "lab/team.h"
 #include "resume.h"
-#include "team_private.h"
 
 /* What becomes of a call. */
 enum fate { SERVED, FAILED, CUT_REQUEST, CUT_ANSWER, LONG_ANSWER };
@@ -136,10 +136,11 @@ static bool run(const struct lab_scenario *scenario, struct ranks *ranks, uint32
                 struct lab_result **out, struct sim_error *error)
 {
     const struct lab_team team = {.ranks = ranks, .threads = jobs - 1};
-    struct lab_progress progress = {.team = &team};
+    struct lab_progress progress = {0};
+    const struct lab_run_context context = {.progress = &progress, .team = &team};
     atomic_store(&progress.stop, is_stopped);
     *error = (struct sim_error){SIM_ERROR_NONE, ""};
-    return lab_run(scenario, jobs, &progress, out, error);
+    return lab_run_in(scenario, jobs, &context, out, error);
 }
 
 static void check_same(const struct lab_result *one, const struct lab_result *other)

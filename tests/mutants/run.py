@@ -8,13 +8,16 @@ and `fuzz --seeds 1..N` must end with a broken promise; without any patch it mus
 
     run.py SOURCE_DIR BUILD_DIR [--seeds N] [--jobs N] [--quick | --only NAME...]
 
-Mutants of identifiers, idgen-*, are sought by `run idgen.yaml`, one seed after the other; the others by `fuzz`.
-Those whose name begins with count- are tried on ways.yaml, which has every way to count. --quick takes
+Mutants of identifiers, idgen-*, are sought by `run idgen.yaml`, one seed after the other; those of the stream engine,
+stream-*, and of the mock's Paxos and hints, model-*, by the test program that PROGRAMS names; the others by `fuzz`.
+Those whose name begins with count- are tried on ways.yaml, which has every way to count, those with evict- on
+evict.yaml, whose keys outnumber the cache's entries, and those with range- with reads of a range. --quick takes
 the six that QUICK names. The copy and its build stay in BUILD_DIR, so a second run is quick.
 """
 import argparse
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -25,7 +28,13 @@ import time
 QUICK = ["core-roll-while-waiting", "core-unknown-put-refused", "guarded-until-ignored", "mock-hint-dropped",
          "mock-quorum-one-short", "count-unknown-is-won"]
 IDENTIFIER_SEEDS = 100
+# What `fuzz` is given beside the seeds, by the first word of a mutant's name.
+BASES = {"count": ["ways.yaml"], "evict": ["evict.yaml"],
+         "range": ["--set", "reads={range: {span: 10s, age: 1s, rate: 2/s}}"]}
 SOURCES = ["CMakeLists.txt", "cmake", "core", "sim", "reports", "docs"]
+# Of these prefixes the finder is a test program, by target. It prints "seed N: CHECK: ..." and ends with 1.
+PROGRAMS = {"stream-": "lab_stream_fuzz", "model-paxos-": "cassandra_paxos_model_test",
+            "model-hint-": "cassandra_hints_model_test"}
 
 
 def run(command, **options):
@@ -38,10 +47,15 @@ def fail(text, output=""):
     sys.exit(1)
 
 
-def copy_sources(source, copy):
+def program_of(name):
+    """The target of the test program that seeks the mutant; None: the program bucketlab does."""
+    return next((target for prefix, target in PROGRAMS.items() if name.startswith(prefix)), None)
+
+
+def copy_sources(source, copy, has_tests):
     """Only what differs, so that the build goes on where it was."""
     wanted = set()
-    for name in SOURCES:
+    for name in SOURCES + (["tests"] if has_tests else []):
         root = source / name
         files = [root] if root.is_file() else [f for f in root.rglob("*") if f.is_file()]
         for file in files:
@@ -55,8 +69,16 @@ def copy_sources(source, copy):
             file.unlink()
 
 
-def build(folder):
-    result = run(["cmake", "--build", folder, "--target", "bucketlab"])
+def configure(copy, folder, has_tests):
+    result = run(["cmake", "-S", copy, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+                  f"-DBUCKETLAB_TESTS={'ON' if has_tests else 'OFF'}"] +
+                 (["-DBUCKETLAB_LTO=OFF"] if has_tests else []))
+    if result.returncode != 0:
+        fail("the copy cannot be configured", result.stdout + result.stderr)
+
+
+def build(folder, target="bucketlab"):
+    result = run(["cmake", "--build", folder, "--target", target])
     if result.returncode != 0:
         fail("the copy does not build", result.stdout + result.stderr)
 
@@ -86,6 +108,14 @@ def identifiers(program, source, work):
     return 0, None, ""
 
 
+def seek(target, folder, seeds, jobs, work):
+    """The same by a test program."""
+    result = run([folder / "tests" / target, "--seeds", f"1..{seeds}", "--jobs", str(jobs)], cwd=work)
+    found = re.search(r"seed (\d+): ([\w-]+):", result.stdout + result.stderr)
+    failure = {"oracle": found[2], "seed": int(found[1])} if found and result.returncode != 0 else None
+    return result.returncode, failure, result.stderr
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("source", type=pathlib.Path)
@@ -102,23 +132,30 @@ def main():
     if unknown or not names:
         fail(f"no such mutant: {', '.join(unknown) or 'none at all'}")
 
-    copy, folder = args.build.resolve() / "source", args.build.resolve() / "build"
+    work = args.build.resolve()
+    copy, folder, tests = work / "source", work / "build", work / "build-tests"
     copy.mkdir(parents=True, exist_ok=True)
-    copy_sources(args.source.resolve(), copy)
-    result = run(["cmake", "-S", copy, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
-                  "-DBUCKETLAB_TESTS=OFF"])
-    if result.returncode != 0:
-        fail("the copy cannot be configured", result.stdout + result.stderr)
-    build(folder)
+    targets = {program_of(name) for name in names}
+    has_tests = targets != {None}
+    copy_sources(args.source.resolve(), copy, has_tests)
     program = folder / "sim" / "cli" / "bucketlab"
-    if not program.exists():
-        program = folder / "bucketlab"
-
-    code, failure, text = fuzz(program, [], args.seeds, args.jobs, args.build.resolve())
-    if code != 0:
-        fail(f"without any patch: exit code {code}, {failure} {text}")
+    if None in targets:
+        configure(copy, folder, False)
+        build(folder)
+        if not program.exists():
+            program = folder / "bucketlab"
+        code, failure, text = fuzz(program, [], args.seeds, args.jobs, work)
+        if code != 0:
+            fail(f"without any patch: exit code {code}, {failure} {text}")
+    if has_tests:
+        configure(copy, tests, True)
+    for target in sorted(targets - {None}):
+        build(tests, target)
+        code, failure, text = seek(target, tests, args.seeds, args.jobs, work)
+        if code != 0:
+            fail(f"{target} without any patch: exit code {code}, {failure} {text}")
     if any(name.startswith("idgen-") for name in names):
-        code, failure, text = identifiers(program, args.source.resolve(), args.build.resolve())
+        code, failure, text = identifiers(program, args.source.resolve(), work)
         if code != 0:
             fail(f"without any patch: exit code {code}, {failure} {text}")
     print(f"{'unpatched':32} nothing broken in {args.seeds} seeds")
@@ -128,13 +165,17 @@ def main():
         result = run(["patch", "-p1", "--no-backup-if-mismatch", "-i", patch.resolve()], cwd=copy)
         if result.returncode != 0:
             fail(f"{name} does not apply; make it anew for the code as it stands", result.stdout)
-        build(folder)
+        target = program_of(name)
+        build(tests if target else folder, target or "bucketlab")
         begin = time.monotonic()
-        base = [here.resolve() / "ways.yaml"] if name.startswith("count-") else []
-        if name.startswith("idgen-"):
-            code, failure, text = identifiers(program, args.source.resolve(), args.build.resolve())
+        base = [here.resolve() / word if word.endswith(".yaml") else word
+                for word in BASES.get(name.split("-")[0], [])]
+        if target:
+            code, failure, text = seek(target, tests, args.seeds, args.jobs, work)
+        elif name.startswith("idgen-"):
+            code, failure, text = identifiers(program, args.source.resolve(), work)
         else:
-            code, failure, text = fuzz(program, base, args.seeds, args.jobs, args.build.resolve())
+            code, failure, text = fuzz(program, base, args.seeds, args.jobs, work)
         spent = time.monotonic() - begin
         if failure is not None:
             print(f"{name:32} {failure['oracle']:14} seed {failure['seed']:<5} {spent:5.1f} s")
@@ -142,7 +183,7 @@ def main():
             alive.append(name)
             print(f"{name:32} NOT FOUND               {spent:5.1f} s  (exit code {code}) {text.strip()[:200]}")
         sys.stdout.flush()
-        copy_sources(args.source.resolve(), copy)
+        copy_sources(args.source.resolve(), copy, has_tests)
     if alive:
         fail(f"{len(alive)} of {len(names)} mutants were not found: {', '.join(alive)}")
     print(f"{len(names)} mutants, all found")

@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-#include "answer.h"
 #include "fixture.h"
-#include "format.h"
 #include "kernel/time.h"
+#include "reports/answer.h"
+#include "reports/format.h"
 
 struct told {
     struct report_arena arena;

@@ -16,10 +16,12 @@
 
 #include <cmocka.h>
 
-#include "chart.h"
+#include "chart_dump.h"
 #include "fixture_chart.h"
 #include "fixture_curves.h"
 #include "fixture_scene.h"
+#include "reports/model.h"
+#include "reports/reports.h"
 
 static char *dump(const struct fixture_curves *fixture)
 {

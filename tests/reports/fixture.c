@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Results made by hand for the tests of reports, without a run. */
 #include "fixture.h"
 
 #include <assert.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Charts as text, and the typesetter that a group of tests shares. */
 #define _POSIX_C_SOURCE 200809L
 #include "fixture_chart.h"
+#include "chart_dump.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +14,7 @@
 #include <cmocka.h>
 #include <glib.h>
 
-#include "typeset.h"
+#include "reports/typeset.h"
 
 struct report_chart *fixture_chart(const struct lab_result *result, enum report_kind kind,
                                    struct report_arena *arena)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "chart.h"
+#include "reports/model.h"
 
 /* In an arena that is begun for it, which the caller frees. */
 struct report_chart *fixture_chart(const struct lab_result *result, enum report_kind kind,

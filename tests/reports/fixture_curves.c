@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Curves made by hand. */
 #include "fixture_curves.h"
 
 #include <assert.h>

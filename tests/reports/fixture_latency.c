@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Results with latencies, made by hand. */
 #include "fixture_latency.h"
 
 #include <assert.h>

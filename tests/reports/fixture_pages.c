@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Every kind of chart as a page has it, one by one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include "fixture_pages.h"
 #include "fixture_tune.h"
 #include "fixture_views.h"
+#include "reports/model.h"
 
 enum { RESULTS = FIXTURE_COUNT + FIXTURE_VIEWS_COUNT };
 

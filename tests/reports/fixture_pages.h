@@ -3,7 +3,7 @@
 #ifndef TESTS_REPORTS_FIXTURE_PAGES_H
 #define TESTS_REPORTS_FIXTURE_PAGES_H
 
-#include "scene.h"
+#include "reports/scene.h"
 
 size_t fixture_pages_count(void);
 /* All of its memory is the arena's. Asserts. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Results with reads, made by hand. */
 #include "fixture_reads.h"
 
 #include <assert.h>

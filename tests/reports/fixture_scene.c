@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What holds for the scene of every chart: each mark lies on the page, and none runs through a text. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

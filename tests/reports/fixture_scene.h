@@ -3,7 +3,7 @@
 #ifndef TESTS_REPORTS_FIXTURE_SCENE_H
 #define TESTS_REPORTS_FIXTURE_SCENE_H
 
-#include "scene.h"
+#include "reports/scene.h"
 
 /* Fails the test when a mark lies off the page or runs through a text. */
 void fixture_check_scene(const struct report_scene *scene);

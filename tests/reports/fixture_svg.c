@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A chart of a page as an SVG file of its own, with the style sheet's variables filled in. */
 #define _XOPEN_SOURCE 700
 
 #include <setjmp.h>
@@ -12,7 +13,7 @@
 #include <cmocka.h>
 
 #include "fixture_svg.h"
-#include "page_svg.h"
+#include "svg.h"
 
 static const char block_end[] = "}";
 

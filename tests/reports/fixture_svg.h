@@ -3,7 +3,7 @@
 #ifndef TESTS_REPORTS_FIXTURE_SVG_H
 #define TESTS_REPORTS_FIXTURE_SVG_H
 
-#include "scene.h"
+#include "reports/scene.h"
 
 /* The page's style sheet of charts, malloc'ed. */
 char *fixture_svg_style(void);

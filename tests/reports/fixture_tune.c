@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Fronts and heatmaps made by hand. */
 #include "fixture_tune.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What agents believe during a change of bucket, made by hand. */
 #include "fixture_views.h"
 
 #include <assert.h>

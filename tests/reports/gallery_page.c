@@ -13,7 +13,7 @@
 
 #include "fixture_pages.h"
 #include "fixture_svg.h"
-#include "render.h"
+#include "reports/render.h"
 
 static void write_file(const char *folder, size_t index, const char *extension, const void *data, size_t size)
 {

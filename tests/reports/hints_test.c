@@ -15,11 +15,12 @@
 
 #include <cmocka.h>
 
+#include "chart_dump.h"
 #include "fixture_chart.h"
 #include "fixture_pages.h"
 #include "fixture_views.h"
-#include "format.h"
 #include "kernel/time.h"
+#include "reports/format.h"
 
 static void check_hints(const struct report_chart *chart, const char *wanted)
 {

@@ -14,11 +14,12 @@
 
 #include <cmocka.h>
 
-#include "chart.h"
+#include "chart_dump.h"
 #include "fixture_chart.h"
 #include "fixture_latency.h"
 #include "fixture_scene.h"
 #include "latency.h"
+#include "reports/model.h"
 
 static char *dump(size_t index, void (*write)(const struct report_chart *chart, FILE *out))
 {

@@ -13,11 +13,11 @@
 #include <cmocka.h>
 
 #include "bins.h"
-#include "chart.h"
 #include "fixture.h"
 #include "fixture_chart.h"
-#include "format.h"
 #include "kernel/time.h"
+#include "reports/format.h"
+#include "reports/model.h"
 #include "sizes.h"
 #include "tune/odds.h"
 

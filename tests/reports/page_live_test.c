@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "page_live.h"
+#include "live.h"
 
 static struct lab_result *result_with(uint32_t bits, uint64_t threshold, const char *label);
 static void add_probabilistic(struct lab_result *result, uint32_t bits, uint64_t threshold,

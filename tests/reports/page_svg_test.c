@@ -23,8 +23,8 @@
 #include "fixture_chart.h"
 #include "fixture_pages.h"
 #include "fixture_svg.h"
-#include "page_svg.h"
-#include "render.h"
+#include "reports/render.h"
+#include "svg.h"
 
 static const double slack = 0.02;
 

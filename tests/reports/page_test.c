@@ -20,9 +20,11 @@
 #include <libxml/parser.h>
 #include <libxml/xpath.h>
 
+#include "../no_disk.h"
 #include "../no_memory.h"
 #include "fixture.h"
 #include "fixture_tune.h"
+#include "reports/page.h"
 #include "sheet.h"
 
 static const char *const again[] = {"bucketlab replay 3 --db lab.db", "bucketlab run chat.yaml --seed 1"};
@@ -396,7 +398,7 @@ static void test_every_kind_of_chart_says_how_to_read_it(void **state)
         struct sim_error error;
         assert_true(report_chart_make(result, (enum report_kind)kind, &arena, &chart, &error));
         if (report_page_reading(chart->name) == NULL) {
-            print_error("%s: no reading in page_reading.c\n", chart->name);
+            print_error("%s: no reading in charts.c\n", chart->name);
             fail();
         }
         report_arena_free(&arena);
@@ -405,11 +407,6 @@ static void test_every_kind_of_chart_says_how_to_read_it(void **state)
     assert_non_null(report_page_reading("tune-thresholds"));
     assert_null(report_page_reading("no-such-chart"));
     lab_result_destroy(result);
-}
-
-static int fail_at(void *context, enum report_step step)
-{
-    return step == *(const enum report_step *)context ? ENOSPC : 0;
 }
 
 static void test_page_appears_whole_or_not_at_all(void **state)
@@ -422,9 +419,8 @@ static void test_page_appears_whole_or_not_at_all(void **state)
     const struct report_page source = page_of(result);
     struct sim_error error;
     char *path;
-    for (enum report_step step = REPORT_STEP_FOLDER; step <= REPORT_STEP_RENAME; step++) {
-        const struct report_fault fault = {fail_at, &step};
-        assert_false(report_page_write_faulty(&source, inner, &fault, &path, &error));
+    for (disk_kind_failing = DISK_FOLDER; disk_kind_failing < DISK_KIND_COUNT; disk_kind_failing++) {
+        assert_false(report_page_write(&source, inner, &path, &error));
         assert_null(path);
         assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
         assert_int_equal(access(inner, F_OK), -1);

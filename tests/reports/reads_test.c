@@ -13,10 +13,10 @@
 
 #include <cmocka.h>
 
-#include "chart.h"
 #include "fixture_chart.h"
 #include "fixture_reads.h"
 #include "fixture_scene.h"
+#include "reports/model.h"
 
 static char *dump(size_t index)
 {

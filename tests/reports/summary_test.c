@@ -13,11 +13,11 @@
 
 #include <cmocka.h>
 
-#include "chart.h"
 #include "fixture.h"
 #include "fixture_chart.h"
 #include "fixture_scene.h"
-#include "scene.h"
+#include "reports/model.h"
+#include "reports/scene.h"
 
 static void set(struct lab_strategy_result *strategy, const char *name, double value)
 {

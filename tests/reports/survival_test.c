@@ -16,7 +16,7 @@
 #include "fixture.h"
 #include "fixture_chart.h"
 #include "fixture_scene.h"
-#include "scene.h"
+#include "reports/scene.h"
 #include "thin.h"
 #include "tune/odds.h"
 #include "tune/weighted.h"

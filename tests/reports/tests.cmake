@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 add_library(report_fixture STATIC EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/fixture.c
-            ${CMAKE_CURRENT_LIST_DIR}/fixture_cases.c ${CMAKE_CURRENT_LIST_DIR}/fixture_views.c
+            ${CMAKE_CURRENT_LIST_DIR}/chart_dump.c ${CMAKE_CURRENT_LIST_DIR}/fixture_cases.c ${CMAKE_CURRENT_LIST_DIR}/fixture_views.c
             ${CMAKE_CURRENT_LIST_DIR}/fixture_scene.c ${CMAKE_CURRENT_LIST_DIR}/fixture_curves.c
             ${CMAKE_CURRENT_LIST_DIR}/fixture_tune.c ${CMAKE_CURRENT_LIST_DIR}/fixture_reads.c
             ${CMAKE_CURRENT_LIST_DIR}/fixture_latency.c ${CMAKE_CURRENT_LIST_DIR}/fixture_chart.c
             ${CMAKE_CURRENT_LIST_DIR}/fixture_pages.c ${CMAKE_CURRENT_LIST_DIR}/fixture_svg.c)
 target_compile_definitions(report_fixture PRIVATE REPORTS_SOURCE_DIR="${PROJECT_SOURCE_DIR}/reports")
-# The tests look at the model, the layout and the files one by one, through the headers inside reports/.
-target_include_directories(report_fixture PUBLIC ${CMAKE_CURRENT_LIST_DIR} ${PROJECT_SOURCE_DIR}/reports)
-target_link_libraries(report_fixture PUBLIC reports sim_tune PkgConfig::PANGOCAIRO PkgConfig::LIBXML PRIVATE bucketlab_flags PkgConfig::CMOCKA)
+# The tests look at the modules one by one, and at the insides of the model and the page too.
+target_include_directories(report_fixture PUBLIC ${CMAKE_CURRENT_LIST_DIR} ${PROJECT_SOURCE_DIR}/reports/model
+                           ${PROJECT_SOURCE_DIR}/reports/page)
+target_link_libraries(report_fixture PUBLIC reports reports_model reports_text reports_draw sim_tune
+                      PkgConfig::LIBXML PRIVATE bucketlab_flags PkgConfig::CMOCKA)
 # A library's member comes only where it is asked for; LeakSanitizer asks for it in every program.
 target_sources(report_fixture INTERFACE ${CMAKE_CURRENT_LIST_DIR}/fixture_leaks.c)
 
@@ -33,6 +35,8 @@ bucketlab_test(reports/tune_test LINK report_fixture)
 bucketlab_test(reports/hints_test LINK report_fixture)
 bucketlab_test(reports/page_svg_test LINK report_fixture PkgConfig::LIBXML)
 bucketlab_test(reports/files_test LINK report_fixture)
+bucketlab_wrap_disk(reports/files_test)
 bucketlab_test(reports/page_live_test LINK report_fixture PkgConfig::LIBXML)
 bucketlab_test(reports/no_font_test LINK report_fixture)
 bucketlab_memory_test(reports/page_test LINK report_fixture PkgConfig::LIBXML)
+bucketlab_wrap_disk(reports/page_test)

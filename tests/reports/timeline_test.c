@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "chart_dump.h"
 #include "fixture.h"
 #include "fixture_chart.h"
 #include "kernel/time.h"

@@ -16,10 +16,12 @@
 
 #include <cmocka.h>
 
-#include "chart.h"
+#include "chart_dump.h"
 #include "fixture_chart.h"
 #include "fixture_scene.h"
 #include "fixture_tune.h"
+#include "reports/model.h"
+#include "reports/reports.h"
 
 static struct fixture_heatmap heatmap;
 static struct fixture_front front;

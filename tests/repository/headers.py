@@ -8,9 +8,18 @@ import tempfile
 
 import sources
 
-compiler = sys.argv[1]
+build, compiler = sys.argv[1:3]
+commands = sources.compile_commands(build)
 faults = []
 count = 0
+
+
+def outside(folder):
+    """Where the folder's files find the headers of libraries from outside."""
+    words = next((words for name, words in commands.items() if name.startswith(f"{folder}/")), [])
+    root = f"-I{sources.ROOT}/"
+    return [word for i, word in enumerate(words)
+            if (word.startswith("-I") and not word.startswith(root)) or "-isystem" in (word, words[i - 1])]
 
 
 def compile_alone(header, folder, command, suffix):
@@ -18,7 +27,7 @@ def compile_alone(header, folder, command, suffix):
     with tempfile.TemporaryDirectory() as scratch:
         probe = pathlib.Path(scratch) / f"probe.{suffix}"
         probe.write_text(f'#include "{include}"\n#include "{include}"\nextern int probe;\n', encoding="utf-8")
-        includes = [f"-I{sources.ROOT / seen}/include" for seen in sources.FOLDERS[folder]]
+        includes = [f"-I{sources.ROOT / seen}/include" for seen in sources.FOLDERS[folder]] + outside(folder)
         run = subprocess.run(
             [*command, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", *includes, str(probe)],
             capture_output=True, text=True, check=False,

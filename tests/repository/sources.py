@@ -9,19 +9,74 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# Folder -> the folders whose headers it may include, its own among them: the arrows of docs/architecture.md.
-FOLDERS = {
-    "core": ["core"],
-    "sim/kernel": ["sim/kernel"],
-    "sim/ranks": ["sim/ranks", "sim/kernel"],
-    "sim/workload": ["sim/workload", "sim/kernel"],
-    "sim/cassandra": ["sim/cassandra", "sim/kernel", "core"],
-}
-FOLDERS["sim/lab"] = ["sim/lab", "sim/workload", "sim/cassandra", "sim/ranks", "sim/kernel", "core"]
-FOLDERS["sim/tune"] = ["sim/tune"] + FOLDERS["sim/lab"]
-FOLDERS["sim/store"] = ["sim/store"] + FOLDERS["sim/lab"]
-FOLDERS["reports"] = ["reports", "sim/tune"] + FOLDERS["sim/lab"]
-FOLDERS["sim/cli"] = ["sim/store"] + FOLDERS["reports"]
+# A folder that has a target -> what CMake links to it: {"name", "link", "private"}, the arrows' only place.
+CALL = re.compile(r"^[ ]*(bucketlab_library|bucketlab_module|bucketlab_umbrella|add_library|target_link_libraries)"
+                  r"\s*\(([^()]*)\)", re.M)
+
+
+def links_of(words):
+    """The words behind LINK or PUBLIC, and those behind PRIVATE."""
+    links = {"link": [], "private": []}
+    kind = None
+    for word in words:
+        if word in ("LINK", "PUBLIC", "INTERFACE", "PRIVATE"):
+            kind = "private" if word == "PRIVATE" else "link"
+        elif kind:
+            links[kind].append(word)
+    return links
+
+
+def read_targets(root):
+    """Target -> its folder (None for an umbrella) and its links, of all CMakeLists.txt below core/, sim/, reports/."""
+    targets = {}
+    for path in sorted(path for top in ("core", "sim", "reports") for path in (root / top).rglob("CMakeLists.txt")):
+        folder = str(path.parent.relative_to(root))
+        text = re.sub(r"#[^\n]*", "", path.read_text(encoding="utf-8"))
+        for call, arguments in CALL.findall(text):
+            words = arguments.split()
+            if call == "bucketlab_library":
+                targets[words[0]] = {"folder": folder, **links_of(words[1:])}
+            elif call == "bucketlab_module":
+                links = {
+                    kind: [f"{words[0]}_{name}" if (path.parent / name).is_dir() else name for name in names]
+                    for kind, names in links_of(words[2:]).items()
+                }
+                targets[f"{words[0]}_{words[1]}"] = {"folder": f"{folder}/{words[1]}", **links}
+            elif call == "bucketlab_umbrella":
+                links = [f"{words[0]}_{name}" for name in words[1:]]
+                targets[words[0]] = {"folder": None, "link": links, "private": []}
+            elif call == "add_library" and "ALIAS" not in words:
+                targets[words[0]] = {"folder": folder, "link": [], "private": []}
+            elif call == "target_link_libraries" and words[0] in targets:
+                for kind, names in links_of(words[1:]).items():
+                    targets[words[0]][kind] += names
+    return targets
+
+
+def shown_by(targets, name, seen):
+    """The targets whose headers who links `name` sees."""
+    if name in targets and name not in seen:
+        seen.append(name)
+        for link in targets[name]["link"]:
+            shown_by(targets, link, seen)
+    return seen
+
+
+def read_folders(root):
+    """Folder -> the folders whose headers it may include, its own first: as CMake has it."""
+    targets = read_targets(root)
+    folders = {}
+    for name, target in targets.items():
+        if target["folder"] is None:
+            continue
+        seen = shown_by(targets, name, [])
+        for link in target["private"]:
+            shown_by(targets, link, seen)
+        folders[target["folder"]] = [targets[other]["folder"] for other in seen if targets[other]["folder"]]
+    return folders
+
+
+FOLDERS = read_folders(ROOT)
 
 SKIPPED = 77  # tests.cmake names it to ctest
 

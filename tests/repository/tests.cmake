@@ -15,10 +15,16 @@ if(Python3_FOUND)
   bucketlab_check(format)
   bucketlab_check(cppcheck ${PROJECT_BINARY_DIR})
   bucketlab_check(licences)
-  bucketlab_check(headers ${CMAKE_C_COMPILER})
+  bucketlab_check(headers ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER})
   bucketlab_check(arrows ${PROJECT_BINARY_DIR})
   bucketlab_check(symbols ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER})
   bucketlab_check(lengths)
+  bucketlab_check(modules)
+  bucketlab_check(modules_test)
+  bucketlab_check(install ${PROJECT_BINARY_DIR})
+  add_test(NAME repository/install_built COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/repository/install.py
+           ${PROJECT_BINARY_DIR} --build)
+  set_tests_properties(repository/install_built PROPERTIES TIMEOUT 1800 LABELS "slow;repository")
   # A build of its own, with all that is no check of the repository.
   add_test(NAME repository/coverage COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/coverage.py)
   set_tests_properties(repository/coverage PROPERTIES TIMEOUT 7200 LABELS "slow;repository" SKIP_RETURN_CODE 77

@@ -102,6 +102,9 @@ static const struct damage damages[] = {
     {load_snapshots, "UPDATE snapshot SET part = 4294967296 WHERE part = 1"},
     {load_snapshots, "UPDATE snapshot SET piece = -1"},
     {load_snapshots, "UPDATE snapshot SET bytes = 'text'"},
+    {load_outcomes, "UPDATE tune_outcome SET job = 'ten' WHERE job LIKE '%2'"},
+    {load_outcomes, "UPDATE tune_outcome SET digest = 7"},
+    {load_outcomes, "UPDATE tune_outcome SET outcome = 'text'"},
 };
 
 /* As execute(), with declarations that take anything. */

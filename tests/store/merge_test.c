@@ -57,7 +57,7 @@ static struct store_merged must_merge(const char *into, const char *source)
     return merged;
 }
 
-/* All rows of all tables, as text, malloc'ed; but for runs under way, which stay where they are. */
+/* All rows of all tables, as text, malloc'ed; but for runs and tunes under way, which stay where they are. */
 static char *dump(const char *path, bool asserts_filled)
 {
     static char names[4096], rows[1 << 20];
@@ -66,7 +66,7 @@ static char *dump(const char *path, bool asserts_filled)
     assert_non_null(out);
     query(path,
           "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT IN "
-          "('unfinished', 'snapshot') ORDER BY name",
+          "('unfinished', 'snapshot', 'tune_outcome') ORDER BY name",
           names, sizeof names);
     for (char *name = names, *end; (end = strchr(name, '\n')) != NULL; name = end + 1) {
         *end = '\0';

@@ -6,6 +6,7 @@
 
 #include "baseline_sample.h"
 #include "store/merge.h"
+#include "store/outcomes.h"
 #include "store/unfinished.h"
 #include "sweep_sample.h"
 
@@ -77,10 +78,39 @@ static inline bool load_metrics(struct stand *stand, struct sim_error *error)
     return fine;
 }
 
+static const struct store_tune sample_tune = {.command = 8, .identity = UINT64_MAX};
+
+static inline struct store_outcome outcome_of(uint64_t job, char *bytes)
+{
+    return (struct store_outcome){.job = job, .size = strlen(bytes), .bytes = (unsigned char *)bytes};
+}
+
+static inline bool keep_outcomes(struct stand *stand, struct sim_error *error)
+{
+    char bytes[] = "outcome";
+    const struct store_outcome outcomes[] = {outcome_of(1, bytes), outcome_of(3, bytes)};
+    return store_outcomes_keep(stand->store, &sample_tune, outcomes, 2, error);
+}
+
+static inline bool load_outcomes(struct stand *stand, struct sim_error *error)
+{
+    struct store_outcome *outcomes;
+    size_t count;
+    bool fine = store_outcomes_load(stand->store, &sample_tune, &outcomes, &count, error);
+    assert_int_equal(count, fine ? 2 : 0);
+    store_outcomes_free(outcomes, count);
+    return fine;
+}
+
+static inline bool forget_outcomes(struct stand *stand, struct sim_error *error)
+{
+    return store_outcomes_forget(stand->store, &sample_tune, error);
+}
+
 static inline bool save_tune(struct stand *stand, struct sim_error *error)
 {
     struct store_run_info info = sample_info();
-    bool fine = store_tune_save(stand->store, &info, stand->result, ANSWER, error);
+    bool fine = store_tune_save(stand->store, &sample_tune, &info, stand->result, ANSWER, error);
     assert_int_equal(info.run != 0, fine);
     return fine;
 }
@@ -289,6 +319,10 @@ static const struct operation operations[] = {
     {"load metrics", load_metrics, true},
     {"save an answer", save_tune, true},
     {"load an answer", load_tune, true},
+    {"keep outcomes", keep_outcomes, true},
+    {"keep the first outcomes", keep_outcomes, false},
+    {"load outcomes", load_outcomes, true},
+    {"forget outcomes", forget_outcomes, true},
     {"save a baseline", save_baseline, true},
     {"load a baseline", load_baseline, true},
     {"keep jobs", keep_jobs, true},
@@ -321,7 +355,10 @@ static inline void fill(const char *path, struct stand *stand, unsigned jobs)
                                                   .scenario_path = (char *)(uintptr_t) "/x/chat.yaml",
                                                   .scenario_text = (char *)(uintptr_t) "name: chat\n",
                                                   .overrides = (char *)(uintptr_t) "seed=1"};
-    if (!store_tune_save(store, &info, stand->result, ANSWER, &error) ||
+    char bytes[] = "outcome";
+    const struct store_outcome outcomes[] = {outcome_of(1, bytes), outcome_of(2, bytes)};
+    if (!store_tune_save(store, &sample_tune, &info, stand->result, ANSWER, &error) ||
+        !store_outcomes_keep(store, &sample_tune, outcomes, 2, &error) ||
         !store_baselines_save(store, &stand->baseline, 1, &error) ||
         !store_unfinished_begin(store, &stand->unfinished, &error) ||
         !store_snapshot_put(store, &stand->unfinished, 0, 2, (const unsigned char *)"a", 1, &error) ||

@@ -421,6 +421,8 @@ static inline void assert_results_equal(const struct lab_result *a, const struct
         assert_true(x->lease_rows == y->lease_rows && x->every_rows == y->every_rows);
         assert_true(x->every_ns == y->every_ns);
         assert_true(x->lead_ns == y->lead_ns && x->grant_ns == y->grant_ns);
+        assert_true(x->lock_lasts_ns == y->lock_lasts_ns && x->lock_backoff_ns == y->lock_backoff_ns);
+        assert_int_equal(x->change_count, y->change_count);
         assert_true(x->placement_digest == y->placement_digest);
         assert_largest_equal(x->largest, y->largest);
         assert_events_equal(&x->events, &y->events);

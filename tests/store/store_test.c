@@ -8,6 +8,8 @@
 #include <math.h>
 #include <time.h>
 
+#include "store/outcomes.h"
+
 static void test_run_saved_and_loaded_is_equal(void **state)
 {
     (void)state;
@@ -208,7 +210,7 @@ static void test_views_of_a_run_read_as_documented(void **state)
                  "1|every row|key-3's|5000000000|15000000000|3|9223372036854775807|2|9223372036854775807|1|"
                  "0\n");
     assert_query(folder.db, "PRAGMA journal_mode", "wal\n");
-    assert_query(folder.db, "PRAGMA user_version", "5\n");
+    assert_query(folder.db, "PRAGMA user_version", "7\n");
     assert_query(folder.db, "PRAGMA foreign_key_check", "");
     assert_query(folder.db,
                  "SELECT name FROM pragma_table_list WHERE type = 'table' AND NOT strict AND name "
@@ -408,7 +410,7 @@ static void test_database_of_version_1_is_migrated_with_its_run(void **state)
     struct sim_error error = {0};
     assert_false(store_open(folder.db, STORE_READ, &store, &error));
     assert_non_null(
-        strstr(error.text, "made by an older bucketlab (database version 1, this program reads 5)"));
+        strstr(error.text, "made by an older bucketlab (database version 1, this program reads 7)"));
     assert_query(folder.db, "PRAGMA user_version", "1\n");
     assert_int_equal(store_must_save(folder.db, saved), 2);
     store = store_must_open(folder.db, STORE_READ);
@@ -427,7 +429,7 @@ static void test_database_of_version_1_is_migrated_with_its_run(void **state)
     store_close(store);
     store_must_save(fresh, saved);
     assert_schemas_equal(folder.db, fresh);
-    assert_query(folder.db, "PRAGMA user_version", "5\n");
+    assert_query(folder.db, "PRAGMA user_version", "7\n");
     lab_result_destroy(saved);
     folder_remove(&folder);
 }
@@ -442,7 +444,7 @@ static void test_database_of_version_3_is_migrated_with_its_run(void **state)
     struct lab_result *saved = sample_make(20), *loaded;
     store_must_save(folder.db, saved);
     execute(folder.db,
-            "DROP VIEW unfinished_runs; DROP TABLE snapshot; DROP TABLE unfinished; "
+            "DROP TABLE tune_outcome; DROP VIEW unfinished_runs; DROP TABLE snapshot; DROP TABLE unfinished; "
             "DROP VIEW partition_timeline; DROP VIEW node_load; DROP TABLE slice; DROP TABLE node; "
             "PRAGMA user_version = 3");
     assert_int_equal(store_must_save(folder.db, saved), 2);
@@ -464,8 +466,8 @@ static void test_database_of_version_3_is_migrated_with_its_run(void **state)
 }
 
 static struct store_migration next_versions[] = {
-    {NULL}, {NULL}, {NULL},
-    {NULL}, {NULL}, {"ALTER TABLE run ADD COLUMN mood TEXT; CREATE TABLE note (text TEXT) STRICT"}};
+    {NULL}, {NULL}, {NULL}, {NULL},
+    {NULL}, {NULL}, {NULL}, {"ALTER TABLE run ADD COLUMN mood TEXT; CREATE TABLE note (text TEXT) STRICT"}};
 
 static struct store_options options_of_next_version(void)
 {
@@ -474,7 +476,9 @@ static struct store_options options_of_next_version(void)
     next_versions[2] = store_options_default.migrations[2];
     next_versions[3] = store_options_default.migrations[3];
     next_versions[4] = store_options_default.migrations[4];
-    return (struct store_options){3000, next_versions, 6};
+    next_versions[5] = store_options_default.migrations[5];
+    next_versions[6] = store_options_default.migrations[6];
+    return (struct store_options){3000, next_versions, 8, 8};
 }
 
 static void test_older_database_is_migrated_with_its_runs(void **state)
@@ -489,18 +493,18 @@ static void test_older_database_is_migrated_with_its_runs(void **state)
     assert_false(store_open_with(folder.db, STORE_READ, &options, &store, &error));
     assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
     assert_non_null(
-        strstr(error.text, "made by an older bucketlab (database version 5, this program reads 6)"));
-    assert_query(folder.db, "PRAGMA user_version", "5\n");
+        strstr(error.text, "made by an older bucketlab (database version 7, this program reads 8)"));
+    assert_query(folder.db, "PRAGMA user_version", "7\n");
     assert_true(store_open_with(folder.db, STORE_WRITE, &options, &store, &error));
     assert_true(store_load_run(store, 1, NULL, &loaded, &error));
     assert_results_equal(saved, loaded);
     store_close(store);
-    assert_query(folder.db, "PRAGMA user_version", "6\n");
+    assert_query(folder.db, "PRAGMA user_version", "8\n");
     assert_query(folder.db, "SELECT mood, (SELECT count(*) FROM note) FROM run", "NULL|0\n");
     assert_false(store_open(folder.db, STORE_WRITE, &store, &error));
     assert_null(store);
     assert_non_null(
-        strstr(error.text, "made by a newer bucketlab (database version 6, this program knows 5)"));
+        strstr(error.text, "made by a newer bucketlab (database version 8, this program knows 7)"));
     lab_result_destroy(saved);
     lab_result_destroy(loaded);
     folder_remove(&folder);
@@ -512,9 +516,9 @@ static void test_migration_that_fails_changes_nothing(void **state)
     struct folder folder = folder_make();
     store_must_save_sample(folder.db, 20);
     const struct store_migration broken[] = {
-        {"SELECT 1"}, {"SELECT 1"}, {"SELECT 1"},
-        {"SELECT 1"}, {"SELECT 1"}, {"CREATE TABLE half (x) ; INSERT INTO nowhere VALUES (1)"}};
-    const struct store_options options = {3000, broken, 6};
+        {"SELECT 1"}, {"SELECT 1"}, {"SELECT 1"}, {"SELECT 1"},
+        {"SELECT 1"}, {"SELECT 1"}, {"SELECT 1"}, {"CREATE TABLE half (x) ; INSERT INTO nowhere VALUES (1)"}};
+    const struct store_options options = {3000, broken, 8, 8};
     size_t size, size_after;
     char *before = file_read(folder.db, &size);
     struct store *store;
@@ -557,11 +561,12 @@ static void test_answer_of_a_run_is_that_runs(void **state)
     struct folder folder = folder_make();
     struct lab_result *result = sample_make(5);
     struct store_run_info info = sample_info();
+    const struct store_tune tune = {1, 2};
     struct sim_error error = {0};
     char *answer;
     store_must_save(folder.db, result);
     struct store *store = store_must_open(folder.db, STORE_WRITE);
-    assert_true(store_tune_save(store, &info, result, "{\"why\":\"'cheap'\"}", &error));
+    assert_true(store_tune_save(store, &tune, &info, result, "{\"why\":\"'cheap'\"}", &error));
     assert_int_equal(info.run, 2);
     for (int64_t run = 1; run <= 2; run++) {
         struct lab_result *loaded;
@@ -576,7 +581,7 @@ static void test_answer_of_a_run_is_that_runs(void **state)
     assert_null(answer);
     /* Both or neither. */
     execute(folder.db, "CREATE TRIGGER t BEFORE INSERT ON tune BEGIN SELECT RAISE(ABORT, 'no'); END");
-    assert_false(store_tune_save(store, &info, result, "{}", &error));
+    assert_false(store_tune_save(store, &tune, &info, result, "{}", &error));
     assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
     assert_int_equal(info.run, 2);
     store_close(store);

@@ -2,6 +2,7 @@
 /* Aim: settings enter a race as the scenario and the law say; the lab's race recommends what all settings
  * with all seeds recommend; a strategy written out is read again as the same one. Method: small scenarios,
  * run both ways. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,6 +50,117 @@ static const struct tune_entrant *find(const struct tune_contest *contest, const
             return &contest->race.entrants[i];
     }
     return NULL;
+}
+
+/* Remembers all runs, and counts those that were made. */
+struct notebook {
+    uint64_t jobs[1000];
+    struct tune_seen seen[1000]; /* larger than all that is kept */
+    size_t sizes[1000], count, made;
+    pthread_mutex_t lock;
+};
+
+static bool recall(void *context, uint64_t job, void *out, size_t size)
+{
+    struct notebook *notebook = context;
+    bool is_known = false;
+    pthread_mutex_lock(&notebook->lock);
+    for (size_t i = 0; i < notebook->count && !is_known; i++) {
+        is_known = notebook->jobs[i] == job;
+        if (is_known) {
+            assert_int_equal(notebook->sizes[i], size);
+            memcpy(out, &notebook->seen[i], size);
+        }
+    }
+    pthread_mutex_unlock(&notebook->lock);
+    return is_known;
+}
+
+static void keep(void *context, uint64_t job, const void *bytes, size_t size)
+{
+    struct notebook *notebook = context;
+    pthread_mutex_lock(&notebook->lock);
+    assert_true(notebook->count < 1000 && size <= sizeof *notebook->seen);
+    notebook->jobs[notebook->count] = job;
+    notebook->sizes[notebook->count] = size;
+    memcpy(&notebook->seen[notebook->count++], bytes, size);
+    notebook->made++;
+    pthread_mutex_unlock(&notebook->lock);
+}
+
+static void assert_same(const struct tune_contest *one, const struct tune_contest *other)
+{
+    assert_int_equal(one->race.recommended, other->race.recommended);
+    for (size_t i = 0; i < one->race.count; i++) {
+        const struct tune_entrant *entrant = &one->race.entrants[i];
+        assert_int_equal(entrant->status, other->race.entrants[i].status);
+        assert_int_equal(entrant->seeds, other->race.entrants[i].seeds);
+        if (entrant->seeds > 0)
+            assert_memory_equal(entrant->seen, other->race.entrants[i].seen,
+                                entrant->seeds * sizeof *entrant->seen);
+    }
+    assert_int_equal(one->margin_count, other->margin_count);
+    for (size_t i = 0; i < one->margin_count; i++) {
+        for (size_t j = 0; j < TUNE_MARGIN_STEPS; j++)
+            assert_memory_equal(&one->margins[i].steps[j].seen, &other->margins[i].steps[j].seen,
+                                sizeof(struct tune_seen));
+    }
+    assert_int_equal(one->led, other->led);
+    assert_int_equal(one->lead.safe_ns, other->lead.safe_ns);
+    assert_int_equal(one->lead.unsafe_ns, other->lead.unsafe_ns);
+    assert_int_equal(one->lead.formula_ns, other->lead.formula_ns);
+    assert_int_equal(one->lead.step_count, other->lead.step_count);
+}
+
+/* On one thread: several may finish a run of the lead's search that is not asked for any more. */
+static void compete(struct tune_contest *contest, const struct lab_scenario *scenario,
+                    const struct tune_memory *memory)
+{
+    struct sim_error error;
+    begin(contest, scenario);
+    contest->memory = memory;
+    if (!tune_contest_run(contest, 1, NULL, &error))
+        fail_msg("%s", error.text);
+}
+
+static void test_contest_that_remembers_runs_comes_to_the_same(void **state)
+{
+    static const char *const texts[] = {
+        HEAD "limits: {partition_rows: 1000}\ntune: {seeds: 4, risk: 2%}\nstrategies: [time: {window: 6h}]\n",
+        ("duration: 4s\nkeys: {count: 2}\narrivals: {rate: 30/s}\n"
+         "cluster: {nodes: 1, replication_factor: 1}\nagents: {count: 2, cache_entries: 8}\n"
+         "limits: {partition_rows: 100}\ntune: {seeds: 2, risk: 50%}\nstrategies:\n"
+         "  - probabilistic: {bits: 1, threshold: 3, coordination: three-state, lead: 2s}\n")};
+    static struct notebook notebook;
+    const struct tune_memory memory = {&notebook, recall, keep};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct tune_contest plain, first, second, third;
+        struct lab_scenario *scenario = parse(texts[i]);
+        notebook = (struct notebook){.lock = PTHREAD_MUTEX_INITIALIZER};
+        compete(&plain, scenario, NULL);
+        compete(&first, scenario, &memory);
+        size_t all = notebook.made;
+        assert_int_equal(first.led != SIZE_MAX, i == 1);
+        assert_same(&plain, &first);
+        /* No two runs share a number. */
+        for (size_t j = 0; j < all; j++) {
+            for (size_t k = 0; k < j; k++)
+                assert_true(notebook.jobs[j] != notebook.jobs[k]);
+        }
+        compete(&second, scenario, &memory);
+        assert_int_equal(notebook.made, all);
+        assert_same(&plain, &second);
+        /* Stopped in the middle of those that were run together. */
+        notebook.count = all / 3;
+        compete(&third, scenario, &memory);
+        assert_in_range(notebook.made, all + all - all / 3, all + all - all / 3 + 16);
+        assert_same(&plain, &third);
+        struct tune_contest *const contests[] = {&plain, &first, &second, &third};
+        for (size_t j = 0; j < 4; j++)
+            tune_contest_clear(contests[j]);
+        lab_scenario_destroy(scenario);
+    }
 }
 
 static void test_race_in_the_lab_recommends_what_all_seeds_do(void **state)
@@ -276,6 +388,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_race_in_the_lab_recommends_what_all_seeds_do),
+        cmocka_unit_test(test_contest_that_remembers_runs_comes_to_the_same),
         cmocka_unit_test(test_law_of_entrants_refuses_and_shows),
         cmocka_unit_test(test_entrants_of_templates_keep_what_they_say),
         cmocka_unit_test(test_endless_of_a_time_to_live_ends),

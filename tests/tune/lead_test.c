@@ -27,7 +27,7 @@ static struct lab_scenario *load(const struct lab_override *overrides, size_t co
 static void find(const struct lab_scenario *scenario, uint32_t seeds, uint32_t threads, struct tune_lead *out)
 {
     struct sim_error error;
-    if (!tune_lead_find(scenario, 0, seeds, threads, NULL, out, &error))
+    if (!tune_lead_find(scenario, 0, seeds, threads, NULL, NULL, out, &error))
         fail_msg("%s", error.text);
 }
 
@@ -56,6 +56,26 @@ static void test_the_lead_of_the_findings_is_found(void **state)
         assert_true(step->violations > 0 || step->runs == 3);
     }
     lab_scenario_destroy(scenario);
+}
+
+/* A contest tries settings that the scenario's file does not have. */
+static void test_a_setting_that_the_file_lacks_is_the_one_that_is_tried(void **state)
+{
+    (void)state;
+    const struct lab_override overrides[] = {
+        {"duration=30s"}, {"strategies=[time: {window: 5s}]"}, {"expect=null"}};
+    struct lab_scenario *named = load(overrides, 1), *other = load(overrides, 3);
+    struct lab_strategy *own = other->strategies;
+    struct tune_lead expected, found;
+    memset(&expected, 0, sizeof expected);
+    memset(&found, 0, sizeof found);
+    find(named, 1, 1, &expected);
+    other->strategies = named->strategies;
+    find(other, 1, 1, &found);
+    other->strategies = own;
+    assert_memory_equal(&found, &expected, sizeof found);
+    lab_scenario_destroy(named);
+    lab_scenario_destroy(other);
 }
 
 static void test_one_agent_needs_no_lead(void **state)
@@ -91,7 +111,7 @@ static void test_progress_counts_its_runs(void **state)
     struct lab_progress progress = {.done = 100, .total = 100, .rows = 100};
     struct tune_lead found;
     struct sim_error error;
-    assert_true(tune_lead_find(scenario, 0, 2, 2, &progress, &found, &error));
+    assert_true(tune_lead_find(scenario, 0, 2, 2, NULL, &progress, &found, &error));
     uint64_t runs = 0;
     for (uint32_t i = 0; i < found.step_count; i++)
         runs += found.steps[i].runs;
@@ -107,7 +127,7 @@ static void test_a_search_can_be_stopped(void **state)
     struct lab_progress progress = {.stop = true};
     struct tune_lead found;
     struct sim_error error;
-    assert_false(tune_lead_find(scenario, 0, 8, 2, &progress, &found, &error));
+    assert_false(tune_lead_find(scenario, 0, 8, 2, NULL, &progress, &found, &error));
     assert_int_equal(error.class, SIM_ERROR_CHECK);
     lab_scenario_destroy(scenario);
 }
@@ -116,6 +136,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_lead_of_the_findings_is_found),
+        cmocka_unit_test(test_a_setting_that_the_file_lacks_is_the_one_that_is_tried),
         cmocka_unit_test(test_one_agent_needs_no_lead),
         cmocka_unit_test(test_against_clocks_that_jump_no_lead_helps),
         cmocka_unit_test(test_progress_counts_its_runs),

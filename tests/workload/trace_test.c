@@ -515,8 +515,10 @@ static void test_trace_of_a_pipe_needs_no_more_memory(void **state)
 {
     (void)state;
     enum { BLOCKS = 1200, BLOCK_LINES = 1000 };
-    struct trace_file file = trace_file_name("t.csv");
-    assert_int_equal(mkfifo(file.path, 0600), 0);
+    int ends[2];
+    char path[32];
+    assert_int_equal(pipe(ends), 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
     pid_t writer = fork();
     if (writer == 0) {
         static char block[BLOCK_LINES * 32];
@@ -524,11 +526,11 @@ static void test_trace_of_a_pipe_needs_no_more_memory(void **state)
         for (int i = 0; i < BLOCK_LINES; i++) {
             size += (size_t)snprintf(block + size, sizeof block - size, "1424986986636,key-%03d,140\n", i);
         }
-        int pipe = open(file.path, O_WRONLY);
-        bool fine = write(pipe, HEADER, sizeof HEADER - 1) > 0;
+        close(ends[0]);
+        bool fine = write(ends[1], HEADER, sizeof HEADER - 1) > 0;
         for (int i = 0; fine && i < BLOCKS; i++) {
             for (size_t done = 0; fine && done < size;) {
-                ssize_t wrote = write(pipe, block + done, size - done);
+                ssize_t wrote = write(ends[1], block + done, size - done);
                 fine = wrote > 0;
                 done += fine ? (size_t)wrote : 0;
             }
@@ -540,7 +542,8 @@ static void test_trace_of_a_pipe_needs_no_more_memory(void **state)
     bool more = true;
     uint64_t rows = 0, read_bytes, all_bytes;
     struct rusage before, after;
-    assert_true(wl_trace_open(file.path, &trace, NULL));
+    close(ends[1]);
+    assert_true(wl_trace_open(path, &trace, NULL));
     while (wl_trace_next(trace, &batch, &more, NULL) && more) {
         if (++rows == 2 * BLOCK_LINES) {
             (void)getrusage(RUSAGE_SELF, &before);
@@ -556,6 +559,23 @@ static void test_trace_of_a_pipe_needs_no_more_memory(void **state)
     int status;
     assert_int_equal(waitpid(writer, &status, 0), writer);
     assert_int_equal(status, 0);
+    close(ends[0]);
+}
+
+/* A FIFO by its name, which nobody writes to. */
+static void test_trace_that_is_a_fifo_is_refused_at_once(void **state)
+{
+    (void)state;
+    struct trace_file file = trace_file_name("t.csv");
+    assert_int_equal(mkfifo(file.path, 0600), 0);
+    struct wl_trace *trace;
+    struct sim_error error;
+    alarm(60);
+    assert_false(wl_trace_open(file.path, &trace, &error));
+    alarm(0);
+    assert_int_equal(error.class, SIM_ERROR_INPUT);
+    assert_string_equal(error.text + strlen(file.path),
+                        ":1: trace cannot be opened (not a regular file); name a CSV file");
     trace_file_remove(&file);
 }
 
@@ -612,6 +632,7 @@ int main(void)
         cmocka_unit_test(test_trace_gzip_equals_plain),
         cmocka_unit_test(test_trace_many_keys_are_numbered_by_appearance),
         cmocka_unit_test(test_trace_of_a_pipe_needs_no_more_memory),
+        cmocka_unit_test(test_trace_that_is_a_fifo_is_refused_at_once),
         cmocka_unit_test(test_trace_shipped_ones_agree),
         cmocka_unit_test(test_trace_real_ones_have_their_rows),
     };

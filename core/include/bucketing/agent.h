@@ -71,10 +71,13 @@ struct bk_agent_config {
     enum bk_source source; /* BK_COUNT only; else BK_SOURCE_EXTERNAL */
     uint64_t lease_rows;   /* BK_SOURCE_LEASE: numbers taken at once; 1 to INT64_MAX - 1 */
     uint64_t every_rows;   /* BK_SOURCE_INCREMENTAL, BK_SOURCE_SCAN: count after as many rows of the key's
-                              newest bucket that this agent has stored while its cache held the key: one that
-                              always makes room for others first is never counted; 0: not by rows */
+                              newest bucket that this agent has stored; 0: not by rows. Of a key that its
+                              cache has evicted the agent does not know how many, and goes on from a random
+                              number below: then n rows pass without a count at a chance of at most
+                              exp(-n / every_rows), and the mean between two counts stays every_rows */
     int64_t every_ns; /* the same: count after a row that comes so long after the agent's last count of the
-                         key; 0: not by time. One of the two is above 0 */
+                         key, and after the first row once the cache has evicted the key; 0: not by time. One
+                         of the two is above 0 */
     int64_t lead_ns;  /* BK_THREE_STATE: >= 0 */
     int64_t cache_ttl_ns;     /* >= 0; 0: every row reads the state. Not of BK_GUARDED: what it knows of a
                                  key stays true */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernel/thread.h"
 #include "private.h"
 
 /* How long a call waits before it asks whether it is to end, and then for what was called to end too. */
@@ -192,7 +193,7 @@ static void begin_task(struct ranks *ranks, struct letter *letter)
         ranks_condition(&task->given);
         task->next = ranks->tasks;
         ranks->tasks = task;
-        is_made = pthread_create(&thread, NULL, serve, task) == 0;
+        is_made = sim_thread_start(&thread, serve, task) == 0;
         if (is_made)
             pthread_detach(thread);
         letter->body = NULL;

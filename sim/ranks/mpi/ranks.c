@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernel/thread.h"
 #include "private.h"
 
 static bool is_launched(void);
@@ -123,7 +124,7 @@ static uint32_t online(void)
 
 static bool open_office(struct ranks *ranks, struct sim_error *error)
 {
-    ranks->has_office = pthread_create(&ranks->office, NULL, ranks_office, ranks) == 0;
+    ranks->has_office = sim_thread_start(&ranks->office, ranks_office, ranks) == 0;
     return ranks->has_office ||
            sim_fail(error, SIM_ERROR_ENVIRONMENT, "no thread could be made; end other programs first");
 }

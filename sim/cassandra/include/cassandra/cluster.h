@@ -6,10 +6,12 @@
  * do in life:
  *  - registers: a row of up to CASS_COLUMNS int64 columns under a 64-bit key, last write wins, LWT by Paxos;
  *  - rows of named columns: as many int64 columns under a 64-bit key as the config says, each with a
- * timestamp of its own, written and deleted some at a time and read all at once;
+ *    timestamp of its own, written and deleted some at a time and read all at once; the register under the
+ *    same key holds the static columns of their partition;
  *  - counters: one counter column under a 64-bit key, one shard a leader, added to and never set;
  *  - data: partitions (key, bucket) that count rows, bytes and tombstones; row ids are kept only while a
- *    replica misses the row or its writer has no answer.
+ *    replica misses the row or its writer has no answer, and each row's place and lifetime if the config asks
+ *    for them.
  * The host owns the event queue and gives back every event whose kind lies in [CASS_EVENT_FIRST,
  * CASS_EVENT_LAST]. A request is answered by one CASS_EVENT_REPLY for the client, or by none when the network
  * lost it: clients keep their own timeouts. docs/mock.md says which rules of Cassandra it keeps, and which
@@ -29,6 +31,8 @@
 #define CASS_COLUMNS              6
 #define CASS_NAMED_MAX            8 /* named columns that one statement writes or deletes */
 #define CASS_NAMED_COLUMNS_MAX    65536u
+#define CASS_IN_MAX               4  /* values of an IN condition */
+#define CASS_NO_TTL               -1 /* USING TTL 0 */
 #define CASS_DATACENTERS_MAX      8
 #define CASS_CLUSTER_REPLICAS_MAX 32u /* of all datacenters together */
 #define CASS_CLUSTER_NODES_MAX    1024u
@@ -85,6 +89,12 @@ struct cass_cluster_config {
     enum cass_paxos paxos;
     uint32_t tombstone_warn, tombstone_fail;
     bool keeps_order; /* of the rows of each partition, 16 bytes a row: for CASS_COUNT_ROWS */
+    /* Each row's write time, expiry and deletion, 24 bytes a row more; includes keeps_order. Reads then find
+     * exactly the rows that live, and scan each tombstone in its place. Rows of equal row_time_ns and
+     * row_order are one row. */
+    bool keeps_lifetimes;
+    uint32_t row_cells;     /* of a data row: an expired one is that many tombstones */
+    int64_t default_ttl_ns; /* default_time_to_live of registers and of data rows; 0: none */
 };
 
 enum cass_statement_kind {
@@ -93,21 +103,26 @@ enum cass_statement_kind {
     CASS_READ_ROWS,      /* data: up to limit rows of one partition; of a span of time in it needs
                             keeps_order */
     CASS_COUNT_ROWS,     /* data: count(*) of one partition, or of its rows after a place in its order; needs
-                            keeps_order. Expired and deleted rows are left out of the first alone */
+                            keeps_order. Without keeps_lifetimes the second counts rows that do not live too */
     CASS_WRITE_COLUMNS,  /* registers: plain write of the columns in set_mask */
-    CASS_DELETE_COLUMNS, /* registers: tombstones for the columns in set_mask */
+    CASS_DELETE_COLUMNS, /* registers: tombstones for the columns in set_mask, or for the row */
     CASS_READ_COLUMNS,   /* registers: at a plain or a SERIAL level */
-    CASS_CAS_COLUMNS,    /* registers: LWT: IF the columns in if_mask have these values, or IF NOT EXISTS */
-    CASS_WRITE_NAMED,    /* rows of named columns: plain write of the columns in `named` */
-    CASS_DELETE_NAMED,   /* the same: tombstones */
+    CASS_CAS_COLUMNS,    /* registers: LWT: a write, or a delete of the row, under a condition */
+    CASS_WRITE_NAMED,    /* rows of named columns: an unlogged batch of the columns in `named`, written or
+                            deleted, and of the static columns in set_mask */
+    CASS_DELETE_NAMED,   /* the same: tombstones for all of `named` */
     CASS_READ_NAMED,     /* all columns of a row, at a plain level; see cass_reply_named() */
     CASS_ADD_COUNTER,
-    CASS_READ_COUNTER
+    CASS_READ_COUNTER,
+    CASS_DELETE_COUNTER, /* what is added later counts on from the old value */
+    CASS_DELETE_RANGE,   /* data: a range tombstone for times in [from_ns, until_ns); needs keeps_lifetimes */
+    CASS_DELETE_PARTITION /* data: needs keeps_lifetimes */
 };
 
 /* A column's name is a number below named_columns. */
 struct cass_named {
     uint32_t name;
+    bool is_delete; /* of a statement: a tombstone in place of the value */
     int64_t value;
     int64_t timestamp_us; /* of a statement, as cass_statement's; of a reply, as stored */
 };
@@ -124,14 +139,20 @@ struct cass_statement {
     bool has_after;    /* CASS_COUNT_ROWS: only rows after (after_time_ns, after_order) */
     int64_t after_time_ns, after_order;
     uint64_t bytes;
-    int64_t ttl_ns; /* 0: for ever; whole seconds, rounded up */
+    int64_t ttl_ns; /* 0: the table's default; CASS_NO_TTL: for ever; whole seconds, rounded up */
     uint64_t limit; /* CASS_READ_ROWS; 0: all */
     bool has_span;  /* CASS_READ_ROWS: only rows with a time in [from, until), from the newest down */
     int64_t from_ns, until_ns;
-    int64_t timestamp_us; /* USING TIMESTAMP; INT64_MIN: the coordinator's clock; never with a CAS */
-    uint32_t set_mask, if_mask;
-    bool if_absent;
-    int64_t set[CASS_COLUMNS], equal[CASS_COLUMNS];
+    int64_t timestamp_us; /* USING TIMESTAMP; INT64_MIN: the coordinator's clock; never with a CAS. Of data
+                             rows INT64_MIN is the time of the request, whatever clocks say */
+    uint32_t set_mask, null_mask; /* null_mask: those of set_mask that are set to null */
+    bool is_insert;    /* CASS_WRITE_COLUMNS: writes the row's marker too, so the row lives without columns */
+    bool is_whole_row; /* CASS_DELETE_COLUMNS, CASS_CAS_COLUMNS: deletes the row */
+    bool if_absent, if_exists; /* CASS_CAS_COLUMNS: IF NOT EXISTS, of an INSERT; IF EXISTS */
+    /* The columns with a condition: IF column = equal. if_null_mask: the value is null; if_not_mask: != in
+     * place of =; if_in_mask: IN the first in_count of `in`. */
+    uint32_t if_mask, if_null_mask, if_not_mask, if_in_mask, in_count;
+    int64_t set[CASS_COLUMNS], equal[CASS_COLUMNS], in[CASS_IN_MAX];
     int64_t delta; /* CASS_ADD_COUNTER */
     uint32_t named_count;
     struct cass_named named[CASS_NAMED_MAX]; /* of a delete without values */
@@ -215,8 +236,18 @@ void cass_change_cut(struct cass_cluster *cluster, const uint8_t *group_a, const
 void cass_cuts_tell(struct cass_cluster *cluster);
 void cass_set_loss(struct cass_cluster *cluster, double loss, double duplicate);
 void cass_set_delay(struct cass_cluster *cluster, double factor); /* latency times factor */
+/* Each message takes `by_ns` longer with this chance; 0: none does. */
+void cass_set_late(struct cass_cluster *cluster, double chance, int64_t by_ns);
 /* Loses the hints that a node stores. */
 void cass_drop_hints(struct cass_cluster *cluster, uint32_t node);
+/* A power failure under a commit log that is synced now and then: the replica forgets what it promised,
+ * accepted and learned as committed by Paxos within the last span. The columns that a commit has written
+ * stay. `forgot` is called with the key of each register that lost something; returns how many did. */
+uint64_t cass_forget_paxos(struct cass_cluster *cluster, uint32_t node, int64_t last_ns,
+                           void (*forgot)(void *context, uint64_t key), void *context);
+/* What an administrator does on all replicas at once: the register holds the columns of the mask, and no
+ * others. What is under way may still change it. */
+void cass_set_columns(struct cass_cluster *cluster, uint64_t key, const int64_t *columns, uint32_t mask);
 void cass_set_clock(struct cass_cluster *cluster, uint32_t node, int64_t offset_ns); /* the wall clock */
 /* Ends every fault, back to the config's loss and duplication; hints flow again. Clocks stay. */
 void cass_heal(struct cass_cluster *cluster);
@@ -246,6 +277,7 @@ struct cass_partition_view {
     uint64_t missing_rows;                /* of the rows, those that some replica misses */
     uint64_t owed_rows;                   /* of those, rows whose writer has taken an OK and of
                                              which no hint waits for a replica that misses it */
+    uint64_t unspread_rows;               /* of the missing ones, those whose writer has taken an OK */
     int64_t first_row_ns, last_row_ns;
 };
 size_t cass_partition_count(const struct cass_cluster *cluster);

@@ -37,6 +37,7 @@ enum sim_purpose {
     SIM_THIN_ROWS = 24,  /* how many rows a stretch has that are not drawn one by one */
     SIM_THIN_LANE = 25,  /* which of them fire, and when they came */
     SIM_THIN_BIRTH = 26, /* when the first came */
+    SIM_EARLY = 27,      /* how far ahead a row's own time is */
 };
 
 struct sim_random {

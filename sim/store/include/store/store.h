@@ -44,10 +44,11 @@ bool store_save_run(struct store *store, struct store_run_info *info, const stru
 bool store_load_run(struct store *store, int64_t run, struct store_run_info *info, struct lab_result **out,
                     struct sim_error *error);
 
+struct store_tune;
 /* Stores the run of the front of `tune` and with it the answer (docs/cli.md), both or neither; sets
- * info->run. */
-bool store_tune_save(struct store *store, struct store_run_info *info, const struct lab_result *result,
-                     const char *answer, struct sim_error *error);
+ * info->run. What was kept of this tune goes (store/outcomes.h). */
+bool store_tune_save(struct store *store, const struct store_tune *tune, struct store_run_info *info,
+                     const struct lab_result *result, const char *answer, struct sim_error *error);
 /* *answer is the caller's; NULL when the run has none. */
 bool store_tune_load(struct store *store, int64_t run, char **answer, struct sim_error *error);
 

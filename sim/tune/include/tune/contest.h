@@ -12,6 +12,7 @@
 
 #include "lab/run.h"
 #include "tune/lead.h"
+#include "tune/memory.h"
 #include "tune/race.h"
 
 /* What the rows are like, by the pilot. */
@@ -38,6 +39,7 @@ struct tune_margin {
 
 struct tune_contest {
     const struct lab_scenario *scenario;
+    const struct tune_memory *memory; /* of the runs of tune_contest_run(); set between the two */
     struct tune_rows rows;
     struct tune_race race;
     size_t left_out;  /* own settings that change on the way, or that a run could not hold */
@@ -74,6 +76,10 @@ size_t tune_ladder(const struct tune_contest *contest, const struct bk_strategy 
 /* --- watch.c */
 
 tune_watch tune_watch_lab; /* its context is the struct tune_contest */
+/* Runs these strategies together, or remembers what all of them came to. strategies is the caller's. */
+bool tune_watch_at(const struct tune_contest *contest, struct lab_strategy *strategies, size_t count,
+                   uint64_t seed, double factor, uint32_t threads, struct lab_progress *progress,
+                   struct tune_seen *out, struct sim_error *error);
 /* What a run saw of one strategy. */
 bool tune_see(const struct lab_strategy_result *result, double risk, struct tune_seen *out,
               struct sim_error *error);

@@ -12,6 +12,7 @@
 
 #include "lab/run.h"
 #include "lab/scenario.h"
+#include "tune/memory.h"
 
 #define TUNE_LEAD_STEPS_MAX 32
 
@@ -37,6 +38,7 @@ bool tune_has_lead(const struct lab_scenario *scenario, size_t strategy);
  * seed, seed + 1 and so on of the scenario, on so many threads. What is found does not depend on the number
  * of threads. progress may be NULL; its units are runs. When it is stopped: SIM_ERROR_CHECK. */
 bool tune_lead_find(const struct lab_scenario *scenario, size_t strategy, uint32_t seeds, uint32_t threads,
-                    struct lab_progress *progress, struct tune_lead *out, struct sim_error *error);
+                    const struct tune_memory *memory, struct lab_progress *progress, struct tune_lead *out,
+                    struct sim_error *error);
 
 #endif

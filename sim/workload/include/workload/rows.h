@@ -42,7 +42,7 @@ static inline bool wl_has_late(const struct wl_workload *workload)
 /* Whether a row's own time may differ from the time of its arrival. */
 static inline bool wl_has_own_times(const struct wl_workload *workload)
 {
-    return wl_has_late(workload) || workload->resolution_ns > 0;
+    return wl_has_late(workload) || workload->resolution_ns > 0 || workload->early_share > 0;
 }
 
 /* How far before its arrival a row's own time may lie. */

@@ -19,6 +19,9 @@
 
 struct wl_trace;
 
+/* Of all lines together; as many as a synthetic workload may have. */
+#define WL_TRACE_ROWS_MAX UINT64_C(1000000000000000000)
+
 /* One line's rows, all of one key. Row i (0 <= i < rows) is at wl_trace_row_time(). */
 struct wl_trace_batch {
     uint32_t key_index; /* in order of first appearance, from 0 */
@@ -26,6 +29,7 @@ struct wl_trace_batch {
     int64_t step_ms;
     uint64_t rows;  /* 1 for a trace with bytes; may be 0 for a count of 0 */
     uint64_t bytes; /* of each row; meaningless for a trace with counts */
+    uint64_t line;  /* its number in the file, for messages */
 };
 
 static inline int64_t wl_trace_row_time(const struct wl_trace_batch *batch, uint64_t i)
@@ -40,6 +44,9 @@ bool wl_trace_open(const char *path, struct wl_trace **out, struct sim_error *er
 bool wl_trace_has_counts(const struct wl_trace *trace);
 /* Sets *more false at the end of the trace; an empty trace (header alone) is an error. */
 bool wl_trace_next(struct wl_trace *trace, struct wl_trace_batch *out, bool *more, struct sim_error *error);
+/* Rows [*begin, *end) of the line have times in [from_ns, until_ns). */
+void wl_trace_rows_between(const struct wl_trace_batch *line, int64_t from_ns, int64_t until_ns,
+                           uint64_t *begin, uint64_t *end);
 /* The time of the file's first row; of use once wl_trace_next() has given a batch with rows. */
 int64_t wl_trace_first_ns(const struct wl_trace *trace);
 uint32_t wl_trace_key_count(const struct wl_trace *trace);

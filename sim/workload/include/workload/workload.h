@@ -44,6 +44,8 @@ struct wl_workload {
     /* Of rows.h. */
     double late_share;          /* of the rows: these come late; 0: none */
     int64_t late_mean_ns;       /* by so much on average, exponentially */
+    double early_share;         /* of the rows: their own times lie ahead; 0: none. Agents alone look at it */
+    int64_t early_mean_ns;      /* by so much on average, exponentially */
     int64_t resolution_ns;      /* of the rows' own times; 0: as fine as they come */
     int64_t backfill_before_ns; /* length of the history, up to the start; 0: no backfill */
     int64_t backfill_lasts_ns;  /* over which it is loaded, from the start on */

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The charts of a result as files, and its verdict as a text. */
+#define _POSIX_C_SOURCE 200809L
+#include "reports/reports.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/answer.h"
+#include "reports/model.h"
+#include "reports/output.h"
+#include "reports/render.h"
+#include "reports/scene.h"
+
+/* The charts of one call, from the first allocation to the files. */
+struct batch {
+    struct report_bytes contents[REPORT_KIND_COUNT];
+    char *paths[REPORT_KIND_COUNT];
+    size_t count;
+};
+
+void report_files_free(struct report_files *files)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        free(files->paths[i]);
+    }
+    free(files->paths);
+    *files = (struct report_files){0};
+}
+
+static bool make_one(const struct lab_result *result, enum report_kind kind, enum report_format format,
+                     const char *folder, struct report_typesetter *typesetter, struct batch *batch,
+                     struct sim_error *error)
+{
+    struct report_arena arena;
+    report_arena_init(&arena);
+    struct report_chart *chart;
+    struct report_scene scene;
+    bool ok = report_chart_make(result, kind, &arena, &chart, error);
+    if (ok && chart->absent == NULL) {
+        ok = report_layout(chart, typesetter, &arena, &scene, error) &&
+             report_render(&scene, typesetter, format, chart->title, chart->start_ns,
+                           &batch->contents[batch->count], error);
+        if (ok) {
+            char *path = report_output_path(folder, result->scenario_name, chart->name,
+                                            report_format_extension(format));
+            batch->paths[batch->count] = path;
+            ok = path != NULL ? true : sim_fail_memory(error);
+            batch->count++;
+        }
+    }
+    report_arena_free(&arena);
+    return ok;
+}
+
+static bool make_all(const struct lab_result *result, enum report_format format, const char *folder,
+                     struct batch *batch, struct sim_error *error)
+{
+    struct report_typesetter *typesetter = report_typesetter_create(error);
+    bool ok = typesetter != NULL;
+    for (int kind = 0; ok && kind < REPORT_KIND_COUNT; kind++) {
+        ok = make_one(result, (enum report_kind)kind, format, folder, typesetter, batch, error);
+    }
+    report_typesetter_destroy(typesetter);
+    return ok;
+}
+
+static bool hand_over(struct batch *batch, struct report_files *out, struct sim_error *error)
+{
+    out->paths = calloc(batch->count, sizeof *out->paths);
+    if (out->paths == NULL) {
+        return sim_fail_memory(error);
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        out->paths[i] = batch->paths[i];
+        batch->paths[i] = NULL;
+    }
+    out->count = batch->count;
+    return true;
+}
+
+bool report_write(const struct lab_result *result, enum report_format format, const char *folder,
+                  struct report_files *out, struct sim_error *error)
+{
+    *out = (struct report_files){0};
+    struct batch batch = {0};
+    bool ok = make_all(result, format, folder, &batch, error);
+    if (ok && batch.count > 0) {
+        ok = hand_over(&batch, out, error) &&
+             report_output(folder, out->paths, batch.contents, out->count, error);
+    }
+    for (size_t i = 0; i < REPORT_KIND_COUNT; i++) {
+        report_bytes_free(&batch.contents[i]);
+        free(batch.paths[i]);
+    }
+    if (!ok) {
+        report_files_free(out);
+    }
+    return ok;
+}
+
+bool report_left_out(const struct lab_result *result, struct report_files *out, struct sim_error *error)
+{
+    *out = (struct report_files){.paths = calloc(REPORT_KIND_COUNT, sizeof *out->paths)};
+    bool ok = out->paths != NULL ? true : sim_fail_memory(error);
+    for (int kind = 0; ok && kind < REPORT_KIND_COUNT; kind++) {
+        struct report_arena arena;
+        report_arena_init(&arena);
+        struct report_chart *chart;
+        ok = report_chart_make(result, (enum report_kind)kind, &arena, &chart, error);
+        if (ok && chart->absent != NULL) {
+            char *line = strdup(report_text(&arena, "%s: %s", chart->name, chart->absent));
+            out->paths[out->count++] = line;
+            ok = line != NULL && !arena.out_of_memory ? true : sim_fail_memory(error);
+        }
+        report_arena_free(&arena);
+    }
+    if (!ok) {
+        report_files_free(out);
+    }
+    return ok;
+}
+
+bool report_write_text(const char *folder, const char *name, const char *text, char **path,
+                       struct sim_error *error)
+{
+    size_t folder_length = strlen(folder);
+    const char *slash = folder_length == 0 || folder[folder_length - 1] == '/' ? "" : "/";
+    size_t size = folder_length + strlen(name) + 2;
+    struct report_bytes content = {.size = strlen(text)};
+    *path = malloc(size);
+    content.data = (unsigned char *)strdup(text);
+    bool ok = *path != NULL && content.data != NULL;
+    if (!ok) {
+        sim_fail_memory(error);
+    } else {
+        snprintf(*path, size, "%s%s%s", folder, slash, name);
+        ok = report_output(folder, path, &content, 1, error);
+    }
+    free(content.data);
+    if (!ok) {
+        free(*path);
+        *path = NULL;
+    }
+    return ok;
+}
+
+char *report_verdict(const struct lab_result *result)
+{
+    struct report_arena arena;
+    struct report_answer answer;
+    report_arena_init(&arena);
+    report_answer(result, &arena, &answer);
+    char *verdict = strdup(report_text(&arena, "%s %s", answer.verdict, answer.beware));
+    if (arena.out_of_memory) {
+        free(verdict);
+        verdict = NULL;
+    }
+    report_arena_free(&arena);
+    return verdict;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The memory of one chart: a list of blocks that is freed at once. Texts are formatted and cleaned into it.
+ */
+#include "reports/arena.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/text.h"
+
+struct report_block {
+    struct report_block *next;
+    max_align_t data[];
+};
+
+void report_arena_init(struct report_arena *arena)
+{
+    *arena = (struct report_arena){.allowance = SIZE_MAX};
+}
+
+void report_arena_free(struct report_arena *arena)
+{
+    struct report_block *block = arena->blocks;
+    while (block != NULL) {
+        struct report_block *next = block->next;
+        free(block);
+        block = next;
+    }
+    report_arena_init(arena);
+}
+
+void *report_take(struct report_arena *arena, size_t count, size_t size)
+{
+    if (count == 0) {
+        count = 1;
+    }
+    struct report_block *block = NULL;
+    if (!arena->out_of_memory && arena->allowance > 0 && count <= (SIZE_MAX / 2 - sizeof *block) / size) {
+        block = calloc(1, sizeof *block + count * size);
+    }
+    if (block == NULL) {
+        arena->out_of_memory = true;
+        return NULL;
+    }
+    arena->allowance--;
+    block->next = arena->blocks;
+    arena->blocks = block;
+    return block->data;
+}
+
+const char *report_text(struct report_arena *arena, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    char *text = length < 0 ? NULL : report_take(arena, (size_t)length + 1, 1);
+    if (text != NULL) {
+        vsnprintf(text, (size_t)length + 1, format, again);
+    }
+    va_end(again);
+    return text != NULL ? text : "";
+}
+
+const char *report_clean(struct report_arena *arena, const char *text)
+{
+    static const char replacement[] = "\xEF\xBF\xBD";
+    if (text == NULL) {
+        return "";
+    }
+    size_t size = strlen(text);
+    char *out = report_take(arena, size + 1, sizeof replacement);
+    if (out == NULL) {
+        return "";
+    }
+    char *at = out;
+    for (const char *end = text + size; text < end;) {
+        bool is_fine;
+        unsigned code = 0;
+        size_t length = sim_text_step(text, (size_t)(end - text), "", &is_fine);
+        bool is_utf8 = sim_utf8(text, (size_t)(end - text), &code) != 0;
+        bool is_break = is_utf8 && (code < 0xa0 || code == 0x2028 || code == 0x2029);
+        const char *from = is_fine ? text : is_break ? " " : replacement;
+        size_t count = is_fine ? length : strlen(from);
+        memcpy(at, from, count);
+        at += count;
+        text += length;
+    }
+    return out;
+}

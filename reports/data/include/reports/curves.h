@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One picture of curves over a common x axis, from plain data: a figure over a setting, a line a strategy.
+ *
+ * On a log axis the value 0 has a place too: a strip of its own before the axis begins, labelled 0. Made as
+ * the other pictures are: the same data gives the same bytes, and the file appears only when whole. */
+#ifndef REPORTS_CURVES_H
+#define REPORTS_CURVES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum report_scale { REPORT_LINEAR, REPORT_LOG };
+
+/* How the numbers of an axis are written: with K, M, G; the same, as rows; in ms, s, min, h or d; in %; in B,
+ * KB, MB. */
+enum report_curves_unit {
+    REPORT_UNIT_PLAIN,
+    REPORT_UNIT_ROWS,
+    REPORT_UNIT_SECONDS,
+    REPORT_UNIT_SHARE,
+    REPORT_UNIT_BYTES,
+    REPORT_UNIT_COUNT
+};
+
+struct report_curves_axis {
+    const char *title;
+    enum report_curves_unit unit;
+    enum report_scale scale;
+};
+
+/* All finite and within -REPORT_VALUE_MAX and REPORT_VALUE_MAX; on a log axis at least 0. */
+struct report_curves_point {
+    double x, y;
+    double low, high; /* of a confidence interval, low <= y <= high; both y for none */
+};
+
+struct report_curve {
+    const char *label;
+    const struct report_curves_point *points; /* in any order of x; at least one */
+    size_t count;
+};
+
+/* A vertical line with a name. */
+struct report_rule {
+    double at; /* x */
+    const char *label;
+};
+
+enum { REPORT_CURVES_MAX = 9, REPORT_RULES_MAX = 6 };
+/* What is nearer to 0 than the least is taken for 0. */
+#define REPORT_VALUE_MAX   1e18
+#define REPORT_VALUE_LEAST 1e-18
+
+struct report_curves {
+    const char *title, *subtitle, *foot; /* NULL for none */
+    struct report_curves_axis x, y;
+    const struct report_curve *curves;
+    size_t curve_count; /* 1 to REPORT_CURVES_MAX */
+    const struct report_rule *rules;
+    size_t rule_count; /* up to REPORT_RULES_MAX */
+};
+
+#endif

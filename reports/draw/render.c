@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Renders a scene into the bytes of a PNG, SVG or PDF file, without what Cairo takes from the clock or the
+ * process. */
+#include "reports/render.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cairo-pdf.h>
+#include <cairo-svg.h>
+
+#include "draw.h"
+#include "kernel/time.h"
+
+static cairo_status_t keep(void *context, const unsigned char *data, unsigned int length)
+{
+    struct report_bytes *bytes = context;
+    if (bytes->capacity - bytes->size < length) {
+        size_t capacity = bytes->capacity == 0 ? 65536 : 2 * bytes->capacity;
+        while (capacity - bytes->size < length) {
+            capacity *= 2;
+        }
+        unsigned char *grown = realloc(bytes->data, capacity);
+        if (grown == NULL) {
+            return CAIRO_STATUS_NO_MEMORY;
+        }
+        bytes->data = grown;
+        bytes->capacity = capacity;
+    }
+    memcpy(bytes->data + bytes->size, data, length);
+    bytes->size += length;
+    return CAIRO_STATUS_SUCCESS;
+}
+
+static cairo_surface_t *make_surface(const struct report_scene *scene, enum report_format format,
+                                     struct report_bytes *out)
+{
+    switch (format) {
+    case REPORT_SVG: {
+        cairo_surface_t *svg = cairo_svg_surface_create_for_stream(keep, out, scene->width, scene->height);
+        cairo_svg_surface_restrict_to_version(svg, CAIRO_SVG_VERSION_1_1);
+        return svg;
+    }
+    case REPORT_PDF: {
+        cairo_surface_t *pdf = cairo_pdf_surface_create_for_stream(keep, out, scene->width, scene->height);
+        /* The oldest that Cairo writes: newer ones hide the metadata in compressed objects. */
+        cairo_pdf_surface_restrict_to_version(pdf, CAIRO_PDF_VERSION_1_4);
+        return pdf;
+    }
+    case REPORT_PNG:
+    case REPORT_FORMAT_COUNT:
+        break;
+    }
+    /* Without an alpha channel: a dark slide does not shine through. */
+    return cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(scene->width * REPORT_PIXEL_SCALE),
+                                      (int)ceil(scene->height * REPORT_PIXEL_SCALE));
+}
+
+/* Cairo would date the file by the clock. */
+static void set_metadata(cairo_surface_t *pdf, const char *title, int64_t start_ns)
+{
+    char date[SIM_TIME_TEXT_SIZE];
+    /* Whole seconds: Cairo reads no fractions. C rounds towards zero, the calendar down. */
+    int64_t rest = start_ns % SIM_SECOND;
+    sim_time_format(start_ns - (rest < 0 && start_ns >= INT64_MIN + SIM_SECOND ? rest + SIM_SECOND : rest),
+                    date);
+    cairo_pdf_surface_set_metadata(pdf, CAIRO_PDF_METADATA_TITLE, title);
+    cairo_pdf_surface_set_metadata(pdf, CAIRO_PDF_METADATA_CREATOR, "bucketlab");
+    cairo_pdf_surface_set_metadata(pdf, CAIRO_PDF_METADATA_CREATE_DATE, date);
+    cairo_pdf_surface_set_metadata(pdf, CAIRO_PDF_METADATA_MOD_DATE, date);
+}
+
+/* Cairo 1.16 numbers surfaces through the life of the process and writes the number of ours as an id, which
+ * nothing refers to; it becomes 0 here. Users' text cannot be hit: Cairo writes text as outlines. */
+static void renumber(struct report_bytes *svg)
+{
+    static const char prefix[] = "id=\"surface";
+    const size_t length = sizeof prefix - 1;
+    size_t used = 0;
+    for (size_t at = 0; at < svg->size;) {
+        if (svg->size - at <= length || memcmp(svg->data + at, prefix, length) != 0) {
+            svg->data[used++] = svg->data[at++];
+            continue;
+        }
+        memmove(svg->data + used, svg->data + at, length);
+        used += length;
+        at += length;
+        if (svg->data[at] >= '0' && svg->data[at] <= '9') {
+            svg->data[used++] = '0';
+        }
+        while (at < svg->size && svg->data[at] >= '0' && svg->data[at] <= '9') {
+            at++;
+        }
+    }
+    svg->size = used;
+}
+
+bool report_render(const struct report_scene *scene, struct report_typesetter *typesetter,
+                   enum report_format format, const char *title, int64_t start_ns, struct report_bytes *out,
+                   struct sim_error *error)
+{
+    *out = (struct report_bytes){0};
+    cairo_surface_t *surface = make_surface(scene, format, out);
+    if (format == REPORT_PDF) {
+        set_metadata(surface, title, start_ns);
+    }
+    cairo_t *cairo = cairo_create(surface);
+    if (format == REPORT_PNG) {
+        cairo_scale(cairo, REPORT_PIXEL_SCALE, REPORT_PIXEL_SCALE);
+    }
+    report_draw(scene, typesetter, cairo);
+    cairo_show_page(cairo);
+    cairo_status_t status = cairo_status(cairo);
+    cairo_destroy(cairo);
+    if (status == CAIRO_STATUS_SUCCESS && format == REPORT_PNG) {
+        status = cairo_surface_write_to_png_stream(surface, keep, out);
+    }
+    cairo_surface_finish(surface);
+    if (status == CAIRO_STATUS_SUCCESS) {
+        status = cairo_surface_status(surface);
+    }
+    cairo_surface_destroy(surface);
+    if (status != CAIRO_STATUS_SUCCESS) {
+        report_bytes_free(out);
+        return status == CAIRO_STATUS_NO_MEMORY
+                   ? sim_fail_memory(error)
+                   : sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                              "charts: Cairo cannot draw the %s: %s; choose another --format",
+                              report_format_extension(format), cairo_status_to_string(status));
+    }
+    if (format == REPORT_SVG) {
+        renumber(out);
+    }
+    return true;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Files that appear only when whole. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "reports/output.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "reports/partial.h"
+
+enum { WRITE_MAX = 65536 };
+/* A file's name holds 255 bytes; the chart's name, the ending and the temporary name need some of them. */
+enum { STEM_SIZE_MAX = 160 };
+
+static bool fail(struct sim_error *error, const char *step, const char *path, int reason)
+{
+    const char *cure = reason == ENOSPC || reason == EDQUOT ? "make room on the disk"
+                       : reason == ENOTDIR || reason == EISDIR || reason == EEXIST
+                           ? "move what stands there away"
+                           : "choose another folder";
+    return sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s: cannot %s: %s; %s", path, step, strerror(reason),
+                    cure);
+}
+
+/* From the deepest up to the first that was made; a folder that is not empty stays. */
+static void remove_folders(const char *folder, size_t made_from)
+{
+    char *path = made_from > 0 ? strdup(folder) : NULL;
+    if (path == NULL) {
+        return;
+    }
+    for (size_t i = strlen(path); i >= made_from; i--) {
+        if (path[i] == '/' || path[i] == 0) {
+            path[i] = 0;
+            rmdir(path);
+        }
+    }
+    free(path);
+}
+
+/* *made_from: how many bytes of the path name the first folder that was made here; 0 for none. */
+static bool make_folder(const char *folder, size_t *made_from, struct sim_error *error)
+{
+    char *path = strdup(folder[0] != 0 ? folder : ".");
+    if (path == NULL) {
+        return sim_fail_memory(error);
+    }
+    *made_from = 0;
+    int reason = 0;
+    const size_t length = strlen(path);
+    for (size_t i = 1; reason == 0 && i <= length; i++) {
+        if (path[i] != '/' && path[i] != 0) {
+            continue;
+        }
+        char kept = path[i];
+        path[i] = 0;
+        if (mkdir(path, 0777) == 0) {
+            *made_from = *made_from == 0 ? i : *made_from;
+        } else if (errno != EEXIST && errno != EISDIR) {
+            /* A parent that cannot be made on a read-only disk may be there all the same. */
+            int why = errno;
+            struct stat status;
+            reason = stat(path, &status) == 0 ? 0 : why;
+        }
+        path[i] = kept;
+    }
+    struct stat status;
+    if (reason == 0 && stat(path, &status) != 0) {
+        reason = errno;
+    } else if (reason == 0 && !S_ISDIR(status.st_mode)) {
+        reason = ENOTDIR;
+    }
+    if (reason != 0) {
+        fail(error, "make the folder", folder, reason);
+        remove_folders(folder, *made_from);
+    }
+    free(path);
+    return reason == 0;
+}
+
+static bool write_whole(const char *path, char **temporary, const struct report_bytes *content,
+                        struct sim_error *error)
+{
+    const int file = report_partial_create(path, temporary);
+    if (file < 0) {
+        return fail(error, "open", path, errno);
+    }
+    int reason = 0;
+    const char *step = "write";
+    for (size_t done = 0; reason == 0 && done < content->size;) {
+        size_t left = content->size - done;
+        ssize_t written = write(file, content->data + done, left < WRITE_MAX ? left : WRITE_MAX);
+        if (written < 0) {
+            reason = errno == EINTR ? 0 : errno;
+        } else {
+            done += (size_t)written;
+        }
+    }
+    if (reason == 0) {
+        step = "flush";
+        /* Some file systems cannot flush; that is no failure of ours. */
+        if (fsync(file) != 0 && errno != EINVAL) {
+            reason = errno;
+        }
+    }
+    if (close(file) != 0 && reason == 0) {
+        reason = errno;
+    }
+    return reason == 0 ? true : fail(error, step, path, reason);
+}
+
+static bool rename_all(char *const *paths, char **temporaries, size_t count, struct sim_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (rename(temporaries[i], paths[i]) != 0) {
+            return fail(error, "rename", paths[i], errno);
+        }
+    }
+    return true;
+}
+
+bool report_output(const char *folder, char *const *paths, const struct report_bytes *contents, size_t count,
+                   struct sim_error *error)
+{
+    size_t made_from = 0;
+    if (!make_folder(folder, &made_from, error)) {
+        return false;
+    }
+    char **temporaries = calloc(count > 0 ? count : 1, sizeof *temporaries);
+    bool ok = temporaries != NULL ? true : sim_fail_memory(error);
+    for (size_t i = 0; ok && i < count; i++) {
+        ok = write_whole(paths[i], &temporaries[i], &contents[i], error);
+    }
+    ok = ok && rename_all(paths, temporaries, count, error);
+    for (size_t i = 0; temporaries != NULL && i < count; i++) {
+        if (!ok && temporaries[i] != NULL) {
+            unlink(temporaries[i]);
+        }
+        free(temporaries[i]);
+    }
+    free(temporaries);
+    if (!ok) {
+        remove_folders(folder, made_from);
+    }
+    return ok;
+}
+
+/* One '-' for each character that is no letter, digit, '-' or '_' of ASCII. */
+char *report_output_path(const char *folder, const char *scenario, const char *chart, const char *extension)
+{
+    char stem[STEM_SIZE_MAX + 1];
+    size_t used = 0;
+    for (const char *at = scenario != NULL ? scenario : ""; *at != 0 && used < STEM_SIZE_MAX; at++) {
+        bool is_plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
+                        (*at >= '0' && *at <= '9') || *at == '-' || *at == '_';
+        bool continues_utf8 = ((unsigned char)*at & 0xC0) == 0x80;
+        if (is_plain) {
+            stem[used++] = *at;
+        } else if (!continues_utf8) {
+            stem[used++] = '-';
+        }
+    }
+    stem[used] = 0;
+    size_t folder_length = strlen(folder);
+    const char *slash = folder_length == 0 || folder[folder_length - 1] == '/' ? "" : "/";
+    size_t size = folder_length + used + (chart != NULL ? strlen(chart) : 0) + strlen(extension) + 16;
+    char *path = malloc(size);
+    if (path != NULL) {
+        snprintf(path, size, "%s%s%s%s%s.%s", folder, slash, used > 0 ? stem : "scenario",
+                 chart != NULL ? "-" : "", chart != NULL ? chart : "", extension);
+    }
+    return path;
+}
+
+void report_bytes_free(struct report_bytes *bytes)
+{
+    free(bytes->data);
+    *bytes = (struct report_bytes){0};
+}

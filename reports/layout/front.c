@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Spots by two figures, the best of them joined by a staircase. Names are placed greedily: the recommended
+ * spot's first, then those on the front, each at the first place around its spot that touches nothing. */
+#include "layout.h"
+
+#include <math.h>
+
+#include "plot.h"
+
+static const double chosen_size = 9;
+static const double cap_width = 5;
+/* Of a staircase's boxes, and around markers. */
+static const double clearance = 1.5;
+static const double name_width_max = 190;
+static const double inset = 2; /* from the plot's sides */
+
+/* Boxes that no name may touch. */
+struct taken {
+    struct report_box *boxes;
+    size_t count, capacity;
+};
+
+/* 0 lies in the middle of its strip. */
+static double y_of(const struct report_curves_plot *plot, double value)
+{
+    const double bottom = plot->box.y + plot->box.height;
+    return value < plot->chart->y.low ? (plot->strip_top + bottom) / 2 : report_curves_y(plot, 0, value);
+}
+
+static void take(struct taken *taken, double x0, double y0, double x1, double y1)
+{
+    if (taken->count < taken->capacity) {
+        taken->boxes[taken->count++] =
+            (struct report_box){fmin(x0, x1), fmin(y0, y1), fabs(x1 - x0), fabs(y1 - y0)};
+    }
+}
+
+static bool is_free(const struct report_curves_plot *plot, const struct taken *taken,
+                    const struct report_box *box)
+{
+    const double right = box->x + box->width, bottom = box->y + box->height;
+    if (box->x < plot->box.x + inset || right > plot->box.x + plot->box.width - inset ||
+        box->y < plot->box.y || bottom > plot->box.y + plot->box.height) {
+        return false;
+    }
+    for (size_t i = 0; i < taken->count; i++) {
+        const struct report_box *other = &taken->boxes[i];
+        if (box->x < other->x + other->width && other->x < right && box->y < other->y + other->height &&
+            other->y < bottom) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* From the marker's rim; names stand clear of it. */
+static void put_leader(const struct report_point *from, const struct report_point *to, struct taken *taken,
+                       struct report_pen *pen)
+{
+    static const double rim = 7, pitch = 4, room = 2;
+    const double dx = to->x - from->x, dy = to->y - from->y, length = sqrt(dx * dx + dy * dy);
+    const double x = from->x + dx * rim / length, y = from->y + dy * rim / length;
+    report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_HALO, x, y, to->x, to->y, 3);
+    report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_CHOSEN, x, y, to->x, to->y, 1);
+    for (double at = rim; at < length; at += pitch) {
+        const struct report_point on = {from->x + dx * at / length, from->y + dy * at / length};
+        take(taken, on.x - room, on.y - room, on.x + room, on.y + room);
+    }
+}
+
+/* The one that all look for has its name in any crowd: at the nearest free place, with a line to it. */
+static bool put_far_name(const struct report_curves_plot *plot, const struct report_spot *spot,
+                         const struct report_type *type, struct taken *taken, struct report_pen *pen)
+{
+    static const double first = 16, step = 4;
+    const struct report_extent extent = report_typeset_measure(pen->typesetter, type);
+    const struct report_point from = {report_curves_x(plot, spot->x), y_of(plot, spot->y)};
+    for (double away = first; away < plot->box.width; away += step) {
+        /* Rings of boxes that stand off the marker by `away`, the sides first. */
+        const double left = from.x - away - extent.width, right = from.x + away;
+        const double above = from.y - away - extent.height, below = from.y + away;
+        const double lefts[] = {right, left, from.x - extent.width / 2};
+        const double tops[] = {from.y - extent.height / 2, above, below};
+        for (size_t i = 0; i < 9; i++) {
+            const struct report_box box = {lefts[i % 3], tops[i / 3], extent.width, extent.height};
+            if (i != 2 && is_free(plot, taken, &box)) {
+                /* To the middle of the side that faces the marker. */
+                const double x = i % 3 == 0 ? box.x - 2 : i % 3 == 1 ? box.x + box.width + 2 : from.x;
+                const double y = i % 3 != 2   ? box.y + box.height / 2
+                                 : i / 3 == 1 ? box.y + box.height
+                                              : box.y;
+                put_leader(&from, &(struct report_point){x, y}, taken, pen);
+                report_pen_text(pen, type, REPORT_LEFT, box.x, box.y);
+                take(taken, box.x, box.y, box.x + box.width, box.y + box.height);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Beside the marker, above or below it, or at one of its corners: the first place that is free. */
+static bool put_name(const struct report_curves_plot *plot, const struct report_spot *spot,
+                     struct taken *taken, struct report_pen *pen)
+{
+    static const struct {
+        double x, y; /* -1 left of or above the marker, 1 right of or below it */
+    } ways[] = {{1, 0}, {1, -1}, {1, 1}, {-1, 0}, {0, -1}, {0, 1}, {-1, -1}, {-1, 1}};
+    struct report_type type = {
+        .text = spot->label,
+        .font = spot->is_chosen     ? REPORT_FONT_LABEL
+                : spot->is_on_front ? REPORT_FONT_LEGEND
+                                    : REPORT_FONT_TICK,
+        .lines = 1,
+    };
+    if (report_pen_width(pen, type.text, type.font) > name_width_max) {
+        type.width = name_width_max;
+    }
+    const struct report_extent extent = report_typeset_measure(pen->typesetter, &type);
+    const double side = (spot->is_chosen ? 9 : REPORT_MARKER_SIZE) / 2 + 3;
+    const double x = report_curves_x(plot, spot->x), y = y_of(plot, spot->y);
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        const double reach_x = ways[i].y != 0 && ways[i].x != 0 ? 1 : side;
+        const struct report_box box = {x - extent.width / 2 + ways[i].x * (extent.width / 2 + reach_x),
+                                       y - extent.height / 2 + ways[i].y * (extent.height / 2 + side - 1),
+                                       extent.width, extent.height};
+        if (is_free(plot, taken, &box)) {
+            report_pen_text(pen, &type, REPORT_LEFT, box.x, box.y);
+            take(taken, box.x, box.y, box.x + box.width, box.y + box.height);
+            return true;
+        }
+    }
+    return spot->is_chosen && put_far_name(plot, spot, &type, taken, pen);
+}
+
+/* Names as many spots as have room, the recommended one first, then those on the front; returns how many are
+ * left out. */
+static size_t put_names(const struct report_curves_plot *plot, struct taken *taken, struct report_pen *pen)
+{
+    size_t left_out = 0;
+    for (int layer = 0; layer < 3; layer++) {
+        for (size_t i = 0; i < plot->chart->spot_count; i++) {
+            const struct report_spot *spot = &plot->chart->spots[i];
+            const int own = spot->is_chosen ? 0 : spot->is_on_front ? 1 : 2;
+            if (layer == own && spot->label[0] != 0) {
+                left_out += !put_name(plot, spot, taken, pen);
+            }
+        }
+    }
+    return left_out;
+}
+
+/* The leftmost of those on the front that are lower than the last one; of equally left ones the lowest. */
+static const struct report_spot *next_stair(const struct report_chart *chart, const struct report_spot *last)
+{
+    const struct report_spot *best = NULL;
+    for (size_t i = 0; i < chart->spot_count; i++) {
+        const struct report_spot *spot = &chart->spots[i];
+        if ((spot->is_on_front || spot->is_chosen) && (last == NULL || spot->y < last->y) &&
+            (best == NULL || spot->x < best->x || (spot->x == best->x && spot->y < best->y))) {
+            best = spot;
+        }
+    }
+    return best;
+}
+
+/* Dashed where it leaves a strip: the distance there says nothing. */
+static void put_stair(const struct report_curves_plot *plot, const struct report_spot *from,
+                      const struct report_spot *to, struct taken *taken, struct report_pen *pen)
+{
+    const struct report_chart *chart = plot->chart;
+    const double x0 = report_curves_x(plot, from->x), y0 = y_of(plot, from->y);
+    const double x1 = report_curves_x(plot, to->x), y1 = y_of(plot, to->y);
+    const bool leaves_x = from->x < chart->x.low && to->x >= chart->x.low;
+    const bool leaves_y = from->y >= chart->y.low && to->y < chart->y.low;
+    report_pen_line(pen, leaves_x ? REPORT_SHAPE_DASHED : REPORT_SHAPE_LINE, REPORT_INK_LINE, x0, y0, x1, y0,
+                    1.2);
+    report_pen_line(pen, leaves_y ? REPORT_SHAPE_DASHED : REPORT_SHAPE_LINE, REPORT_INK_LINE, x1, y0, x1, y1,
+                    1.2);
+    take(taken, x0, y0 - clearance, x1, y0 + clearance);
+    take(taken, x1 - clearance, y0, x1 + clearance, y1);
+}
+
+/* From each spot that is lower than all left of it to the next such one: what has been had so far stays the
+ * best until then. On a front by more than two figures not every spot is on it. */
+static void put_stairs(const struct report_curves_plot *plot, struct taken *taken, struct report_pen *pen)
+{
+    const struct report_spot *last = next_stair(plot->chart, NULL);
+    while (last != NULL) {
+        const struct report_spot *next = next_stair(plot->chart, last);
+        if (next != NULL) {
+            put_stair(plot, last, next, taken, pen);
+        }
+        last = next;
+    }
+}
+
+static enum report_ink ink_of(const struct report_spot *spot)
+{
+    return spot->is_chosen ? REPORT_INK_CHOSEN : spot->is_on_front ? REPORT_INK_LINE : REPORT_INK_PALE;
+}
+
+static void put_range(const struct report_curves_plot *plot, const struct report_spot *spot,
+                      enum report_ink ink, struct taken *taken, struct report_pen *pen)
+{
+    if (!(spot->low < spot->high)) {
+        return;
+    }
+    const double x = report_curves_x(plot, spot->x);
+    const double ends[] = {y_of(plot, spot->high), y_of(plot, spot->low)};
+    report_pen_line(pen, REPORT_SHAPE_LINE, ink, x, ends[0], x, ends[1], 1);
+    for (size_t i = 0; i < 2; i++) {
+        report_pen_line(pen, REPORT_SHAPE_LINE, ink, x - cap_width / 2, ends[i], x + cap_width / 2, ends[i],
+                        1);
+    }
+    take(taken, x - cap_width / 2, ends[0] - 1, x + cap_width / 2, ends[1] + 1);
+}
+
+/* The pale ones lie lowest, the recommended one on top. */
+static void put_spots(const struct report_curves_plot *plot, int layer, struct taken *taken,
+                      struct report_pen *pen)
+{
+    for (size_t i = 0; i < plot->chart->spot_count; i++) {
+        const struct report_spot *spot = &plot->chart->spots[i];
+        if (layer != (spot->is_chosen ? 2 : spot->is_on_front ? 1 : 0)) {
+            continue;
+        }
+        const enum report_ink ink = ink_of(spot);
+        const double size = spot->is_chosen ? chosen_size : REPORT_MARKER_SIZE;
+        const double x = report_curves_x(plot, spot->x), y = y_of(plot, spot->y);
+        put_range(plot, spot, ink, taken, pen);
+        report_pen_mark(pen, REPORT_SHAPE_MARKER, ink,
+                        (struct report_box){x - size / 2, y - size / 2, size, size})
+            ->hint = spot->hint;
+        take(taken, x - size / 2 - clearance, y - size / 2 - clearance, x + size / 2 + clearance,
+             y + size / 2 + clearance);
+    }
+}
+
+void report_layout_front(const struct report_chart *chart, struct report_pen *pen)
+{
+    struct report_curves_plot plot = {.chart = chart};
+    const double page_right = REPORT_PAGE_WIDTH - REPORT_PAGE_MARGIN;
+    /* A marker, a range and two steps a spot, and its name; and a line to a name that is far. */
+    struct taken taken = {.capacity = 5 * chart->spot_count + 256};
+    taken.boxes = report_take(pen->scene->arena, taken.capacity, sizeof *taken.boxes);
+    if (taken.boxes == NULL) {
+        return;
+    }
+    plot.box.x = report_curves_plot_left(chart, pen);
+    plot.box.width = page_right - plot.box.x;
+    const struct report_type title = {chart->y.title, REPORT_FONT_TICK, page_right - REPORT_PAGE_MARGIN, 1};
+    const struct report_box box = report_pen_text(pen, &title, REPORT_LEFT, REPORT_PAGE_MARGIN, pen->y);
+    report_curves_set_top(&plot, box.y + box.height + 10, 1);
+    report_curves_put_axes(&plot, pen);
+    put_stairs(&plot, &taken, pen);
+    for (int layer = 0; layer < 3; layer++) {
+        put_spots(&plot, layer, &taken, pen);
+    }
+    const size_t left_out = put_names(&plot, &taken, pen);
+    if (left_out > 0) {
+        const struct report_type note = {.text =
+                                             report_text(pen->scene->arena, "%zu name%s found no free place",
+                                                         left_out, left_out == 1 ? "" : "s"),
+                                         .font = REPORT_FONT_NOTE,
+                                         .lines = 1};
+        const struct report_box text = report_pen_text(pen, &note, REPORT_RIGHT, page_right, pen->y + 4);
+        pen->y = text.y + text.height;
+    }
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A grid of coloured tiles, the colours' own axis above it. */
+#include <math.h>
+
+#include "layout.h"
+
+static const double names_max = 160; /* of rows */
+static const double column_name_min = 40;
+static const double text_gap = 6;
+static const double grid_height = 460;
+static const double row_height_min = 13;
+static const double row_height_max = 30;
+static const double column_width_max = 120;
+static const double tile_padding = 3;
+static const double scale_width = 300;
+static const double scale_height = 11;
+static const double line_stroke = 1.6;
+static const double halo_stroke = 3.2;
+enum { SCALE_STEPS = 60 };
+
+struct place {
+    const struct report_grid *grid;
+    struct report_box box;
+    double column, row; /* width and height of a tile */
+};
+
+/* Below its stroke where that is free, and within the page. */
+static double put_scale_number(const char *text, double x, double taken, double y, struct report_pen *pen)
+{
+    const double width = report_pen_width(pen, text, REPORT_FONT_TICK);
+    const double left = fmax(x - width / 2, REPORT_PAGE_MARGIN);
+    if (text[0] == 0 || left < taken) {
+        return taken;
+    }
+    const struct report_type type = {.text = text, .font = REPORT_FONT_TICK, .lines = 1};
+    report_pen_text(pen, &type, REPORT_LEFT, left, y);
+    return left + width + text_gap;
+}
+
+static void put_scale(const struct report_grid *grid, struct report_pen *pen)
+{
+    const struct report_axis *scale = &grid->scale;
+    const double height = report_pen_height(pen, REPORT_FONT_TICK);
+    const double left = REPORT_PAGE_MARGIN;
+    pen->y += 2;
+    const struct report_type title = {scale->title, REPORT_FONT_TICK,
+                                      REPORT_PAGE_WIDTH - 2 * REPORT_PAGE_MARGIN, 1};
+    const struct report_box box = report_pen_text(pen, &title, REPORT_LEFT, left, pen->y);
+    const double top = report_snap(box.y + fmax(box.height, height) + 3);
+    for (size_t i = 0; i < SCALE_STEPS; i++) {
+        const double from = left + scale_width * (double)i / SCALE_STEPS;
+        /* Each reaches below the next, so that no paper shines through. */
+        const double until =
+            i + 1 < SCALE_STEPS ? left + scale_width * ((double)i + 1.5) / SCALE_STEPS : left + scale_width;
+        report_pen_mark(pen, REPORT_SHAPE_TILE, REPORT_INK_AXIS,
+                        (struct report_box){from, top, until - from, scale_height})
+            ->shade = (double)i / (SCALE_STEPS - 1);
+    }
+    double taken = 0;
+    for (size_t i = 0; i < scale->tick_count; i++) {
+        const struct report_tick *tick = &scale->ticks[i];
+        const double x =
+            report_snap(left + scale_width * (tick->at - scale->low) / (scale->high - scale->low));
+        const bool is_least = tick->at <= scale->low + 1e-9 && grid->is_cut;
+        const char *text =
+            is_least && tick->text[0] != 0 ? report_text(pen->scene->arena, "≤ %s", tick->text) : tick->text;
+        report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_AXIS, x, top + scale_height, x,
+                        top + scale_height + 3, 1);
+        taken = put_scale_number(text, x, taken, top + scale_height + 4, pen);
+    }
+    pen->y = top + scale_height + 4 + height + 8;
+}
+
+static struct place make_place(const struct report_grid *grid, struct report_pen *pen)
+{
+    struct place place = {.grid = grid};
+    const double room = REPORT_PAGE_WIDTH - 2 * REPORT_PAGE_MARGIN;
+    const struct report_type title = {grid->y_title, REPORT_FONT_TICK, room, 1};
+    const struct report_box box = report_pen_text(pen, &title, REPORT_LEFT, REPORT_PAGE_MARGIN, pen->y);
+    double names = report_pen_width(pen, "0", REPORT_FONT_TICK);
+    for (size_t i = 0; i < grid->row_count; i++) {
+        names = fmax(names, report_pen_width(pen, grid->rows[i], REPORT_FONT_TICK));
+    }
+    place.box.x = ceil(REPORT_PAGE_MARGIN + fmin(names, names_max) + text_gap);
+    place.box.y = report_snap(box.y + box.height + 5);
+    const double width = REPORT_PAGE_WIDTH - REPORT_PAGE_MARGIN - place.box.x;
+    place.column = fmin(column_width_max, floor(2 * width / (double)grid->column_count) / 2);
+    place.row = fmin(row_height_max, fmax(row_height_min, floor(grid_height / (double)grid->row_count)));
+    place.box.width = place.column * (double)grid->column_count;
+    place.box.height = place.row * (double)grid->row_count;
+    return place;
+}
+
+/* The first row is the lowest. */
+static struct report_box tile_box(const struct place *place, size_t column, size_t row)
+{
+    return (struct report_box){place->box.x + place->column * (double)column,
+                               place->box.y + place->row * (double)(place->grid->row_count - 1 - row),
+                               place->column, place->row};
+}
+
+static void put_tile(const struct place *place, size_t column, size_t row, struct report_pen *pen)
+{
+    const struct report_tile *tile = &place->grid->tiles[row * place->grid->column_count + column];
+    const struct report_box box = tile_box(place, column, row);
+    /* A line of paper between tiles. */
+    const struct report_box inner = {box.x, box.y, box.width - 0.5, box.height - 0.5};
+    if (!tile->is_tried) {
+        report_pen_mark(pen, REPORT_SHAPE_RECTANGLE, REPORT_INK_ZERO, inner)->hint = tile->hint;
+        return;
+    }
+    struct report_mark *mark = report_pen_mark(pen, REPORT_SHAPE_TILE, REPORT_INK_AXIS, inner);
+    mark->shade = tile->shade;
+    mark->hint = tile->hint;
+    const struct report_type type = {
+        .text = tile->text, .font = report_style_scale_font(tile->shade), .lines = 1};
+    const struct report_extent extent = report_typeset_measure(pen->typesetter, &type);
+    if (extent.width + 2 * tile_padding <= box.width && extent.height <= inner.height) {
+        report_pen_text(pen, &type, REPORT_CENTRE, box.x + box.width / 2,
+                        box.y + (box.height - extent.height) / 2);
+    }
+}
+
+static bool is_holding(const struct report_grid *grid, size_t column, size_t row)
+{
+    return grid->tiles[row * grid->column_count + column].holds;
+}
+
+/* Along every side between a tile that holds and one that does not. */
+static void put_border(const struct place *place, enum report_ink ink, double stroke, struct report_pen *pen)
+{
+    const struct report_grid *grid = place->grid;
+    const double over = stroke / 2;
+    for (size_t row = 0; row < grid->row_count; row++) {
+        for (size_t column = 0; column < grid->column_count; column++) {
+            if (!is_holding(grid, column, row)) {
+                continue;
+            }
+            const struct report_box box = tile_box(place, column, row);
+            const double right = box.x + box.width, bottom = box.y + box.height;
+            if (row == 0 || !is_holding(grid, column, row - 1)) {
+                report_pen_line(pen, REPORT_SHAPE_LINE, ink, box.x - over, bottom, right + over, bottom,
+                                stroke);
+            }
+            if (row + 1 == grid->row_count || !is_holding(grid, column, row + 1)) {
+                report_pen_line(pen, REPORT_SHAPE_LINE, ink, box.x - over, box.y, right + over, box.y,
+                                stroke);
+            }
+            if (column == 0 || !is_holding(grid, column - 1, row)) {
+                report_pen_line(pen, REPORT_SHAPE_LINE, ink, box.x, box.y, box.x, bottom, stroke);
+            }
+            if (column + 1 == grid->column_count || !is_holding(grid, column + 1, row)) {
+                report_pen_line(pen, REPORT_SHAPE_LINE, ink, right, box.y, right, bottom, stroke);
+            }
+        }
+    }
+}
+
+/* On the tile's edge, so that its number keeps its room. */
+static void put_ring(const struct place *place, struct report_pen *pen)
+{
+    const struct report_grid *grid = place->grid;
+    for (size_t i = 0; i < grid->column_count * grid->row_count; i++) {
+        if (!grid->tiles[i].is_chosen) {
+            continue;
+        }
+        const struct report_box box = tile_box(place, i % grid->column_count, i / grid->column_count);
+        report_pen_frame(pen, REPORT_INK_HALO, &box, halo_stroke);
+        report_pen_frame(pen, REPORT_INK_RING, &box, 2);
+    }
+}
+
+/* The lowest rows are higher than a name. */
+static void put_row_names(const struct place *place, struct report_pen *pen)
+{
+    const double height = report_pen_height(pen, REPORT_FONT_TICK);
+    for (size_t row = 0; row < place->grid->row_count; row++) {
+        const struct report_box box = tile_box(place, 0, row);
+        const struct report_type type = {place->grid->rows[row], REPORT_FONT_TICK,
+                                         place->box.x - REPORT_PAGE_MARGIN - text_gap, 1};
+        report_pen_text(pen, &type, REPORT_RIGHT, place->box.x - text_gap, box.y + (box.height - height) / 2);
+    }
+}
+
+/* Each name in its column, or, where these are narrow, every second, third ... in the room of so many. */
+static void put_column_names(const struct place *place, struct report_pen *pen)
+{
+    const struct report_grid *grid = place->grid;
+    const double top = place->box.y + place->box.height + 4;
+    double widest = 0;
+    for (size_t i = 0; i < grid->column_count; i++) {
+        widest = fmax(widest, report_pen_width(pen, grid->columns[i], REPORT_FONT_TICK));
+    }
+    const double wanted = fmin(widest, fmax(column_name_min, place->column - text_gap)) + text_gap;
+    const size_t step = (size_t)fmax(1, ceil(wanted / place->column));
+    for (size_t i = 0; i < grid->column_count; i += step) {
+        const double middle = place->box.x + place->column * ((double)i + 0.5);
+        struct report_type type = {grid->columns[i], REPORT_FONT_TICK, wanted - text_gap, 1};
+        if (report_pen_width(pen, type.text, REPORT_FONT_TICK) <= type.width) {
+            type.width = 0;
+        }
+        const double half = report_typeset_measure(pen->typesetter, &type).width / 2;
+        const double most = REPORT_PAGE_WIDTH - REPORT_PAGE_MARGIN / 2 - half;
+        report_pen_text(pen, &type, REPORT_CENTRE, fmin(middle, most), top);
+    }
+    const double height = report_pen_height(pen, REPORT_FONT_TICK);
+    const double room = REPORT_PAGE_WIDTH - REPORT_PAGE_MARGIN - place->box.x;
+    const struct report_type title = {grid->x_title, REPORT_FONT_TICK, room, 1};
+    const double width = fmin(room, report_pen_width(pen, grid->x_title, REPORT_FONT_TICK));
+    const double middle = fmax(place->box.x + place->box.width / 2, place->box.x + width / 2);
+    const struct report_box box = report_pen_text(pen, &title, REPORT_CENTRE, middle, top + height + 3);
+    pen->y = box.y + box.height;
+}
+
+void report_layout_heatmap(const struct report_chart *chart, struct report_pen *pen)
+{
+    const struct report_grid *grid = &chart->grid;
+    if (grid->row_count == 0) {
+        return;
+    }
+    put_scale(grid, pen);
+    const struct place place = make_place(grid, pen);
+    for (size_t row = 0; row < grid->row_count; row++) {
+        for (size_t column = 0; column < grid->column_count; column++) {
+            put_tile(&place, column, row, pen);
+        }
+    }
+    put_border(&place, REPORT_INK_HALO, halo_stroke, pen);
+    put_border(&place, REPORT_INK_HOLDS, line_stroke, pen);
+    put_ring(&place, pen);
+    put_row_names(&place, pen);
+    put_column_names(&place, pen);
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Panels one below the other over a shared x axis: numbers left, plot, key figures right. A panel has bars, a
+ * curve or sizes over time: of each stretch a box from the smallest to the largest, a darker one around the
+ * middle, and the medians as a line of steps. */
+#include "layout.h"
+
+static const double plot_left = 76;
+static const double plot_width = 530;
+static const double panel_gap = 13;
+static const double tick_length = 4;
+static const double bar_height_min = 1;
+static const double step_height_min = 1.5;
+/* So many panels, and the numbers of the x axis stand below every eighth too. */
+enum { TALL_PANELS = 12, REPEAT_EVERY = 8 };
+
+/* The plot of a panel among several over one x axis. */
+struct plot {
+    const struct report_axis *x, *y;
+    struct report_box box;
+};
+
+static double x_of(const struct plot *plot, double value)
+{
+    return plot->box.x + (value - plot->x->low) / (plot->x->high - plot->x->low) * plot->box.width;
+}
+
+static double y_of(const struct plot *plot, double value)
+{
+    double share = (value - plot->y->low) / (plot->y->high - plot->y->low);
+    return plot->box.y + (1 - share) * plot->box.height;
+}
+
+static void put_box(const struct plot *plot, const struct report_slice *step, double low, double high,
+                    enum report_ink ink, struct report_pen *pen)
+{
+    const double left = report_snap(x_of(plot, step->from));
+    const double right = report_snap(x_of(plot, step->to));
+    double top = report_snap(y_of(plot, high)), bottom = report_snap(y_of(plot, low));
+    if (bottom - top < step_height_min) {
+        top = report_snap((top + bottom - step_height_min) / 2);
+        top = top < plot->box.y ? plot->box.y : top;
+        bottom = top + step_height_min;
+    }
+    report_pen_mark(pen, report_style_is_hatched(ink) ? REPORT_SHAPE_HATCHED : REPORT_SHAPE_RECTANGLE, ink,
+                    (struct report_box){left, top, right - left, bottom - top});
+}
+
+static bool has_median(const struct report_slice *step, bool is_open)
+{
+    return is_open ? step->open.present && !step->closed.present : step->closed.present;
+}
+
+static void put_run(const struct plot *plot, const struct report_slice *steps, size_t count, bool is_open,
+                    struct report_pen *pen)
+{
+    struct report_point *points = report_take(pen->scene->arena, 2 * count, sizeof *points);
+    if (points == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const double y = y_of(plot, is_open ? steps[i].open.p50 : steps[i].closed.p50);
+        points[2 * i] = (struct report_point){x_of(plot, steps[i].from), y};
+        points[2 * i + 1] = (struct report_point){x_of(plot, steps[i].to), y};
+    }
+    static const struct {
+        enum report_ink ink;
+        double stroke;
+    } passes[] = {{REPORT_INK_HALO, 3}, {REPORT_INK_LAW, 1.4}};
+    for (size_t i = is_open ? 0 : 1; i < 2; i++) { /* hatching alone is too dark for a dotted line */
+        struct report_mark *mark = report_pen_mark(pen, REPORT_SHAPE_CURVE, passes[i].ink, plot->box);
+        mark->points = points;
+        mark->point_count = 2 * count;
+        mark->stroke = passes[i].stroke;
+        mark->is_dashed = is_open && i == 1;
+    }
+}
+
+/* Of the open ones only where there is none of closed ones. */
+static void put_medians(const struct report_panel *panel, const struct plot *plot, bool is_open,
+                        struct report_pen *pen)
+{
+    for (size_t i = 0; i < panel->step_count;) {
+        size_t end = i + 1;
+        if (has_median(&panel->steps[i], is_open)) {
+            while (end < panel->step_count && has_median(&panel->steps[end], is_open) &&
+                   panel->steps[end].from <= panel->steps[end - 1].to) {
+                end++;
+            }
+            put_run(plot, &panel->steps[i], end - i, is_open, pen);
+        }
+        i = end;
+    }
+}
+
+/* What is open stands behind what is closed: where it goes beyond that it is seen. */
+static void put_steps(const struct report_panel *panel, const struct plot *plot, struct report_pen *pen)
+{
+    for (size_t i = 0; i < panel->step_count; i++) {
+        const struct report_slice *step = &panel->steps[i];
+        if (step->open.present) {
+            put_box(plot, step, step->open.least, step->open.most, REPORT_INK_OPEN, pen);
+        }
+        if (step->closed.present) {
+            put_box(plot, step, step->closed.least, step->closed.most, REPORT_INK_RANGE, pen);
+            put_box(plot, step, step->closed.p10, step->closed.p90, REPORT_INK_MIDDLE, pen);
+        }
+    }
+    put_medians(panel, plot, true, pen);
+    put_medians(panel, plot, false, pen);
+    for (size_t i = 0; i < panel->step_count; i++) {
+        const double left = report_snap(x_of(plot, panel->steps[i].from));
+        const double right = report_snap(x_of(plot, panel->steps[i].to));
+        const struct report_box whole = {left, plot->box.y, right - left, plot->box.height};
+        report_pen_mark(pen, REPORT_SHAPE_HIT, REPORT_INK_MIDDLE, whole)->hint = panel->steps[i].hint;
+    }
+}
+
+/* One strategy fills a slide; many stay readable and make the page long. */
+static double plot_height(size_t panel_count)
+{
+    return panel_count == 1 ? 240 : panel_count == 2 ? 150 : panel_count == 3 ? 110 : 78;
+}
+
+static void put_level_band(const struct report_band *band, const struct plot *plot, struct report_pen *pen)
+{
+    const double top = report_snap(y_of(plot, band->to));
+    const double bottom = report_snap(y_of(plot, band->from));
+    const struct report_box box = {plot->box.x, top, plot->box.width, bottom - top};
+    const double edge = band->ink == REPORT_INK_OVER ? bottom : top;
+    report_pen_mark(pen, REPORT_SHAPE_RECTANGLE, band->ink, box);
+    report_pen_line(pen, REPORT_SHAPE_DASHED, REPORT_INK_AXIS, box.x, edge, box.x + box.width, edge, 1);
+}
+
+static void put_bands(const struct report_panel *panel, const struct plot *plot, struct report_pen *pen)
+{
+    for (size_t i = 0; i < panel->band_count; i++) {
+        const struct report_band *band = &panel->bands[i];
+        if (band->is_level) {
+            put_level_band(band, plot, pen);
+            continue;
+        }
+        double from = report_snap(x_of(plot, band->from));
+        double to = report_snap(x_of(plot, band->to));
+        struct report_box box = {from, plot->box.y, to - from, plot->box.height};
+        report_pen_mark(pen, REPORT_SHAPE_RECTANGLE, band->ink, box);
+        double edge = band->ink == REPORT_INK_OVER ? from : to;
+        report_pen_line(pen, REPORT_SHAPE_DASHED, REPORT_INK_AXIS, edge, box.y, edge, box.y + box.height, 1);
+    }
+}
+
+static void put_y_axis(const struct plot *plot, struct report_pen *pen)
+{
+    const double right = plot->box.x + plot->box.width;
+    for (size_t i = 0; i < plot->y->tick_count; i++) {
+        const struct report_tick *tick = &plot->y->ticks[i];
+        double y = report_snap(y_of(plot, tick->at));
+        if (i > 0) {
+            report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_GRID, plot->box.x, y, right, y, 1);
+        }
+        const struct report_type type = {.text = tick->text, .font = REPORT_FONT_TICK, .lines = 1};
+        double height = report_pen_height(pen, REPORT_FONT_TICK);
+        report_pen_text(pen, &type, REPORT_RIGHT, plot->box.x - 6, y - height / 2);
+    }
+    const struct report_type title = {.text = plot->y->title, .font = REPORT_FONT_TICK, .lines = 1};
+    struct report_extent extent = report_typeset_measure(pen->typesetter, &title);
+    struct report_box box = {.x = REPORT_PAGE_MARGIN,
+                             .y = plot->box.y + (plot->box.height - extent.width) / 2,
+                             .width = extent.height,
+                             .height = extent.width};
+    struct report_mark *mark = report_pen_mark(pen, REPORT_SHAPE_TEXT, REPORT_INK_TEXT, box);
+    mark->type = title;
+    mark->is_upright = true;
+}
+
+static void put_bars(const struct report_panel *panel, const struct plot *plot, struct report_pen *pen)
+{
+    const double floor_y = plot->box.y + plot->box.height;
+    double below = floor_y;
+    for (size_t i = 0; i < panel->bar_count; i++) {
+        const struct report_bar *bar = &panel->bars[i];
+        double left = report_snap(x_of(plot, bar->from));
+        double right = report_snap(x_of(plot, bar->to));
+        double bottom = bar->low > 0 ? below : floor_y;
+        double top = report_snap(y_of(plot, bar->high));
+        /* What is rare is seen nevertheless: it is what breaks limits. */
+        top = top > bottom - bar_height_min ? bottom - bar_height_min : top;
+        below = top;
+        /* Half a pixel of paper between neighbours. */
+        double width = right - left > 2 ? right - left - 0.5 : right - left;
+        struct report_box box = {left, top, width, bottom - top};
+        report_pen_mark(pen, bar->ink == REPORT_INK_OPEN ? REPORT_SHAPE_HATCHED : REPORT_SHAPE_RECTANGLE,
+                        bar->ink, box)
+            ->hint = bar->hint;
+    }
+}
+
+static void put_curve(const struct report_panel *panel, const struct plot *plot, struct report_pen *pen)
+{
+    if (panel->curve_count < 2) {
+        return;
+    }
+    struct report_point *points = report_take(pen->scene->arena, panel->curve_count, sizeof *points);
+    if (points == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < panel->curve_count; i++) {
+        points[i] = (struct report_point){x_of(plot, panel->curve[i].x), y_of(plot, panel->curve[i].y)};
+    }
+    static const struct {
+        enum report_ink ink;
+        double stroke;
+    } passes[] = {{REPORT_INK_HALO, 3}, {REPORT_INK_LAW, 1.6}};
+    for (size_t i = 0; i < 2; i++) {
+        struct report_mark *mark = report_pen_mark(pen, REPORT_SHAPE_CURVE, passes[i].ink, plot->box);
+        mark->points = points;
+        mark->point_count = panel->curve_count;
+        mark->stroke = passes[i].stroke;
+    }
+}
+
+static void put_x_axis(const struct plot *plot, bool has_numbers, struct report_pen *pen)
+{
+    const double y = plot->box.y + plot->box.height;
+    report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_AXIS, plot->box.x, y, plot->box.x + plot->box.width, y,
+                    1);
+    double end = y;
+    for (size_t i = 0; i < plot->x->tick_count; i++) {
+        const struct report_tick *tick = &plot->x->ticks[i];
+        double x = report_snap(x_of(plot, tick->at));
+        bool is_decade = tick->text[0] != 0;
+        report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_AXIS, x, y, x,
+                        y + (is_decade ? tick_length : tick_length / 2), 1);
+        if (has_numbers && is_decade) {
+            const struct report_type type = {.text = tick->text, .font = REPORT_FONT_TICK, .lines = 1};
+            struct report_box box = report_pen_text(pen, &type, REPORT_CENTRE, x, y + tick_length + 2);
+            end = box.y + box.height;
+        }
+    }
+    pen->y = end > y ? end : y + tick_length;
+}
+
+static void put_panel(const struct report_chart *chart, const struct report_panel *panel, bool has_numbers,
+                      struct report_pen *pen)
+{
+    pen->y += panel_gap;
+    report_pen_panel_head(pen, panel, plot_left);
+    const struct plot plot = {.x = &chart->x,
+                              .y = &panel->y,
+                              .box = {.x = plot_left,
+                                      .y = report_snap(pen->y + 4),
+                                      .width = plot_width,
+                                      .height = plot_height(chart->panel_count)}};
+    put_bands(panel, &plot, pen);
+    put_y_axis(&plot, pen);
+    put_bars(panel, &plot, pen);
+    put_steps(panel, &plot, pen);
+    put_curve(panel, &plot, pen);
+    double figures_end = report_pen_figures(pen, panel, plot.box.y);
+    pen->y = plot.box.y + plot.box.height;
+    put_x_axis(&plot, has_numbers, pen);
+    pen->y = figures_end > pen->y ? figures_end : pen->y;
+}
+
+void report_layout_stack(const struct report_chart *chart, struct report_pen *pen)
+{
+    for (size_t i = 0; i < chart->panel_count; i++) {
+        bool is_last = i + 1 == chart->panel_count;
+        bool repeats = chart->panel_count >= TALL_PANELS && (i + 1) % REPEAT_EVERY == 0 &&
+                       chart->panel_count - i > REPEAT_EVERY / 2;
+        put_panel(chart, &chart->panels[i], is_last || repeats, pen);
+    }
+    const struct report_type title = {.text = chart->x.title, .font = REPORT_FONT_TICK, .lines = 1};
+    struct report_box box =
+        report_pen_text(pen, &title, REPORT_CENTRE, plot_left + plot_width / 2, pen->y + 3);
+    pen->y = box.y + box.height;
+}

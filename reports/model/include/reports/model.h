@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Charts out of results and out of plain data: what a chart says is decided here, and nothing of how it
+ * looks. */
+#ifndef REPORTS_MODEL_H
+#define REPORTS_MODEL_H
+
+#include "kernel/error.h"
+#include "lab/result.h"
+#include "reports/chart.h"
+#include "reports/curves.h"
+#include "reports/front.h"
+#include "reports/heatmap.h"
+
+/* In the order of a page. */
+enum report_kind {
+    REPORT_PARTITIONS_ROWS,
+    REPORT_PARTITIONS_BYTES,
+    REPORT_SURVIVAL_ROWS,
+    REPORT_SURVIVAL_BYTES,
+    REPORT_TIMELINE,
+    REPORT_READS,
+    REPORT_COSTS,
+    REPORT_NODES,
+    REPORT_LATENCY,
+    REPORT_BUCKET_CHANGES,
+    REPORT_SUMMARY, /* a picture of its own: a page says the same at length */
+    REPORT_KIND_COUNT
+};
+
+/* Makes one chart of a result. One that has nothing to show says in `absent` why. */
+bool report_chart_make(const struct lab_result *result, enum report_kind kind, struct report_arena *arena,
+                       struct report_chart **out, struct sim_error *error);
+/* The ones that report_chart_make() chooses from; failures stay in the arena. */
+void report_rows_fill(const struct lab_result *result, struct report_arena *arena,
+                      struct report_chart *chart);
+void report_bytes_fill(const struct lab_result *result, struct report_arena *arena,
+                       struct report_chart *chart);
+void report_survival_rows_fill(const struct lab_result *result, struct report_arena *arena,
+                               struct report_chart *chart);
+void report_survival_bytes_fill(const struct lab_result *result, struct report_arena *arena,
+                                struct report_chart *chart);
+void report_timeline_fill(const struct lab_result *result, struct report_arena *arena,
+                          struct report_chart *chart);
+void report_reads_fill(const struct lab_result *result, struct report_arena *arena,
+                       struct report_chart *chart);
+void report_costs_fill(const struct lab_result *result, struct report_arena *arena,
+                       struct report_chart *chart);
+void report_nodes_fill(const struct lab_result *result, struct report_arena *arena,
+                       struct report_chart *chart);
+void report_latency_fill(const struct lab_result *result, struct report_arena *arena,
+                         struct report_chart *chart);
+void report_changes_fill(const struct lab_result *result, struct report_arena *arena,
+                         struct report_chart *chart);
+void report_summary_fill(const struct lab_result *result, struct report_arena *arena,
+                         struct report_chart *chart);
+
+/* The charts of plain data; failures stay in the arena. */
+void report_curves_fill(const struct report_curves *curves, struct report_arena *arena,
+                        struct report_chart *chart);
+void report_front_fill(const struct report_front *front, struct report_arena *arena,
+                       struct report_chart *chart);
+void report_heatmap_fill(const struct report_heatmap *heatmap, struct report_arena *arena,
+                         struct report_chart *chart);
+
+#endif

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How long operations took, by percentile: a panel an operation, a line a strategy. Percentiles stand on a
+ * log axis of what lies beyond them, on which each nine takes the same room: x = -log10(1 - p). */
+#include "latency.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "axis.h"
+#include "bins.h"
+#include "lab/choice.h"
+#include "reports/format.h"
+#include "reports/strategy.h"
+
+struct latency {
+    const struct lab_strategy_result *strategy;
+    enum lab_latency latency;
+    const char *noun; /* "write" */
+};
+
+enum { PERCENTILE_COUNT = 17 };
+
+/* A line under way. */
+struct trace {
+    struct report_line *line;
+    double width, height;
+    struct report_sample last; /* seen, and not yet taken */
+    bool has_last;
+};
+
+bool report_percentile(unsigned index, uint64_t *of)
+{
+    /* 50, 75, 90, 95, 99, 99.5, 99.9 ... % */
+    static const uint64_t places[PERCENTILE_COUNT] = {2,       4,       10,       20,       100,      200,
+                                                      1000,    2000,    10000,    20000,    100000,   200000,
+                                                      1000000, 2000000, 10000000, 20000000, 100000000};
+    *of = index < PERCENTILE_COUNT ? places[index] : 0;
+    return index < PERCENTILE_COUNT;
+}
+
+const char *report_percentile_text(struct report_arena *arena, uint64_t of)
+{
+    int decimals = -2;
+    uint64_t first = of;
+    for (; first >= 10; first /= 10) {
+        decimals++;
+    }
+    decimals += first > 1;
+    return report_text(arena, "%.*f%%", decimals > 0 ? decimals : 0, 100 - 100 / (double)of);
+}
+
+static bool is_near(const struct trace *trace, const struct report_sample *a, const struct report_sample *b)
+{
+    return fabs(a->x - b->x) < trace->width && fabs(a->y - b->y) < trace->height;
+}
+
+/* What is next to the last sample waits, and is taken when the line goes on somewhere else. */
+static void put(struct trace *trace, double x, double y, const char *hint)
+{
+    struct report_line *line = trace->line;
+    const struct report_sample sample = {.x = x, .y = y, .low = y, .high = y, .hint = hint};
+    if (hint == NULL && line->sample_count > 0 &&
+        is_near(trace, &line->samples[line->sample_count - 1], &sample)) {
+        trace->last = sample;
+        trace->has_last = true;
+        return;
+    }
+    if (trace->has_last) {
+        line->samples[line->sample_count++] = trace->last;
+        trace->has_last = false;
+    }
+    line->samples[line->sample_count++] = sample;
+}
+
+/* Of the last ones it is where one alone would be left. */
+static double place_of(uint64_t count, uint64_t upto)
+{
+    return report_log10((double)count / (double)(upto < count ? count - upto : 1));
+}
+
+static const char *hint_of(const struct latency *latency, uint64_t of, double ns, struct report_arena *arena)
+{
+    return report_text(arena, "%s: %s of %s %ss took at most %s",
+                       report_clean(arena, latency->strategy->label), report_percentile_text(arena, of),
+                       report_grouped(arena, latency->strategy->latency[latency->latency].count),
+                       latency->noun, report_time(arena, ns));
+}
+
+/* A step: so far to the right all take no longer. */
+static void add_bin(const struct latency *latency, const struct report_mapping *y, uint64_t size,
+                    uint64_t below, uint64_t upto, struct report_arena *arena, struct trace *trace)
+{
+    const uint64_t count = latency->strategy->latency[latency->latency].count;
+    const double at = report_curves_map(y, (double)size / 1e9);
+    put(trace, place_of(count, below), at, NULL);
+    uint64_t of;
+    for (unsigned i = 0; report_percentile(i, &of); i++) {
+        /* The bin that holds it is the first with enough below its end. */
+        const bool is_past = (lab_wide)(count - below) * of <= count;
+        if (of <= count && !is_past && (lab_wide)(count - upto) * of <= count) {
+            /* The metrics are of what was not yet rounded. */
+            double ns = (double)size, ms;
+            const char *name = of == 2 ? "p50" : of == 100 ? "p99" : of == 1000 ? "p999" : "";
+            if (report_metric(latency->strategy,
+                              report_text(arena, "%s.%s", lab_latency_name(latency->latency), name), &ms)) {
+                ns = ms * 1e6;
+            }
+            put(trace, report_log10((double)of), at, hint_of(latency, of, ns, arena));
+        }
+    }
+    put(trace, place_of(count, upto), at, NULL);
+}
+
+/* Steps as the histogram has them, thinned to what can be seen in `width` and `height`, in units of the axes;
+ * samples with hints at the percentiles and at the end, where the slowest one is. */
+static void fill_line(const struct latency *latency, const struct report_mapping *y, double width,
+                      double height, struct report_arena *arena, struct report_line *line)
+{
+    const struct lab_histogram *histogram = &latency->strategy->latency[latency->latency];
+    size_t bin_count;
+    struct lab_bin *bins = lab_histogram_sorted(histogram, &bin_count);
+    line->samples =
+        bins == NULL ? NULL : report_take(arena, 2 * bin_count + PERCENTILE_COUNT + 1, sizeof *line->samples);
+    if (line->samples == NULL) {
+        arena->out_of_memory = true;
+        free(bins);
+        return;
+    }
+    struct trace trace = {.line = line, .width = width, .height = height};
+    uint64_t below = 0;
+    for (size_t i = 0; i < bin_count; i++) {
+        /* A rounded one never tells more than the most there is. */
+        const uint64_t size = bins[i].size < histogram->most ? bins[i].size : histogram->most;
+        add_bin(latency, y, size, below, below + bins[i].count, arena, &trace);
+        below += bins[i].count;
+    }
+    const char *slowest =
+        histogram->count == 1
+            ? report_text(arena, "%s: the one %s took %s", report_clean(arena, latency->strategy->label),
+                          latency->noun, report_time(arena, (double)histogram->most))
+            : report_text(arena, "%s: the slowest of %s %ss took %s",
+                          report_clean(arena, latency->strategy->label),
+                          report_grouped(arena, histogram->count), latency->noun,
+                          report_time(arena, (double)histogram->most));
+    put(&trace, place_of(histogram->count, histogram->count),
+        report_curves_map(y, (double)histogram->most / 1e9), slowest);
+    free(bins);
+}
+
+/* An operation, what its panel is called, and who got no answer. */
+static const struct operation {
+    enum lab_latency latency;
+    const char *label, *detail, *noun;
+    const char *failed_metric, *failed;
+} operations[] = {
+    {LAB_LATENCY_WRITE, "Writes", "from a row's arrival at its agent to its acknowledgement", "write",
+     "writes.unresolved", "never acknowledged"},
+    {LAB_LATENCY_READ, "Reads", "all partitions of a read", "read", "reads.failed", "failed"},
+    {LAB_LATENCY_COUNTER, "Counter updates", "of a counter column", "update", NULL, NULL},
+    {LAB_LATENCY_LWT, "Conditional updates", "lightweight transactions, all rounds", "update", NULL, NULL},
+    {LAB_LATENCY_LOCK, "Locks", "from the wish for a batch to the lock", "lock", NULL, NULL},
+    {LAB_LATENCY_LEASE, "Leases", "from the wish for a batch to the batch", "lease", "ids.failed", "failed"},
+};
+enum { OPERATION_COUNT = sizeof operations / sizeof operations[0] };
+
+/* From this ratio of the longest to the shortest on, a linear axis shows only the longest. */
+static const double linear_ratio_max = 4;
+static const double nines_min = 1;
+/* What is seen of a line, across and up a panel. */
+static const double details_x = 600;
+static const double details_y = 200;
+
+/* Strategies that are drawn: at most one a colour. */
+struct selection {
+    struct {
+        const struct lab_strategy_result *strategy;
+        enum report_ink ink;
+    } items[REPORT_CURVES_MAX];
+    size_t count, left_out;
+};
+
+static bool has_latency(const struct lab_strategy_result *strategy)
+{
+    for (int i = 0; i < LAB_LATENCY_COUNT; i++) {
+        if (strategy->latency[i].count > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *why_absent(const struct lab_result *result, struct report_arena *arena)
+{
+    bool has_agents = false;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        if (has_latency(&result->strategies[i])) {
+            return NULL;
+        }
+        has_agents |= result->strategies[i].events.stride > 0;
+    }
+    if (lab_result_is_observed(result)) {
+        return "nothing was run, so nothing took time";
+    }
+    if (!has_agents) {
+        return "the scenario has no agents: nothing takes time";
+    }
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        for (int k = 0; k < LAB_LATENCY_COUNT; k++) {
+            double value;
+            const char *name = report_text(arena, "%s.p50", lab_latency_name((enum lab_latency)k));
+            if (report_metric(&result->strategies[i], name, &value)) {
+                return "the run was stored before latencies were kept; run its scenario again";
+            }
+        }
+    }
+    return "no operation was answered";
+}
+
+/* The first ones; the one to choose takes the last place when it is not among them. */
+static bool select_all(const struct lab_result *result, struct report_arena *arena, struct selection *out)
+{
+    struct lab_standing *standings = report_take(arena, result->strategy_count, sizeof *standings);
+    if (standings == NULL) {
+        return false;
+    }
+    const size_t chosen = lab_choose(result, standings);
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct lab_strategy_result *strategy = &result->strategies[i];
+        if (!has_latency(strategy)) {
+            continue;
+        }
+        out->left_out += out->count == REPORT_CURVES_MAX;
+        if (out->count < REPORT_CURVES_MAX) {
+            out->items[out->count].ink = (enum report_ink)(REPORT_INK_LINE + (int)out->count);
+            out->items[out->count++].strategy = strategy;
+        } else if (i == chosen) {
+            out->items[REPORT_CURVES_MAX - 1].strategy = strategy;
+        }
+    }
+    return true;
+}
+
+/* From 0 to where one of all operations is left. */
+static void fill_x_axis(const struct selection *selection, struct report_arena *arena,
+                        struct report_axis *axis)
+{
+    uint64_t most = 1, of;
+    unsigned count = 0;
+    for (size_t i = 0; i < selection->count; i++) {
+        for (int k = 0; k < LAB_LATENCY_COUNT; k++) {
+            const uint64_t operations_count = selection->items[i].strategy->latency[k].count;
+            most = operations_count > most ? operations_count : most;
+        }
+    }
+    axis->low = 0;
+    axis->high = fmax(nines_min, report_log10((double)most));
+    axis->title = "percentile: the share of them that took no longer";
+    while (report_percentile(count, &of)) {
+        count++;
+    }
+    axis->ticks = report_take(arena, count + 1, sizeof *axis->ticks);
+    if (axis->ticks == NULL) {
+        return;
+    }
+    axis->ticks[axis->tick_count++] = (struct report_tick){.at = 0, .text = "0%"};
+    for (unsigned i = 0; i < count; i++) {
+        report_percentile(i, &of);
+        const double at = report_log10((double)of);
+        if (at <= axis->high) {
+            /* 75, 95, 99.5 % ... have a stroke alone. */
+            axis->ticks[axis->tick_count++] = (struct report_tick){
+                .at = at, .text = i > 0 && i % 2 == 1 ? "" : report_percentile_text(arena, of)};
+        }
+    }
+}
+
+static struct report_mapping fill_y_axis(const struct operation *operation, const struct selection *selection,
+                                         struct report_arena *arena, struct report_axis *axis)
+{
+    struct report_extremes extremes = report_no_extremes;
+    for (size_t i = 0; i < selection->count; i++) {
+        const struct lab_histogram *latency = &selection->items[i].strategy->latency[operation->latency];
+        if (latency->count > 0) {
+            report_extremes_meet(&extremes, (double)latency->least / 1e9);
+            report_extremes_meet(&extremes, (double)latency->most / 1e9);
+        }
+    }
+    if (extremes.least > extremes.most) {
+        return (struct report_mapping){0};
+    }
+    const bool is_log = extremes.least > 0 && extremes.most > linear_ratio_max * extremes.least;
+    const struct report_curves_axis data = {"latency", REPORT_UNIT_SECONDS,
+                                            is_log ? REPORT_LOG : REPORT_LINEAR};
+    extremes.is_tight = true;
+    return report_curves_axis_fill(&data, &extremes, arena, axis);
+}
+
+/* "never acknowledged: single 3, locked 1.2K" */
+static const char *note_of(const struct operation *operation, const struct selection *selection,
+                           struct report_arena *arena)
+{
+    const char *note = "";
+    for (size_t i = 0; operation->failed_metric != NULL && i < selection->count; i++) {
+        const struct lab_strategy_result *strategy = selection->items[i].strategy;
+        double count;
+        if (report_metric(strategy, operation->failed_metric, &count) && count > 0) {
+            note = note[0] == 0 ? report_text(arena, "%s, and not in the lines: ", operation->failed)
+                                : report_text(arena, "%s, ", note);
+            note = report_text(arena, "%s%s %s", note, report_clean(arena, strategy->label),
+                               report_number(arena, count));
+        }
+    }
+    return note;
+}
+
+static void fill_panel(const struct operation *operation, const struct selection *selection,
+                       const struct report_axis *x, struct report_arena *arena, struct report_panel *panel)
+{
+    *panel = (struct report_panel){.label = operation->label, .detail = operation->detail};
+    const struct report_mapping y = fill_y_axis(operation, selection, arena, &panel->y);
+    panel->lines = report_take(arena, REPORT_CURVES_MAX, sizeof *panel->lines);
+    panel->note = note_of(operation, selection, arena);
+    for (size_t i = 0; panel->lines != NULL && i < selection->count; i++) {
+        const struct lab_strategy_result *strategy = selection->items[i].strategy;
+        if (strategy->latency[operation->latency].count == 0) {
+            continue;
+        }
+        struct report_line *line = &panel->lines[panel->line_count++];
+        line->label = report_clean(arena, strategy->label);
+        line->ink = selection->items[i].ink;
+        const struct latency latency = {strategy, operation->latency, operation->noun};
+        fill_line(&latency, &y, (x->high - x->low) / details_x, (panel->y.high - panel->y.low) / details_y,
+                  arena, line);
+    }
+}
+
+void report_latency_fill(const struct lab_result *result, struct report_arena *arena,
+                         struct report_chart *chart)
+{
+    chart->form = REPORT_FORM_PANES;
+    chart->name = "latency";
+    chart->title = "Latency by percentile";
+    chart->absent = why_absent(result, arena);
+    struct selection selection = {0};
+    if (chart->absent != NULL || !select_all(result, arena, &selection)) {
+        return;
+    }
+    fill_x_axis(&selection, arena, &chart->x);
+    chart->panels = report_take(arena, OPERATION_COUNT, sizeof *chart->panels);
+    for (size_t i = 0; chart->panels != NULL && i < OPERATION_COUNT; i++) {
+        struct report_panel *panel = &chart->panels[chart->panel_count];
+        fill_panel(&operations[i], &selection, &chart->x, arena, panel);
+        chart->panel_count += panel->line_count > 0;
+    }
+    if (selection.left_out > 0) {
+        chart->note = report_text(arena, "%zu of %zu strategies are drawn.", selection.count,
+                                  selection.count + selection.left_out);
+    }
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Histograms of rows or bytes per partition, one panel a strategy. */
+#include "sizes.h"
+#include "reports/strategy.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct domain {
+    uint64_t least, most; /* of the sizes that occur; most 0: there are none */
+    uint64_t limit;       /* 0: none */
+    uint64_t shown;       /* the largest size that the axis must reach */
+};
+
+static struct domain find_domain(const struct lab_result *result, bool is_bytes)
+{
+    struct domain domain = {.limit =
+                                is_bytes ? result->limits.partition_bytes : result->limits.partition_rows};
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct lab_strategy_result *strategy = &result->strategies[i];
+        const struct lab_histogram *both[] = {is_bytes ? &strategy->closed_bytes : &strategy->closed_rows,
+                                              is_bytes ? &strategy->open_bytes : &strategy->open_rows};
+        for (size_t k = 0; k < 2; k++) {
+            if (both[k]->count == 0) {
+                continue;
+            }
+            domain.most = both[k]->most > domain.most ? both[k]->most : domain.most;
+            if (domain.least == 0 || both[k]->least < domain.least) {
+                domain.least = both[k]->least > 0 ? both[k]->least : 1;
+            }
+        }
+    }
+    /* Rows are small numbers that a reader knows; nobody has partitions of a byte. */
+    domain.least = is_bytes ? domain.least : 1;
+    domain.shown = domain.most;
+    /* A limit near the sizes is worth the room; one that is far beyond them would squeeze the bars. */
+    if (domain.limit != 0 && domain.limit / 100 <= domain.most && domain.limit < UINT64_MAX / 2 &&
+        domain.shown < domain.limit + domain.limit / 2) {
+        domain.shown = domain.limit + domain.limit / 2;
+    }
+    if (domain.most != 0 && domain.least < UINT64_MAX / 10 && domain.shown < 10 * domain.least) {
+        domain.shown = 10 * domain.least;
+    }
+    return domain;
+}
+
+static void count_into(const struct lab_histogram *histogram, const struct report_bins *bins,
+                       struct report_arena *arena, double *counts)
+{
+    if (histogram->count == 0) {
+        return;
+    }
+    size_t count;
+    struct lab_bin *sorted = lab_histogram_sorted(histogram, &count);
+    if (sorted == NULL) {
+        arena->out_of_memory = true;
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        counts[report_bins_find(bins, sorted[i].size)] += (double)sorted[i].count;
+    }
+    free(sorted);
+}
+
+static void fill_bars(const struct report_bins *bins, const double *closed, const double *open,
+                      struct report_arena *arena, struct report_panel *panel)
+{
+    panel->bars = report_take(arena, 2 * bins->count, sizeof *panel->bars);
+    if (panel->bars == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < bins->count; i++) {
+        struct report_bar bar = {.from = report_bins_edge_log10(bins->edges[i]),
+                                 .to = report_bins_edge_log10(bins->edges[i + 1])};
+        if (closed[i] > 0) {
+            bar.high = closed[i];
+            bar.ink = REPORT_INK_CLOSED;
+            panel->bars[panel->bar_count++] = bar;
+        }
+        if (open[i] > 0) {
+            bar.low = closed[i];
+            bar.high = closed[i] + open[i];
+            bar.ink = REPORT_INK_OPEN;
+            panel->bars[panel->bar_count++] = bar;
+        }
+    }
+}
+
+/* What a file does not tell. */
+static const char *observed_note(const struct lab_strategy_result *strategy, bool is_bytes)
+{
+    if (!is_bytes && strategy->open_rows.count == 0) {
+        return "the file tells no numbers of rows";
+    }
+    if (strategy->observed == WL_OBSERVED_PERCENTILES) {
+        return "six bounds of the sizes are all that is known: what lies below each may be smaller";
+    }
+    return "";
+}
+
+static const char *sizes_of(const struct report_bins *bins, size_t bin, bool is_bytes,
+                            struct report_arena *arena)
+{
+    const uint64_t first = bins->edges[bin] + 1, last = bins->edges[bin + 1];
+    const char *unit = is_bytes ? "byte" : "row";
+    if (first == last) {
+        return report_text(arena, "%s %s%s", report_grouped(arena, last), unit, last == 1 ? "" : "s");
+    }
+    return report_text(arena, "%s to %s %ss", report_grouped(arena, first), report_grouped(arena, last),
+                       unit);
+}
+
+static bool has_law(const struct lab_strategy_result *strategy, bool is_bytes)
+{
+    return !is_bytes && strategy->strategy.kind == BK_PROBABILISTIC && strategy->strategy.max_age_ns == 0 &&
+           strategy->closed_rows.count >= REPORT_CLOSED_MIN;
+}
+
+/* "2,049 to 2,560 rows: 1,204 closed partitions, 3.1% of all; the exact law expects 1,198.7". */
+static void fill_hints(const struct lab_strategy_result *strategy, bool is_bytes,
+                       const struct report_bins *bins, struct report_arena *arena, struct report_panel *panel)
+{
+    const bool is_share = strategy->observed == WL_OBSERVED_PERCENTILES;
+    const struct lab_histogram *closed = is_bytes ? &strategy->closed_bytes : &strategy->closed_rows;
+    const struct lab_histogram *open = is_bytes ? &strategy->open_bytes : &strategy->open_rows;
+    const double total = (double)closed->count + (double)open->count;
+    size_t bin = 0;
+    for (size_t i = 0; i < panel->bar_count; i++) {
+        struct report_bar *bar = &panel->bars[i];
+        while (report_bins_edge_log10(bins->edges[bin]) < bar->from) {
+            bin++;
+        }
+        const double count = bar->high - bar->low;
+        const char *sizes = sizes_of(bins, bin, is_bytes, arena);
+        if (is_share) {
+            bar->hint = report_text(arena, "%s: %s%% of the partitions", sizes, report_full(arena, count));
+            continue;
+        }
+        const char *state = strategy->observed != WL_OBSERVED_AUTO ? "observed"
+                            : bar->ink == REPORT_INK_CLOSED        ? "closed"
+                                                                   : "open";
+        bar->hint = report_text(arena, "%s: %s %s partition%s, %s of all", sizes, report_full(arena, count),
+                                state, count == 1 ? "" : "s", report_percent(arena, count / total));
+        if (bar->ink == REPORT_INK_CLOSED && has_law(strategy, is_bytes)) {
+            const double expected = report_sizes_expected(&strategy->strategy, bins->edges[bin],
+                                                          bins->edges[bin + 1], closed->count);
+            bar->hint = report_text(arena, "%s; the exact law expects %s", bar->hint,
+                                    report_full(arena, floor(10 * expected + 0.5) / 10));
+        }
+    }
+}
+
+static void fill_figures(const struct lab_strategy_result *strategy, bool is_bytes,
+                         struct report_arena *arena, struct report_panel *panel)
+{
+    const enum report_unit unit = is_bytes ? REPORT_BYTES : REPORT_ROWS;
+    const struct lab_histogram *closed = is_bytes ? &strategy->closed_bytes : &strategy->closed_rows;
+    /* Open partitions say nothing of a strategy's precision, so the percentiles are of closed ones where
+     * there are any. */
+    const char *of = closed->count > 0 ? "closed" : "all";
+    const char *what = is_bytes ? "bytes" : "rows";
+    const struct {
+        const char *name, *metric;
+        enum report_unit unit;
+        bool alarms;
+    } wanted[] = {
+        {"partitions", "partitions.total", REPORT_ROWS, false},
+        {"closed", "partitions.closed", REPORT_ROWS, false},
+        {report_text(arena, "p50 of %s", of), report_text(arena, "partitions.%s.%s.p50", of, what), unit,
+         false},
+        {report_text(arena, "p99 of %s", of), report_text(arena, "partitions.%s.%s.p99", of, what), unit,
+         false},
+        {"largest", report_text(arena, "partitions.all.%s.max", what), unit, false},
+        {"over the limit", report_text(arena, "partitions.over_limit_%s", what), REPORT_ROWS, true},
+    };
+    enum { WANTED_COUNT = sizeof wanted / sizeof wanted[0] };
+    panel->figures = report_take(arena, WANTED_COUNT, sizeof *panel->figures);
+    for (size_t i = 0; panel->figures != NULL && i < WANTED_COUNT; i++) {
+        double value;
+        if (report_metric(strategy, wanted[i].metric, &value)) {
+            panel->figures[panel->figure_count++] =
+                (struct report_figure){.name = wanted[i].name,
+                                       .text = report_size(arena, value, wanted[i].unit),
+                                       .is_alarm = wanted[i].alarms && value > 0};
+        }
+    }
+}
+
+static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes,
+                       const struct report_bins *bins, struct report_arena *arena, struct report_panel *panel)
+{
+    report_strategy_name(arena, strategy, &panel->label, &panel->detail);
+    double *counts = report_take(arena, 2 * bins->count, sizeof *counts);
+    if (counts == NULL) {
+        return;
+    }
+    const struct lab_histogram *closed = is_bytes ? &strategy->closed_bytes : &strategy->closed_rows;
+    count_into(closed, bins, arena, counts);
+    count_into(is_bytes ? &strategy->open_bytes : &strategy->open_rows, bins, arena, counts + bins->count);
+    fill_bars(bins, counts, counts + bins->count, arena, panel);
+    panel->note = strategy->observed != WL_OBSERVED_AUTO ? observed_note(strategy, is_bytes)
+                  : is_bytes                             ? ""
+                                                         : report_sizes_note(arena, strategy);
+    fill_hints(strategy, is_bytes, bins, arena, panel);
+    if (has_law(strategy, is_bytes)) {
+        report_sizes_law(arena, &strategy->strategy, bins, closed->count, panel);
+    }
+    double top = 0;
+    for (size_t i = 0; i < panel->bar_count; i++) {
+        top = panel->bars[i].high > top ? panel->bars[i].high : top;
+    }
+    for (size_t i = 0; i < panel->curve_count; i++) {
+        top = panel->curve[i].y > top ? panel->curve[i].y : top;
+    }
+    report_sizes_y_axis(arena, top, &panel->y);
+    if (strategy->observed == WL_OBSERVED_PERCENTILES) {
+        panel->y.title = "% of partitions";
+    }
+    fill_figures(strategy, is_bytes, arena, panel);
+}
+
+/* A bar ends at its largest size, so the shades begin and end at a size too: above the limit, and up to the
+ * last size that is tiny. */
+static void fill_bands(const struct report_chart *chart, const struct domain *domain, uint64_t tiny,
+                       struct report_arena *arena, struct report_panel *panel)
+{
+    panel->bands = report_take(arena, 2, sizeof *panel->bands);
+    if (panel->bands == NULL) {
+        return;
+    }
+    if (tiny > 1) {
+        double end = report_log10((double)(tiny - 1));
+        panel->bands[panel->band_count++] = (struct report_band){
+            .from = chart->x.low, .to = end < chart->x.high ? end : chart->x.high, .ink = REPORT_INK_TINY};
+    }
+    if (domain->limit != 0 && report_log10((double)domain->limit) < chart->x.high) {
+        double from = report_log10((double)domain->limit);
+        panel->bands[panel->band_count++] = (struct report_band){
+            .from = from > chart->x.low ? from : chart->x.low, .to = chart->x.high, .ink = REPORT_INK_OVER};
+    }
+}
+
+static void fill_legend(const struct lab_result *result, const struct domain *domain, bool is_bytes,
+                        struct report_arena *arena, struct report_chart *chart)
+{
+    const enum report_unit unit = is_bytes ? REPORT_BYTES : REPORT_ROWS;
+    bool has_closed = false;
+    bool has_open = false;
+    bool has_law = false;
+    bool has_observed = false;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        has_closed |= result->strategies[i].closed_rows.count > 0;
+        bool is_observed = result->strategies[i].observed != WL_OBSERVED_AUTO;
+        has_open |= !is_observed && result->strategies[i].open_rows.count > 0;
+        has_observed |= is_observed;
+        has_law |= chart->panels[i].curve_count > 0;
+    }
+    if (has_closed) {
+        report_legend_add(chart, REPORT_INK_CLOSED, "closed partitions");
+    }
+    if (has_open || has_observed) {
+        report_legend_add(chart, REPORT_INK_OPEN,
+                          !has_observed ? "open partitions"
+                          : has_open    ? "open partitions, and all observed ones"
+                                        : "observed partitions");
+    }
+    if (has_law) {
+        report_legend_add(chart, REPORT_INK_LAW, "exact law (negative binomial)");
+    }
+    if (!is_bytes && result->limits.tiny_rows > 1) {
+        report_legend_add(chart, REPORT_INK_TINY,
+                          report_text(arena, "tiny: below %s rows",
+                                      report_exact(arena, result->limits.tiny_rows, REPORT_ROWS)));
+    }
+    if (domain->limit != 0) {
+        bool is_shown = report_log10((double)domain->limit) < chart->x.high;
+        report_legend_add(chart, REPORT_INK_OVER,
+                          report_text(arena, "over the limit of %s%s%s",
+                                      report_exact(arena, domain->limit, unit), is_bytes ? "" : " rows",
+                                      is_shown ? "" : ", which lies beyond the axis"));
+    }
+}
+
+static void fill(const struct lab_result *result, bool is_bytes, struct report_arena *arena,
+                 struct report_chart *chart)
+{
+    chart->form = REPORT_FORM_STACK;
+    chart->name = is_bytes ? "partitions-bytes" : "partitions-rows";
+    chart->title = is_bytes ? "Bytes per partition" : "Rows per partition";
+    struct domain domain = find_domain(result, is_bytes);
+    if (domain.most == 0) {
+        chart->absent = "no partition holds a row, or its size is not known in this unit";
+        return;
+    }
+    struct report_bins bins;
+    report_bins_make(domain.least, domain.shown, &bins);
+    report_sizes_x_axis(arena, &bins, is_bytes ? REPORT_BYTES : REPORT_ROWS, &chart->x);
+    chart->panels = report_take(arena, result->strategy_count, sizeof *chart->panels);
+    if (chart->panels == NULL) {
+        return;
+    }
+    chart->panel_count = result->strategy_count;
+    for (size_t i = 0; i < chart->panel_count; i++) {
+        fill_panel(&result->strategies[i], is_bytes, &bins, arena, &chart->panels[i]);
+        fill_bands(chart, &domain, is_bytes ? 0 : result->limits.tiny_rows, arena, &chart->panels[i]);
+    }
+    fill_legend(result, &domain, is_bytes, arena, chart);
+}
+
+void report_rows_fill(const struct lab_result *result, struct report_arena *arena, struct report_chart *chart)
+{
+    fill(result, false, arena, chart);
+}
+
+void report_bytes_fill(const struct lab_result *result, struct report_arena *arena,
+                       struct report_chart *chart)
+{
+    fill(result, true, arena, chart);
+}

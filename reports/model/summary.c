@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The whole answer of a run in one picture that fits a chat: what to choose and why, and a line a strategy
+ * with its sizes against the limit, what it costs, how often it passes a limit and how many partitions a read
+ * asks. The sizes are those of the charts of rows or bytes. */
+#include <math.h>
+#include <stdint.h>
+
+#include "reports/answer.h"
+#include "reports/format.h"
+#include "reports/model.h"
+#include "reports/strategy.h"
+
+/* More lines than these cannot be read when the picture is shown small. */
+enum { SHOWN_MAX = 6, FIGURES = 3 };
+
+/* In the unit whose limit more partitions pass; rows where that does not decide. Percentiles that a file
+ * tells are of bytes. */
+static bool is_better_in_bytes(const struct lab_result *result)
+{
+    const bool has_rows = result->limits.partition_rows != 0, has_bytes = result->limits.partition_bytes != 0;
+    double over_rows = 0, over_bytes = 0;
+    bool is_known_in_rows = false;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct lab_strategy_result *strategy = &result->strategies[i];
+        double value = 0;
+        is_known_in_rows |= strategy->closed_rows.count + strategy->open_rows.count > 0;
+        report_metric(strategy, "partitions.over_limit_rows", &value);
+        over_rows += value;
+        report_metric(strategy, "partitions.over_limit_bytes", &value);
+        over_bytes += value;
+    }
+    if (!is_known_in_rows || has_rows != has_bytes) {
+        return !is_known_in_rows || has_bytes;
+    }
+    return over_bytes > over_rows;
+}
+
+/* The chosen one; then those that hold, the cheaper first; then those that pass limits least often. */
+static bool comes_before(const struct report_answer *answer, size_t one, size_t other)
+{
+    const struct lab_standing *a = &answer->standings[one], *b = &answer->standings[other];
+    if (one == answer->chosen || other == answer->chosen) {
+        return one == answer->chosen;
+    }
+    if ((a->bars == 0) != (b->bars == 0)) {
+        return a->bars == 0;
+    }
+    const double over_a = isnan(a->over) ? 0 : a->over, over_b = isnan(b->over) ? 0 : b->over;
+    if (over_a != over_b) {
+        return over_a < over_b;
+    }
+    const double cost_a = isnan(a->cost) ? (double)INFINITY : a->cost,
+                 cost_b = isnan(b->cost) ? (double)INFINITY : b->cost;
+    return cost_a != cost_b ? cost_a < cost_b : one < other;
+}
+
+/* The best `count` of them, in the order of the scenario. */
+static void choose_shown(const struct lab_result *result, const struct report_answer *answer, size_t *shown,
+                         size_t count)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        size_t before = 0;
+        for (size_t k = 0; k < result->strategy_count; k++) {
+            before += k != i && comes_before(answer, k, i);
+        }
+        if (before < count && used < count) {
+            shown[used++] = i;
+        }
+    }
+}
+
+static const char *metric_text(struct report_arena *arena, double value)
+{
+    return isnan(value) ? "–" : report_number(arena, value);
+}
+
+static void fill_panel(const struct lab_result *result, const struct report_answer *answer, size_t index,
+                       struct report_arena *arena, struct report_panel *panel)
+{
+    const struct lab_strategy_result *strategy = &result->strategies[index];
+    const struct lab_standing *standing = &answer->standings[index];
+    double reads = (double)NAN;
+    if (!report_metric(strategy, "reads.partitions_per_read.mean", &reads)) {
+        reads = (double)NAN;
+    }
+    panel->is_chosen = index == answer->chosen;
+    panel->note = "";
+    panel->figures = report_take(arena, FIGURES, sizeof *panel->figures);
+    if (panel->figures == NULL) {
+        return;
+    }
+    panel->figure_count = FIGURES;
+    panel->figures[0] = (struct report_figure){.name = "operations and reads per 1000 rows",
+                                               .text = metric_text(arena, standing->cost)};
+    panel->figures[1] =
+        (struct report_figure){.name = "partitions above a limit",
+                               .text = isnan(standing->over) ? "–"
+                                       : standing->over == 0 ? "0"
+                                                             : report_percent(arena, standing->over),
+                               .is_alarm = standing->over > 0};
+    panel->figures[2] =
+        (struct report_figure){.name = "partitions per read", .text = metric_text(arena, reads)};
+}
+
+static const char *left_out(struct report_arena *arena, size_t shown, size_t all)
+{
+    return shown == all ? NULL
+                        : report_text(arena,
+                                      "the best %zu of %zu strategies; the others cost more, or more "
+                                      "stands against them",
+                                      shown, all);
+}
+
+void report_summary_fill(const struct lab_result *result, struct report_arena *arena,
+                         struct report_chart *chart)
+{
+    struct report_answer answer;
+    struct report_chart sizes = {.absent = NULL};
+    size_t shown[SHOWN_MAX];
+    chart->form = REPORT_FORM_SUMMARY;
+    chart->name = "summary";
+    chart->title = "Which strategy";
+    if (result->strategy_count == 0 || result->strategies[0].is_idgen) {
+        chart->absent = "identifiers have no partitions";
+        return;
+    }
+    if (result->is_tuned) {
+        chart->absent = "tune chose by several seeds, and one alone may choose otherwise";
+        return;
+    }
+    const bool is_bytes = is_better_in_bytes(result);
+    report_answer(result, arena, &answer);
+    if (is_bytes) {
+        report_bytes_fill(result, arena, &sizes);
+    } else {
+        report_rows_fill(result, arena, &sizes);
+    }
+    if (sizes.absent != NULL || arena->out_of_memory) {
+        chart->absent = "no partition holds a row";
+        return;
+    }
+    const size_t count = result->strategy_count < SHOWN_MAX ? result->strategy_count : SHOWN_MAX;
+    chart->panels = report_take(arena, count, sizeof *chart->panels);
+    if (chart->panels == NULL) {
+        return;
+    }
+    chart->sentences[chart->sentence_count++] = answer.verdict;
+    chart->sentences[chart->sentence_count++] = answer.beware;
+    chart->x = sizes.x;
+    chart->x.title = is_bytes ? "bytes per partition" : "rows per partition";
+    if (answer.chosen != SIZE_MAX) {
+        report_legend_add(chart, REPORT_INK_CHOSEN, "the choice");
+    }
+    for (size_t i = 0; i < sizes.legend_count; i++) {
+        if (sizes.legend[i].ink != REPORT_INK_LAW) {
+            report_legend_add(chart, sizes.legend[i].ink, sizes.legend[i].text);
+        }
+    }
+    choose_shown(result, &answer, shown, count);
+    for (size_t i = 0; i < count; i++) {
+        chart->panels[i] = sizes.panels[shown[i]];
+        fill_panel(result, &answer, shown[i], arena, &chart->panels[i]);
+    }
+    chart->panel_count = count;
+    chart->note = left_out(arena, count, result->strategy_count);
+}

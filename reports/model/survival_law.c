@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The exact distribution of partition sizes as a survival curve. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "kernel/number.h"
+#include "sizes.h"
+#include "survival.h"
+#include "thin.h"
+
+/* Up to so many sizes between the axis's ends each has its step; above, steps are too narrow to be seen. */
+enum { STEPS_MAX = 1500, GRID = 2 * STEPS_MAX };
+static const double rows_max = 1e18;
+/* Half a pixel of a picture, in logical pixels. */
+static const double tolerance = 0.5 / REPORT_PIXEL_SCALE;
+static const double log_of_ten = 2.302585092994045684;
+
+/* All rows have as many bytes where the bytes of every size of partition are as many times its rows. */
+static bool is_of_one_size(struct report_arena *arena, const struct lab_histogram *bytes, uint64_t *each)
+{
+    if (bytes->weight == 0 || bytes->is_rounded || bytes->sum % bytes->weight != 0 ||
+        bytes->sum / bytes->weight > UINT64_MAX || bytes->sum == 0) {
+        return false;
+    }
+    *each = (uint64_t)(bytes->sum / bytes->weight);
+    size_t count;
+    struct lab_bin *bins = lab_histogram_sorted(bytes, &count);
+    if (bins == NULL) {
+        arena->out_of_memory = true;
+        return false;
+    }
+    bool is_so = true;
+    for (size_t i = 0; is_so && i < count; i++) {
+        is_so = (lab_wide)bins[i].size * bins[i].count == (lab_wide)*each * bins[i].weight;
+    }
+    free(bins);
+    return is_so;
+}
+
+bool report_survival_law_of(struct report_arena *arena, const struct lab_strategy_result *strategy,
+                            bool is_bytes, struct report_survival_law *out)
+{
+    const struct bk_strategy *settings = &strategy->strategy;
+    *out = (struct report_survival_law){.is_weighted = settings->kind == BK_WEIGHTED, .each = 1};
+    if ((settings->kind != BK_PROBABILISTIC && settings->kind != BK_WEIGHTED) || settings->max_age_ns != 0 ||
+        strategy->closed_rows.count < REPORT_CLOSED_MIN || strategy->observed != WL_OBSERVED_AUTO) {
+        return false;
+    }
+    uint64_t each = 1;
+    if ((out->is_weighted || is_bytes) && !is_of_one_size(arena, &strategy->closed_bytes, &each)) {
+        return false;
+    }
+    out->each = is_bytes ? each : 1;
+    if (out->is_weighted) {
+        out->weighted = (struct tune_weighted){.bytes = settings->of.weighted.bytes,
+                                               .threshold = settings->of.weighted.threshold,
+                                               .row_bytes = each};
+    } else {
+        out->rows = report_sizes_law_of(settings);
+    }
+    return true;
+}
+
+bool report_survival_is_same_law(const struct report_survival_law *one,
+                                 const struct report_survival_law *other)
+{
+    if (one->is_weighted != other->is_weighted || one->each != other->each) {
+        return false;
+    }
+    if (one->is_weighted) {
+        return one->weighted.bytes == other->weighted.bytes &&
+               one->weighted.threshold == other->weighted.threshold &&
+               one->weighted.row_bytes == other->weighted.row_bytes;
+    }
+    return one->rows.p == other->rows.p && one->rows.threshold == other->rows.threshold;
+}
+
+double report_survival_law_end(const struct report_survival_law *law, double share)
+{
+    const double each = (double)law->each;
+    const double rows = law->is_weighted ? (double)tune_weighted_quantile(&law->weighted, 1 - share) /
+                                               (double)law->weighted.row_bytes
+                                         : (double)tune_quantile(&law->rows, 1 - share);
+    return rows * each <= rows_max ? rows * each : 0;
+}
+
+static double above(const struct report_survival_law *law, double rows)
+{
+    const uint64_t n = (uint64_t)rows;
+    if (!law->is_weighted) {
+        return tune_above(&law->rows, n);
+    }
+    return n > UINT64_MAX / law->weighted.row_bytes
+               ? 0
+               : tune_weighted_above(&law->weighted, n * law->weighted.row_bytes);
+}
+
+/* Both corners of the step at each number of rows, until none is larger. */
+static size_t fill_steps(const struct report_survival_law *law, double from, double to,
+                         struct report_point *points)
+{
+    size_t count = 0;
+    double last = report_log10(above(law, from - 1));
+    for (double rows = from; rows <= to && last > -HUGE_VAL; rows++) {
+        const double share = above(law, rows);
+        const double x = report_log10(rows);
+        const double y = share > 0 ? report_log10(share) : -HUGE_VAL;
+        points[count++] = (struct report_point){x, last};
+        points[count++] = (struct report_point){x, y};
+        last = y;
+    }
+    return count;
+}
+
+static size_t fill_grid(const struct report_survival_law *law, double from, double to,
+                        struct report_point *points)
+{
+    const double low = report_log10(from), high = report_log10(to);
+    size_t count = 0;
+    double last = 0;
+    for (size_t i = 0; i <= GRID && last > -HUGE_VAL; i++) {
+        const double x = low + (high - low) * (double)i / GRID;
+        const double share = above(law, fmin(rows_max, floor(sim_exp(x * log_of_ten))));
+        last = share > 0 ? report_log10(share) : -HUGE_VAL;
+        points[count++] = (struct report_point){x, last};
+    }
+    return count;
+}
+
+void report_survival_law_line(struct report_arena *arena, const struct report_survival_law *law,
+                              const struct report_chart *chart, struct report_line *line)
+{
+    const double from = fmax(1, floor(sim_exp(chart->x.low * log_of_ten) / (double)law->each));
+    const double to = fmin(rows_max, ceil(sim_exp(chart->x.high * log_of_ten) / (double)law->each));
+    struct report_point *points = report_take(arena, 2 * STEPS_MAX + 2, sizeof *points);
+    if (points == NULL || to < from) {
+        return;
+    }
+    const size_t count =
+        to - from < STEPS_MAX ? fill_steps(law, from, to, points) : fill_grid(law, from, to, points);
+    const double each = report_log10((double)law->each);
+    for (size_t i = 0; i < count; i++) {
+        points[i].x = fmin(chart->x.high, fmax(chart->x.low, points[i].x + each));
+    }
+    report_survival_trace(arena, chart, points, count, line);
+}
+
+/* The plot is no wider than a page, and REPORT_CURVES_HEIGHT high; what it shows is judged in its pixels. */
+size_t *report_survival_trace(struct report_arena *arena, const struct report_chart *chart,
+                              const struct report_point *points, size_t count, struct report_line *line)
+{
+    const double across = REPORT_PAGE_WIDTH / (chart->x.high - chart->x.low);
+    const double down = REPORT_CURVES_HEIGHT / (chart->y.high - chart->y.low);
+    struct report_point *pixels = report_take(arena, count, sizeof *pixels);
+    bool *keep = report_take(arena, count, sizeof *keep);
+    if (pixels == NULL || keep == NULL) {
+        return NULL;
+    }
+    size_t shown = 0;
+    for (bool is_above = true; is_above && shown < count; shown++) {
+        is_above = points[shown].y >= chart->y.low;
+        pixels[shown].x = (points[shown].x - chart->x.low) * across;
+        pixels[shown].y = fmax(0, points[shown].y - chart->y.low) * down;
+    }
+    const size_t kept = report_thin(arena, pixels, shown, tolerance, keep);
+    size_t *sources = report_take(arena, kept, sizeof *sources);
+    line->samples = report_take(arena, kept, sizeof *line->samples);
+    if (line->samples == NULL || sources == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < shown; i++) {
+        if (keep[i]) {
+            const double y = fmax(points[i].y, chart->y.low);
+            sources[line->sample_count] = i;
+            line->samples[line->sample_count++] =
+                (struct report_sample){.x = points[i].x, .y = y, .low = y, .high = y};
+        }
+    }
+    return sources;
+}

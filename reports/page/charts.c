@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Each chart of the run, under a heading, with a word on how to read it and what it shows as a table; and a
+ * line on each that is left out. */
+#include <string.h>
+
+#include "reports/page.h"
+#include "reports/scene.h"
+#include "sheet.h"
+#include "svg.h"
+
+static const struct {
+    const char *chart, *reading;
+} readings[] = {
+    {"partitions-rows",
+     "Each strip is one strategy; the further right a bar stands, the more rows its partitions have, and the "
+     "higher it is, the more partitions there are of that size. Hatched ones are still open and will grow. "
+     "The "
+     "black line is what the exact law foretells; beyond the dashed line partitions pass the limit."},
+    {"partitions-bytes",
+     "The same partitions, by what they weigh on disk. Rows of unequal size make it wider than the one of "
+     "rows: a limit in bytes can be passed by a partition that has few rows."},
+    {"survival-rows", "A line a strategy: its height over a size is the share of partitions that are larger. "
+                      "Where it meets the "
+                      "line of the limit, that is the share over the limit; one that ends left of it keeps "
+                      "the limit. Straight "
+                      "down means one size for all. The dashed lines are the exact laws."},
+    {"survival-bytes",
+     "The same partitions, by what they weigh on disk: how large the largest are, and how few they are."},
+    {"timeline",
+     "Each strip is one strategy, from left to right in time: a column is the partitions that began in it, "
+     "as "
+     "large as they were at the end. A level line means that load does not change their sizes; the dark part "
+     "holds the middle four fifths, the pale one all. Hatched ones are still open, and small because they "
+     "are "
+     "young."},
+    {"reads",
+     "Each strip is one strategy; a bar at 3 is the share of reads that had to ask three partitions. Further "
+     "left is better: each partition that a read asks is a request of its own, and the slowest one decides."},
+    {"costs",
+     "A line a strategy, a column a price; shorter bars are better. Where a heading says log scale, each "
+     "step "
+     "to the right is a multiple: compare the numbers, not the lengths. The stroke beside a bar is the 99th "
+     "percentile."},
+    {"nodes", "Each strip is one strategy, a bar is one node with all that it holds, replicas included; the "
+              "line is what each "
+              "would hold were the load even. One bar far above it is a node that got the few huge "
+              "partitions; many small "
+              "partitions spread evenly."},
+    {"latency",
+     "A panel an operation, a line a strategy: at 99% it is as high as the time within which 99 of 100 were "
+     "done. Each nine takes the same room, so that the slowest few, whom users remember, are not squeezed "
+     "into "
+     "the edge; lower is better, and where lines part tells which strategy waits for what."},
+    {"bucket-changes",
+     "Each lane is one agent, from left to right in time, coloured by the bucket that it believes the key to "
+     "be in. Where lanes of different colours stand above each other, agents disagree, and rows may land in "
+     "two partitions at once."},
+    {"tune-front",
+     "Each spot is a setting that was tried: the further left, the cheaper; the lower, the smaller its large "
+     "partitions. None is better in both than those on the line; the recommended one is the cheapest that "
+     "holds."},
+    {"tune-thresholds",
+     "A cell a setting: more bits to the right, a higher threshold further up. Light cells cost more, dark "
+     "ones less; within the line all that was asked for holds, and the ring marks the recommended one."},
+};
+
+const char *report_page_reading(const char *chart_name)
+{
+    for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++) {
+        if (strcmp(readings[i].chart, chart_name) == 0) {
+            return readings[i].reading;
+        }
+    }
+    return NULL;
+}
+
+/* What a chart is made from: a kind of a result's, or the data of one of tune's. */
+struct source {
+    enum report_kind kind;
+    const struct report_front *front;
+    const struct report_heatmap *heatmap;
+};
+
+static bool make(const struct report_sheet *sheet, const struct source *source, struct report_arena *arena,
+                 struct report_chart **out, struct sim_error *error)
+{
+    if (source->front == NULL && source->heatmap == NULL) {
+        return report_chart_make(sheet->page->result, source->kind, arena, out, error);
+    }
+    *out = report_take(arena, 1, sizeof **out);
+    if (*out != NULL && source->front != NULL) {
+        (*out)->name = "tune-front";
+        report_front_fill(source->front, arena, *out);
+    } else if (*out != NULL) {
+        (*out)->name = "tune-thresholds";
+        report_heatmap_fill(source->heatmap, arena, *out);
+    }
+    return arena->out_of_memory ? sim_fail_memory(error) : true;
+}
+
+/* The page's own heading names the scenario. */
+static const char *heading_of(const struct report_sheet *sheet, const struct report_chart *chart)
+{
+    const char *name = report_clean(sheet->arena, sheet->page->result->scenario_name);
+    const char *after = report_text(sheet->arena, ": %s", name);
+    const char *before = report_text(sheet->arena, "%s: ", name);
+    size_t length = strlen(chart->title);
+    if (length > strlen(after) && strcmp(chart->title + length - strlen(after), after) == 0) {
+        return report_text(sheet->arena, "%.*s", (int)(length - strlen(after)), chart->title);
+    }
+    if (length > strlen(before) && strncmp(chart->title, before, strlen(before)) == 0) {
+        const char *rest = chart->title + strlen(before);
+        char first = *rest >= 'a' && *rest <= 'z' ? (char)(*rest - 'a' + 'A') : *rest;
+        return report_text(sheet->arena, "%c%s", first, rest + 1);
+    }
+    return chart->title;
+}
+
+/* Title and foot stand in the page, and not in the picture once more. */
+static bool write_chart(struct report_sheet *sheet, const struct report_chart *chart,
+                        struct report_arena *arena, struct sim_error *error)
+{
+    const char *id = report_text(sheet->arena, "chart-%s", chart->name);
+    const char *reading = report_page_reading(chart->name);
+    struct report_chart bare = *chart;
+    struct report_scene scene;
+    bare.title = bare.subtitle = bare.foot = "";
+    if (!report_layout(&bare, sheet->typesetter, arena, &scene, error)) {
+        return false;
+    }
+    report_sheet_section(sheet, id, "chart", 3, heading_of(sheet, chart));
+    report_sheet_open(sheet, "figure");
+    if (!report_page_svg(sheet->writer, chart, &scene, report_text(sheet->arena, "%s-svg", id))) {
+        sheet->is_fine = false;
+    }
+    report_sheet_close(sheet);
+    if (reading != NULL) {
+        report_sheet_open(sheet, "details");
+        report_sheet_attribute(sheet, "class", "reading");
+        report_sheet_leaf(sheet, "summary", "", "How to read it");
+        report_sheet_leaf(sheet, "p", "", reading);
+        report_sheet_close(sheet);
+    }
+    report_page_data(sheet, chart);
+    report_sheet_close(sheet);
+    return arena->out_of_memory ? sim_fail_memory(error) : true;
+}
+
+/* *left tells of a chart that has nothing to show: its name, title and why, in the sheet's arena. */
+static bool write_source(struct report_sheet *sheet, const struct source *source, struct report_chart *left,
+                         struct sim_error *error)
+{
+    struct report_arena arena;
+    report_arena_init(&arena);
+    struct report_chart *chart;
+    bool ok = make(sheet, source, &arena, &chart, error);
+    if (ok && chart->absent != NULL) {
+        left->name = report_text(sheet->arena, "%s", chart->name);
+        left->title = report_text(sheet->arena, "%s", heading_of(sheet, chart));
+        left->absent = report_text(sheet->arena, "%s", chart->absent);
+    } else if (ok) {
+        ok = write_chart(sheet, chart, &arena, error);
+    }
+    report_arena_free(&arena);
+    return ok;
+}
+
+static void write_absent(struct report_sheet *sheet, const struct report_chart *left, size_t count)
+{
+    if (count == 0) {
+        return;
+    }
+    report_sheet_open(sheet, "ul");
+    report_sheet_attribute(sheet, "class", "absent");
+    for (size_t i = 0; i < count; i++) {
+        report_sheet_open(sheet, "li");
+        report_sheet_attribute(sheet, "data-chart", left[i].name);
+        report_sheet_leaf(sheet, "span", "", left[i].title);
+        report_sheet_text(sheet, report_text(sheet->arena, " is left out: %s.", left[i].absent));
+        report_sheet_close(sheet);
+    }
+    report_sheet_close(sheet);
+}
+
+bool report_page_charts(struct report_sheet *sheet, struct sim_error *error)
+{
+    const struct report_page *page = sheet->page;
+    struct source sources[REPORT_SUMMARY + 2];
+    struct report_chart left[REPORT_SUMMARY + 2];
+    size_t count = 0, absent = 0;
+    if (page->front != NULL) {
+        sources[count++] = (struct source){.front = page->front};
+    }
+    if (page->heatmap != NULL) {
+        sources[count++] = (struct source){.heatmap = page->heatmap};
+    }
+    for (int kind = 0; kind < REPORT_SUMMARY; kind++) {
+        sources[count++] = (struct source){.kind = (enum report_kind)kind};
+    }
+    report_sheet_section(sheet, "charts", "", 2, "Charts");
+    sheet->is_fine = report_page_svg_patterns(sheet->writer) && sheet->is_fine;
+    for (size_t i = 0; i < count; i++) {
+        left[absent] = (struct report_chart){.absent = NULL};
+        if (!write_source(sheet, &sources[i], &left[absent], error)) {
+            return false;
+        }
+        absent += left[absent].absent != NULL;
+    }
+    write_absent(sheet, left, absent);
+    report_sheet_close(sheet);
+    return true;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A page from its head to its end, and its file. */
+#define _POSIX_C_SOURCE 200809L
+#include "reports/page.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glib.h>
+
+#include "kernel/time.h"
+#include "live.h"
+#include "reports/format.h"
+#include "sheet.h"
+
+/* XML's and HTML's readers both take what stands between for the content of the element. */
+#define STYLE_BEGIN  "/*<![CDATA[*/\n"
+#define STYLE_END    "/*]]>*/"
+#define SCRIPT_BEGIN "//<![CDATA[\n"
+#define SCRIPT_END   "//]]>"
+
+static bool has(const char *text)
+{
+    return text != NULL && text[0] != 0;
+}
+
+static const char *embedded(struct report_arena *arena, const char *begin, const unsigned char *bytes,
+                            size_t size, const char *end)
+{
+    return report_text(arena, "%s%.*s%s", begin, (int)size, (const char *)bytes, end);
+}
+
+static void write_meta(struct report_sheet *sheet, const char *key, const char *name, const char *content)
+{
+    report_sheet_open(sheet, "meta");
+    report_sheet_attribute(sheet, key, name);
+    report_sheet_attribute(sheet, "content", content);
+    report_sheet_close_void(sheet);
+}
+
+/* As a policy names a script: SHA-256 in base 64. */
+static const char *fingerprint(struct report_arena *arena, const char *content)
+{
+    guint8 digest[32];
+    gsize size = sizeof digest;
+    GChecksum *checksum = g_checksum_new(G_CHECKSUM_SHA256);
+    g_checksum_update(checksum, (const guchar *)content, (gssize)strlen(content));
+    g_checksum_get_digest(checksum, digest, &size);
+    g_checksum_free(checksum);
+    gchar *base64 = g_base64_encode(digest, size);
+    const char *out = report_text(arena, "%s", base64);
+    g_free(base64);
+    return out;
+}
+
+/* Ours, and so written as it is. */
+static void write_embedded(struct report_sheet *sheet, const char *element, const char *content)
+{
+    report_sheet_open(sheet, element);
+    if (xmlTextWriterWriteRaw(sheet->writer, (const xmlChar *)content) < 0) {
+        sheet->is_fine = false;
+    }
+    report_sheet_close(sheet);
+}
+
+/* Only these styles and this script may run, and nothing may be loaded, sent or framed. */
+static void write_head(struct report_sheet *sheet, const char *title)
+{
+    struct report_arena *arena = sheet->arena;
+    const char *style = embedded(arena, STYLE_BEGIN, report_page_style, report_page_style_size, STYLE_END);
+    const char *script =
+        embedded(arena, SCRIPT_BEGIN, report_page_script, report_page_script_size, SCRIPT_END);
+    report_sheet_open(sheet, "head");
+    report_sheet_open(sheet, "meta");
+    report_sheet_attribute(sheet, "charset", "utf-8");
+    report_sheet_close_void(sheet);
+    write_meta(
+        sheet, "http-equiv", "Content-Security-Policy",
+        report_text(arena,
+                    "default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; base-uri 'none'; "
+                    "form-action 'none'",
+                    fingerprint(arena, style), fingerprint(arena, script)));
+    write_meta(sheet, "name", "viewport", "width=device-width, initial-scale=1");
+    write_meta(sheet, "name", "color-scheme", "light dark");
+    write_meta(sheet, "name", "referrer", "no-referrer");
+    write_meta(sheet, "name", "generator", "bucketlab");
+    report_sheet_leaf(sheet, "title", "", title);
+    write_embedded(sheet, "style", style);
+    report_sheet_close(sheet);
+}
+
+static void write_banner(struct report_sheet *sheet)
+{
+    const struct lab_result *result = sheet->page->result;
+    report_sheet_open(sheet, "a");
+    report_sheet_attribute(sheet, "class", "skip");
+    report_sheet_attribute(sheet, "href", "#main");
+    report_sheet_text(sheet, "Skip to the answer");
+    report_sheet_close(sheet);
+    report_sheet_open(sheet, "header");
+    report_sheet_attribute(sheet, "class", "banner");
+    report_sheet_open(sheet, "div");
+    report_sheet_leaf(sheet, "p", "maker", "bucketlab");
+    report_sheet_leaf(sheet, "h1", "", report_clean(sheet->arena, result->scenario_name));
+    if (has(result->about)) {
+        report_sheet_leaf(sheet, "p", "about", report_clean(sheet->arena, result->about));
+    }
+    report_sheet_close(sheet);
+    report_sheet_open(sheet, "button");
+    report_sheet_attribute(sheet, "type", "button");
+    report_sheet_attribute(sheet, "id", "theme");
+    report_sheet_attribute(sheet, "hidden", "hidden");
+    report_sheet_text(sheet, "Dark");
+    report_sheet_close(sheet);
+    report_sheet_close(sheet);
+}
+
+/* The script fills it in from the headings: without one nothing needs to be said. */
+static void write_contents(struct report_sheet *sheet)
+{
+    report_sheet_open(sheet, "nav");
+    report_sheet_attribute(sheet, "id", "contents");
+    report_sheet_attribute(sheet, "aria-label", "On this page");
+    report_sheet_attribute(sheet, "hidden", "hidden");
+    report_sheet_close(sheet);
+}
+
+/* The first sentence is the verdict, and the others speak for it. */
+static void write_why(struct report_sheet *sheet, const char *why)
+{
+    const char *end = strstr(why, ". ");
+    if (end == NULL) {
+        report_sheet_leaf(sheet, "p", "verdict", why);
+        return;
+    }
+    report_sheet_leaf(sheet, "p", "verdict", report_text(sheet->arena, "%.*s", (int)(end + 1 - why), why));
+    report_sheet_leaf(sheet, "p", "why", end + 2);
+}
+
+static void write_answer(struct report_sheet *sheet)
+{
+    const struct report_page *page = sheet->page;
+    report_sheet_section(sheet, "answer", "", 2, "The answer");
+    report_sheet_leaf(sheet, "p", "asked", sheet->answer->asked);
+    if (has(page->why)) {
+        write_why(sheet, page->why);
+        if (has(page->notes)) {
+            report_sheet_leaf(sheet, "p", "beware", page->notes);
+        }
+    } else {
+        report_sheet_leaf(sheet, "p", "verdict", sheet->answer->verdict);
+        report_sheet_leaf(sheet, "p", "beware", sheet->answer->beware);
+    }
+    report_sheet_close(sheet);
+}
+
+static void write_fact(struct report_sheet *sheet, const char *name, const char *id, const char *value)
+{
+    report_sheet_open(sheet, "div");
+    report_sheet_leaf(sheet, "dt", "", name);
+    report_sheet_open(sheet, "dd");
+    report_sheet_attribute(sheet, "id", id);
+    report_sheet_text(sheet, value);
+    report_sheet_close(sheet);
+    report_sheet_close(sheet);
+}
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* Text as it is, line by line. */
+static void write_lines(struct report_sheet *sheet, const char *summary, const char *id, const char *text,
+                        bool is_open)
+{
+    report_sheet_open(sheet, "details");
+    if (is_open) {
+        report_sheet_attribute(sheet, "open", "open");
+    }
+    report_sheet_leaf(sheet, "summary", "", summary);
+    report_sheet_open(sheet, "pre");
+    report_sheet_attribute(sheet, "id", id);
+    report_sheet_attribute(sheet, "tabindex", "0");
+    report_sheet_text(sheet, text);
+    report_sheet_close(sheet);
+    report_sheet_close(sheet);
+}
+
+/* What it takes to run it again. */
+static void write_run(struct report_sheet *sheet)
+{
+    const struct report_page *page = sheet->page;
+    const struct lab_result *result = page->result;
+    struct report_arena *arena = sheet->arena;
+    char start[SIM_TIME_TEXT_SIZE], end[SIM_TIME_TEXT_SIZE];
+    sim_time_format(result->start_ns, start);
+    sim_time_format(result->end_ns, end);
+    report_sheet_section(sheet, "run", "", 2, "The run");
+    report_sheet_open(sheet, "dl");
+    if (has(page->scenario_file)) {
+        write_fact(sheet, "Scenario", "run-file", file_name(page->scenario_file));
+    }
+    write_fact(sheet, "Seed", "run-seed", report_text(arena, "%" PRIu64, result->seed));
+    write_fact(sheet, "Digest", "run-digest", report_text(arena, "%016" PRIx64, result->digest));
+    write_fact(sheet, "Virtual time", "run-time", report_text(arena, "%s to %s", start, end));
+    if (result->source != NULL && strcmp(result->source, "made") != 0) {
+        write_fact(sheet, "Rows from", "run-source", file_name(result->source));
+    }
+    if (has(page->version)) {
+        write_fact(sheet, "Made by", "run-version", report_text(arena, "bucketlab %s", page->version));
+    }
+    report_sheet_close(sheet);
+    if (page->again_count > 0) {
+        const char *lines = "";
+        for (size_t i = 0; i < page->again_count; i++) {
+            lines = report_text(arena, "%s%s\n", lines, page->again[i]);
+        }
+        write_lines(sheet, "Run it again", "run-again", lines, true);
+    }
+    if (has(page->overrides)) {
+        write_lines(sheet, "Fields set from outside", "run-overrides", page->overrides, false);
+    }
+    if (has(page->scenario_text)) {
+        write_lines(sheet, "The scenario", "run-scenario", page->scenario_text, false);
+    }
+    report_sheet_close(sheet);
+}
+
+static bool write_page(struct report_sheet *sheet, struct sim_error *error)
+{
+    const struct report_page *page = sheet->page;
+    const char *name = report_clean(sheet->arena, page->result->scenario_name);
+    for (size_t i = 0; has(page->recommended) && i < page->result->strategy_count; i++) {
+        if (strcmp(page->result->strategies[i].label, page->recommended) == 0) {
+            sheet->chosen = i;
+        }
+    }
+    sheet->is_fine = xmlTextWriterWriteDTD(sheet->writer, (const xmlChar *)"html", NULL, NULL, NULL) >= 0;
+    report_sheet_open(sheet, "html");
+    report_sheet_attribute(sheet, "lang", "en");
+    write_head(sheet, report_text(sheet->arena, "%s · bucketlab", name));
+    report_sheet_open(sheet, "body");
+    write_banner(sheet);
+    write_contents(sheet);
+    report_sheet_open(sheet, "main");
+    report_sheet_attribute(sheet, "id", "main");
+    write_answer(sheet);
+    report_page_table(sheet);
+    bool ok = report_page_charts(sheet, error);
+    report_page_expects(sheet);
+    if (report_page_has_live(page->result) && !report_page_live(sheet->writer, page->result, sheet->arena)) {
+        sheet->is_fine = false;
+    }
+    write_run(sheet);
+    report_sheet_close(sheet);
+    write_embedded(
+        sheet, "script",
+        embedded(sheet->arena, SCRIPT_BEGIN, report_page_script, report_page_script_size, SCRIPT_END));
+    report_sheet_close(sheet);
+    report_sheet_close(sheet);
+    sheet->is_fine = xmlTextWriterEndDocument(sheet->writer) >= 0 && sheet->is_fine;
+    if (!ok) {
+        return false;
+    }
+    return sheet->is_fine && !sheet->arena->out_of_memory ? true : sim_fail_memory(error);
+}
+
+bool report_page_make(const struct report_page *page, struct report_bytes *out, struct sim_error *error)
+{
+    *out = (struct report_bytes){0};
+    struct report_typesetter *typesetter = report_typesetter_create(error);
+    if (typesetter == NULL) {
+        return false;
+    }
+    struct report_arena arena;
+    report_arena_init(&arena);
+    struct report_answer answer;
+    report_answer(page->result, &arena, &answer);
+    xmlBufferPtr buffer = xmlBufferCreate();
+    struct report_sheet sheet = {.writer = buffer == NULL ? NULL : xmlNewTextWriterMemory(buffer, 0),
+                                 .arena = &arena,
+                                 .typesetter = typesetter,
+                                 .page = page,
+                                 .answer = &answer,
+                                 .chosen = answer.chosen,
+                                 .is_fine = true};
+    bool ok =
+        sheet.writer != NULL && !arena.out_of_memory ? write_page(&sheet, error) : sim_fail_memory(error);
+    if (sheet.writer != NULL) {
+        xmlFreeTextWriter(sheet.writer);
+    }
+    if (ok) {
+        out->size = (size_t)xmlBufferLength(buffer);
+        out->capacity = out->size + 1;
+        out->data = (unsigned char *)malloc(out->capacity);
+        ok = out->data != NULL ? true : sim_fail_memory(error);
+    }
+    if (ok) {
+        memcpy(out->data, xmlBufferContent(buffer), out->size + 1);
+    }
+    xmlBufferFree(buffer);
+    report_arena_free(&arena);
+    report_typesetter_destroy(typesetter);
+    return ok;
+}
+
+bool report_page_write(const struct report_page *page, const char *folder, char **path,
+                       struct sim_error *error)
+{
+    struct report_bytes content = {0};
+    *path = report_output_path(folder, page->result->scenario_name, NULL, "html");
+    bool ok = *path != NULL ? report_page_make(page, &content, error) : sim_fail_memory(error);
+    ok = ok && report_output(folder, path, &content, 1, error);
+    report_bytes_free(&content);
+    if (!ok) {
+        free(*path);
+        *path = NULL;
+    }
+    return ok;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The strategies side by side: a row each, a column a figure that at least one of them has. */
+#include <math.h>
+#include <string.h>
+
+#include "reports/format.h"
+#include "reports/page.h"
+#include "reports/strategy.h"
+#include "sheet.h"
+
+enum unit { PLAIN, WHOLE, BYTES, MS, SHARE };
+/* When a figure is marked. */
+enum alarm { NEVER, ABOVE_ROWS, ABOVE_BYTES, ABOVE_ZERO };
+
+struct column {
+    const char *group; /* the same in columns that lie together */
+    const char *name;
+    const char *metric; /* NULL: the cost of lab/choice.h, which is no metric of its own */
+    enum unit unit;
+    enum alarm alarm;
+    bool is_rare; /* left out when it is 0 for all */
+};
+
+static const struct column columns[] = {
+    {"Cost per 1000 rows", "all", NULL, PLAIN, NEVER, false},
+    {"Cost per 1000 rows", "extra operations", "writes.extra_ops_per_1000_rows", PLAIN, NEVER, false},
+    {"Read to be counted", "rows", "writes.rows_scanned", WHOLE, NEVER, true},
+    {"Partitions", "all", "partitions.total", WHOLE, NEVER, false},
+    {"Partitions", "closed", "partitions.closed", WHOLE, NEVER, false},
+    {"Partitions", "tiny", "partitions.tiny", WHOLE, NEVER, false},
+    {"Partitions", "over a limit", "partitions.over_limit", WHOLE, ABOVE_ZERO, false},
+    {"Largest partition", "rows", "partitions.all.rows.max", WHOLE, ABOVE_ROWS, false},
+    {"Largest partition", "bytes", "partitions.all.bytes.max", BYTES, ABOVE_BYTES, false},
+    {"Rows of closed partitions", "median", "partitions.closed.rows.p50", WHOLE, NEVER, false},
+    {"Rows of closed partitions", "99 %", "partitions.closed.rows.p99", WHOLE, NEVER, false},
+    {"Partitions per read", "mean", "reads.partitions_per_read.mean", PLAIN, NEVER, false},
+    {"Partitions per read", "99 %", "reads.partitions_per_read.p99", WHOLE, NEVER, false},
+    {"Latency, 99 %", "write", "latency.write.p99", MS, NEVER, false},
+    {"Latency, 99 %", "read", "latency.read.p99", MS, NEVER, false},
+    {"Gone wrong", "misrouted rows", "writes.misrouted", WHOLE, NEVER, true},
+    {"Gone wrong", "stored twice", "writes.duplicated", WHOLE, NEVER, true},
+    {"Gone wrong", "hidden rows", "oracle.findable.violations", WHOLE, ABOVE_ZERO, true},
+    {"Gone wrong", "newest missed", "oracle.newest.violations", WHOLE, ABOVE_ZERO, true},
+    {"Busiest", "partition, rows/s", "peak.rows_per_second_one_partition", WHOLE, NEVER, false},
+    {"Busiest", "node, share", "nodes.load_share_max", SHARE, NEVER, false},
+    {"Identifiers", "per second", "ids.per_second", PLAIN, NEVER, false},
+    {"Identifiers", "given", "ids.given", WHOLE, NEVER, false},
+    {"Identifiers", "lost", "ids.lost", WHOLE, NEVER, false},
+    {"Identifiers", "given twice", "oracle.unique.violations", WHOLE, ABOVE_ZERO, false},
+    {"Wait for a lock", "median", "latency.lock.p50", MS, NEVER, false},
+    {"Wait for a lock", "99 %", "latency.lock.p99", MS, NEVER, false},
+};
+enum { COLUMN_COUNT = sizeof columns / sizeof columns[0] };
+
+static bool figure_of(const struct report_sheet *sheet, const struct column *column, size_t index,
+                      double *out)
+{
+    if (column->metric != NULL) {
+        return report_metric(&sheet->page->result->strategies[index], column->metric, out);
+    }
+    *out = sheet->answer->standings[index].cost;
+    return !isnan(*out);
+}
+
+static void choose_columns(const struct report_sheet *sheet, bool *is_shown)
+{
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        is_shown[i] = false;
+        for (size_t j = 0; j < sheet->page->result->strategy_count; j++) {
+            double value;
+            if (figure_of(sheet, &columns[i], j, &value)) {
+                is_shown[i] |= !columns[i].is_rare || value != 0;
+            }
+        }
+    }
+}
+
+/* Where nothing was asked and nothing stands against anyone, the column would be empty. */
+static bool is_judged(const struct report_sheet *sheet)
+{
+    const struct lab_result *result = sheet->page->result;
+    bool says = sheet->chosen != SIZE_MAX || result->limits.partition_rows != 0 ||
+                result->limits.partition_bytes != 0;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        says |= (sheet->answer->standings[i].bars & ~(unsigned)LAB_BAR_OBSERVED) != 0;
+    }
+    return says;
+}
+
+/* A name above the columns that it has in common. */
+static void write_groups(struct report_sheet *sheet, const bool *is_shown)
+{
+    report_sheet_open(sheet, "tr");
+    report_sheet_attribute(sheet, "class", "groups");
+    report_sheet_open(sheet, "td");
+    report_sheet_attribute(sheet, "class", "name");
+    report_sheet_close(sheet);
+    if (is_judged(sheet)) {
+        report_sheet_open(sheet, "td");
+        report_sheet_close(sheet);
+    }
+    for (size_t i = 0; i < COLUMN_COUNT;) {
+        size_t shown = 0, next = i;
+        for (; next < COLUMN_COUNT && strcmp(columns[next].group, columns[i].group) == 0; next++) {
+            shown += is_shown[next];
+        }
+        if (shown > 0) {
+            report_sheet_open(sheet, "th");
+            report_sheet_attribute(sheet, "scope", "colgroup");
+            report_sheet_attribute(sheet, "colspan", report_text(sheet->arena, "%zu", shown));
+            report_sheet_text(sheet, columns[i].group);
+            report_sheet_close(sheet);
+        }
+        i = next;
+    }
+    report_sheet_close(sheet);
+}
+
+static void write_head(struct report_sheet *sheet, const char *class, const char *name, const char *metric)
+{
+    report_sheet_open(sheet, "th");
+    report_sheet_attribute(sheet, "scope", "col");
+    report_sheet_attribute(sheet, "aria-sort", "none");
+    if (class[0] != 0) {
+        report_sheet_attribute(sheet, "class", class);
+    }
+    if (metric != NULL) {
+        report_sheet_attribute(sheet, "data-metric", metric);
+    }
+    report_sheet_open(sheet, "button");
+    report_sheet_attribute(sheet, "type", "button");
+    if (metric != NULL) {
+        report_sheet_attribute(sheet, "title", metric);
+    }
+    report_sheet_text(sheet, name);
+    report_sheet_close(sheet);
+    report_sheet_close(sheet);
+}
+
+static void write_verdict(struct report_sheet *sheet, size_t index)
+{
+    const struct lab_result *result = sheet->page->result;
+    const struct lab_standing *standing = &sheet->answer->standings[index];
+    const char *against = report_answer_against(result, &result->strategies[index], standing, sheet->arena);
+    bool is_chosen = index == sheet->chosen;
+    report_sheet_open(sheet, "td");
+    report_sheet_attribute(sheet, "class", is_chosen ? "word" : against[0] != 0 ? "word against" : "word");
+    report_sheet_attribute(sheet, "data-value", is_chosen ? "0" : against[0] == 0 ? "1" : "2");
+    if (is_chosen) {
+        report_sheet_leaf(sheet, "strong", "badge", "★ chosen");
+    }
+    if (against[0] != 0) {
+        report_sheet_leaf(sheet, "span", "mark", "▲");
+        report_sheet_text(sheet, report_text(sheet->arena, " %s", against));
+    } else if (!is_chosen) {
+        report_sheet_text(sheet, result->limits.partition_rows != 0 || result->limits.partition_bytes != 0
+                                     ? "within limits"
+                                     : "–");
+    }
+    report_sheet_close(sheet);
+}
+
+static bool is_alarm(const struct lab_limits *limits, enum alarm alarm, double value)
+{
+    switch (alarm) {
+    case ABOVE_ROWS:
+        return limits->partition_rows != 0 && value > (double)limits->partition_rows;
+    case ABOVE_BYTES:
+        return limits->partition_bytes != 0 && value > (double)limits->partition_bytes;
+    case ABOVE_ZERO:
+        return value > 0;
+    case NEVER:
+        break;
+    }
+    return false;
+}
+
+static const char *text_of(struct report_arena *arena, enum unit unit, double value)
+{
+    switch (unit) {
+    case WHOLE:
+        return value >= 0 && value < 0x1p53 && value == floor(value) ? report_grouped(arena, (uint64_t)value)
+                                                                     : report_number(arena, value);
+    case BYTES:
+        return report_size(arena, value, REPORT_BYTES);
+    case MS:
+        return report_time(arena, value * 1e6);
+    case SHARE:
+        return report_percent(arena, value);
+    case PLAIN:
+        break;
+    }
+    return report_number(arena, value);
+}
+
+/* The exact figure is an attribute, all seventeen digits where it takes them. */
+static void write_cell(struct report_sheet *sheet, const struct column *column, size_t index)
+{
+    double value;
+    report_sheet_open(sheet, "td");
+    if (!figure_of(sheet, column, index, &value)) {
+        report_sheet_attribute(sheet, "data-value", "");
+        report_sheet_text(sheet, "–");
+        report_sheet_close(sheet);
+        return;
+    }
+    bool alarm = is_alarm(&sheet->page->result->limits, column->alarm, value);
+    if (alarm) {
+        report_sheet_attribute(sheet, "class", "against");
+    }
+    const char *exact = report_text(sheet->arena, "%.17g", value);
+    report_sheet_attribute(sheet, "data-value", exact);
+    report_sheet_attribute(sheet, "title", exact);
+    if (alarm) {
+        report_sheet_leaf(sheet, "span", "mark", "▲");
+        report_sheet_text(sheet, "\u00A0");
+    }
+    report_sheet_text(sheet, text_of(sheet->arena, column->unit, value));
+    report_sheet_close(sheet);
+}
+
+static void write_row(struct report_sheet *sheet, size_t index, const bool *is_shown)
+{
+    const struct lab_strategy_result *strategy = &sheet->page->result->strategies[index];
+    const char *label, *detail;
+    report_strategy_name(sheet->arena, strategy, &label, &detail);
+    report_sheet_open(sheet, "tr");
+    report_sheet_attribute(sheet, "data-label", label);
+    if (index == sheet->chosen) {
+        report_sheet_attribute(sheet, "class", "chosen");
+    }
+    report_sheet_open(sheet, "th");
+    report_sheet_attribute(sheet, "scope", "row");
+    report_sheet_attribute(sheet, "class", "name");
+    report_sheet_attribute(sheet, "data-value", label);
+    report_sheet_leaf(sheet, "span", "label", label);
+    report_sheet_leaf(sheet, "span", "detail", detail);
+    report_sheet_close(sheet);
+    if (is_judged(sheet)) {
+        write_verdict(sheet, index);
+    }
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        if (is_shown[i]) {
+            write_cell(sheet, &columns[i], index);
+        }
+    }
+    report_sheet_close(sheet);
+}
+
+void report_page_table(struct report_sheet *sheet)
+{
+    const struct lab_result *result = sheet->page->result;
+    bool is_shown[COLUMN_COUNT];
+    choose_columns(sheet, is_shown);
+    report_sheet_section(sheet, "comparison", "", 2, "Comparison");
+    report_sheet_open(sheet, "div");
+    report_sheet_attribute(sheet, "class", "scroll");
+    report_sheet_attribute(sheet, "role", "region");
+    report_sheet_attribute(sheet, "aria-labelledby", "comparison-title");
+    report_sheet_attribute(sheet, "tabindex", "0");
+    report_sheet_open(sheet, "table");
+    report_sheet_attribute(sheet, "id", "strategies");
+    report_sheet_attribute(sheet, "class", "sortable");
+    report_sheet_open(sheet, "thead");
+    write_groups(sheet, is_shown);
+    report_sheet_open(sheet, "tr");
+    write_head(sheet, "name", "strategy", NULL);
+    if (is_judged(sheet)) {
+        write_head(sheet, "word", "verdict", NULL);
+    }
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        if (is_shown[i]) {
+            write_head(sheet, "", columns[i].name, columns[i].metric);
+        }
+    }
+    report_sheet_close(sheet);
+    report_sheet_close(sheet);
+    report_sheet_open(sheet, "tbody");
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        write_row(sheet, i, is_shown);
+    }
+    report_sheet_close(sheet);
+    report_sheet_close(sheet);
+    report_sheet_close(sheet);
+    report_sheet_leaf(sheet, "p", "note",
+                      is_shown[0]
+                          ? "Cost is what a strategy does beside the inserts: extra operations, and the "
+                            "partitions that reads ask. Point at a figure to see all of its digits."
+                          : "Point at a figure to see all of its digits.");
+    report_sheet_close(sheet);
+}
+
+void report_page_expects(struct report_sheet *sheet)
+{
+    const struct lab_result *result = sheet->page->result;
+    if (result->expect_count == 0) {
+        return;
+    }
+    report_sheet_section(sheet, "expectations", "", 2, "Expectations");
+    report_sheet_open(sheet, "ul");
+    report_sheet_attribute(sheet, "class", "expects");
+    for (size_t i = 0; i < result->expect_count; i++) {
+        const struct lab_expect_result *expect = &result->expects[i];
+        report_sheet_open(sheet, "li");
+        report_sheet_attribute(sheet, "class", expect->ok ? "ok" : "alarm");
+        report_sheet_leaf(sheet, "span", "mark", expect->ok ? "✓ holds" : "▲ fails");
+        report_sheet_leaf(sheet, "code", "", expect->text);
+        report_sheet_leaf(
+            sheet, "span", "actual",
+            report_text(sheet->arena, "actual %s", report_number(sheet->arena, expect->actual)));
+        report_sheet_close(sheet);
+    }
+    report_sheet_close(sheet);
+    report_sheet_close(sheet);
+}

@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The verdict of a run in sentences: what was asked, which strategy to choose, and what stands against the
+ * others. */
+#include "reports/answer.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "reports/format.h"
+#include "reports/strategy.h"
+
+/* So many strategies are named in a list; the others are counted. */
+enum { NAMED_MAX = 3 };
+
+/* What all sentences are made from. */
+struct telling {
+    const struct lab_result *result;
+    struct report_arena *arena;
+    const struct lab_standing *standings;
+    size_t chosen, holders; /* holders: without bars, and of known cost */
+    bool has_reads;
+};
+
+/* 0 for what the run does not have. */
+static double figure(const struct lab_result *result, size_t index, const char *name)
+{
+    double value = 0;
+    report_metric(&result->strategies[index], name, &value);
+    return value;
+}
+
+/* In words up to nine. */
+static const char *counted(struct report_arena *arena, size_t count)
+{
+    static const char *const words[] = {"no",   "one", "two",   "three", "four",
+                                        "five", "six", "seven", "eight", "nine"};
+    return count < sizeof words / sizeof words[0] ? words[count] : report_text(arena, "%zu", count);
+}
+
+static bool has_limits(const struct lab_result *result)
+{
+    return result->limits.partition_rows != 0 || result->limits.partition_bytes != 0;
+}
+
+static const char *tell_asked(const struct telling *telling)
+{
+    const struct lab_result *result = telling->result;
+    struct report_arena *arena = telling->arena;
+    const char *name = report_clean(arena, result->scenario_name);
+    const char *tried = counted(arena, result->strategy_count);
+    const char *end = result->strategy_count == 1 ? "" : "s";
+    const char *lasts = report_time(arena, (double)((uint64_t)result->end_ns - (uint64_t)result->start_ns));
+    const char *limits = has_limits(result) ? report_text(arena, "a partition may grow to %s",
+                                                          report_answer_limits(&result->limits, arena))
+                                            : "no limit is set for a partition";
+    if (lab_result_is_observed(result)) {
+        return report_text(arena,
+                           "%s reads what a running Cassandra told of its partitions in %s file%s; %s.", name,
+                           tried, end, limits);
+    }
+    if (result->strategy_count > 0 && result->strategies[0].is_idgen) {
+        return report_text(arena,
+                           "%s tries %s way%s of handing out identifiers for %s; none may be given "
+                           "twice.",
+                           name, tried, end, lasts);
+    }
+    const char *trace = "";
+    if (result->source != NULL && strcmp(result->source, "made") != 0) {
+        const char *slash = strrchr(result->source, '/');
+        trace = report_text(arena, " of the trace %s",
+                            report_clean(arena, slash != NULL ? slash + 1 : result->source));
+    }
+    /* Not "on the same rows": the thinned engine gives all the same number alone. */
+    return report_text(arena, "%s tries %s strateg%s on %s row%s of %s key%s%s, over %s; %s.", name, tried,
+                       result->strategy_count == 1 ? "y" : "ies, each", report_grouped(arena, result->rows),
+                       result->rows == 1 ? "" : "s", report_grouped(arena, result->keys),
+                       result->keys == 1 ? "" : "s", trace, lasts, limits);
+}
+
+static const char *cost_text(const struct telling *telling, double cost)
+{
+    const char *what = telling->has_reads ? "extra operations and partition reads" : "extra operations";
+    if (cost == 0) {
+        return report_text(telling->arena, "no %s", what);
+    }
+    return report_text(telling->arena, "%s %s per 1000 rows", report_number(telling->arena, cost), what);
+}
+
+static const char *name_of(const struct telling *telling, size_t index)
+{
+    return report_clean(telling->arena, telling->result->strategies[index].label);
+}
+
+static const char *named_with_settings(const struct telling *telling, size_t index)
+{
+    return report_text(telling->arena, "%s (%s)", name_of(telling, index),
+                       report_settings(telling->arena, &telling->result->strategies[index]));
+}
+
+/* What the chosen one lost: where several rows share a primary key, only the last of them is left. Empty when
+ * it lost none. */
+static const char *replaced_text(const struct telling *telling)
+{
+    const double replaced = figure(telling->result, telling->chosen, "rows.overwritten");
+    const double rows = figure(telling->result, telling->chosen, "writes.rows");
+    if (!(replaced > 0)) {
+        return "";
+    }
+    return report_text(telling->arena, "%s of %s rows were replaced by later ones with the same primary key",
+                       report_grouped(telling->arena, (uint64_t)replaced),
+                       report_grouped(telling->arena, (uint64_t)rows));
+}
+
+/* Whether it is another one that holds and costs as much as the chosen one. */
+static bool is_peer(const struct telling *telling, size_t index)
+{
+    const struct lab_standing *other = &telling->standings[index];
+    return index != telling->chosen && other->bars == 0 &&
+           other->cost <= telling->standings[telling->chosen].cost * LAB_AS_CHEAP;
+}
+
+static bool has_peer(const struct telling *telling)
+{
+    for (size_t i = 0; i < telling->result->strategy_count; i++) {
+        if (is_peer(telling, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of several that cost as much the first is chosen when they are as even too. */
+static const char *tell_evenness(const struct telling *telling)
+{
+    const double spread = telling->standings[telling->chosen].spread;
+    bool is_more = false, is_less = false;
+    if (isnan(spread)) {
+        return "";
+    }
+    if (spread == 0) {
+        return ", and its closed partitions are all alike";
+    }
+    for (size_t i = 0; i < telling->result->strategy_count; i++) {
+        if (is_peer(telling, i)) {
+            is_more |= telling->standings[i].spread > spread;
+            is_less |= telling->standings[i].spread <= spread;
+        }
+    }
+    return report_text(telling->arena, ", and its closed partitions %sspread by %s of their mean",
+                       is_more && !is_less ? "are more even, " : "", report_percent(telling->arena, spread));
+}
+
+static const char *tell_chosen(const struct telling *telling)
+{
+    const struct lab_result *result = telling->result;
+    struct report_arena *arena = telling->arena;
+    const struct lab_standing *standing = &telling->standings[telling->chosen];
+    const char *cost = cost_text(telling, standing->cost);
+    const char *named = named_with_settings(telling, telling->chosen);
+    double total = figure(result, telling->chosen, "partitions.total");
+    const char *within = total == 1 ? "its one partition passes no limit"
+                                    : report_text(arena, "none of its %s partitions passes a limit",
+                                                  report_grouped(arena, (uint64_t)total));
+    if (result->strategy_count == 1) {
+        const char *replaced = replaced_text(telling);
+        return replaced[0] == 0
+                   ? report_text(arena, "%s holds: %s, and it costs %s.", named, within, cost)
+                   : report_text(arena, "%s stays within the limits at %s, but %s.", named, cost, replaced);
+    }
+    if (telling->holders == 1) {
+        return report_text(arena, "Choose %s: it alone of the %s holds; %s, and it costs %s.", named,
+                           counted(arena, result->strategy_count), within, cost);
+    }
+    if (has_peer(telling)) {
+        return report_text(arena, "Choose %s: at %s it is as cheap as any that holds%s; %s.", named, cost,
+                           tell_evenness(telling), within);
+    }
+    const char *place = telling->holders == 2
+                            ? "the cheaper of the two"
+                            : report_text(arena, "the cheapest of the %s", counted(arena, telling->holders));
+    return report_text(arena, "Choose %s: at %s it is %s that hold; %s.", named, cost, place, within);
+}
+
+static const char *joined(struct report_arena *arena, const char *list, const char *item, size_t index,
+                          size_t count)
+{
+    const char *join = index == 0 ? "" : index + 1 == count ? " and " : ", ";
+    return report_text(arena, "%s%s%s", list, join, item);
+}
+
+/* Those with one of `bars` and none of `without`, in the order of the scenario. */
+static const char *list_barred(const struct telling *telling, unsigned bars, unsigned without, bool has_share,
+                               size_t *count)
+{
+    const struct lab_result *result = telling->result;
+    struct report_arena *arena = telling->arena;
+    const char *list = "";
+    size_t at = 0;
+    *count = 0;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        *count += (telling->standings[i].bars & bars) != 0 && (telling->standings[i].bars & without) == 0;
+    }
+    size_t shown = *count <= NAMED_MAX + 1 ? *count : NAMED_MAX;
+    size_t items = shown + (shown < *count);
+    for (size_t i = 0; i < result->strategy_count && at < shown; i++) {
+        const struct lab_standing *standing = &telling->standings[i];
+        if ((standing->bars & bars) == 0 || (standing->bars & without) != 0) {
+            continue;
+        }
+        const char *item = name_of(telling, i);
+        if (has_share && !isnan(standing->over)) {
+            item = report_text(arena, "%s (%s%s)", item, report_percent(arena, standing->over),
+                               at == 0 ? " of its partitions" : "");
+        }
+        list = joined(arena, list, item, at++, items);
+    }
+    if (shown < *count) {
+        list = joined(arena, list, report_text(arena, "%zu others", *count - shown), at, items);
+    }
+    return list;
+}
+
+/* "none (0.48% of its partitions) and time (0.054%) pass a limit; hash never ends a partition" */
+static const char *barred_clauses(const struct telling *telling)
+{
+    static const struct {
+        unsigned bars, without;
+        const char *one, *more;
+    } clauses[] = {
+        {LAB_BAR_ROWS | LAB_BAR_BYTES, 0, "passes a limit", "pass a limit"},
+        {LAB_BAR_HIDDEN, LAB_BAR_ROWS | LAB_BAR_BYTES, "hid rows from readers", "hid rows from readers"},
+        {LAB_BAR_ENDLESS, LAB_BAR_ROWS | LAB_BAR_BYTES | LAB_BAR_HIDDEN, "never ends a partition",
+         "never end a partition"},
+    };
+    const char *text = "";
+    for (size_t i = 0; i < sizeof clauses / sizeof clauses[0]; i++) {
+        size_t count;
+        const char *list = list_barred(telling, clauses[i].bars, clauses[i].without, i == 0, &count);
+        if (count > 0) {
+            text = report_text(telling->arena, "%s%s%s %s", text, text[0] == 0 ? "" : "; ", list,
+                               count == 1 ? clauses[i].one : clauses[i].more);
+        }
+    }
+    return text;
+}
+
+/* What the next that hold cost, and what stands against the others. */
+static const char *tell_rivals(const struct telling *telling)
+{
+    const struct lab_result *result = telling->result;
+    struct report_arena *arena = telling->arena;
+    const struct lab_standing *mine = &telling->standings[telling->chosen];
+    const char *text = "";
+    size_t next = SIZE_MAX;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct lab_standing *other = &telling->standings[i];
+        if (i != telling->chosen && other->bars == 0 && !isnan(other->cost) &&
+            (next == SIZE_MAX || other->cost < telling->standings[next].cost)) {
+            next = i;
+        }
+    }
+    if (next != SIZE_MAX) {
+        double cost = telling->standings[next].cost;
+        const char *how =
+            cost <= mine->cost * LAB_AS_CHEAP && mine->cost <= cost * LAB_AS_CHEAP ? "costs as much"
+            : mine->cost > 0
+                ? report_text(arena, "costs %s times as much", report_number(arena, cost / mine->cost))
+                : report_text(arena, "costs %s", cost_text(telling, cost));
+        text = report_text(arena, "%s, the next that holds, %s", name_of(telling, next), how);
+    }
+    const char *barred = barred_clauses(telling);
+    text = report_text(arena, "%s%s%s", text, text[0] != 0 && barred[0] != 0 ? "; " : "", barred);
+    const struct lab_strategy_result *strategy = &result->strategies[telling->chosen];
+    const char *replaced = result->strategy_count == 1 ? "" : replaced_text(telling);
+    if (replaced[0] != 0) {
+        text = report_text(arena, "%s%sof %s %s", text, text[0] != 0 ? "; " : "",
+                           name_of(telling, telling->chosen), replaced);
+    }
+    if (strategy->strategy.kind == BK_COUNT && strategy->source == BK_SOURCE_EXTERNAL) {
+        text = report_text(arena, "%s%s%s relies on a number that every row brings along", text,
+                           text[0] != 0 ? "; " : "", name_of(telling, telling->chosen));
+    }
+    if (text[0] == 0) {
+        text = "One run of one seed shows this much; more seeds and a margin are what tune looks at";
+    }
+    return report_text(arena, "%s.", text);
+}
+
+/* None can be chosen: who stands where. */
+static const char *tell_refused(const struct telling *telling)
+{
+    const struct lab_result *result = telling->result;
+    struct report_arena *arena = telling->arena;
+    if (result->strategy_count == 1) {
+        const char *against =
+            report_answer_against(result, &result->strategies[0], &telling->standings[0], arena);
+        if (against[0] != 0) {
+            return report_text(arena, "%s does not hold: %s.", named_with_settings(telling, 0), against);
+        }
+        return report_text(arena, "None of the %s partitions of %s passes a limit.",
+                           report_grouped(arena, (uint64_t)figure(result, 0, "partitions.total")),
+                           named_with_settings(telling, 0));
+    }
+    const char *barred = barred_clauses(telling);
+    if (lab_result_is_observed(result)) {
+        return barred[0] == 0 ? "None of their partitions passes a limit."
+                              : report_text(arena, "Not all hold: %s.", barred);
+    }
+    return barred[0] == 0 ? "None was run, so none can be chosen."
+                          : report_text(arena, "None of the %s can be chosen: %s.",
+                                        counted(arena, result->strategy_count), barred);
+}
+
+/* Of the largest partition; 0 without a limit. */
+static double share_of_limit(const struct telling *telling, size_t index, bool is_bytes)
+{
+    const struct lab_limits *limits = &telling->result->limits;
+    const uint64_t limit = is_bytes ? limits->partition_bytes : limits->partition_rows;
+    const char *name = is_bytes ? "partitions.all.bytes.max" : "partitions.all.rows.max";
+    return limit != 0 ? figure(telling->result, index, name) / (double)limit : 0;
+}
+
+/* Of the limit that its largest partition comes nearest to. */
+static double largest_share(const struct telling *telling, size_t index)
+{
+    return fmax(share_of_limit(telling, index, false), share_of_limit(telling, index, true));
+}
+
+/* Of the least share above a limit; among equals the first, but of observed ones that hold all the one whose
+ * largest partition comes nearest to it. */
+static size_t nearest(const struct telling *telling)
+{
+    const bool is_observed = lab_result_is_observed(telling->result);
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < telling->result->strategy_count; i++) {
+        double over = telling->standings[i].over;
+        if (isnan(over)) {
+            continue;
+        }
+        if (best == SIZE_MAX || over < telling->standings[best].over ||
+            (is_observed && over == 0 && telling->standings[best].over == 0 &&
+             largest_share(telling, i) > largest_share(telling, best))) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* How far the nearest is off, by its largest partition. */
+static const char *tell_nearest(const struct telling *telling)
+{
+    const struct lab_result *result = telling->result;
+    struct report_arena *arena = telling->arena;
+    size_t index = nearest(telling);
+    if (index == SIZE_MAX) {
+        return "There are no partitions to judge.";
+    }
+    const char *name = name_of(telling, index);
+    unsigned bars = telling->standings[index].bars;
+    double rows = figure(result, index, "partitions.all.rows.max");
+    double bytes = figure(result, index, "partitions.all.bytes.max");
+    double share_of_rows = share_of_limit(telling, index, false);
+    double share_of_bytes = share_of_limit(telling, index, true);
+    if ((bars & (LAB_BAR_ROWS | LAB_BAR_BYTES)) == 0 && (bars & (LAB_BAR_HIDDEN | LAB_BAR_ENDLESS)) != 0) {
+        return report_text(arena, "Nearest is %s: its partitions stay within the limits, but %s.", name,
+                           (bars & LAB_BAR_HIDDEN) != 0 ? "it hid rows from readers" : "nothing ends them");
+    }
+    if (share_of_rows == 0 && share_of_bytes == 0) {
+        return report_text(arena, "Nearest is %s.", name);
+    }
+    bool is_rows = share_of_rows >= share_of_bytes;
+    double share = is_rows ? share_of_rows : share_of_bytes;
+    const char *size = is_rows ? report_text(arena, "%s rows", report_grouped(arena, (uint64_t)rows))
+                               : report_size(arena, bytes, REPORT_BYTES);
+    return report_text(
+        arena, "%s %s has %s, %s the limit.",
+        result->strategy_count == 1 ? "The largest partition of" : "Nearest is",
+        result->strategy_count == 1 ? name : report_text(arena, "%s: its largest partition", name), size,
+        share >= 2 ? report_text(arena, "%s times", report_number(arena, share))
+                   : report_text(arena, "%s of", report_percent(arena, share)));
+}
+
+/* Without limits nothing was asked: who costs least, and whose partitions are most even. What hides rows is
+ * no choice all the same. */
+static const char *tell_extremes(const struct telling *telling)
+{
+    const struct lab_result *result = telling->result;
+    struct report_arena *arena = telling->arena;
+    size_t cheapest = SIZE_MAX, evenest = SIZE_MAX, hidden = 0;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct lab_standing *standing = &telling->standings[i];
+        hidden += (standing->bars & LAB_BAR_HIDDEN) != 0;
+        if ((standing->bars & LAB_BAR_HIDDEN) != 0 && result->strategy_count > 1) {
+            continue;
+        }
+        if (!isnan(standing->cost) &&
+            (cheapest == SIZE_MAX || standing->cost < telling->standings[cheapest].cost)) {
+            cheapest = i;
+        }
+        if (!isnan(standing->spread) &&
+            (evenest == SIZE_MAX || standing->spread < telling->standings[evenest].spread)) {
+            evenest = i;
+        }
+    }
+    if (cheapest == SIZE_MAX) {
+        return lab_result_is_observed(result)     ? "Nothing was run, and without a limit nothing was asked."
+               : hidden == result->strategy_count ? "None can be chosen: all hid rows from readers."
+                                                  : "None can be chosen: no row was written.";
+    }
+    const char *cost = cost_text(telling, telling->standings[cheapest].cost);
+    const char *text = result->strategy_count == 1
+                           ? report_text(arena, "%s costs %s", named_with_settings(telling, 0), cost)
+                           : report_text(arena, "Without a limit none is chosen; %s costs least, %s",
+                                         named_with_settings(telling, cheapest), cost);
+    if (evenest == SIZE_MAX) {
+        return report_text(arena, "%s, and no partition has closed.", text);
+    }
+    const char *spread = report_percent(arena, telling->standings[evenest].spread);
+    if (evenest == cheapest) {
+        return report_text(arena, "%s, and the rows of its closed partitions spread by %s of their mean.",
+                           text, spread);
+    }
+    return report_text(arena,
+                       "%s, and the closed partitions of %s are most even, spread by %s of their mean.", text,
+                       name_of(telling, evenest), spread);
+}
+
+/* Whose largest partition is smallest; what hides rows is left out. */
+static size_t smallest(const struct telling *telling)
+{
+    const char *name = "partitions.all.rows.max";
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < telling->result->strategy_count; i++) {
+        double value = figure(telling->result, i, name);
+        bool is_out =
+            (telling->standings[i].bars & LAB_BAR_HIDDEN) != 0 && telling->result->strategy_count > 1;
+        if (!is_out && value > 0 && (best == SIZE_MAX || value < figure(telling->result, best, name))) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+static const char *tell_largest(const struct telling *telling)
+{
+    const struct lab_result *result = telling->result;
+    struct report_arena *arena = telling->arena;
+    const char *cure = "set limits (partition_rows, partition_bytes) to have one chosen";
+    size_t hidden, index = smallest(telling);
+    const char *list = list_barred(telling, LAB_BAR_HIDDEN, 0, false, &hidden);
+    const char *text = hidden > 0 ? report_text(arena, "%s hid rows from readers; ", list) : "";
+    if (index == SIZE_MAX) {
+        return report_text(arena, "%s%so be told more, %s.", text, text[0] == 0 ? "T" : "t", cure);
+    }
+    const double most = figure(result, index, "partitions.all.rows.max");
+    const char *rows = report_grouped(arena, (uint64_t)most);
+    bool is_tied = false;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        is_tied |= i != index && figure(result, i, "partitions.all.rows.max") == most;
+    }
+    if (result->strategy_count == 1) {
+        return report_text(arena, "%s%sts largest partition has %s rows; %s.", text, text[0] == 0 ? "I" : "i",
+                           rows, cure);
+    }
+    const char *than = hidden > 0 ? "the fewest of those that hid none"
+                       : is_tied  ? "and that of no other has fewer"
+                                  : "fewer than that of any other";
+    return report_text(arena, "%s%she largest partition of %s has %s rows, %s; %s.", text,
+                       text[0] == 0 ? "T" : "t", name_of(telling, index), rows, than, cure);
+}
+
+void report_answer(const struct lab_result *result, struct report_arena *arena, struct report_answer *out)
+{
+    *out = (struct report_answer){.asked = "", .verdict = "", .beware = "", .chosen = SIZE_MAX};
+    struct lab_standing *standings = report_take(arena, result->strategy_count, sizeof *standings);
+    if (standings == NULL) {
+        return;
+    }
+    struct telling telling = {.result = result, .arena = arena, .standings = standings};
+    telling.chosen = out->chosen = lab_choose(result, standings);
+    out->standings = standings;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        telling.holders += standings[i].bars == 0 && !isnan(standings[i].cost);
+        telling.has_reads |= figure(result, i, "reads.count") > 0;
+    }
+    out->asked = tell_asked(&telling);
+    if (result->strategy_count > 0 && result->strategies[0].is_idgen) {
+        report_answer_identifiers(result, arena, out);
+    } else if (result->is_tuned) {
+        out->verdict = "These are the settings that tune looked at longest, with one of its seeds.";
+        out->beware = "Which to choose it says by all of them: bucketlab report RUN --format html.";
+    } else if (out->chosen != SIZE_MAX) {
+        out->verdict = tell_chosen(&telling);
+        out->beware = tell_rivals(&telling);
+    } else if (has_limits(result)) {
+        out->verdict = tell_refused(&telling);
+        out->beware = tell_nearest(&telling);
+    } else {
+        out->verdict = tell_extremes(&telling);
+        out->beware = tell_largest(&telling);
+    }
+}
+
+static const char *over_text(const struct lab_result *result, const struct lab_strategy_result *strategy,
+                             unsigned bars, struct report_arena *arena)
+{
+    double over = 0, total = 0;
+    report_metric(strategy, "partitions.over_limit", &over);
+    report_metric(strategy, "partitions.total", &total);
+    struct lab_limits passed = result->limits;
+    passed.partition_rows = (bars & LAB_BAR_ROWS) != 0 ? passed.partition_rows : 0;
+    passed.partition_bytes = (bars & LAB_BAR_BYTES) != 0 ? passed.partition_bytes : 0;
+    return report_text(arena, "%s of %s partition%s (%s) above %s", report_grouped(arena, (uint64_t)over),
+                       report_grouped(arena, (uint64_t)total), total == 1 ? "" : "s",
+                       report_percent(arena, total > 0 ? over / total : 0),
+                       report_answer_limits(&passed, arena));
+}
+
+const char *report_answer_against(const struct lab_result *result, const struct lab_strategy_result *strategy,
+                                  const struct lab_standing *standing, struct report_arena *arena)
+{
+    const char *text = "";
+    if ((standing->bars & (LAB_BAR_ROWS | LAB_BAR_BYTES)) != 0) {
+        text = over_text(result, strategy, standing->bars, arena);
+    }
+    if ((standing->bars & LAB_BAR_HIDDEN) != 0) {
+        text = report_text(arena, "%s%srows hidden from readers", text, text[0] == 0 ? "" : "; ");
+    }
+    if ((standing->bars & LAB_BAR_ENDLESS) != 0) {
+        text = report_text(arena, "%s%snothing ends its partitions", text, text[0] == 0 ? "" : "; ");
+    }
+    return text;
+}
+
+const char *report_answer_limits(const struct lab_limits *limits, struct report_arena *arena)
+{
+    const char *rows = limits->partition_rows == 0
+                           ? ""
+                           : report_text(arena, "%s rows", report_grouped(arena, limits->partition_rows));
+    const char *bytes =
+        limits->partition_bytes == 0 ? "" : report_exact(arena, limits->partition_bytes, REPORT_BYTES);
+    return report_text(arena, "%s%s%s", rows, rows[0] != 0 && bytes[0] != 0 ? " or " : "", bytes);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Numbers, sizes, shares and times as charts write them. */
+#include "reports/format.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/time.h"
+
+/* U+202F, the narrow space that a line does not break at. */
+#define THIN_SPACE "\xE2\x80\xAF"
+/* U+2212: a hyphen is too short for a minus. */
+#define MINUS "\xE2\x88\x92"
+
+static const char *const suffixes[] = {"", "K", "M", "G", "T", "P", "E"};
+enum { SUFFIX_COUNT = sizeof suffixes / sizeof suffixes[0] };
+
+const char *report_number(struct report_arena *arena, double value)
+{
+    return report_size(arena, value, REPORT_ROWS);
+}
+
+/* Rounds to three digits before it picks the suffix, so that 999 600 becomes 1M and not 1000K. */
+static double scale_down(double value, size_t *suffix)
+{
+    *suffix = 0;
+    while (value >= 999.5 && *suffix + 1 < SUFFIX_COUNT) {
+        value /= 1000;
+        ++*suffix;
+    }
+    return value;
+}
+
+static void write_digits(struct report_arena *arena, double value, char *buffer, size_t size)
+{
+    if (value < 0.001 && value > -0.001 && value != 0) {
+        /* "1.2e-05" reads "1.2·10⁻⁵". */
+        char text[32];
+        snprintf(text, sizeof text, "%.1e", value);
+        const size_t length = strcspn(text, "e");
+        const bool is_whole = length >= 2 && text[length - 1] == '0';
+        snprintf(buffer, size, "%.*s·10%s", (int)(is_whole ? length - 2 : length), text,
+                 report_superscript(arena, (int)strtol(text + length + 1, NULL, 10)));
+        return;
+    }
+    int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : value >= 0.9995 ? 2 : value >= 0.1 ? 3 : 4;
+    snprintf(buffer, size, "%.*f", decimals, value);
+    if (strchr(buffer, '.') != NULL) {
+        size_t length = strlen(buffer);
+        while (buffer[length - 1] == '0') {
+            buffer[--length] = 0;
+        }
+        if (buffer[length - 1] == '.') {
+            buffer[length - 1] = 0;
+        }
+    }
+}
+
+static const char *with_unit(struct report_arena *arena, const char *digits, size_t suffix,
+                             enum report_unit unit)
+{
+    if (unit == REPORT_BYTES) {
+        return report_text(arena, "%s" THIN_SPACE "%sB", digits, suffixes[suffix]);
+    }
+    return report_text(arena, "%s%s", digits, suffixes[suffix]);
+}
+
+const char *report_size(struct report_arena *arena, double value, enum report_unit unit)
+{
+    size_t suffix;
+    double scaled = scale_down(value, &suffix);
+    char digits[32];
+    write_digits(arena, scaled, digits, sizeof digits);
+    return with_unit(arena, digits, suffix, unit);
+}
+
+/* Of what stands before a point. */
+static const char *group(struct report_arena *arena, const char *digits, const char *separator)
+{
+    const size_t length = strlen(digits), whole = strcspn(digits, ".");
+    char *out = report_take(arena, length + strlen(separator) * (whole / 3 + 1) + 1, 1);
+    if (out == NULL) {
+        return "";
+    }
+    size_t used = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (i > 0 && i < whole && (whole - i) % 3 == 0) {
+            memcpy(out + used, separator, strlen(separator));
+            used += strlen(separator);
+        }
+        out[used++] = digits[i];
+    }
+    return out;
+}
+
+const char *report_exact(struct report_arena *arena, uint64_t value, enum report_unit unit)
+{
+    size_t suffix = 0;
+    uint64_t whole = value;
+    while (whole >= 1000 && whole % 1000 == 0 && suffix + 1 < SUFFIX_COUNT) {
+        whole /= 1000;
+        suffix++;
+    }
+    char digits[64];
+    if (whole >= 1000 && whole % 10 == 0 && whole / 10 < 1000 && suffix + 1 < SUFFIX_COUNT) {
+        /* 1250 is 1.25K: the short form still says all. */
+        write_digits(arena, (double)whole / 1000, digits, sizeof digits);
+        return with_unit(arena, digits, suffix + 1, unit);
+    }
+    if (whole < 1000) {
+        snprintf(digits, sizeof digits, "%" PRIu64, whole);
+        return with_unit(arena, digits, suffix, unit);
+    }
+    char plain[24];
+    snprintf(plain, sizeof plain, "%" PRIu64, value);
+    return with_unit(arena, group(arena, plain, THIN_SPACE), 0, unit);
+}
+
+const char *report_grouped(struct report_arena *arena, uint64_t value)
+{
+    char digits[24];
+    snprintf(digits, sizeof digits, "%" PRIu64, value);
+    return group(arena, digits, ",");
+}
+
+/* Fifteen, less the zeros at their end: more tell of binary fractions alone. A whole number has all. */
+static int digits_of(double value)
+{
+    const bool is_whole = value < 1e17 && value == (double)(uint64_t)value;
+    int digits = is_whole ? 17 : 15;
+    char text[40];
+    snprintf(text, sizeof text, "%.*e", digits - 1, value);
+    while (digits > 1 && text[digits] == '0') {
+        digits--;
+    }
+    return digits;
+}
+
+const char *report_full(struct report_arena *arena, double value)
+{
+    static const double plain_from = 1e-6;
+    if (value < 0) {
+        return report_text(arena, MINUS "%s", report_full(arena, -value));
+    }
+    const int digits = digits_of(value);
+    char text[400];
+    snprintf(text, sizeof text, "%.*e", digits - 1, value);
+    char *e = strchr(text, 'e');
+    if (value == 0 || e == NULL) {
+        return "0";
+    }
+    const int exponent = (int)strtol(e + 1, NULL, 10);
+    if (value < plain_from) {
+        *e = 0;
+        return report_text(arena, "%s·10%s", text, report_superscript(arena, exponent));
+    }
+    snprintf(text, sizeof text, "%.*f", digits - 1 > exponent ? digits - 1 - exponent : 0, value);
+    return group(arena, text, ",");
+}
+
+const char *report_superscript(struct report_arena *arena, int exponent)
+{
+    static const char *const digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    const int size = exponent < 0 ? -exponent : exponent;
+    return report_text(arena, "%s%s%s", exponent < 0 ? "⁻" : "", size >= 10 ? digits[size / 10 % 10] : "",
+                       digits[size % 10]);
+}
+
+const char *report_percent(struct report_arena *arena, double share)
+{
+    char digits[32];
+    write_digits(arena, 100 * share, digits, sizeof digits);
+    /* 99.97 % of the partitions are not all of them, and 100.04 % of a limit are above it. */
+    if (share < 1 && strcmp(digits, "100") == 0) {
+        return report_text(arena, ">99.9%%");
+    }
+    if (share > 1 && strcmp(digits, "100") == 0) {
+        return report_text(arena, ">100%%");
+    }
+    return report_text(arena, "%s%%", digits);
+}
+
+const char *report_duration(struct report_arena *arena, int64_t ns)
+{
+    static const struct {
+        const char *name;
+        int64_t ns;
+    } units[] = {{"d", SIM_DAY},    {"h", SIM_HOUR}, {"min", SIM_MINUTE},
+                 {"s", SIM_SECOND}, {"ms", SIM_MS},  {"µs", SIM_US}};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (ns != 0 && ns % units[i].ns == 0) {
+            return report_text(arena, "%" PRId64 " %s", ns / units[i].ns, units[i].name);
+        }
+    }
+    return report_text(arena, "%" PRId64 " ns", ns);
+}
+
+const char *report_time(struct report_arena *arena, double ns)
+{
+    static const struct {
+        const char *name;
+        double ns, from_ns;
+    } units[] = {{"d", (double)SIM_DAY, 2 * (double)SIM_DAY},
+                 {"h", (double)SIM_HOUR, 2 * (double)SIM_HOUR},
+                 {"min", (double)SIM_MINUTE, 2 * (double)SIM_MINUTE},
+                 {"s", (double)SIM_SECOND, 0.9995 * (double)SIM_SECOND},
+                 {"ms", (double)SIM_MS, 0.9995 * (double)SIM_MS},
+                 {"µs", (double)SIM_US, 0.9995 * (double)SIM_US},
+                 {"ns", 1, 0}};
+    if (ns == 0) {
+        return "0 s";
+    }
+    size_t i = 0;
+    while (i + 1 < sizeof units / sizeof units[0] && ns < units[i].from_ns) {
+        i++;
+    }
+    char digits[32];
+    write_digits(arena, ns / units[i].ns, digits, sizeof digits);
+    return report_text(arena, "%s %s", digits, units[i].name);
+}

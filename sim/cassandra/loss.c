@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* State that replicas lose: one forgets recent Paxos state in a power failure; an administrator deletes or
+ * restores registers on all of them. */
+#include <assert.h>
+
+#include "cluster_private.h"
+#include "kernel/time.h"
+
+static bool forget(struct paxos_state *state, int64_t since_us)
+{
+    const struct proposal none = {.ballot = {.micros = NO_TIME}, .image = cass_image_none};
+    bool is_lost = state->promised.micros > since_us;
+    if (state->committed.ballot.micros > since_us) {
+        state->committed = none;
+        is_lost = true;
+    }
+    if (state->accepted.ballot.micros > since_us) {
+        state->accepted = none;
+        is_lost = true;
+    }
+    /* The promise before it is not kept; what was accepted or committed had been promised. */
+    if (state->promised.micros > since_us)
+        state->promised = cass_ballot_after(&state->accepted.ballot, &state->committed.ballot)
+                              ? state->accepted.ballot
+                              : state->committed.ballot;
+    return is_lost;
+}
+
+uint64_t cass_forget_paxos(struct cass_cluster *cluster, uint32_t node, int64_t last_ns,
+                           void (*forgot)(void *context, uint64_t key), void *context)
+{
+    assert(node < cluster->node_count && last_ns >= 0);
+    uint64_t count = 0;
+    int64_t since_us = (now_ns(cluster) - last_ns) / SIM_US;
+    for (uint32_t entry = 1; entry < cluster->registers.used; entry++) {
+        const struct register_entry *item = register_at(cluster, entry);
+        const uint32_t *replicas = replicas_at(cluster, item->position);
+        for (uint32_t replica = 0; item->paxos != CASS_NONE && replica < cluster->factor; replica++) {
+            size_t offset = item->paxos * cluster->paxos.item_size;
+            struct paxos_state *states = (struct paxos_state *)(void *)(cluster->paxos.items + offset);
+            if (replicas[replica] != node || !forget(&states[replica], since_us))
+                continue;
+            count++;
+            if (forgot != NULL)
+                forgot(context, item->key);
+        }
+    }
+    return count;
+}
+
+void cass_set_columns(struct cass_cluster *cluster, uint64_t key, const int64_t *columns, uint32_t mask)
+{
+    uint32_t entry = cass_register_need(cluster, key);
+    int64_t now_us = now_ns(cluster) / SIM_US;
+    struct image image = cass_image_none;
+    /* The row is deleted, and what is put back is a microsecond younger. */
+    image.deleted_us = now_us;
+    for (uint32_t i = 0; i < CASS_COLUMNS; i++) {
+        if (mask >> i & 1)
+            image.cells[i] =
+                (struct cell){.value = columns[i], .timestamp_us = now_us + 1, .deletion_s = NEVER};
+    }
+    if (mask != 0)
+        image.marker_us = now_us + 1;
+    for (uint32_t replica = 0; replica < cluster->factor; replica++)
+        cass_image_merge(image_need(cluster, entry, replica), &image);
+    cass_register_tell(cluster, entry);
+}

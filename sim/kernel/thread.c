@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include "kernel/thread.h"
+
+/* Glibc would take the limit of the shell, of 16 KiB or of gigabytes, for each thread. */
+#define THREAD_STACK_BYTES (8u << 20)
+
+int sim_thread_start(pthread_t *thread, void *(*work)(void *), void *context)
+{
+    pthread_attr_t attributes;
+    int reason = pthread_attr_init(&attributes);
+    if (reason != 0)
+        return reason;
+    reason = pthread_attr_setstacksize(&attributes, THREAD_STACK_BYTES);
+    if (reason == 0)
+        reason = pthread_create(thread, &attributes, work, context);
+    pthread_attr_destroy(&attributes);
+    return reason;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The agents of a run as bytes: the core's own checkpoint of each that is up, and the host's side. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster_archive.h"
+
+/* No era begins so late that another could not begin after it. */
+#define ERA_LAST_NS (INT64_MAX - 1024)
+
+static void agent_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number);
+static void history_of(const struct lab_cluster_run *run, struct sim_archive *archive,
+                       struct bk_history *history);
+static void strategy_of(struct sim_archive *archive, struct bk_strategy *strategy);
+static void checkpoint_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number);
+static void operation_of(const struct lab_cluster_run *run, struct sim_archive *archive,
+                         struct lab_host_operation *operation);
+static void operation_flags(struct sim_archive *archive, struct lab_host_operation *operation);
+static void read_done_of(struct sim_archive *archive, struct lab_read_done *done);
+static void outcome_of(struct sim_archive *archive, struct bk_outcome *outcome);
+
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 368, "operations have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) == 112,
+                  "agents have other fields: archive them");
+
+void lab_archive_agents(struct lab_cluster_run *run, struct sim_archive *archive)
+{
+    sim_archive_mark(archive, 0x6167656e);
+    for (uint32_t i = 0; i < run->agent_count && sim_archive_is_fine(archive); i++)
+        agent_of(run, archive, i);
+}
+
+static void agent_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    lab_archive_agent_clock(archive, agent);
+    history_of(run, archive, &agent->history);
+    sim_archive_bool(archive, &agent->wants_checkpoint);
+    sim_archive_bool(archive, &agent->goes_back);
+    agent->checkpoint = sim_archive_array(archive, agent->checkpoint, 1, &agent->checkpoint_bytes, SIZE_MAX);
+    if (agent->is_up)
+        checkpoint_of(run, archive, number);
+    for (uint32_t i = 0; i < run->operation_count && sim_archive_is_fine(archive); i++)
+        operation_of(run, archive, &agent->operations[i]);
+}
+
+void lab_archive_agent_clock(struct sim_archive *archive, struct lab_host_agent *agent)
+{
+    sim_archive_bool(archive, &agent->is_up);
+    sim_archive_bool(archive, &agent->is_paused);
+    sim_archive_bool(archive, &agent->has_heard);
+    sim_archive_i64(archive, &agent->pause_until_ns);
+    lab_archive_span(archive, &agent->offset_ns);
+    sim_archive_i64(archive, &agent->drift_ppb);
+    sim_archive_i64(archive, &agent->jump_ns);
+    sim_archive_u64(archive, &agent->tick);
+    sim_archive_i64(archive, &agent->tick_ns);
+    sim_archive_u64(archive, &agent->restart);
+    sim_archive_i64(archive, &agent->restart_ns);
+}
+
+static void history_of(const struct lab_cluster_run *run, struct sim_archive *archive,
+                       struct bk_history *history)
+{
+    struct bk_history read = *history;
+    if (archive->is_loading)
+        memset(&read, 0, sizeof read);
+    sim_archive_u32_below(archive, &read.count, BK_ERAS_MAX + 1);
+    for (uint32_t i = 0; i < read.count; i++) {
+        sim_archive_i64(archive, &read.eras[i].from_ns);
+        sim_archive_i64(archive, &read.eras[i].shift);
+        strategy_of(archive, &read.eras[i].strategy);
+    }
+    if (!archive->is_loading || !sim_archive_is_fine(archive))
+        return;
+    bool is_sound = bk_history_check(&read) == BK_OK && read.eras[read.count - 1].from_ns < ERA_LAST_NS;
+    for (uint32_t i = 0; is_sound && i < read.count; i++)
+        is_sound = read.eras[i].strategy.kind == run->config.strategy.kind;
+    sim_archive_check(archive, is_sound);
+    if (is_sound)
+        *history = read;
+}
+
+/* Each kind's figures stand in a union of numbers without gaps that anybody reads. */
+static void strategy_of(struct sim_archive *archive, struct bk_strategy *strategy)
+{
+    SIM_ARCHIVE_ENUM(archive, strategy->kind, BK_KIND_COUNT);
+    switch (strategy->kind) {
+    case BK_TIME:
+        SIM_ARCHIVE_ENUM(archive, strategy->of.time.calendar, BK_CALENDAR_MONTH + 1);
+        sim_archive_i64(archive, &strategy->of.time.window_ns);
+        sim_archive_i64(archive, &strategy->of.time.epoch_ns);
+        break;
+    case BK_COUNT:
+        sim_archive_u64(archive, &strategy->of.count.rows);
+        break;
+    case BK_PROBABILISTIC:
+        sim_archive_u32(archive, &strategy->of.probabilistic.bits);
+        sim_archive_u64(archive, &strategy->of.probabilistic.chance_numerator);
+        sim_archive_u64(archive, &strategy->of.probabilistic.chance_denominator);
+        sim_archive_u64(archive, &strategy->of.probabilistic.threshold);
+        break;
+    case BK_HASH:
+        sim_archive_u32(archive, &strategy->of.hash.buckets);
+        break;
+    case BK_WEIGHTED:
+        sim_archive_u64(archive, &strategy->of.weighted.bytes);
+        sim_archive_u64(archive, &strategy->of.weighted.threshold);
+        break;
+    default:
+        break;
+    }
+    sim_archive_i64(archive, &strategy->max_age_ns);
+}
+
+/* An agent that is down has none: it begins anew. */
+static void checkpoint_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    size_t size = archive->is_loading ? 0 : bk_agent_state_size(agent->agent);
+    unsigned char *state = NULL;
+    if (!archive->is_loading) {
+        state = malloc(size);
+        if (state == NULL)
+            sim_archive_fail_memory(archive);
+        else
+            bk_agent_save(agent->agent, state, size);
+    }
+    if (sim_archive_is_fine(archive))
+        state = sim_archive_array(archive, state, 1, &size, SIZE_MAX);
+    if (archive->is_loading && sim_archive_is_fine(archive)) {
+        struct bk_agent_config config = lab_agent_config(run, number);
+        sim_archive_check(archive,
+                          state != NULL && bk_agent_load(agent->memory, bk_agent_size(&config), &config,
+                                                         state, size, &agent->agent) == BK_OK);
+    }
+    free(state);
+}
+
+/* One that is free has a serial alone, by which late replies are known. */
+static void operation_of(const struct lab_cluster_run *run, struct sim_archive *archive,
+                         struct lab_host_operation *operation)
+{
+    if (archive->is_loading)
+        *operation = (struct lab_host_operation){0};
+    sim_archive_u32(archive, &operation->serial);
+    sim_archive_bool(archive, &operation->is_active);
+    if (!operation->is_active)
+        return;
+    operation_flags(archive, operation);
+    sim_archive_u32(archive, &operation->outstanding);
+    sim_archive_u64(archive, &operation->timeout);
+    SIM_ARCHIVE_ENUM(archive, operation->action, BK_ACT_DONE + 1);
+    sim_archive_u32_below(archive, &operation->key, run->key_count);
+    sim_archive_u64(archive, &operation->row);
+    sim_archive_u64(archive, &operation->row_bytes);
+    sim_archive_u64(archive, &operation->row_id);
+    sim_archive_u64(archive, &operation->weight);
+    sim_archive_i64(archive, &operation->row_time_ns);
+    sim_archive_i64(archive, &operation->bucket);
+    sim_archive_u64(archive, &operation->counter);
+    sim_archive_u64(archive, &operation->state_seen);
+    lab_archive_time(archive, run, &operation->state_read_ns);
+    lab_archive_time(archive, run, &operation->begun_ns);
+    lab_archive_time(archive, run, &operation->asked_ns);
+    sim_archive_u64(archive, &operation->rows);
+    SIM_ARCHIVE_ENUM(archive, operation->read, LAB_READ_KINDS);
+    sim_archive_i64(archive, &operation->step_low);
+    sim_archive_u64(archive, &operation->step_filled);
+    sim_archive_u64(archive, &operation->step_scanned);
+    read_done_of(archive, &operation->done);
+    outcome_of(archive, &operation->outcome);
+    sim_archive_u32(archive, &operation->mask);
+    sim_archive_bytes(archive, operation->columns, sizeof operation->columns);
+}
+
+static void operation_flags(struct sim_archive *archive, struct lab_host_operation *operation)
+{
+    bool *const flags[] = {&operation->is_read, &operation->is_acknowledged, &operation->is_moved,
+                           &operation->fires,   &operation->has_counted,     &operation->changes_state,
+                           &operation->raises,  &operation->was_unknown,     &operation->is_taking_over};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        sim_archive_bool(archive, flags[i]);
+}
+
+static void read_done_of(struct sim_archive *archive, struct lab_read_done *done)
+{
+    SIM_ARCHIVE_ENUM(archive, done->kind, LAB_READ_KINDS);
+    SIM_ARCHIVE_ENUM(archive, done->order, BK_ORDER_NONE + 1);
+    uint64_t *const counts[] = {&done->partitions, &done->empties, &done->filled,
+                                &done->rows,       &done->due,     &done->scanned};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        sim_archive_u64(archive, counts[i]);
+    sim_archive_bool(archive, &done->is_stale);
+    sim_archive_bool(archive, &done->is_early);
+    sim_archive_bool(archive, &done->is_cut);
+}
+
+static void outcome_of(struct sim_archive *archive, struct bk_outcome *outcome)
+{
+    SIM_ARCHIVE_ENUM(archive, outcome->kind, BK_OUTCOME_UNKNOWN + 1);
+    sim_archive_u32(archive, &outcome->mask);
+    sim_archive_bytes(archive, outcome->columns, sizeof outcome->columns);
+    sim_archive_i64(archive, &outcome->counter);
+    sim_archive_u64(archive, &outcome->rows);
+    sim_archive_bool(archive, &outcome->saw_older);
+    sim_archive_u64(archive, &outcome->empty);
+}

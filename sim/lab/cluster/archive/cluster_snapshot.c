@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A strategy's run is a part of its own (lab/snapshot.h): its state is kept between two events, and once more
+ * when it is over what its result is made of, so that a run that goes on does again what came after the last
+ * state and nothing else. */
+#include "cluster_archive.h"
+#include "lab/snapshot.h"
+
+static void keep(struct lab_cluster_run *run);
+
+bool lab_cluster_go_on(struct lab_cluster_run *run, struct sim_error *error)
+{
+    struct sim_archive archive;
+    bool is_there;
+    if (!lab_snapshot_find(run->context, run->scenario, run->part, &archive, &is_there, error))
+        return false;
+    if (!is_there)
+        return true;
+    lab_cluster_archive(run, &archive);
+    if (!sim_archive_finish_load(&archive, error))
+        return false;
+    if (run->context->progress != NULL)
+        atomic_fetch_add_explicit(&run->context->progress->rows, run->tally.rows, memory_order_relaxed);
+    return true;
+}
+
+void lab_cluster_keep(struct lab_cluster_run *run)
+{
+    if (lab_snapshot_is_due(run->context, &run->wish_heard))
+        keep(run);
+}
+
+void lab_cluster_keep_end(struct lab_cluster_run *run)
+{
+    if (run->context->snapshots != NULL)
+        keep(run);
+}
+
+static void keep(struct lab_cluster_run *run)
+{
+    struct sim_archive archive;
+    lab_snapshot_begin(run->scenario, &archive);
+    lab_cluster_archive(run, &archive);
+    lab_snapshot_put(run->context, run->part, (uint32_t)run->scenario->strategy_count, &archive);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Clients that delete rows: each some time after it was acknowledged, from the bucket that it was put into,
+ * by whichever agent is up; again when that was refused or nobody knows, as often as rows are retried. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "cluster_run.h"
+#include "lab/gone.h"
+
+static uint32_t take_slot(struct lab_cluster_run *run);
+static void try_again(struct lab_cluster_run *run, uint32_t slot);
+static void give_slot(struct lab_cluster_run *run, uint32_t slot);
+
+void lab_delete_plan(struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    uint64_t entity = lab_rows_key_entity(run->rows, operation->key);
+    int64_t after_ns = lab_deleted_after(run->scenario, entity, operation->row);
+    int64_t now_ns = sim_queue_now(&run->queue);
+    if (after_ns < 0 || after_ns >= run->end_ns - now_ns)
+        return;
+    uint32_t slot = take_slot(run);
+    if (slot == LAB_NO_DELETE)
+        return;
+    run->deletes.items[slot] = (struct lab_delete){.key = operation->key,
+                                                   .bucket = operation->bucket,
+                                                   .row = operation->row,
+                                                   .bytes = operation->row_bytes,
+                                                   .row_id = operation->row_id,
+                                                   .row_time_ns = operation->row_time_ns,
+                                                   .serial = run->deletes.items[slot].serial};
+    run->arrivals_pending++;
+    lab_push(run, now_ns + after_ns, LAB_EVENT_DELETE, slot);
+}
+
+void lab_delete_send(struct lab_cluster_run *run, uint32_t slot)
+{
+    struct lab_delete *item = &run->deletes.items[slot];
+    if (item->tries == 0) {
+        run->arrivals_pending--;
+        run->operations_active++;
+        run->keys[item->key].deletes_asked++;
+        run->deletes.asked++;
+    }
+    item->tries++;
+    item->serial++;
+    uint64_t entity = lab_rows_key_entity(run->rows, item->key);
+    uint32_t agent = lab_choose_agent(run, sim_hash(run->scenario->seed ^ entity, SIM_DELETE, item->row));
+    if (agent == UINT32_MAX) {
+        try_again(run, slot);
+        return;
+    }
+    if (lab_story_wants(run, item->key))
+        lab_story_tell(run, item->key, "agent %u deletes row %llu from bucket %lld", agent,
+                       (unsigned long long)item->row, (long long)item->bucket);
+    item->is_waiting = true;
+    cass_request(run->cluster, agent, CASS_ANY_NODE, LAB_DELETE_TAG(slot, item->serial),
+                 &(struct cass_statement){.kind = CASS_DELETE_ROW,
+                                          .consistency = run->scenario->consistency.write,
+                                          .key = item->key,
+                                          .bucket = item->bucket,
+                                          .row_id = item->row,
+                                          .row_time_ns = item->row_time_ns,
+                                          .row_order = (int64_t)item->row_id,
+                                          .bytes = item->bytes,
+                                          .timestamp_us = INT64_MIN});
+    item->timeout = lab_push_event(run, sim_queue_now(&run->queue) + run->scenario->agents.timeout_ns,
+                                   &(struct sim_event){LAB_EVENT_DELETE_TIMEOUT, slot, item->serial, 0});
+}
+
+void lab_delete_reply(struct lab_cluster_run *run, const struct sim_event *event)
+{
+    uint32_t slot = (uint32_t)(event->a & UINT32_MAX);
+    struct lab_delete *item = &run->deletes.items[slot];
+    if (!item->is_waiting || (event->a >> 32 & 0x7fff) != (item->serial & 0x7fff)) {
+        cass_reply_discard(run->cluster, event->b);
+        return;
+    }
+    struct cass_reply reply;
+    cass_reply_take(run->cluster, event->b, &reply);
+    sim_queue_cancel(&run->queue, item->timeout);
+    if (reply.result == CASS_OK) {
+        run->deletes.confirmed++;
+        give_slot(run, slot);
+    } else {
+        try_again(run, slot);
+    }
+}
+
+void lab_delete_timeout(struct lab_cluster_run *run, const struct sim_event *event)
+{
+    const struct lab_delete *item = &run->deletes.items[event->target];
+    if (item->is_waiting && item->serial == (uint32_t)event->a)
+        try_again(run, event->target);
+}
+
+static void try_again(struct lab_cluster_run *run, uint32_t slot)
+{
+    struct lab_delete *item = &run->deletes.items[slot];
+    item->is_waiting = false;
+    if (item->tries <= run->scenario->agents.retries) {
+        lab_push(run, sim_queue_now(&run->queue) + run->config.retry_backoff_ns * item->tries,
+                 LAB_EVENT_DELETE, slot);
+        return;
+    }
+    run->tally.deletes_lost++;
+    give_slot(run, slot);
+}
+
+/* LAB_NO_DELETE without memory. */
+static uint32_t take_slot(struct lab_cluster_run *run)
+{
+    struct lab_deletes_open *deletes = &run->deletes;
+    if (deletes->free_count == 0) {
+        uint32_t capacity = deletes->capacity == 0 ? 64 : deletes->capacity * 2;
+        struct lab_delete *items = realloc(deletes->items, capacity * sizeof *items);
+        if (items != NULL)
+            deletes->items = items;
+        uint32_t *free_slots = realloc(deletes->free_slots, capacity * sizeof *free_slots);
+        if (free_slots != NULL)
+            deletes->free_slots = free_slots;
+        if (items == NULL || free_slots == NULL) {
+            run->out_of_memory = true;
+            return LAB_NO_DELETE;
+        }
+        for (uint32_t i = capacity; i-- > deletes->capacity;) {
+            items[i] = (struct lab_delete){0};
+            free_slots[deletes->free_count++] = i;
+        }
+        deletes->capacity = capacity;
+    }
+    return deletes->free_slots[--deletes->free_count];
+}
+
+static void give_slot(struct lab_cluster_run *run, uint32_t slot)
+{
+    run->deletes.items[slot].is_waiting = false;
+    run->deletes.free_slots[run->deletes.free_count++] = slot;
+    run->operations_active--;
+}

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Faults, on a timetable or at random. Every fault has a stream of its own, so one more moves no other; all
+ * strategies meet the same faults at the same times. Where two overlap, the thing is well again when both
+ * have ended. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster_run.h"
+#include "kernel/time.h"
+
+/* In nanoseconds; what is drawn to last longer never ends. */
+#define LASTS_MAX 0x1p62
+/* Faults on top of each other; nothing that runs would be seen to end beyond. */
+#define FACTOR_MAX 1e6
+#define FACTOR_MIN 1e-6
+/* Of faults at random, as lab_read_faults() has it for others. */
+#define LATE_CHANCE    0.01
+#define LATE_BY_NS     SIM_MINUTE
+#define SYNC_PERIOD_NS (10 * SIM_SECOND)
+
+static void begin(struct lab_cluster_run *run, const struct lab_active_fault *made, int64_t lasts_ns);
+static void strike_at_once(struct lab_cluster_run *run, const struct lab_active_fault *made,
+                           int64_t lasts_ns);
+static void lose_state(struct lab_cluster_run *run, const struct lab_active_fault *made);
+static void excuse_paxos(void *context, uint64_t name);
+static void lose_paxos(struct lab_cluster_run *run, const struct lab_active_fault *made);
+static void jump(struct lab_cluster_run *run, struct lab_host_agent *agent, int64_t by_ns);
+static void come_again(struct lab_cluster_run *run, uint32_t fault);
+static enum lab_fault_kind draw_kind(struct sim_random *draws, uint32_t kinds);
+static uint32_t draw_target(const struct lab_cluster_run *run, enum lab_fault_kind kind,
+                            struct sim_random *draws);
+static void apply(struct lab_cluster_run *run, const struct lab_active_fault *fault, bool begins);
+static void apply_cuts(struct lab_cluster_run *run, const struct lab_active_fault *ended);
+static void change_cut(struct lab_cluster_run *run, const struct lab_active_fault *fault, bool is_cut);
+static void fill_group(const struct lab_cluster_run *run, const struct lab_group *group, uint8_t *places);
+static double product_of(const struct lab_cluster_run *run, enum lab_fault_kind kind, uint32_t target);
+static double chance_of(const struct lab_cluster_run *run, enum lab_fault_kind kind, double normal);
+static int64_t latest_of(const struct lab_cluster_run *run);
+static bool is_active(const struct lab_cluster_run *run, enum lab_fault_kind kind, uint32_t target);
+static bool is_of_agent(enum lab_fault_kind kind);
+static void tell(struct lab_cluster_run *run, const struct lab_active_fault *fault, const char *what);
+static void group_text(const struct lab_cluster_run *run, const struct lab_group *group, char *buffer,
+                       size_t size);
+
+void lab_faults_begin(struct lab_cluster_run *run)
+{
+    for (uint32_t i = 0; i < run->scenario->fault_count; i++) {
+        const struct lab_fault *fault = &run->scenario->faults[i];
+        bool is_kept = fault->kinds == UINT32_C(1) << LAB_FAULT_STATE_RESTORED ||
+                       (fault->kinds == UINT32_C(1) << LAB_FAULT_AGENT_CRASH && fault->age_ns > 0);
+        int64_t kept_ns = fault->at_ns > fault->age_ns ? fault->at_ns - fault->age_ns : 0;
+        sim_random_init(&run->fault_draws[i], run->scenario->seed, SIM_FAULT, i);
+        if (is_kept)
+            lab_push(run, lab_until(run->start_ns, kept_ns), LAB_EVENT_KEEP, i);
+        if (fault->rate_per_s > 0)
+            come_again(run, i);
+        else
+            lab_push(run, lab_until(run->start_ns, fault->at_ns), LAB_EVENT_FAULT, i);
+    }
+}
+
+void lab_fault_strike(struct lab_cluster_run *run, uint32_t number)
+{
+    const struct lab_fault *fault = &run->scenario->faults[number];
+    struct sim_random *draws = &run->fault_draws[number];
+    struct lab_active_fault made = {
+        .is_used = true, .fault = number, .factor = fault->factor, .by_ns = fault->by_ns};
+    made.kind = draw_kind(draws, fault->kinds);
+    made.target = fault->target != UINT32_MAX ? fault->target : draw_target(run, made.kind, draws);
+    memcpy(made.between, fault->between, sizeof made.between);
+    int64_t lasts_ns = fault->lasts_ns;
+    if (fault->rate_per_s > 0) {
+        double drawn_ns = sim_exponential(draws) * (double)lasts_ns;
+        lasts_ns = drawn_ns < LASTS_MAX ? 1 + (int64_t)drawn_ns : INT64_MAX;
+        made.by_ns = (int64_t)((2 * sim_random_unit(draws) - 1) * (double)made.by_ns);
+        if (made.kind == LAB_FAULT_CUT) {
+            /* Drawn: one node is cut off from all agents. */
+            made.between[0] = (struct lab_group){LAB_GROUP_NODE, made.target};
+            made.between[1] = (struct lab_group){LAB_GROUP_AGENTS, 0};
+        }
+        if (made.kind == LAB_FAULT_LOST_MESSAGE || made.kind == LAB_FAULT_DUPLICATE_MESSAGE)
+            made.factor = made.factor > 1 ? 0.05 : made.factor;
+        if (made.kind == LAB_FAULT_LATE_MESSAGE) {
+            made.factor = LATE_CHANCE;
+            made.by_ns = LATE_BY_NS;
+        }
+        come_again(run, number);
+    }
+    tell(run, &made, "begins");
+    lab_watch_fault(run, made.kind);
+    if (made.kind == LAB_FAULT_NODE_DOWN || made.kind == LAB_FAULT_HINT_LOSS)
+        run->oracles.hints_may_be_lost = true;
+    strike_at_once(run, &made, lasts_ns);
+}
+
+/* What happens at a moment, or ends by itself; all else begins. */
+static void strike_at_once(struct lab_cluster_run *run, const struct lab_active_fault *made, int64_t lasts_ns)
+{
+    int64_t now_ns = sim_queue_now(&run->queue);
+    switch (made->kind) {
+    case LAB_FAULT_CLOCK_JUMP:
+        lab_health_pulse(run, now_ns);
+        jump(run, &run->agents[made->target], made->by_ns);
+        break;
+    case LAB_FAULT_AGENT_CRASH: {
+        const struct lab_fault *fault = &run->scenario->faults[made->fault];
+        lab_agent_crash(run, made->target, lasts_ns, fault->rate_per_s == 0 && fault->age_ns > 0);
+        break;
+    }
+    case LAB_FAULT_HINT_LOSS:
+        lab_health_pulse(run, now_ns);
+        cass_drop_hints(run->cluster, made->target);
+        break;
+    case LAB_FAULT_GC_STORM: {
+        int64_t left_ns = lab_until(run->end_ns, LAB_DRAIN_NS) - now_ns;
+        lasts_ns = lasts_ns < left_ns ? lasts_ns : left_ns;
+        lab_health_pulse(run, lab_until(now_ns, lasts_ns));
+        cass_pause(run->cluster, made->target, lasts_ns);
+        break;
+    }
+    case LAB_FAULT_STATE_LOST:
+    case LAB_FAULT_STATE_RESTORED:
+        lose_state(run, made);
+        break;
+    case LAB_FAULT_PAXOS_LOSS:
+        lose_paxos(run, made);
+        break;
+    default:
+        begin(run, made, lasts_ns);
+    }
+}
+
+void lab_fault_keep(struct lab_cluster_run *run, uint32_t number)
+{
+    const struct lab_fault *fault = &run->scenario->faults[number];
+    struct lab_backup *backup = &run->backups[number];
+    if (fault->kinds == UINT32_C(1) << LAB_FAULT_AGENT_CRASH)
+        lab_agent_keep(run, fault->target);
+    else
+        cass_peek_merged(run->cluster, lab_state_register(fault->target), backup->columns, &backup->mask);
+}
+
+/* Nothing was kept of a key whose row is lost. */
+static void lose_state(struct lab_cluster_run *run, const struct lab_active_fault *made)
+{
+    const struct lab_backup *backup = &run->backups[made->fault];
+    bool is_lost = made->kind == LAB_FAULT_STATE_LOST;
+    if (!lab_keeps_state(run))
+        return;
+    lab_condition_of_key(run, LAB_CONDITION_STATE_LOST, made->target, INT64_MIN, LAB_OPEN_ENDED);
+    lab_health_pulse(run, sim_queue_now(&run->queue));
+    cass_set_columns(run->cluster, lab_state_register(made->target), backup->columns,
+                     is_lost ? 0 : backup->mask);
+}
+
+static void excuse_paxos(void *context, uint64_t name)
+{
+    struct lab_cluster_run *run = context;
+    uint32_t key;
+    if (run->idgen != NULL)
+        lab_condition_set(run, LAB_CONDITION_PAXOS_LOST);
+    else if (lab_register_is_state(name, &key))
+        lab_condition_of_key(run, LAB_CONDITION_PAXOS_LOST, key, INT64_MIN, LAB_OPEN_ENDED);
+}
+
+static void lose_paxos(struct lab_cluster_run *run, const struct lab_active_fault *made)
+{
+    const struct lab_fault *fault = &run->scenario->faults[made->fault];
+    int64_t last_ns = fault->age_ns > 0 ? fault->age_ns : SYNC_PERIOD_NS;
+    lab_health_pulse(run, sim_queue_now(&run->queue));
+    cass_forget_paxos(run->cluster, made->target, last_ns, excuse_paxos, run);
+}
+
+static void begin(struct lab_cluster_run *run, const struct lab_active_fault *made, int64_t lasts_ns)
+{
+    size_t place = 0;
+    while (place < run->active_count && run->active[place].is_used)
+        place++;
+    if (place == run->active_capacity) {
+        size_t capacity = place == 0 ? 16 : place * 2;
+        struct lab_active_fault *active = realloc(run->active, capacity * sizeof *active);
+        if (active == NULL) {
+            run->out_of_memory = true;
+            return;
+        }
+        run->active = active;
+        run->active_capacity = capacity;
+    }
+    run->active_count += place == run->active_count;
+    run->active[place] = *made;
+    lab_health_fault(run, true);
+    apply(run, made, true);
+    if (made->kind == LAB_FAULT_AGENT_PAUSE)
+        lab_agent_pause(run, made->target, lasts_ns);
+    int64_t now_ns = sim_queue_now(&run->queue);
+    if (lasts_ns < SIM_QUEUE_TIME_MAX - now_ns)
+        lab_push(run, now_ns + lasts_ns, LAB_EVENT_FAULT_END, (uint32_t)place);
+}
+
+/* A clock that jumped is wrong until another jump takes it back, and what it wrote until that time has come.
+ * Each jump ends a time in which the clock was wrong, so the latest end of all jumps counts. */
+static void jump(struct lab_cluster_run *run, struct lab_host_agent *agent, int64_t by_ns)
+{
+    int64_t now_ns = sim_queue_now(&run->queue);
+    uint64_t was_off = agent->jump_ns < 0 ? 0 - (uint64_t)agent->jump_ns : (uint64_t)agent->jump_ns;
+    int64_t over_ns = was_off < INT64_MAX ? lab_until(now_ns, (int64_t)was_off) : LAB_OPEN_ENDED;
+    if (over_ns > run->oracles.jumps_until_ns)
+        run->oracles.jumps_until_ns = over_ns;
+    if (by_ns > 0 && agent->jump_ns > INT64_MAX - by_ns)
+        agent->jump_ns = INT64_MAX;
+    else if (by_ns < 0 && agent->jump_ns < INT64_MIN - by_ns)
+        agent->jump_ns = INT64_MIN;
+    else
+        agent->jump_ns += by_ns;
+    lab_condition_of_key(run, LAB_CONDITION_CLOCK_JUMP, LAB_NO_KEY, now_ns, LAB_OPEN_ENDED);
+    for (uint32_t i = 0; i < run->agent_count; i++) {
+        if (run->agents[i].jump_ns != 0)
+            return;
+    }
+    if (run->oracles.jumps_until_ns != LAB_OPEN_ENDED)
+        lab_condition_closes(run, LAB_CONDITION_CLOCK_JUMP, LAB_NO_KEY, INT64_MAX,
+                             lab_until(run->oracles.jumps_until_ns, lab_aftermath_ns(run)));
+}
+
+void lab_fault_end(struct lab_cluster_run *run, uint32_t place)
+{
+    struct lab_active_fault ended = run->active[place];
+    run->active[place].is_used = false;
+    lab_health_fault(run, false);
+    /* What it delayed last is still on its way. */
+    if (ended.kind == LAB_FAULT_LATE_MESSAGE)
+        lab_health_pulse(run, lab_until(sim_queue_now(&run->queue), ended.by_ns));
+    tell(run, &ended, "ends");
+    apply(run, &ended, false);
+}
+
+/* The next of a fault that comes at random. */
+static void come_again(struct lab_cluster_run *run, uint32_t number)
+{
+    const struct lab_fault *fault = &run->scenario->faults[number];
+    double gap_ns = sim_exponential(&run->fault_draws[number]) * 1e9 / fault->rate_per_s;
+    int64_t now_ns = sim_queue_now(&run->queue);
+    int64_t until_ns =
+        fault->until_ns < run->end_ns - run->start_ns ? run->start_ns + fault->until_ns : run->end_ns;
+    if (gap_ns < (double)(until_ns - now_ns))
+        lab_push(run, now_ns + (int64_t)gap_ns, LAB_EVENT_FAULT, number);
+}
+
+static enum lab_fault_kind draw_kind(struct sim_random *draws, uint32_t kinds)
+{
+    uint32_t count = 0;
+    for (uint32_t kind = 0; kind < LAB_FAULT_KIND_COUNT; kind++)
+        count += kinds >> kind & 1;
+    uint64_t nth = count > 1 ? sim_random_below(draws, count) : 0;
+    for (uint32_t kind = 0; kind < LAB_FAULT_KIND_COUNT; kind++) {
+        if ((kinds >> kind & 1) != 0 && nth-- == 0)
+            return (enum lab_fault_kind)kind;
+    }
+    return LAB_FAULT_NODE_DOWN;
+}
+
+static uint32_t draw_target(const struct lab_cluster_run *run, enum lab_fault_kind kind,
+                            struct sim_random *draws)
+{
+    uint32_t count = is_of_agent(kind)              ? run->agent_count
+                     : kind == LAB_FAULT_STATE_LOST ? run->key_count
+                                                    : cass_node_count(run->cluster);
+    return (uint32_t)sim_random_below(draws, count);
+}
+
+static bool is_of_agent(enum lab_fault_kind kind)
+{
+    return kind == LAB_FAULT_AGENT_CRASH || kind == LAB_FAULT_CLOCK_JUMP || kind == LAB_FAULT_AGENT_PAUSE;
+}
+
+static void apply(struct lab_cluster_run *run, const struct lab_active_fault *fault, bool begins)
+{
+    const struct cass_cluster_config *config = &run->scenario->network;
+    switch (fault->kind) {
+    case LAB_FAULT_NODE_DOWN:
+        cass_set_down(run->cluster, fault->target, is_active(run, LAB_FAULT_NODE_DOWN, fault->target));
+        break;
+    case LAB_FAULT_SLOW_NODE:
+        cass_set_slow(run->cluster, fault->target, product_of(run, LAB_FAULT_SLOW_NODE, fault->target));
+        break;
+    case LAB_FAULT_CUT:
+        apply_cuts(run, begins ? NULL : fault);
+        break;
+    case LAB_FAULT_LOST_MESSAGE:
+    case LAB_FAULT_DUPLICATE_MESSAGE:
+        cass_set_loss(run->cluster, chance_of(run, LAB_FAULT_LOST_MESSAGE, config->loss),
+                      chance_of(run, LAB_FAULT_DUPLICATE_MESSAGE, config->duplicate));
+        break;
+    case LAB_FAULT_DELAY:
+        cass_set_delay(run->cluster, product_of(run, LAB_FAULT_DELAY, UINT32_MAX));
+        break;
+    case LAB_FAULT_LATE_MESSAGE:
+        cass_set_late(run->cluster, chance_of(run, LAB_FAULT_LATE_MESSAGE, 0), latest_of(run));
+        break;
+    case LAB_FAULT_AGENT_PAUSE:
+        if (!begins)
+            lab_agent_resume(run, fault->target);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Heals the one that ended (NULL: one begins), and cuts again what others still cut. In between nobody
+ * notices: who is long believed to be gone stays so. */
+static void apply_cuts(struct lab_cluster_run *run, const struct lab_active_fault *ended)
+{
+    if (ended != NULL)
+        change_cut(run, ended, false);
+    for (size_t i = 0; i < run->active_count; i++) {
+        if (run->active[i].is_used && run->active[i].kind == LAB_FAULT_CUT)
+            change_cut(run, &run->active[i], true);
+    }
+    cass_cuts_tell(run->cluster);
+}
+
+static void change_cut(struct lab_cluster_run *run, const struct lab_active_fault *fault, bool is_cut)
+{
+    fill_group(run, &fault->between[0], run->places[0]);
+    fill_group(run, &fault->between[1], run->places[1]);
+    cass_change_cut(run->cluster, run->places[0], run->places[1], is_cut);
+}
+
+static void fill_group(const struct lab_cluster_run *run, const struct lab_group *group, uint8_t *places)
+{
+    memset(places, 0, cass_place_count(run->cluster));
+    uint32_t first = 0, count = 1;
+    switch (group->kind) {
+    case LAB_GROUP_AGENTS:
+        first = cass_place_of_client(run->cluster, 0);
+        count = run->agent_count;
+        break;
+    case LAB_GROUP_AGENT:
+        first = cass_place_of_client(run->cluster, group->index);
+        break;
+    case LAB_GROUP_DATACENTER:
+        for (uint32_t i = 0; i < group->index; i++)
+            first += run->scenario->network.datacenters[i].nodes;
+        count = run->scenario->network.datacenters[group->index].nodes;
+        break;
+    case LAB_GROUP_NODE:
+        first = group->index;
+        break;
+    }
+    memset(places + first, 1, count);
+}
+
+static double product_of(const struct lab_cluster_run *run, enum lab_fault_kind kind, uint32_t target)
+{
+    double product = 1;
+    for (size_t i = 0; i < run->active_count; i++) {
+        const struct lab_active_fault *active = &run->active[i];
+        if (active->is_used && active->kind == kind && (target == UINT32_MAX || active->target == target))
+            product *= active->factor;
+    }
+    return product > FACTOR_MAX ? FACTOR_MAX : product < FACTOR_MIN ? FACTOR_MIN : product;
+}
+
+/* A message is lost unless every cause spares it. */
+static double chance_of(const struct lab_cluster_run *run, enum lab_fault_kind kind, double normal)
+{
+    double spared = 1 - normal;
+    for (size_t i = 0; i < run->active_count; i++) {
+        if (run->active[i].is_used && run->active[i].kind == kind)
+            spared *= 1 - run->active[i].factor;
+    }
+    return 1 - spared;
+}
+
+/* By how much a late message is late: of several causes the longest. */
+static int64_t latest_of(const struct lab_cluster_run *run)
+{
+    int64_t by_ns = 0;
+    for (size_t i = 0; i < run->active_count; i++) {
+        const struct lab_active_fault *active = &run->active[i];
+        if (active->is_used && active->kind == LAB_FAULT_LATE_MESSAGE && active->by_ns > by_ns)
+            by_ns = active->by_ns;
+    }
+    return by_ns;
+}
+
+static bool is_active(const struct lab_cluster_run *run, enum lab_fault_kind kind, uint32_t target)
+{
+    for (size_t i = 0; i < run->active_count; i++) {
+        if (run->active[i].is_used && run->active[i].kind == kind && run->active[i].target == target)
+            return true;
+    }
+    return false;
+}
+
+static void tell(struct lab_cluster_run *run, const struct lab_active_fault *fault, const char *what)
+{
+    bool is_global = fault->kind == LAB_FAULT_LOST_MESSAGE || fault->kind == LAB_FAULT_DUPLICATE_MESSAGE ||
+                     fault->kind == LAB_FAULT_DELAY || fault->kind == LAB_FAULT_LATE_MESSAGE;
+    bool is_of_key = fault->kind == LAB_FAULT_STATE_LOST || fault->kind == LAB_FAULT_STATE_RESTORED;
+    const char *name = lab_fault_kind_name(fault->kind);
+    char sides[2][64];
+    if (fault->kind == LAB_FAULT_CUT) {
+        for (int i = 0; i < 2; i++)
+            group_text(run, &fault->between[i], sides[i], sizeof sides[i]);
+        lab_story_tell(run, LAB_NO_KEY, "fault: cut between %s and %s %s", sides[0], sides[1], what);
+    } else if (is_global) {
+        lab_story_tell(run, LAB_NO_KEY, "fault: %s %s", name, what);
+    } else if (is_of_key) {
+        lab_story_tell(run, fault->target, "fault: %s %s", name, what);
+    } else {
+        lab_story_tell(run, LAB_NO_KEY, "fault: %s at %s %u %s", name,
+                       is_of_agent(fault->kind) ? "agent" : "node", fault->target, what);
+    }
+}
+
+/* A group as the scenario names it. */
+static void group_text(const struct lab_cluster_run *run, const struct lab_group *group, char *buffer,
+                       size_t size)
+{
+    if (group->kind == LAB_GROUP_AGENTS)
+        snprintf(buffer, size, "agents");
+    else if (group->kind == LAB_GROUP_DATACENTER)
+        snprintf(buffer, size, "%s", run->scenario->network.datacenters[group->index].name);
+    else
+        snprintf(buffer, size, "%s %u", group->kind == LAB_GROUP_AGENT ? "agent" : "node", group->index);
+}

@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The agents' host: gives the core's agents their events, and carries out what they ask over the mock
+ * cluster. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster_run.h"
+#include "kernel/memory.h"
+#include "kernel/time.h"
+
+/* A tag: agent, operation, serial. */
+#define TAG(agent, operation, serial) ((uint64_t)(agent) << 48 | (uint64_t)(operation) << 32 | (serial))
+/* However often a clock jumps, leads and times to live can still be added to what it shows. */
+#define CLOCK_MAX (INT64_MAX / 8 * 7)
+/* Entries of a cache that is worth large pages. */
+#define LARGE_CACHE 65536u
+/* Of all agents of a strategy, in bytes. */
+#define MEMORY_MAX ((size_t)8 << 30)
+
+static uint32_t cache_entries(const struct lab_cluster_run *run);
+static uint32_t remember_keys(const struct lab_cluster_run *run);
+static void orphan(struct lab_cluster_run *run, struct lab_host_agent *agent, bool is_end);
+static void start_agent(struct lab_cluster_run *run, uint32_t number);
+static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct sim_error *error);
+static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
+static bool is_possible(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                        const struct bk_action *action);
+static void ask_elsewhere(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
+static void acknowledge(struct lab_cluster_run *run, struct lab_host_operation *operation);
+static void end_operation(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                          const struct bk_action *action);
+static void place_row(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                      int64_t bucket);
+static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
+static void conclude(struct lab_cluster_run *run, uint32_t agent, uint32_t number);
+static void keep_latency(struct lab_cluster_run *run, const struct lab_host_operation *operation);
+static void set_tick(struct lab_cluster_run *run, uint32_t agent);
+static const struct bk_strategy *settings_of(const struct lab_host_agent *agent, int64_t time_ns);
+
+bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
+{
+    const struct lab_agents *agents = &run->scenario->agents;
+    if (run->strategy->is_idgen)
+        return lab_idgen_create(run, error);
+    run->agent_count = agents->count;
+    uint32_t share = LAB_OPERATIONS_ALL / agents->count;
+    run->operation_count = share > LAB_OPERATIONS_MAX   ? LAB_OPERATIONS_MAX
+                           : share < LAB_OPERATIONS_MIN ? LAB_OPERATIONS_MIN
+                                                        : share;
+    if (agents->operations != 0)
+        run->operation_count = agents->operations;
+    run->agents = calloc(agents->count, sizeof *run->agents);
+    if (run->agents == NULL)
+        return sim_fail_memory(error);
+    run->config = (struct bk_agent_config){
+        .strategy = run->strategy->strategy,
+        .coordination = run->strategy->coordination,
+        .counter = run->strategy->counter,
+        .source = run->strategy->source,
+        .lease_rows = run->strategy->lease_rows,
+        .every_rows = run->strategy->every_rows,
+        .every_ns = run->strategy->every_ns,
+        .remember_keys = remember_keys(run),
+        .late_ns = run->strategy->reading.late_ns,
+        .lead_ns = run->strategy->lead_ns,
+        .cache_ttl_ns = agents->cache_ttl_ns,
+        .operations = run->operation_count,
+        .retries = agents->retries,
+        .counter_retries = agents->counter_retries,
+        .retry_backoff_ns = 10 * SIM_MS,
+        .lock_lasts_ns = run->strategy->lock_lasts_ns,
+        .lock_backoff_ns = run->strategy->lock_backoff_ns,
+        .grant_ns = run->strategy->grant_ns,
+        .clock_bound_ns = agents->clock_bound_ns,
+        .agent_id = 1,
+    };
+    run->config.cache_entries = cache_entries(run);
+    lab_changes_begin(run);
+    size_t bytes = bk_agent_size(&run->config) + run->operation_count * sizeof(struct lab_host_operation);
+    if (bytes > MEMORY_MAX / agents->count)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s: %u agents with caches of %u entries take %.0f GB; lower cache_entries, or count",
+                        run->scenario->path, agents->count, run->config.cache_entries,
+                        (double)bytes * agents->count / 1e9);
+    for (uint32_t i = 0; i < agents->count; i++) {
+        if (!create_agent(run, i, error))
+            return false;
+    }
+    return true;
+}
+
+void lab_agents_destroy(struct lab_cluster_run *run)
+{
+    for (uint32_t i = 0; run->agents != NULL && i < run->agent_count; i++) {
+        free(run->agents[i].memory);
+        free(run->agents[i].checkpoint);
+        free(run->agents[i].operations);
+    }
+    free(run->agents);
+    run->agents = NULL;
+}
+
+void lab_agent_draw_clock(struct lab_cluster_run *run, uint32_t number)
+{
+    const struct lab_agents *settings = &run->scenario->agents;
+    struct sim_random draws;
+    sim_random_init(&draws, run->scenario->seed, SIM_CLOCK, number);
+    double offset = 2 * sim_random_unit(&draws) - 1, drift = 2 * sim_random_unit(&draws) - 1;
+    run->agents[number].offset_ns = (int64_t)(offset * (double)settings->clock_offset_ns);
+    run->agents[number].drift_ppb = (int64_t)(drift * settings->clock_drift * 1e9);
+}
+
+/* Offset and drift are disciplined so that what is shown, rounded down, stays within the bound; a jump leaves
+ * it. */
+int64_t lab_agent_clock(const struct lab_cluster_run *run, uint32_t number)
+{
+    __extension__ typedef __int128 wide;
+    const struct lab_host_agent *agent = &run->agents[number];
+    int64_t now_ns = sim_queue_now(&run->queue), bound_ns = run->scenario->agents.clock_bound_ns;
+    int64_t drifted = 0;
+    if (agent->drift_ppb != 0)
+        drifted = (int64_t)((wide)(now_ns - run->start_ns) * agent->drift_ppb / 1000000000);
+    int64_t off = agent->offset_ns + drifted;
+    int64_t step_ns = run->scenario->agents.clock_resolution_ns, least_ns = step_ns - bound_ns;
+    off = off > bound_ns ? bound_ns : off < least_ns ? least_ns : off;
+    wide clock_ns = (wide)now_ns + off + agent->jump_ns;
+    if (step_ns > 0)
+        clock_ns -= (clock_ns % step_ns + step_ns) % step_ns;
+    return (int64_t)(clock_ns > CLOCK_MAX ? CLOCK_MAX : clock_ns < -CLOCK_MAX ? -CLOCK_MAX : clock_ns);
+}
+
+void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const struct lab_arrival *arrival)
+{
+    struct lab_cluster_key *key = &run->keys[key_index];
+    uint64_t number = key->rows++;
+    run->tally.rows++;
+    lab_bytes_add(&key->bytes, arrival->bytes);
+    run->keys_met += number == 0;
+    lab_oracles_arrived(run, key_index);
+    uint32_t chosen = lab_choose_agent_of_row(run, key_index, number);
+    const struct wl_workload *workload = &run->scenario->workload;
+    int64_t now_ns = chosen == UINT32_MAX ? arrival->time_ns : lab_agent_clock(run, chosen);
+    int64_t early_ns = lab_rows_early_ns(run->rows, key_index, number);
+    int64_t time_ns = wl_own_time(workload, now_ns, arrival->late_ns - early_ns);
+    run->tally.late_rows += arrival->late_ns > 0;
+    if (number == 0 || (wl_has_own_times(workload) && time_ns < key->birth_ns))
+        key->birth_ns = time_ns;
+    struct bk_row row = {time_ns, number, arrival->id, arrival->bytes};
+    uint32_t operation_number = 0;
+    enum bk_status status = BK_ERROR_BUSY;
+    if (chosen != UINT32_MAX)
+        status = bk_agent_write(run->agents[chosen].agent, now_ns, key_index, &row, &operation_number);
+    if (status == BK_ERROR_BUSY) {
+        run->refused++;
+        lab_oracles_placed(run, key_index, number, 0, LAB_UNPLACED, 0);
+        if (chosen == UINT32_MAX)
+            lab_story_tell(run, key_index, "no agent is up to take a row");
+        else
+            lab_story_tell(run, key_index, "agent %u is busy and refuses a row", chosen);
+        return;
+    }
+    assert(status == BK_OK);
+    run->agents[chosen].has_heard = run->agents[chosen].is_paused;
+    struct lab_host_operation *operation = lab_agent_begun(run, chosen, operation_number, key_index);
+    operation->weight = run->config.source == BK_SOURCE_COUNTER
+                            ? 1
+                            : bk_weight(settings_of(&run->agents[chosen], time_ns), &row);
+    operation->fires = operation->weight > 0;
+    operation->row = number;
+    operation->row_time_ns = time_ns;
+    operation->row_bytes = arrival->bytes;
+    operation->row_id = row.id;
+    if (lab_story_wants(run, key_index))
+        lab_story_tell(run, key_index, "agent %u takes row %llu%s", chosen, (unsigned long long)number,
+                       operation->fires && run->config.source == BK_SOURCE_EXTERNAL ? ", which fires" : "");
+    lab_agent_pump(run, chosen);
+}
+
+void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event)
+{
+    if (event->a >> 63) {
+        lab_delete_reply(run, event);
+        return;
+    }
+    if (lab_agent_waits(run, event))
+        return;
+    uint32_t agent = (uint32_t)(event->a >> 48), number = (uint32_t)(event->a >> 32 & 0xffff);
+    struct lab_host_operation *operation = &run->agents[agent].operations[number];
+    if (operation->serial != (uint32_t)event->a || operation->outstanding == 0) {
+        cass_reply_discard(run->cluster, event->b);
+        return;
+    }
+    struct cass_reply reply;
+    cass_reply_take(run->cluster, event->b, &reply);
+    lab_reply_add(run, operation, &reply);
+    if (--operation->outstanding == 0) {
+        sim_queue_cancel(&run->queue, operation->timeout);
+        conclude(run, agent, number);
+    }
+}
+
+void lab_agent_timeout(struct lab_cluster_run *run, const struct sim_event *event)
+{
+    struct lab_host_operation *operation = &run->agents[event->target].operations[event->a];
+    if (operation->serial != (uint32_t)event->b || operation->outstanding == 0 || lab_agent_waits(run, event))
+        return;
+    operation->outstanding = 0;
+    operation->outcome.kind = BK_OUTCOME_UNKNOWN;
+    lab_story_tell(run, operation->key, "agent %u gives up waiting", event->target);
+    conclude(run, event->target, (uint32_t)event->a);
+}
+
+void lab_agent_tick(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    agent->tick = 0;
+    if (!agent->is_up || lab_agent_waits(run, &(struct sim_event){.kind = LAB_EVENT_TICK, .target = number}))
+        return;
+    bk_agent_tick(agent->agent, lab_agent_clock(run, number));
+    lab_agent_pump(run, number);
+}
+
+/* The cache and all operations are gone; what they had asked for may still take effect. */
+void lab_agent_crash(struct lab_cluster_run *run, uint32_t number, int64_t lasts_ns, bool is_kept)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    /* After the drain nothing runs any more: that is as good as never. */
+    int64_t now_ns = sim_queue_now(&run->queue), left_ns = lab_until(run->end_ns, LAB_DRAIN_NS) - now_ns;
+    int64_t restart_ns = lasts_ns < left_ns ? now_ns + lasts_ns : INT64_MAX;
+    if (agent->is_up || restart_ns > agent->restart_ns) {
+        sim_queue_cancel(&run->queue, agent->restart);
+        agent->restart = restart_ns < INT64_MAX ? lab_push(run, restart_ns, LAB_EVENT_RESTART, number) : 0;
+        agent->restart_ns = restart_ns;
+    }
+    agent->wants_checkpoint = false;
+    if (!agent->is_up)
+        return;
+    agent->goes_back = is_kept;
+    agent->is_up = agent->is_paused = agent->has_heard = false;
+    if (run->agent_count > 1)
+        lab_condition_of_key(run, LAB_CONDITION_MANY_AGENTS, LAB_NO_KEY, sim_queue_now(&run->queue),
+                             LAB_OPEN_ENDED);
+    lab_health_fault(run, true);
+    if (run->idgen != NULL)
+        lab_idgen_crash(run, number);
+    orphan(run, agent, false);
+    if (agent->tick != 0)
+        sim_queue_cancel(&run->queue, agent->tick);
+    agent->tick = 0;
+}
+
+void lab_agents_leave(struct lab_cluster_run *run)
+{
+    if (run->idgen != NULL)
+        lab_idgen_leave(run);
+    for (uint32_t i = 0; i < run->agent_count; i++)
+        orphan(run, &run->agents[i], true);
+}
+
+void lab_agent_restart(struct lab_cluster_run *run, uint32_t number)
+{
+    lab_story_tell(run, LAB_NO_KEY, "agent %u is back", number);
+    lab_health_fault(run, false);
+    if (run->idgen != NULL)
+        lab_idgen_restart(run, number);
+    else
+        start_agent(run, number);
+}
+
+struct bk_agent_config lab_agent_config(const struct lab_cluster_run *run, uint32_t number)
+{
+    const struct bk_history *history = &run->agents[number].history;
+    struct bk_agent_config config = run->config;
+    config.agent_id = (uint64_t)number + 1;
+    config.history = *history;
+    config.strategy = history->eras[history->count - 1].strategy;
+    return config;
+}
+
+static void start_agent(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    struct bk_agent_config config = lab_agent_config(run, number);
+    if (!agent->goes_back || !lab_agent_go_back(run, number)) {
+        enum bk_status status = bk_agent_init(agent->memory, bk_agent_size(&config), &config, &agent->agent);
+        assert(status == BK_OK);
+        (void)status;
+    }
+    agent->is_up = true;
+    agent->restart = 0;
+}
+
+/* Who keeps no state needs no cache, and in one this much larger than the keys none pushes out another. */
+static uint32_t cache_entries(const struct lab_cluster_run *run)
+{
+    uint64_t asked = run->scenario->agents.cache_entries, enough = (uint64_t)run->key_count * 64;
+    if (!lab_keeps_state(run))
+        return 1;
+    return (uint32_t)(asked < enough ? asked : enough);
+}
+
+/* As many keys as the cache of states would hold. */
+static uint32_t remember_keys(const struct lab_cluster_run *run)
+{
+    uint64_t asked = run->scenario->agents.cache_entries, enough = (uint64_t)run->key_count * 4;
+    if (!run->strategy->reading.remembers_empty)
+        return 0;
+    return (uint32_t)(asked < enough ? asked : enough);
+}
+
+/* Nobody is left to hear the answers. A row that was acknowledged is stored; only its counting is open. */
+static void orphan(struct lab_cluster_run *run, struct lab_host_agent *agent, bool is_end)
+{
+    for (uint32_t i = 0; i < run->operation_count; i++) {
+        struct lab_host_operation *operation = &agent->operations[i];
+        if (!operation->is_active)
+            continue;
+        if (is_end)
+            lab_available_left(run, operation);
+        if (operation->outstanding > 0)
+            sim_queue_cancel(&run->queue, operation->timeout);
+        operation->is_heard = operation->outstanding == 0 && operation->bucket != LAB_UNPLACED &&
+                              operation->action == BK_ACT_PUT_ROW &&
+                              operation->outcome.kind == BK_OUTCOME_APPLIED;
+        operation->serial++;
+        operation->outstanding = 0;
+        operation->is_active = false;
+        run->operations_active--;
+        if (operation->is_read)
+            continue;
+        run->unresolved += !operation->is_acknowledged;
+        run->unresolved_increments += operation->is_acknowledged && operation->fires;
+        run->oracles.verdict.probes[LAB_PROBE_CRASH_UNCOUNTED] +=
+            operation->is_acknowledged && operation->fires;
+        lab_state_write_ended(run, operation, BK_OUTCOME_UNKNOWN);
+        lab_oracles_write_ended(run, operation, false, false);
+    }
+}
+
+static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct sim_error *error)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    struct bk_agent_config config = run->config;
+    config.agent_id = (uint64_t)number + 1;
+    assert(bk_agent_check(&config) == BK_OK);
+    /* Of a small cache most of the memory is operations that are never under way, and not worth a large page.
+     */
+    size_t bytes = bk_agent_size(&config);
+    agent->memory = config.cache_entries < LARGE_CACHE ? malloc(bytes) : sim_memory_take(bytes);
+    agent->operations = calloc(run->operation_count, sizeof *agent->operations);
+    if (agent->memory == NULL || agent->operations == NULL)
+        return sim_fail_memory(error);
+    agent->history = run->config.history;
+    start_agent(run, number);
+    lab_agent_draw_clock(run, number);
+    return true;
+}
+
+uint32_t lab_choose_agent(const struct lab_cluster_run *run, uint64_t draw)
+{
+    uint32_t first = (uint32_t)(draw % run->agent_count);
+    for (uint32_t i = 0; i < run->agent_count; i++) {
+        uint32_t agent = (first + i) % run->agent_count;
+        if (run->agents[agent].is_up && !run->agents[agent].has_heard)
+            return agent;
+    }
+    return UINT32_MAX;
+}
+
+uint32_t lab_choose_agent_of_key(const struct lab_cluster_run *run, uint32_t key, uint64_t draw)
+{
+    if (run->scenario->agents.by_key)
+        draw = sim_hash(run->scenario->seed ^ lab_rows_key_entity(run->rows, key), SIM_AGENT, 0);
+    return lab_choose_agent(run, draw);
+}
+
+uint32_t lab_choose_agent_of_row(const struct lab_cluster_run *run, uint32_t key, uint64_t row)
+{
+    uint64_t entity = lab_rows_key_entity(run->rows, key);
+    return lab_choose_agent_of_key(run, key, sim_hash(run->scenario->seed ^ entity, SIM_AGENT, row));
+}
+
+struct lab_host_operation *lab_agent_begun(struct lab_cluster_run *run, uint32_t agent, uint32_t number,
+                                           uint32_t key)
+{
+    struct lab_host_operation *operation = &run->agents[agent].operations[number];
+    uint32_t serial = operation->serial;
+    *operation = (struct lab_host_operation){.serial = serial,
+                                             .is_active = true,
+                                             .key = key,
+                                             .bucket = LAB_UNPLACED,
+                                             .begun_ns = sim_queue_now(&run->queue)};
+    run->operations_active++;
+    return operation;
+}
+
+void lab_agent_pump(struct lab_cluster_run *run, uint32_t number)
+{
+    struct bk_action action;
+    if (run->agents[number].is_paused)
+        return;
+    while (bk_agent_next(run->agents[number].agent, &action))
+        perform(run, number, &action);
+    set_tick(run, number);
+    if (run->agents[number].wants_checkpoint)
+        lab_agent_keep(run, number);
+}
+
+static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action)
+{
+    struct lab_host_operation *operation = &run->agents[agent].operations[action->operation];
+    if (run->is_resumed && !is_possible(run, operation, action)) {
+        run->is_damaged = true;
+        return;
+    }
+    if (lab_story_wants(run, operation->key))
+        lab_story_action(run, agent, action);
+    if (action->kind == BK_ACT_ACK)
+        acknowledge(run, operation);
+    else if (action->kind == BK_ACT_DONE)
+        end_operation(run, operation, action);
+    else if (action->kind == BK_ACT_PUT_ROW && action->is_retry &&
+             run->scenario->agents.retry == LAB_RETRY_ROUTE_AGAIN)
+        ask_elsewhere(run, agent, action);
+    else
+        ask(run, agent, action);
+}
+
+/* An agent that was loaded asks for its operation's key, and for buckets that there can be. */
+static bool is_possible(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                        const struct bk_action *action)
+{
+    bool is_read = action->kind == BK_ACT_READ_ROWS;
+    uint64_t width = (uint64_t)action->step.bucket_high - (uint64_t)action->step.bucket_low;
+    return operation->is_active && operation->key == action->key &&
+           (is_read ? width < LAB_CLUSTER_BUCKETS_MAX : lab_is_possible_bucket(run, action->bucket));
+}
+
+/* The trap: a client that does not keep what it tried, and asks for the bucket of now. The agent would have
+ * kept it, so the host stands in for such a client. */
+static void ask_elsewhere(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action)
+{
+    struct bk_action again = *action;
+    int64_t now_ns = lab_agent_clock(run, agent), bucket;
+    bool is_changing;
+    if (run->config.strategy.kind == BK_TIME)
+        again.bucket = lab_current_bucket(run, (uint32_t)action->key, now_ns);
+    else if (bk_kind_fires(run->config.strategy.kind) &&
+             bk_agent_view(run->agents[agent].agent, now_ns, action->key, &bucket, &is_changing))
+        again.bucket = bucket;
+    ask(run, agent, &again);
+}
+
+static void acknowledge(struct lab_cluster_run *run, struct lab_host_operation *operation)
+{
+    operation->is_acknowledged = true;
+    run->keys[operation->key].acknowledged++;
+    lab_reads_acknowledged(run, operation);
+    lab_oracles_acknowledged(run, operation);
+    lab_delete_plan(run, operation);
+    lab_histogram_add(&run->latency[LAB_LATENCY_WRITE],
+                      (uint64_t)(sim_queue_now(&run->queue) - operation->begun_ns), 1, 1);
+}
+
+static void end_operation(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                          const struct bk_action *action)
+{
+    if (operation->is_read) {
+        lab_read_ended(run, operation, action);
+    } else {
+        lab_available_ended(run, operation, action->status == BK_OPERATION_REFUSED);
+        run->refused += action->status == BK_OPERATION_REFUSED;
+        run->unresolved += action->status == BK_OPERATION_UNKNOWN;
+        run->unresolved_increments += operation->is_acknowledged && action->fired && !action->counted;
+        lab_oracles_write_ended(run, operation, action->counted, action->status == BK_OPERATION_REFUSED);
+    }
+    operation->is_active = false;
+    run->operations_active--;
+}
+
+/* The first put of a row says where it goes; a retry that goes elsewhere may make it stand twice. */
+static void place_row(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                      int64_t bucket)
+{
+    if (operation->bucket == LAB_UNPLACED) {
+        lab_oracles_placed(run, operation->key, operation->row, operation->row_time_ns, bucket, agent);
+    } else if (operation->bucket != bucket) {
+        bool ok = lab_open_add(&run->oracles.moved, operation);
+        run->out_of_memory = run->out_of_memory || !ok;
+        operation->is_moved = true;
+    }
+    operation->bucket = bucket;
+    run->oracles.verdict.probes[LAB_PROBE_UNKNOWN_PUT] += operation->was_unknown;
+}
+
+static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action)
+{
+    struct lab_host_operation *operation = &run->agents[agent].operations[action->operation];
+    operation->serial++;
+    operation->action = action->kind;
+    operation->rows = operation->step_filled = operation->step_scanned = 0;
+    operation->step_low = action->step.bucket_low;
+    operation->asked_ns = sim_queue_now(&run->queue);
+    operation->outcome = (struct bk_outcome){.kind = BK_OUTCOME_APPLIED};
+    operation->mask = action->mask;
+    memcpy(operation->columns, action->columns, sizeof action->columns);
+    lab_action_count(run, action);
+    if (action->kind == BK_ACT_PUT_ROW)
+        place_row(run, agent, operation, action->bucket);
+    struct cass_statement statement;
+    lab_action_statement(run, action, &statement);
+    lab_watch_asked(run, operation, action, &statement);
+    uint64_t tag = TAG(agent, action->operation, operation->serial);
+    operation->outstanding = 1;
+    if (action->kind == BK_ACT_READ_ROWS) {
+        operation->outstanding = (uint32_t)(action->step.bucket_high - action->step.bucket_low) + 1;
+        for (int64_t bucket = action->step.bucket_high; bucket >= action->step.bucket_low; bucket--) {
+            statement.bucket = bucket;
+            cass_request(run->cluster, agent, CASS_ANY_NODE, tag, &statement);
+        }
+    } else {
+        cass_request(run->cluster, agent, CASS_ANY_NODE, tag, &statement);
+    }
+    operation->timeout =
+        lab_push_event(run, operation->asked_ns + run->scenario->agents.timeout_ns,
+                       &(struct sim_event){LAB_EVENT_TIMEOUT, agent, action->operation, operation->serial});
+}
+
+static void conclude(struct lab_cluster_run *run, uint32_t agent, uint32_t number)
+{
+    struct lab_host_operation *operation = &run->agents[agent].operations[number];
+    struct bk_outcome outcome = operation->outcome;
+    if (outcome.kind == BK_OUTCOME_APPLIED) {
+        keep_latency(run, operation);
+        lab_read_step_done(operation);
+    }
+    if (lab_story_wants(run, operation->key))
+        lab_story_outcome(run, agent, operation, number, &outcome);
+    lab_watch_outcome(run, operation, outcome.kind);
+    bk_agent_outcome(run->agents[agent].agent, lab_agent_clock(run, agent), number, &outcome);
+    lab_agent_pump(run, agent);
+}
+
+static void keep_latency(struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    uint64_t spent = (uint64_t)(sim_queue_now(&run->queue) - operation->asked_ns);
+    if (operation->action == BK_ACT_ADD_COUNTER)
+        lab_histogram_add(&run->latency[LAB_LATENCY_COUNTER], spent, 1, 1);
+    if (operation->action == BK_ACT_CAS_STATE || operation->action == BK_ACT_CAS_LOCK)
+        lab_histogram_add(&run->latency[LAB_LATENCY_LWT], spent, 1, 1);
+}
+
+static void set_tick(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    int64_t deadline_ns = bk_agent_deadline(agent->agent);
+    if (deadline_ns == INT64_MAX)
+        return;
+    int64_t now_ns = sim_queue_now(&run->queue), clock_ns = lab_agent_clock(run, number);
+    int64_t due_ns = deadline_ns > clock_ns ? lab_until(now_ns, deadline_ns - clock_ns) : now_ns;
+    if (agent->tick != 0 && agent->tick_ns <= due_ns)
+        return;
+    if (agent->tick != 0)
+        sim_queue_cancel(&run->queue, agent->tick);
+    agent->tick = lab_push(run, due_ns, LAB_EVENT_TICK, number);
+    agent->tick_ns = due_ns;
+}
+
+static const struct bk_strategy *settings_of(const struct lab_host_agent *agent, int64_t time_ns)
+{
+    return &agent->history.eras[bk_history_era_at(&agent->history, time_ns)].strategy;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Agents that stand still, and agents that restart from a checkpoint.
+ *
+ * A paused agent hears one more event, with its clock as it is then, and stops between hearing and acting:
+ * what it asks for leaves when the pause is over. Every later event waits until then, in order. The load
+ * balancer sends it no more rows and reads. A checkpoint is made of an agent that has nothing under way, so
+ * what it knows is all that it takes back. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "cluster_run.h"
+
+void lab_agent_pause(struct lab_cluster_run *run, uint32_t number, int64_t lasts_ns)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    int64_t until_ns = lab_until(sim_queue_now(&run->queue), lasts_ns);
+    if (!agent->is_up)
+        return;
+    if (run->agent_count > 1)
+        lab_condition_set(run, LAB_CONDITION_MANY_AGENTS);
+    if (!agent->is_paused || until_ns > agent->pause_until_ns)
+        agent->pause_until_ns = until_ns;
+    agent->is_paused = true;
+}
+
+void lab_agent_resume(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    if (!agent->is_paused || sim_queue_now(&run->queue) < agent->pause_until_ns)
+        return; /* it is another process by now, or another pause is not over */
+    run->oracles.verdict.probes[LAB_PROBE_PAUSED_ACT] += agent->has_heard;
+    agent->is_paused = agent->has_heard = false;
+    if (run->idgen != NULL)
+        lab_idgen_resume(run, number);
+    else
+        lab_agent_pump(run, number);
+}
+
+bool lab_agent_waits(struct lab_cluster_run *run, const struct sim_event *event)
+{
+    uint32_t number = event->target;
+    struct lab_host_agent *agent = &run->agents[number];
+    if (!agent->is_paused)
+        return false;
+    if (!agent->has_heard) {
+        agent->has_heard = true;
+        return false;
+    }
+    uint64_t handle = lab_push_event(run, agent->pause_until_ns, event);
+    if (event->kind == LAB_EVENT_TICK) {
+        agent->tick = handle;
+        agent->tick_ns = agent->pause_until_ns;
+    } else if (event->kind == LAB_EVENT_TIMEOUT && run->idgen != NULL) {
+        lab_idgen_waits(run, event, handle);
+    } else if (event->kind == LAB_EVENT_TIMEOUT) {
+        struct lab_host_operation *operation = &agent->operations[event->a];
+        if (operation->serial == (uint32_t)event->b && operation->outstanding > 0)
+            operation->timeout = handle;
+    }
+    return true;
+}
+
+void lab_agent_keep(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    agent->wants_checkpoint = agent->is_up;
+    for (uint32_t i = 0; i < run->operation_count; i++) {
+        if (!agent->is_up || agent->operations[i].is_active)
+            return;
+    }
+    size_t size = bk_agent_state_size(agent->agent);
+    unsigned char *state = realloc(agent->checkpoint, size);
+    if (state == NULL) {
+        run->out_of_memory = true;
+        return;
+    }
+    bk_agent_save(agent->agent, state, size);
+    agent->checkpoint = state;
+    agent->checkpoint_bytes = size;
+    agent->wants_checkpoint = false;
+}
+
+/* One that was made with other settings is none. */
+bool lab_agent_go_back(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    if (agent->checkpoint == NULL)
+        return false;
+    struct bk_agent_config config = lab_agent_config(run, number);
+    if (bk_agent_load(agent->memory, bk_agent_size(&config), &config, agent->checkpoint,
+                      agent->checkpoint_bytes, &agent->agent) != BK_OK ||
+        bk_agent_change(agent->agent, &agent->history) != BK_OK)
+        return false;
+    lab_condition_set(run, LAB_CONDITION_OLD_CHECKPOINT);
+    run->oracles.verdict.probes[LAB_PROBE_CHECKPOINT]++;
+    lab_story_tell(run, LAB_NO_KEY, "agent %u goes on from its checkpoint", number);
+    return true;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The readers of a cluster run: when they come, which agent they ask, and what they got, held against what
+ * had been acknowledged before they began. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "cluster_run.h"
+
+static void push_next(struct lab_cluster_run *run, uint32_t key, enum lab_read_kind kind);
+static uint64_t acknowledged_rows(const struct lab_cluster_run *run, uint32_t key, enum lab_read_kind kind,
+                                  const struct bk_query *query);
+static uint64_t left_of(const struct lab_cluster_run *run, const struct lab_host_operation *operation);
+
+bool lab_reads_create(struct lab_cluster_run *run)
+{
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
+        if (run->scenario->reads.kinds[kind].rate_per_s <= 0)
+            continue;
+        run->reads[kind] = calloc(run->key_count, sizeof *run->reads[kind]);
+        if (run->reads[kind] == NULL)
+            return false;
+    }
+    if (run->reads[LAB_READ_RANGE] == NULL)
+        return true;
+    run->acknowledged = calloc(run->key_count, sizeof *run->acknowledged);
+    return run->acknowledged != NULL;
+}
+
+void lab_reads_destroy(struct lab_cluster_run *run)
+{
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
+        free(run->reads[kind]);
+        run->reads[kind] = NULL;
+    }
+    for (uint32_t i = 0; run->acknowledged != NULL && i < run->key_count; i++)
+        sim_times_clear(&run->acknowledged[i]);
+    free(run->acknowledged);
+    run->acknowledged = NULL;
+}
+
+void lab_reads_begin(struct lab_cluster_run *run, uint32_t key)
+{
+    double share = lab_rows_key_share(run->rows, key);
+    uint64_t entity = lab_rows_key_entity(run->rows, key);
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
+        if (run->reads[kind] == NULL)
+            continue;
+        lab_read_clock_begin(&run->reads[kind][key], run->scenario, (enum lab_read_kind)kind, entity, share,
+                             run->start_ns);
+        push_next(run, key, (enum lab_read_kind)kind);
+    }
+}
+
+void lab_read_event(struct lab_cluster_run *run, uint32_t key_index, enum lab_read_kind kind)
+{
+    struct lab_cluster_key *key = &run->keys[key_index];
+    struct lab_read_clock *clock = &run->reads[kind][key_index];
+    uint32_t chosen = lab_choose_agent_of_key(run, key_index, sim_random_next(&clock->draws)), number;
+    enum bk_status status = BK_ERROR_BUSY;
+    struct bk_query query = {0};
+    if (chosen != UINT32_MAX) {
+        int64_t now_ns = lab_agent_clock(run, chosen);
+        lab_read_query(run->scenario, run->strategy, kind, now_ns, key->rows > 0 ? key->birth_ns : now_ns,
+                       &query);
+        status = bk_agent_read(run->agents[chosen].agent, now_ns, key_index,
+                               key->rows > 0 ? key->rows - 1 : 0, &query, &number);
+    }
+    if (status == BK_ERROR_WALK_TOO_LONG) { /* a clock has jumped further than windows can be walked over */
+        run->tally.reads_failed++;
+        lab_story_tell(run, key_index, "agent %u would have to walk too far, and does not read", chosen);
+    } else if (status != BK_ERROR_BUSY) {
+        assert(status == BK_OK);
+        run->agents[chosen].has_heard = run->agents[chosen].is_paused;
+        struct lab_host_operation *operation = lab_agent_begun(run, chosen, number, key_index);
+        operation->is_read = true;
+        operation->read = kind;
+        operation->row_time_ns = query.from_ns;
+        operation->done.due = acknowledged_rows(run, key_index, kind, &query);
+        if (kind == LAB_READ_LATEST)
+            lab_story_tell(run, key_index, "agent %u reads the newest %llu rows", chosen,
+                           (unsigned long long)query.rows);
+        else if (kind == LAB_READ_RANGE)
+            lab_story_tell(run, key_index, "agent %u reads the rows from %.6f s to before %.6f s", chosen,
+                           lab_seconds(run, query.from_ns), lab_seconds(run, query.until_ns));
+        else
+            lab_story_tell(run, key_index, "agent %u reads all rows", chosen);
+        lab_agent_pump(run, chosen);
+    }
+    run->arrivals_pending--;
+    lab_read_clock_next(clock);
+    push_next(run, key_index, kind);
+}
+
+void lab_reads_acknowledged(struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    if (run->acknowledged == NULL)
+        return;
+    const struct lab_read *range = &run->scenario->reads.kinds[LAB_READ_RANGE];
+    struct sim_times *times = &run->acknowledged[operation->key];
+    /* No clock may be further behind than its bound, save after a jump, whose readers are then due fewer. */
+    int64_t oldest_ns = lab_before(lab_before(sim_queue_now(&run->queue), range->age_ns), range->span_ns);
+    oldest_ns = lab_before(oldest_ns, 2 * run->scenario->agents.clock_bound_ns);
+    sim_times_drop(times, oldest_ns);
+    run->out_of_memory = !sim_times_add(times, operation->row_time_ns) || run->out_of_memory;
+}
+
+void lab_read_reply(struct lab_host_operation *operation, const struct cass_reply *reply)
+{
+    uint64_t place = (uint64_t)(reply->bucket - operation->step_low);
+    operation->step_filled += reply->rows > 0;
+    operation->step_scanned += reply->scanned;
+    operation->outcome.saw_older = operation->outcome.saw_older || reply->saw_older;
+    if (reply->rows == 0 && place < 64)
+        operation->outcome.empty |= UINT64_C(1) << place;
+}
+
+void lab_read_step_done(struct lab_host_operation *operation)
+{
+    operation->done.filled += operation->step_filled;
+    operation->done.scanned += operation->step_scanned;
+}
+
+void lab_read_ended(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                    const struct bk_action *action)
+{
+    if (action->status != BK_OPERATION_OK && action->status != BK_OPERATION_TOO_LONG) {
+        run->tally.reads_failed++;
+        return;
+    }
+    struct lab_read_done *done = &operation->done;
+    done->due = left_of(run, operation);
+    const struct bk_strategy *strategy = &run->config.strategy;
+    done->kind = operation->read;
+    done->order = action->order;
+    done->partitions = action->partitions_asked;
+    done->empties = done->partitions - done->filled;
+    done->rows = action->rows_found;
+    done->is_early = action->order == BK_ORDER_NONE && done->partitions < (uint64_t)strategy->of.hash.buckets;
+    done->is_cut = action->status == BK_OPERATION_TOO_LONG;
+    lab_read_count(&run->tally.reads, done);
+    if (done->rows < done->due && !done->is_cut)
+        lab_findable_read(run, operation);
+    uint64_t spent = (uint64_t)(sim_queue_now(&run->queue) - operation->begun_ns);
+    lab_histogram_add(&run->latency[LAB_LATENCY_READ], spent, 1, 1);
+    if (lab_read_kind_count(run->scenario) > 1) {
+        lab_read_count(&run->tally.reads_of[done->kind], done);
+        lab_histogram_add(&run->read_latency[done->kind], spent, 1, 1);
+    }
+}
+
+static void push_next(struct lab_cluster_run *run, uint32_t key, enum lab_read_kind kind)
+{
+    int64_t next_ns = run->reads[kind][key].next_ns;
+    if (next_ns >= run->end_ns)
+        return;
+    run->arrivals_pending++;
+    lab_push_event(run, next_ns,
+                   &(struct sim_event){.kind = LAB_EVENT_READ, .target = key, .a = (uint64_t)kind});
+}
+
+/* What was acknowledged before the read began; of a range, by the times that the rows' agents gave them. */
+static uint64_t acknowledged_rows(const struct lab_cluster_run *run, uint32_t key, enum lab_read_kind kind,
+                                  const struct bk_query *query)
+{
+    if (kind != LAB_READ_RANGE)
+        return run->keys[key].acknowledged;
+    const struct sim_times *times = &run->acknowledged[key];
+    return sim_times_below(times, query->until_ns) - sim_times_below(times, query->from_ns);
+}
+
+/* That the read surely finds: of those, less what anybody has asked to delete by now. Which rows have expired
+ * nobody keeps, nor of which times the deleted ones were. */
+static uint64_t left_of(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    uint64_t rows = operation->done.due, deleted = run->keys[operation->key].deletes_asked;
+    uint64_t wanted = run->scenario->reads.kinds[LAB_READ_LATEST].rows;
+    if (run->scenario->row_ttl_ns > 0 || rows <= deleted ||
+        (operation->read == LAB_READ_RANGE && deleted > 0))
+        return 0;
+    rows -= deleted;
+    return operation->read == LAB_READ_LATEST && wanted < rows ? wanted : rows;
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The cluster engine's inside: one strategy over its own mock cluster, its agents and its faults, in one
+ * event queue.
+ *
+ * Each strategy gets the same rows, the same agents for them, and the same faults; what differs is what it
+ * does. */
+#ifndef LAB_CLUSTER_RUN_H
+#define LAB_CLUSTER_RUN_H
+
+#include <assert.h>
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "idgen.h"
+#include "kernel/memory.h"
+#include "kernel/queue.h"
+#include "kernel/times.h"
+#include "lab/change.h"
+#include "lab/cluster_engine.h"
+#include "lab/cluster_rows.h"
+#include "lab/context.h"
+#include "lab/result.h"
+#include "lab/scenario.h"
+#include "lab/tally.h"
+#include "oracles.h"
+#include "workload/rows.h"
+
+/* Under way at once of all agents together, as long as each has LAB_OPERATIONS_MIN. */
+#define LAB_OPERATIONS_MIN 64u
+#define LAB_OPERATIONS_ALL (UINT32_C(1) << 18)
+/* After the last arrival, what is under way may still take this long; then it counts as unresolved. */
+#define LAB_DRAIN_NS (INT64_C(600) * 1000000000)
+
+/* The sum of a time and a span of at least 0, or the last time that an event can have. */
+static inline int64_t lab_until(int64_t time_ns, int64_t span_ns)
+{
+    return time_ns > SIM_QUEUE_TIME_MAX - span_ns ? SIM_QUEUE_TIME_MAX : time_ns + span_ns;
+}
+
+/* So many spans of at least 0, or the longest one. */
+static inline int64_t lab_times(int64_t times, int64_t span_ns)
+{
+    return times > 0 && span_ns > SIM_QUEUE_TIME_MAX / times ? SIM_QUEUE_TIME_MAX : times * span_ns;
+}
+
+/* Kinds of events that are the engine's own; the cluster's begin at CASS_EVENT_FIRST. */
+enum lab_event {
+    LAB_EVENT_ARRIVAL = 1,    /* target: key */
+    LAB_EVENT_READ,           /* target: key */
+    LAB_EVENT_TIMEOUT,        /* target: agent; a: operation; b: serial */
+    LAB_EVENT_TICK,           /* target: agent */
+    LAB_EVENT_RESTART,        /* target: agent */
+    LAB_EVENT_FAULT,          /* target: fault of the scenario */
+    LAB_EVENT_FAULT_END,      /* target: place in the list of active faults */
+    LAB_EVENT_DELETE,         /* target: slot of the delete */
+    LAB_EVENT_DELETE_TIMEOUT, /* target: slot of the delete; a: serial */
+    LAB_EVENT_TAKE,           /* target: client that wants its next identifier; a: its life */
+    LAB_EVENT_IDS_END,
+    LAB_EVENT_DEPLOY, /* target: agent; a: change of the strategy */
+    LAB_EVENT_END,    /* of a run whose rows expire: until then they do */
+    LAB_EVENT_KEEP,   /* target: fault of the scenario, for which something is kept now */
+};
+
+/* A tag of an action: agent, operation, serial. That of a delete has the highest bit. */
+#define LAB_DELETE_TAG(slot, serial) (UINT64_C(1) << 63 | (uint64_t)((serial)&0x7fff) << 32 | (slot))
+#define LAB_NO_DELETE                UINT32_MAX
+
+/* A key under way. What each row needs comes first, in two lines of the cache and the one that has the row.
+ */
+struct lab_cluster_key {
+    alignas(SIM_LINE_BYTES) struct lab_arrival coming;
+    uint64_t rows;    /* that have come */
+    uint64_t bytes;   /* of them */
+    int64_t birth_ns; /* time of the first of them that was taken, by its agent's clock; when rows have times
+                         of their own, the least */
+    uint64_t acknowledged, deletes_asked;
+    int64_t state[BK_COLUMN_COUNT]; /* as stored; without the count */
+    int64_t *changes;               /* by bucket: from when on rows belong to it, as stored; 0: not known */
+    size_t change_count;
+    struct lab_cursor cursor; /* last, and its stream at its end: a row seldom needs it */
+};
+static_assert(offsetof(struct lab_cluster_key, cursor.ahead) % SIM_LINE_BYTES == 0, "a row lies in one line");
+
+/* An operation of an agent, as the host sees it. */
+struct lab_host_operation {
+    uint32_t serial; /* of the action under way; a reply with another one comes too late */
+    uint32_t outstanding;
+    uint64_t timeout;
+    enum bk_action_kind action;
+    bool is_active, is_read, is_acknowledged, is_moved, fires;
+    bool is_heard; /* told to be stored, and not acknowledged when its agent crashed */
+    uint32_t key;
+    uint64_t row, row_bytes; /* number within the key */
+    uint64_t row_id;
+    uint64_t weight;       /* what it adds to a counter, when it fires */
+    int64_t row_time_ns;   /* of a read of a range: where the range begins */
+    int64_t bucket;        /* where it was put first; LAB_UNPLACED: not yet */
+    bool has_counted;      /* its increment was asked for */
+    uint64_t counter;      /* the register of that */
+    uint64_t state_seen;   /* the state's version when it was read last */
+    int64_t state_read_ns; /* and when that was asked */
+    bool changes_state, raises, was_unknown, is_taking_over;
+    int64_t begun_ns, asked_ns;
+    uint64_t rows;
+    enum lab_read_kind read;
+    int64_t step_low;
+    uint64_t step_filled, step_scanned; /* of the step under way */
+    struct lab_read_done done;          /* of the steps that succeeded */
+    struct bk_outcome outcome;
+    uint32_t mask;
+    int64_t columns[CASS_COLUMNS];
+};
+
+struct lab_host_agent {
+    void *memory;
+    struct bk_agent *agent;
+    struct bk_history history; /* what it was given; a restart takes it up */
+    struct lab_host_operation *operations;
+    bool is_up;
+    bool is_paused, has_heard; /* it has heard what it will act on when the pause is over */
+    bool wants_checkpoint;     /* as soon as nothing is under way */
+    bool goes_back;            /* it restarts from its checkpoint */
+    int64_t pause_until_ns;
+    unsigned char *checkpoint; /* NULL: none was made */
+    size_t checkpoint_bytes;
+    int64_t offset_ns, drift_ppb, jump_ns;
+    uint64_t tick;
+    int64_t tick_ns;
+    uint64_t restart;
+    int64_t restart_ns; /* of one that is down; INT64_MAX: it stays so */
+};
+
+/* A delete that is still to be made, or under way. */
+struct lab_delete {
+    uint32_t key, tries, serial;
+    bool is_waiting; /* for an answer */
+    int64_t bucket;
+    uint64_t row, bytes, timeout;
+    uint64_t row_id;
+    int64_t row_time_ns;
+};
+struct lab_deletes_open {
+    struct lab_delete *items;
+    uint32_t *free_slots;
+    uint32_t capacity, free_count;
+    uint64_t asked, confirmed; /* so far */
+};
+
+struct lab_active_fault {
+    bool is_used;
+    uint32_t fault; /* of the scenario */
+    enum lab_fault_kind kind;
+    uint32_t target;
+    struct lab_group between[2];
+    double factor;
+    int64_t by_ns;
+};
+
+/* A key's state row as it was when a fault of the scenario had it kept. */
+struct lab_backup {
+    int64_t columns[CASS_COLUMNS];
+    uint32_t mask;
+};
+
+struct lab_cluster_run {
+    const struct lab_scenario *scenario;
+    const struct lab_strategy *strategy;
+    const struct lab_rows *rows;
+    uint32_t story_key; /* LAB_NO_KEY: all */
+    const struct lab_run_context *context;
+    struct sim_queue queue;
+    struct cass_cluster *cluster;
+    struct bk_agent_config config;
+    struct lab_regimes regimes;                                   /* what holds by the scenario's dates */
+    uint32_t agent_count, key_count, node_count, operation_count; /* operations: of an agent */
+    struct lab_host_agent *agents;
+    struct lab_cluster_key *keys;
+    struct lab_read_clock *reads[LAB_READ_KINDS]; /* by key; NULL: no such reads */
+    struct sim_times *acknowledged;               /* with reads of ranges: times of rows, by key */
+    int64_t start_ns, end_ns;
+    uint64_t operations_active;
+    uint64_t arrivals_pending; /* rows and reads that are still to come */
+    struct lab_active_fault *active;
+    size_t active_count, active_capacity;
+    struct sim_random *fault_draws; /* one a fault of the scenario */
+    struct lab_backup *backups;     /* likewise */
+    uint8_t *places[2];             /* room for the two sides of a cut */
+    struct lab_deletes_open deletes;
+    struct lab_idgen *idgen; /* NULL: the strategy places rows */
+    struct lab_oracles oracles;
+    struct lab_tally tally;
+    struct lab_histogram latency[LAB_LATENCY_COUNT], read_latency[LAB_READ_KINDS];
+    uint64_t refused, unresolved, unresolved_increments;
+    uint64_t rows_uncounted;  /* of BK_SOURCE_INCREMENTAL: no count will ever meet them */
+    uint64_t conditions_lost; /* conditional updates of a state that somebody else was ahead of */
+    uint64_t keys_met;        /* that had rows */
+    struct lab_event_log events;
+    struct lab_views views;
+    uint32_t views_key; /* the busiest */
+    bool views_done;
+    int64_t views_until_ns, views_next_ns, views_period_ns;
+    bool out_of_memory;
+    uint32_t part, wish_heard; /* of lab/snapshot.h: its number, which is the strategy's */
+    uint64_t pause_at;         /* after so many events comes a safe point */
+    bool is_over;              /* its result has been tallied */
+    bool is_resumed;           /* from a saved state: what it asks may not be what a run comes to */
+    bool is_damaged;           /* and was not */
+};
+
+/* Whether each key has a state row; a counter column alone is none. */
+static inline bool lab_keeps_state(const struct lab_cluster_run *run)
+{
+    return bk_kind_fires(run->config.strategy.kind) || run->config.source > BK_SOURCE_COUNTER;
+}
+
+/* Whether counter columns are added to. */
+static inline bool lab_adds_to_counters(const struct lab_cluster_run *run)
+{
+    return run->config.source == BK_SOURCE_COUNTER ||
+           (run->config.counter == BK_COUNTER_COLUMN && bk_kind_fires(run->config.strategy.kind));
+}
+
+/* Seconds since the start of the run, for people. Clocks may have jumped to where a difference overflows. */
+static inline double lab_seconds(const struct lab_cluster_run *run, int64_t time_ns)
+{
+    __extension__ typedef __int128 wide;
+    return (double)((wide)time_ns - run->start_ns) / 1e9;
+}
+
+/* cluster_host.c: the agents' host. */
+bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error);
+void lab_agents_destroy(struct lab_cluster_run *run);
+/* Of an agent that begins, or goes on, by the history that it was given. */
+struct bk_agent_config lab_agent_config(const struct lab_cluster_run *run, uint32_t agent);
+/* At the end of a run: what is still under way stays unresolved. */
+void lab_agents_leave(struct lab_cluster_run *run);
+/* How far its clock is off, and how fast it drifts. */
+void lab_agent_draw_clock(struct lab_cluster_run *run, uint32_t agent);
+/* An operation of the agent has begun; then it is to be carried on. */
+struct lab_host_operation *lab_agent_begun(struct lab_cluster_run *run, uint32_t agent, uint32_t number,
+                                           uint32_t key);
+void lab_agent_pump(struct lab_cluster_run *run, uint32_t agent);
+int64_t lab_agent_clock(const struct lab_cluster_run *run, uint32_t agent);
+void lab_agent_write(struct lab_cluster_run *run, uint32_t key, const struct lab_arrival *row);
+void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event);
+void lab_agent_timeout(struct lab_cluster_run *run, const struct sim_event *event);
+void lab_agent_tick(struct lab_cluster_run *run, uint32_t agent);
+/* is_kept: it restarts from its checkpoint, if it has one. */
+void lab_agent_crash(struct lab_cluster_run *run, uint32_t agent, int64_t lasts_ns, bool is_kept);
+void lab_agent_restart(struct lab_cluster_run *run, uint32_t agent);
+
+/* cluster_pause.c: agents that stand still, and go on from where they were. */
+void lab_agent_pause(struct lab_cluster_run *run, uint32_t agent, int64_t lasts_ns);
+void lab_agent_resume(struct lab_cluster_run *run, uint32_t agent);
+/* An event for a paused agent: true when it waits for the end of the pause. The first one is heard. */
+bool lab_agent_waits(struct lab_cluster_run *run, const struct sim_event *event);
+/* The agent's checkpoint is made now, or as soon as it has nothing under way. */
+void lab_agent_keep(struct lab_cluster_run *run, uint32_t agent);
+/* The agent made of its checkpoint; false when there is none that it can be made of. */
+bool lab_agent_go_back(struct lab_cluster_run *run, uint32_t agent);
+
+/* The load balancer's choice: the drawn agent, or the next that is up and takes something; UINT32_MAX: none
+ * is. */
+uint32_t lab_choose_agent(const struct lab_cluster_run *run, uint64_t draw);
+/* The same for a row or a read of this key: routed by key, all of them draw alike. */
+uint32_t lab_choose_agent_of_key(const struct lab_cluster_run *run, uint32_t key, uint64_t draw);
+/* The same for the key's row of that number. */
+uint32_t lab_choose_agent_of_row(const struct lab_cluster_run *run, uint32_t key, uint64_t row);
+
+/* cluster_expect.c: for the queue to tell of arrivals that will come soon. */
+void lab_expect(void *context, const struct sim_event *event, uint32_t days);
+
+/* cluster_delete.c: an acknowledged row may be deleted later; then the delete's events. */
+void lab_delete_plan(struct lab_cluster_run *run, const struct lab_host_operation *operation);
+void lab_delete_send(struct lab_cluster_run *run, uint32_t slot);
+void lab_delete_reply(struct lab_cluster_run *run, const struct sim_event *event);
+void lab_delete_timeout(struct lab_cluster_run *run, const struct sim_event *event);
+
+/* cluster_reads.c: reads that come to a key, and what became of them. */
+bool lab_reads_create(struct lab_cluster_run *run);
+void lab_reads_destroy(struct lab_cluster_run *run);
+void lab_reads_begin(struct lab_cluster_run *run, uint32_t key);
+void lab_read_event(struct lab_cluster_run *run, uint32_t key, enum lab_read_kind kind);
+/* Its row was acknowledged, so that readers that come now are to find it. */
+void lab_reads_acknowledged(struct lab_cluster_run *run, const struct lab_host_operation *operation);
+/* A partition has answered; all of the step have; the read has ended. */
+void lab_read_reply(struct lab_host_operation *operation, const struct cass_reply *reply);
+void lab_read_step_done(struct lab_host_operation *operation);
+void lab_read_ended(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                    const struct bk_action *action);
+
+/* cluster_action.c. */
+/* The register of a key's state row, and back. */
+uint64_t lab_state_register(uint32_t key);
+bool lab_register_is_state(uint64_t key, uint32_t *out);
+void lab_action_count(struct lab_cluster_run *run, const struct bk_action *action);
+void lab_action_statement(const struct lab_cluster_run *run, const struct bk_action *action,
+                          struct cass_statement *out);
+/* The counter that an action of this (key, bucket) adds to. */
+uint64_t lab_counter_key(const struct lab_cluster_run *run, uint64_t key, int64_t bucket);
+void lab_reply_add(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                   const struct cass_reply *reply);
+
+/* cluster_watch.c: which rare paths are walked, and what happens that a promise may exclude. */
+void lab_watch_asked(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                     const struct bk_action *action, const struct cass_statement *statement);
+void lab_watch_outcome(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                       enum bk_outcome_kind outcome);
+/* Its write of the state is no longer under way, if it was one. */
+void lab_state_write_ended(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                           enum bk_outcome_kind outcome);
+/* The key's state has changed though no write of it is under way, or has gone back. */
+void lab_watch_late_effect(struct lab_cluster_run *run, uint32_t key);
+/* A fault of that kind strikes. */
+void lab_watch_fault(struct lab_cluster_run *run, enum lab_fault_kind kind);
+
+/* cluster_change.c: settings that change. Into the agents' config; events for those who are given them. */
+void lab_changes_begin(struct lab_cluster_run *run);
+void lab_deploys_begin(struct lab_cluster_run *run);
+void lab_deploy(struct lab_cluster_run *run, uint32_t agent, uint32_t change);
+/* By the scenario's dates. */
+const struct bk_history *lab_settings_at(const struct lab_cluster_run *run, int64_t time_ns);
+/* Of a kind without state: the dates call for another bucket (of hash: for those of another era). */
+bool lab_is_misplaced(const struct lab_cluster_run *run, int64_t time_ns, int64_t bucket);
+
+/* cluster_faults.c. */
+void lab_faults_begin(struct lab_cluster_run *run);
+void lab_fault_strike(struct lab_cluster_run *run, uint32_t fault);
+void lab_fault_end(struct lab_cluster_run *run, uint32_t place);
+/* What the fault will put back later. */
+void lab_fault_keep(struct lab_cluster_run *run, uint32_t fault);
+
+/* cluster_views.c: what each agent believes of one key's bucket, around its first change. */
+void lab_views_sample(struct lab_cluster_run *run, int64_t now_ns);
+void lab_views_change(struct lab_cluster_run *run, uint32_t key, int64_t now_ns, int64_t until_ns);
+
+/* cluster_story.c: a line an event, virtual time first, when somebody listens (and cares for this key). */
+#define LAB_NO_KEY UINT32_MAX
+bool lab_story_wants(const struct lab_cluster_run *run, uint32_t key);
+void lab_story_tell(struct lab_cluster_run *run, uint32_t key, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void lab_story_action(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
+void lab_story_outcome(struct lab_cluster_run *run, uint32_t agent,
+                       const struct lab_host_operation *operation, uint32_t number,
+                       const struct bk_outcome *outcome);
+
+/* cluster_result.c: what was stored, into the tally and the metrics. */
+void lab_cluster_tally(struct lab_cluster_run *run);
+/* far: by strategy, what another rank has made of it; NULL: it is one of `runs`. What is taken over is gone
+ * from either. */
+bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_cluster_run **runs,
+                        struct lab_result **far, struct lab_result **out);
+/* Of this strategy alone, in its place. */
+bool lab_cluster_result_of(const struct lab_scenario *scenario, size_t index, struct lab_cluster_run *run,
+                           struct lab_result **out);
+bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *out);
+
+/* cluster_archive_check.c: whether a reply's tag is of an operation, a delete or a client that there is. */
+bool lab_is_possible_tag(const struct lab_cluster_run *run, uint64_t tag);
+
+/* cluster_snapshot.c: the state that was kept of the strategy, if one was, in place of the run's own. */
+bool lab_cluster_go_on(struct lab_cluster_run *run, struct sim_error *error);
+/* Keeps the state, when that is due; and what the result of a run that is over is made of. */
+void lab_cluster_keep(struct lab_cluster_run *run);
+void lab_cluster_keep_end(struct lab_cluster_run *run);
+
+/* cluster_engine.c: an event of the engine's own, 0 and out_of_memory without room; all strategies of a
+ * scenario. */
+uint64_t lab_push(struct lab_cluster_run *run, int64_t time_ns, enum lab_event kind, uint32_t target);
+uint64_t lab_push_event(struct lab_cluster_run *run, int64_t time_ns, const struct sim_event *event);
+
+#endif

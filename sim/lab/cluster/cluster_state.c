@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A key's state as it is stored: what a reader of all replicas would find, followed as the replicas change.
+ * By it the run knows which bucket is current, since when rows belong to it, and whether a row went astray.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster_run.h"
+
+static void judge_sum(struct lab_cluster_run *run, uint32_t key, const int64_t *columns);
+static bool keep_change(struct lab_cluster_run *run, uint32_t key, const int64_t *columns);
+static int64_t change_of(const struct lab_cluster_run *run, const int64_t *columns);
+
+void lab_state_changed(struct lab_cluster_run *run, uint32_t key_index)
+{
+    struct lab_key_ledger *ledger = &run->oracles.keys[key_index];
+    struct lab_cluster_key *key = &run->keys[key_index];
+    int64_t columns[CASS_COLUMNS], before = ledger->state_bucket;
+    uint32_t mask;
+    if (!cass_peek_merged(run->cluster, lab_state_register(key_index), columns, &mask))
+        memset(columns, 0, sizeof columns);
+    if (run->is_resumed && !lab_is_possible_bucket(run, columns[BK_BUCKET])) {
+        run->is_damaged = true;
+        return;
+    }
+    if (run->config.source == BK_SOURCE_INCREMENTAL) {
+        judge_sum(run, key_index, columns);
+        columns[BK_SUM_TIME] = columns[BK_SUM_ID] = 0;
+    }
+    if (run->config.coordination != BK_GUARDED)
+        columns[BK_COUNTER] = 0;
+    if (memcmp(columns, key->state, sizeof key->state) == 0)
+        return;
+    memcpy(key->state, columns, sizeof key->state);
+    ledger->state_version++;
+    ledger->state_bucket = columns[BK_BUCKET];
+    if (ledger->writes_open == 0 || columns[BK_BUCKET] < before)
+        lab_watch_late_effect(run, key_index);
+    if (columns[BK_BUCKET] > 0 && !keep_change(run, key_index, columns))
+        return;
+    if (columns[BK_BUCKET] < before) {
+        lab_story_tell(run, key_index, "the state goes back to bucket %" PRId64, columns[BK_BUCKET]);
+        lab_findable_lowered(run, key_index);
+    } else if (columns[BK_BUCKET] > before) {
+        run->oracles.verdict.rolls += (uint64_t)(columns[BK_BUCKET] - before);
+        if (lab_story_wants(run, key_index))
+            lab_story_tell(run, key_index, "the key rolls to bucket %" PRId64 "%s", columns[BK_BUCKET],
+                           change_of(run, columns) > sim_queue_now(&run->queue) ? ", from its date on" : "");
+        lab_views_change(run, key_index, sim_queue_now(&run->queue), key->changes[columns[BK_BUCKET]]);
+    }
+    lab_no_gaps_changed(run, key_index);
+    int64_t change_ns = change_of(run, columns);
+    if (columns[BK_BUCKET] > before && change_ns > run->oracles.rolls_until_ns)
+        run->oracles.rolls_until_ns = change_ns;
+}
+
+int64_t lab_state_bucket_at(const struct lab_cluster_run *run, uint32_t key_index, int64_t time_ns)
+{
+    const struct lab_cluster_key *key = &run->keys[key_index];
+    int64_t bucket = run->oracles.keys[key_index].state_bucket;
+    while (bucket > 0 && (size_t)bucket < key->change_count && key->changes[bucket] != 0 &&
+           time_ns < key->changes[bucket])
+        bucket--;
+    return bucket;
+}
+
+int64_t lab_current_bucket(const struct lab_cluster_run *run, uint32_t key_index, int64_t time_ns)
+{
+    const struct lab_cluster_key *key = &run->keys[key_index];
+    uint32_t top = run->oracles.keys[key_index].top;
+    /* Numbers of a lease may be far beyond any row: what counts is where rows are. */
+    if (run->config.source == BK_SOURCE_LEASE && top != LAB_NO_PARTITION)
+        return run->oracles.partitions[top].bucket;
+    if (run->config.source != BK_SOURCE_EXTERNAL)
+        return lab_state_newest(run, key_index);
+    struct bk_row now = {.time_ns = time_ns, .sequence = key->rows > 0 ? key->rows - 1 : 0};
+    struct bk_route route;
+    switch (run->config.strategy.kind) {
+    case BK_TIME:
+    case BK_COUNT:
+        bk_history_route(lab_settings_at(run, time_ns), NULL, &now, &route);
+        return route.bucket;
+    case BK_PROBABILISTIC:
+    case BK_WEIGHTED:
+        return lab_state_bucket_at(run, key_index, time_ns);
+    default: {
+        /* none and hash: all of an era are open until the next */
+        const struct bk_history *history = lab_settings_at(run, time_ns);
+        return run->strategy->change_count == 0 ? INT64_MIN
+                                                : history->eras[bk_history_era_at(history, time_ns)].shift;
+    }
+    }
+}
+
+int64_t lab_state_newest(const struct lab_cluster_run *run, uint32_t key)
+{
+    if (lab_keeps_state(run))
+        return run->oracles.keys[key].state_bucket;
+    uint64_t rows = run->keys[key].rows;
+    if (run->config.source == BK_SOURCE_COUNTER)
+        rows = (uint64_t)cass_counter_total(run->cluster, key);
+    /* A row's time may be ahead of the reader's by as much as their clocks differ. */
+    struct bk_row newest = {.time_ns = lab_until(sim_queue_now(&run->queue), run->oracles.tolerance_ns),
+                            .sequence = rows > 0 ? rows - 1 : 0};
+    struct bk_route route;
+    bk_history_route(lab_settings_at(run, sim_queue_now(&run->queue)), NULL, &newest, &route);
+    return route.bucket;
+}
+
+/* No row is counted twice, and none that is not there. */
+static void judge_sum(struct lab_cluster_run *run, uint32_t key, const int64_t *columns)
+{
+    uint32_t index = lab_partition_find(&run->oracles, key, columns[BK_BUCKET]);
+    uint64_t stored = index == LAB_NO_PARTITION ? 0 : run->oracles.partitions[index].stored;
+    if (columns[BK_COUNTER] > 0 && (uint64_t)columns[BK_COUNTER] > stored)
+        lab_violate(run, LAB_ORACLE_CONSERVED, key, 1,
+                    "bucket %" PRId64 ": %" PRId64 " rows are counted, and it holds %" PRIu64,
+                    columns[BK_BUCKET], columns[BK_COUNTER], stored);
+}
+
+static bool keep_change(struct lab_cluster_run *run, uint32_t key_index, const int64_t *columns)
+{
+    struct lab_cluster_key *key = &run->keys[key_index];
+    size_t bucket = (size_t)columns[BK_BUCKET];
+    if (bucket >= key->change_count) {
+        int64_t *changes = realloc(key->changes, (bucket + 1) * sizeof *changes);
+        if (changes == NULL) {
+            run->out_of_memory = true;
+            return false;
+        }
+        memset(changes + key->change_count, 0, (bucket + 1 - key->change_count) * sizeof *changes);
+        key->changes = changes;
+        key->change_count = bucket + 1;
+    }
+    key->changes[bucket] = change_of(run, columns);
+    return true;
+}
+
+/* The first time that belongs to the state's bucket. */
+static int64_t change_of(const struct lab_cluster_run *run, const int64_t *columns)
+{
+    switch (run->config.coordination) {
+    case BK_GUARDED:
+        return columns[BK_GUARDED_START];
+    case BK_THREE_STATE:
+        return columns[BK_NEXT_CHANGE] != 0 ? columns[BK_NEXT_CHANGE] : columns[BK_LAST_CHANGE];
+    default:
+        /* The row that rolled a key at once still belongs to the old bucket. */
+        return columns[BK_LAST_CHANGE] + 1;
+    }
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cluster_run.h"
+#include "kernel/time.h"
+
+static const char *const column_names[BK_COLUMN_COUNT] = {"bucket", "counter", "last_change", "next_change"};
+static const char *const guarded_names[BK_COLUMN_COUNT] = {"bucket", "before", "start", "until"};
+/* Of rows that are counted: how many, and the place of the last of them. */
+static const char *const sum_names[BK_COLUMN_COUNT] = {"bucket", "counted", "last_time", "last_id"};
+static const char *const lock_names[] = {"owner", "until"};
+
+static void columns_text(const struct lab_cluster_run *run, bool is_lock, const int64_t *columns,
+                         uint32_t mask, char *buffer, size_t size);
+static void tell_start(struct lab_cluster_run *run, uint32_t agent, uint32_t key,
+                       const struct bk_outcome *outcome);
+
+bool lab_story_wants(const struct lab_cluster_run *run, uint32_t key)
+{
+    if (run->context->story == NULL || run->context->story->line == NULL)
+        return false;
+    return run->story_key == LAB_NO_KEY || key == LAB_NO_KEY || key == run->story_key;
+}
+
+void lab_story_tell(struct lab_cluster_run *run, uint32_t key, const char *format, ...)
+{
+    if (!lab_story_wants(run, key))
+        return;
+    char text[640], name[128] = "";
+    if (key != LAB_NO_KEY)
+        lab_rows_key_name(run->rows, key, name, sizeof name);
+    int64_t since_ns = sim_queue_now(&run->queue) - run->start_ns;
+    int length = snprintf(text, sizeof text, "%6" PRId64 ".%09" PRId64 " s  %s%s", since_ns / SIM_SECOND,
+                          since_ns % SIM_SECOND, name, name[0] == '\0' ? "" : ": ");
+    va_list arguments;
+    va_start(arguments, format);
+    if (length > 0 && (size_t)length < sizeof text)
+        vsnprintf(text + length, sizeof text - (size_t)length, format, arguments);
+    va_end(arguments);
+    run->context->story->line(run->context->story->context, text);
+}
+
+void lab_story_action(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action)
+{
+    uint32_t key = run->agents[agent].operations[action->operation].key;
+    const char *again = action->is_retry ? ", again" : "";
+    char columns[256], expected[256];
+    bool is_lock = action->kind == BK_ACT_CAS_LOCK;
+    columns_text(run, is_lock, action->columns, action->mask, columns, sizeof columns);
+    columns_text(run, is_lock, action->expected, action->if_mask, expected, sizeof expected);
+    switch (action->kind) {
+    case BK_ACT_PUT_ROW:
+        lab_story_tell(run, key, "agent %u puts row %" PRIu64 " into bucket %" PRId64 "%s", agent,
+                       action->row.sequence, action->bucket, again);
+        break;
+    case BK_ACT_READ_STATE:
+        lab_story_tell(run, key, "agent %u reads the state%s%s", agent, action->serial ? " at SERIAL" : "",
+                       again);
+        break;
+    case BK_ACT_WRITE_STATE:
+        lab_story_tell(run, key, "agent %u writes %s%s", agent, columns, again);
+        break;
+    case BK_ACT_CAS_STATE:
+        lab_story_tell(run, key, "agent %u sets %s if %s%s", agent, columns,
+                       action->if_mask == 0 ? "there is no state" : expected, again);
+        break;
+    case BK_ACT_CAS_LOCK:
+        if (action->columns[BK_LOCK_OWNER] == 0)
+            lab_story_tell(run, key, "agent %u frees the lock if %s%s", agent, expected, again);
+        else
+            lab_story_tell(run, key, "agent %u takes the lock if %s: %s%s", agent,
+                           action->if_mask == 0 ? "there is none" : expected, columns, again);
+        break;
+    case BK_ACT_ADD_COUNTER:
+        lab_story_tell(run, key, "agent %u adds %" PRId64 " to the counter%s", agent, action->amount, again);
+        break;
+    case BK_ACT_READ_COUNTER:
+        lab_story_tell(run, key, "agent %u reads the counter%s", agent, again);
+        break;
+    case BK_ACT_READ_START:
+        lab_story_tell(run, key, "agent %u reads the start of bucket %" PRId64 "%s", agent, action->bucket,
+                       again);
+        break;
+    case BK_ACT_WRITE_START:
+        lab_story_tell(run, key, "agent %u writes the start of bucket %" PRId64 "%s", agent, action->bucket,
+                       again);
+        break;
+    case BK_ACT_COUNT_ROWS:
+        lab_story_tell(run, key, "agent %u counts the %s of bucket %" PRId64 "%s", agent,
+                       action->mask == 0 ? "rows" : "new rows", action->bucket, again);
+        break;
+    case BK_ACT_READ_ROWS:
+        if (action->step.bucket_low == action->step.bucket_high)
+            lab_story_tell(run, key, "agent %u asks bucket %" PRId64 " for %" PRIu64 " rows%s", agent,
+                           action->step.bucket_low, action->step.rows, again);
+        else
+            lab_story_tell(run, key,
+                           "agent %u asks buckets %" PRId64 " to %" PRId64 " for %" PRIu64 " rows%s", agent,
+                           action->step.bucket_low, action->step.bucket_high, action->step.rows, again);
+        break;
+    case BK_ACT_ACK:
+        lab_story_tell(run, key, "agent %u acknowledges row %" PRIu64, agent, action->row.sequence);
+        break;
+    case BK_ACT_DONE:
+        if (action->status != BK_OPERATION_OK)
+            lab_story_tell(run, key, "agent %u gives up: %s", agent,
+                           action->status == BK_OPERATION_REFUSED ? "refused" : "outcome unknown");
+        else if (action->fired && !action->counted)
+            lab_story_tell(run, key, "agent %u gives up counting: the increment is lost, or unknown", agent);
+        break;
+    }
+}
+
+void lab_story_outcome(struct lab_cluster_run *run, uint32_t agent,
+                       const struct lab_host_operation *operation, uint32_t number,
+                       const struct bk_outcome *outcome)
+{
+    static const char *const kinds[] = {"applied", "not applied", "refused", "nothing for certain"};
+    (void)number;
+    char columns[256] = "";
+    bool is_read = operation->action == BK_ACT_READ_STATE;
+    if (is_read || outcome->kind == BK_OUTCOME_NOT_APPLIED)
+        columns_text(run, operation->action == BK_ACT_CAS_LOCK, outcome->columns, outcome->mask, columns,
+                     sizeof columns);
+    if (operation->action == BK_ACT_READ_ROWS && outcome->kind == BK_OUTCOME_APPLIED)
+        lab_story_tell(run, operation->key, "agent %u finds %" PRIu64 " rows", agent, outcome->rows);
+    else if (operation->action == BK_ACT_COUNT_ROWS && outcome->kind == BK_OUTCOME_APPLIED)
+        lab_story_tell(run, operation->key, "agent %u counts %" PRIu64, agent, outcome->rows);
+    else if (operation->action == BK_ACT_READ_COUNTER && outcome->kind == BK_OUTCOME_APPLIED)
+        lab_story_tell(run, operation->key, "agent %u reads a count of %" PRId64, agent, outcome->counter);
+    else if (operation->action == BK_ACT_READ_START && outcome->kind == BK_OUTCOME_APPLIED)
+        tell_start(run, agent, operation->key, outcome);
+    else if (is_read && outcome->kind == BK_OUTCOME_APPLIED)
+        lab_story_tell(run, operation->key, "agent %u reads %s", agent,
+                       columns[0] == '\0' ? "no state" : columns);
+    else
+        lab_story_tell(run, operation->key, "agent %u hears: %s%s%s", agent, kinds[outcome->kind],
+                       columns[0] == '\0' ? "" : ", since ", columns);
+}
+
+static void tell_start(struct lab_cluster_run *run, uint32_t agent, uint32_t key,
+                       const struct bk_outcome *outcome)
+{
+    if (outcome->mask == 0)
+        lab_story_tell(run, key, "agent %u reads no start", agent);
+    else
+        lab_story_tell(run, key, "agent %u reads start = %.6f s", agent,
+                       lab_seconds(run, outcome->columns[0]));
+}
+
+/* "bucket = 3, next_change = 12.5 s", "owner = agent 4": times since the start of the run, and the agents'
+ * numbers as everywhere else; 0 is none. */
+static void columns_text(const struct lab_cluster_run *run, bool is_lock, const int64_t *columns,
+                         uint32_t mask, char *buffer, size_t size)
+{
+    size_t used = 0;
+    bool is_guarded = !is_lock && run->config.coordination == BK_GUARDED;
+    bool is_sum = !is_lock && run->config.source == BK_SOURCE_INCREMENTAL;
+    buffer[0] = '\0';
+    for (unsigned i = 0; i < (is_lock ? 2u : (unsigned)BK_COLUMN_COUNT); i++) {
+        if ((mask >> i & 1) == 0)
+            continue;
+        bool is_time = is_lock      ? i == BK_LOCK_UNTIL
+                       : is_guarded ? i != BK_GUARDED_BUCKET
+                       : is_sum     ? i == BK_SUM_TIME
+                                    : i == BK_LAST_CHANGE || i == BK_NEXT_CHANGE;
+        const char *const *names = is_lock      ? lock_names
+                                   : is_guarded ? guarded_names
+                                   : is_sum     ? sum_names
+                                                : column_names;
+        const char *name = names[i], *comma = used > 0 ? ", " : "";
+        int length;
+        if (is_guarded && is_time && columns[i] == INT64_MIN)
+            length = snprintf(buffer + used, size - used, "%s%s = the beginning", comma, name);
+        else if (is_sum && i >= BK_SUM_TIME && columns[i] == INT64_MIN)
+            length = snprintf(buffer + used, size - used, "%s%s = none", comma, name);
+        else if (is_time && (is_guarded || is_sum || columns[i] != 0))
+            length = snprintf(buffer + used, size - used, "%s%s = %.6f s", comma, name,
+                              lab_seconds(run, columns[i]));
+        else if (is_lock && i == BK_LOCK_OWNER)
+            length = columns[i] == 0 ? snprintf(buffer + used, size - used, "%s%s = nobody", comma, name)
+                                     : snprintf(buffer + used, size - used, "%s%s = agent %" PRId64, comma,
+                                                name, columns[i] - 1);
+        else
+            length = snprintf(buffer + used, size - used, "%s%s = %" PRId64, comma, name, columns[i]);
+        if (length < 0 || (size_t)length >= size - used)
+            return;
+        used += (size_t)length;
+    }
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the agents ask and hear, watched from outside: which rare paths a run has walked, and what happened in
+ * it that a promise may exclude. Nothing here changes what the agents do. */
+#include "cluster_run.h"
+
+static void watch_state_write(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                              const struct bk_action *action);
+static void watch_roll(struct lab_cluster_run *run);
+
+_Static_assert((int)LAB_PROBE_ROLL_NODE_DOWN == (int)LAB_FAULT_NODE_DOWN &&
+                   (int)LAB_PROBE_ROLL_PAXOS_LOSS == (int)LAB_FAULT_PAXOS_LOSS,
+               "the first probes are the faults during a roll, in their order");
+
+void lab_watch_asked(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                     const struct bk_action *action, const struct cass_statement *statement)
+{
+    struct lab_verdict *verdict = &run->oracles.verdict;
+    switch (action->kind) {
+    case BK_ACT_READ_STATE:
+        operation->state_seen = run->oracles.keys[operation->key].state_version;
+        operation->state_read_ns = sim_queue_now(&run->queue);
+        break;
+    case BK_ACT_WRITE_STATE:
+    case BK_ACT_CAS_STATE:
+        watch_state_write(run, operation, action);
+        break;
+    case BK_ACT_ADD_COUNTER:
+        operation->has_counted = true;
+        operation->counter = statement->key;
+        lab_increment_asked(run, statement->key, operation->row, (uint64_t)action->amount);
+        break;
+    case BK_ACT_READ_START:
+        verdict->probes[LAB_PROBE_OLD_START]++;
+        break;
+    case BK_ACT_CAS_LOCK:
+        operation->is_taking_over = action->if_mask != 0 && action->expected[BK_LOCK_OWNER] != 0 &&
+                                    action->columns[BK_LOCK_OWNER] != 0;
+        break;
+    default:
+        break;
+    }
+}
+
+void lab_watch_outcome(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                       enum bk_outcome_kind outcome)
+{
+    struct lab_verdict *verdict = &run->oracles.verdict;
+    bool is_unknown = outcome == BK_OUTCOME_UNKNOWN;
+    switch (operation->action) {
+    case BK_ACT_PUT_ROW:
+        operation->was_unknown = operation->was_unknown || is_unknown;
+        break;
+    case BK_ACT_WRITE_STATE:
+    case BK_ACT_CAS_STATE:
+        verdict->probes[LAB_PROBE_UNKNOWN_ROLL] += operation->raises && is_unknown;
+        run->conditions_lost += outcome == BK_OUTCOME_NOT_APPLIED;
+        verdict->probes[LAB_PROBE_LOST_RACE] += operation->raises && outcome == BK_OUTCOME_NOT_APPLIED;
+        lab_state_write_ended(run, operation, outcome);
+        break;
+    case BK_ACT_ADD_COUNTER:
+        verdict->probes[LAB_PROBE_COUNTER_UNKNOWN] += is_unknown;
+        break;
+    case BK_ACT_CAS_LOCK:
+        verdict->probes[LAB_PROBE_LOCK_TAKEN_OVER] +=
+            operation->is_taking_over && outcome == BK_OUTCOME_APPLIED;
+        break;
+    default:
+        break;
+    }
+}
+
+void lab_state_write_ended(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                           enum bk_outcome_kind outcome)
+{
+    run->oracles.rolls_open -= operation->raises;
+    operation->raises = false;
+    if (!operation->changes_state)
+        return;
+    operation->changes_state = false;
+    uint32_t key = operation->key;
+    int64_t now_ns = sim_queue_now(&run->queue), over_ns = lab_until(now_ns, lab_aftermath_ns(run));
+    int64_t asked_ns = operation->asked_ns, read_ns = operation->state_read_ns;
+    /* Two at once disagree until both have ended, and their caches with them. */
+    if (--run->oracles.keys[key].writes_open == 0)
+        lab_condition_closes(run, LAB_CONDITION_CHANGES_AT_ONCE, key, INT64_MAX, over_ns);
+    /* What is not known may take effect until the next write that is. */
+    if (outcome == BK_OUTCOME_APPLIED) {
+        lab_condition_closes(run, LAB_CONDITION_UNKNOWN_WRITE, key, asked_ns, over_ns);
+        lab_condition_closes(run, LAB_CONDITION_LATE_STATE_WRITE, key, asked_ns, over_ns);
+    }
+    if (outcome == BK_OUTCOME_UNKNOWN)
+        lab_condition_of_key(run, LAB_CONDITION_UNKNOWN_WRITE, key, asked_ns, LAB_OPEN_ENDED);
+    if (run->config.coordination != BK_THREE_STATE || outcome == BK_OUTCOME_REFUSED)
+        return;
+    /* From the read that it goes by until it is known to hold. */
+    int64_t left_ns = run->config.lead_ns - run->config.cache_ttl_ns - run->oracles.tolerance_ns;
+    if (outcome == BK_OUTCOME_UNKNOWN || now_ns - read_ns > left_ns)
+        lab_condition_of_key(run, LAB_CONDITION_LATE_STATE_WRITE, key, read_ns,
+                             outcome == BK_OUTCOME_UNKNOWN ? LAB_OPEN_ENDED : over_ns);
+}
+
+/* A write of unknown outcome has taken effect after all, where there was one: whoever coordinates it may have
+ * stood still meanwhile, and its time is then later than that of all others. */
+void lab_watch_late_effect(struct lab_cluster_run *run, uint32_t key)
+{
+    uint32_t met = lab_conditions_at(run, key, INT64_MIN, INT64_MAX);
+    int64_t now_ns = sim_queue_now(&run->queue);
+    if ((met >> LAB_CONDITION_UNKNOWN_WRITE & 1) == 0)
+        return;
+    lab_condition_of_key(run, LAB_CONDITION_UNKNOWN_WRITE, key, now_ns, LAB_OPEN_ENDED);
+    if (run->config.coordination == BK_THREE_STATE)
+        lab_condition_of_key(run, LAB_CONDITION_LATE_STATE_WRITE, key, now_ns, LAB_OPEN_ENDED);
+}
+
+void lab_watch_fault(struct lab_cluster_run *run, enum lab_fault_kind kind)
+{
+    if (run->oracles.rolls_open > 0 || sim_queue_now(&run->queue) < run->oracles.rolls_until_ns)
+        run->oracles.verdict.probes[LAB_PROBE_ROLL_NODE_DOWN + kind]++;
+}
+
+/* A write that is more than a count. Of two at once, with plain writes, the later one does not know of the
+ * other: another was under way when this was asked, or has changed the state since it was read for this. */
+static void watch_state_write(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                              const struct bk_action *action)
+{
+    struct lab_verdict *verdict = &run->oracles.verdict;
+    struct lab_key_ledger *ledger = &run->oracles.keys[operation->key];
+    const struct lab_cluster_key *key = &run->keys[operation->key];
+    bool is_plain = action->kind == BK_ACT_WRITE_STATE;
+    uint32_t bucket = 1u << BK_BUCKET, next_change = 1u << BK_NEXT_CHANGE;
+    if (is_plain && run->config.coordination == BK_THREE_STATE &&
+        (action->mask & (bucket | next_change)) == next_change && key->state[BK_NEXT_CHANGE] == 0)
+        verdict->probes[LAB_PROBE_LATE_RESET]++;
+    if ((action->mask & ~(1u << BK_COUNTER)) == 0)
+        return;
+    if (is_plain && (ledger->writes_open > 0 || operation->state_seen != ledger->state_version)) {
+        verdict->probes[LAB_PROBE_CHANGES_AT_ONCE]++;
+        lab_condition_of_key(run, LAB_CONDITION_CHANGES_AT_ONCE, operation->key, operation->state_read_ns,
+                             LAB_OPEN_ENDED);
+    }
+    ledger->writes_open++;
+    operation->changes_state = true;
+    /* A condition stands in for a fresh read: the date was set just now, or what it went by had changed. */
+    if (!is_plain)
+        operation->state_read_ns = sim_queue_now(&run->queue);
+    int64_t before = is_plain || action->if_mask == 0 ? 0 : action->expected[BK_BUCKET];
+    if ((action->mask & bucket) == 0 || action->columns[BK_BUCKET] <= before)
+        return;
+    run->oracles.rolls_open++;
+    operation->raises = true;
+    watch_roll(run);
+}
+
+/* What is failing while a roll is asked for. */
+static void watch_roll(struct lab_cluster_run *run)
+{
+    struct lab_verdict *verdict = &run->oracles.verdict;
+    for (size_t i = 0; i < run->active_count; i++) {
+        if (run->active[i].is_used)
+            verdict->probes[LAB_PROBE_ROLL_NODE_DOWN + run->active[i].kind]++;
+    }
+    for (uint32_t i = 0; i < run->agent_count; i++) {
+        if (!run->agents[i].is_up) {
+            verdict->probes[LAB_PROBE_ROLL_AGENT_CRASH]++;
+            break;
+        }
+    }
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Conditions that promises may except, as far as the scenario tells them, or the whole run does. Those that
+ * happen at a moment are noted where they happen. */
+#include "cluster_run.h"
+#include "kernel/time.h"
+
+/* Paxos sleeps up to 99 ms between the rounds of a contended update, each of eight trips. */
+#define UPDATE_LEAST_NS SIM_SECOND
+#define UPDATE_TRIPS    64
+#define PAUSES_LONGEST  28
+
+static bool levels_are_weak(const struct lab_scenario *scenario);
+static uint32_t replicas_of(const struct lab_scenario *scenario, enum cass_consistency level);
+static int64_t contended_ns(const struct lab_cluster_run *run);
+static bool outruns_updates(const struct lab_cluster_run *run, uint32_t key);
+
+/* Where all agents and replicas stand in one datacenter; else which replicas a reader asks depends on where
+ * it stands. */
+uint32_t lab_read_replicas(const struct lab_scenario *scenario)
+{
+    if (scenario->network.datacenter_count > 1)
+        return 0;
+    return replicas_of(scenario, scenario->consistency.read);
+}
+
+static uint32_t replicas_of(const struct lab_scenario *scenario, enum cass_consistency level)
+{
+    uint32_t factor = scenario->cluster.replication_factor;
+    switch (level) {
+    case CASS_ANY:
+        return 0;
+    case CASS_ONE:
+    case CASS_LOCAL_ONE:
+        return 1;
+    case CASS_TWO:
+        return 2;
+    case CASS_THREE:
+        return 3;
+    case CASS_ALL:
+        return factor;
+    default:
+        return factor / 2 + 1;
+    }
+}
+
+/* Of several datacenters, levels that count one alone need not meet in another. */
+static bool levels_are_weak(const struct lab_scenario *scenario)
+{
+    const struct lab_consistency *levels = &scenario->consistency;
+    uint32_t factor = scenario->cluster.replication_factor, with_replicas = 0;
+    for (uint32_t i = 0; i < scenario->network.datacenter_count; i++)
+        with_replicas += scenario->network.datacenters[i].replication_factor > 0;
+    const enum cass_consistency used[] = {levels->write, levels->read, levels->state, levels->serial};
+    for (size_t i = 0; with_replicas > 1 && i < sizeof used / sizeof *used; i++) {
+        if (used[i] == CASS_LOCAL_ONE || used[i] == CASS_LOCAL_QUORUM || used[i] == CASS_LOCAL_SERIAL)
+            return true;
+    }
+    return replicas_of(scenario, levels->write) + replicas_of(scenario, levels->read) <= factor ||
+           2 * replicas_of(scenario, levels->state) <= factor;
+}
+
+/* A node's pauses are exponential, so one in 10^12 is this many times the mean. Where agents contend for
+ * what a row needs, each of them may be ahead. */
+static bool timeouts_are_short(const struct lab_cluster_run *run)
+{
+    const struct cass_cluster_config *network = &run->scenario->network;
+    const struct lab_agents *agents = &run->scenario->agents;
+    bool contends = lab_contends_for_rows(run);
+    int64_t least_ns = agents->timeout_ns;
+    const int64_t timeouts[] = {network->timeout_write_ns, network->timeout_read_ns,
+                                run->config.source == BK_SOURCE_COUNTER ? network->timeout_counter_ns
+                                                                        : INT64_MAX,
+                                contends ? network->timeout_cas_ns : INT64_MAX};
+    for (size_t i = 0; i < sizeof timeouts / sizeof *timeouts; i++)
+        least_ns = timeouts[i] < least_ns ? timeouts[i] : least_ns;
+    int64_t pause_ns = network->gc_every_ns == 0 ? 0 : lab_times(PAUSES_LONGEST, network->gc_lasts_ns);
+    int64_t takes_ns = lab_times(contends ? (int64_t)agents->count : 1, contended_ns(run));
+    return lab_times((int64_t)agents->retries + 1, least_ns) <= lab_until(pause_ns, takes_ns);
+}
+
+void lab_conditions_begin(struct lab_cluster_run *run)
+{
+    if (run->idgen == NULL && timeouts_are_short(run))
+        lab_condition_set(run, LAB_CONDITION_SHORT_TIMEOUTS);
+    lab_excuses_begin(run);
+    struct lab_verdict *verdict = &run->oracles.verdict;
+    const struct lab_agents *agents = &run->scenario->agents;
+    /* Routed by key, each has one, until that one is down. */
+    if (agents->count > 1 && !agents->by_key)
+        lab_condition_set(run, LAB_CONDITION_MANY_AGENTS);
+    if (levels_are_weak(run->scenario))
+        lab_condition_set(run, LAB_CONDITION_WEAK_LEVELS);
+    if (agents->retry == LAB_RETRY_ROUTE_AGAIN)
+        lab_condition_set(run, LAB_CONDITION_ROUTE_AGAIN);
+    const struct wl_workload *workload = &run->scenario->workload;
+    if (wl_has_late(workload) || workload->resolution_ns > 0)
+        lab_condition_set(run, LAB_CONDITION_LATE_ROWS);
+    if (workload->early_share > 0)
+        lab_condition_set(run, LAB_CONDITION_EARLY_ROWS);
+    if (run->config.coordination == BK_THREE_STATE &&
+        run->config.lead_ns < agents->cache_ttl_ns + 2 * agents->clock_bound_ns)
+        lab_condition_set(run, LAB_CONDITION_SHORT_LEAD);
+    const struct bk_idgen_config *idgen = &run->strategy->idgen;
+    if (run->idgen != NULL && idgen->lock_lasts_ns - idgen->lease_ns < 2 * agents->clock_bound_ns)
+        lab_condition_set(run, LAB_CONDITION_SHORT_LEASE);
+    if (run->idgen != NULL)
+        verdict->is_judged[LAB_ORACLE_UNIQUE] = true;
+    if (run->config.coordination == BK_GUARDED && run->config.grant_ns < contended_ns(run))
+        lab_condition_set(run, LAB_CONDITION_SHORT_GRANT);
+}
+
+/* On average, one way. */
+int64_t lab_longest_trip_ns(const struct lab_scenario *scenario)
+{
+    const struct cass_cluster_config *network = &scenario->network;
+    double near_ns = sim_size_mean(&network->latency_ns),
+           far_ns = sim_size_mean(&network->latency_between_ns);
+    return (int64_t)(network->datacenter_count > 1 && far_ns > near_ns ? far_ns : near_ns);
+}
+
+/* A few contended conditional updates take this long at most. */
+static int64_t contended_ns(const struct lab_cluster_run *run)
+{
+    return UPDATE_LEAST_NS + UPDATE_TRIPS * lab_longest_trip_ns(run->scenario);
+}
+
+/* The key fills its partitions faster than the cluster can agree on the next, all bursts aside. */
+static bool outruns_updates(const struct lab_cluster_run *run, uint32_t key)
+{
+    const struct bk_strategy *strategy = &run->config.strategy;
+    double weight = lab_mean_weight(strategy, run->keys[key].rows, run->keys[key].bytes);
+    double closed = weight / (double)bk_threshold(strategy);
+    return closed * (double)contended_ns(run) > (double)(run->end_ns - run->start_ns);
+}
+
+void lab_conditions_end(struct lab_cluster_run *run)
+{
+    struct lab_verdict *verdict = &run->oracles.verdict;
+    for (uint32_t key = 0; run->config.coordination == BK_GUARDED && key < run->key_count; key++) {
+        if (outruns_updates(run, key))
+            lab_condition_of_key(run, LAB_CONDITION_SHORT_GRANT, key, INT64_MIN, LAB_OPEN_ENDED);
+    }
+    if (run->refused + run->unresolved > 0)
+        verdict->conditions |= 1u << LAB_CONDITION_REFUSED_ROWS; /* oracle_no_gaps.c: of which keys */
+    int64_t ttl_ns = run->scenario->row_ttl_ns;
+    if (ttl_ns > 0 && ttl_ns < sim_queue_now(&run->queue) - run->start_ns)
+        lab_condition_set(run, LAB_CONDITION_REMOVED_ROWS);
+    for (uint32_t key = 0; run->config.strategy.kind == BK_COUNT && key < run->key_count; key++) {
+        if (run->keys[key].deletes_asked > 0)
+            lab_condition_of_key(run, LAB_CONDITION_REMOVED_ROWS, key, INT64_MIN, LAB_OPEN_ENDED);
+    }
+    for (uint32_t node = 0; node < run->node_count; node++) {
+        struct cass_node_stats stats;
+        cass_node_stats(run->cluster, node, &stats);
+        verdict->probes[LAB_PROBE_HINT_DELIVERED] += stats.hints_sent;
+        verdict->probes[LAB_PROBE_READ_REPAIRED] += stats.read_repairs;
+        verdict->probes[LAB_PROBE_LATE_PAXOS] += stats.paxos_finished;
+    }
+}

@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The ledger: what was placed, stored and acknowledged, by key and partition. */
+#include "oracles.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster_run.h"
+#include "kernel/memory.h"
+#include "kernel/time.h"
+
+#define LAG_OWN_NS  (2 * SIM_SECOND) /* a few round trips, and a contended update */
+#define LAG_TRIPS   20
+#define TABLE_SLOTS 64u
+
+static uint32_t partition_need(struct lab_cluster_run *run, uint32_t key, int64_t bucket);
+static void link_partition(struct lab_oracles *oracles, uint32_t index);
+static bool table_grow(struct lab_oracles *oracles);
+static uint32_t hash_of(uint32_t key, int64_t bucket);
+static void window_set(struct lab_cluster_run *run, uint32_t key, uint64_t row, int64_t bucket);
+static void watch_second(struct lab_cluster_run *run, struct lab_key_ledger *ledger,
+                         struct lab_partition *partition);
+static void judge_order(struct lab_cluster_run *run, struct lab_partition *partition, uint64_t row,
+                        int64_t time_ns, uint32_t agent);
+static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns,
+                       int64_t order);
+static bool is_never_counted(const struct lab_cluster_run *run, uint32_t key, int64_t bucket, int64_t time_ns,
+                             int64_t order);
+static void register_changed(void *context, uint64_t key);
+static void counter_added(void *context, uint64_t key, uint64_t row, int64_t delta);
+static void balance_add(struct lab_partition *partition, uint64_t row, bool is_stored);
+
+bool lab_oracles_begin(struct lab_cluster_run *run)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    const struct lab_scenario *scenario = run->scenario;
+    enum bk_kind kind = run->config.strategy.kind;
+    oracles->table = calloc(TABLE_SLOTS, sizeof *oracles->table);
+    oracles->table_mask = TABLE_SLOTS - 1;
+    oracles->keys = sim_memory_zeroed(run->key_count * sizeof *oracles->keys);
+    if (oracles->table == NULL || oracles->keys == NULL)
+        return false;
+    oracles->key_count = run->key_count;
+    for (uint32_t i = 0; i < run->key_count; i++) {
+        oracles->keys[i].top = oracles->keys[i].recent = LAB_NO_PARTITION;
+        sim_placement_init(&oracles->keys[i].window.placement);
+    }
+    oracles->is_ordered = bk_kind_fires(kind) || kind == BK_TIME || kind == BK_NONE;
+    oracles->is_linked = kind != BK_HASH;
+    /* Of a kind without an order, for those reads that end where they meet an older row. */
+    oracles->keeps_times = oracles->is_ordered || scenario->reads.kinds[LAB_READ_RANGE].rate_per_s > 0;
+    oracles->newest_rows = 16;
+    uint64_t read_rows = scenario->reads.kinds[LAB_READ_LATEST].rows;
+    if (read_rows > 0)
+        oracles->newest_rows = read_rows < LAB_NEWEST_MAX ? (uint32_t)read_rows : LAB_NEWEST_MAX;
+    oracles->tolerance_ns = 2 * scenario->agents.clock_bound_ns;
+    oracles->read_replicas = lab_read_replicas(scenario);
+    oracles->lag_ns = LAG_OWN_NS + LAG_TRIPS * lab_longest_trip_ns(scenario) + run->config.lead_ns +
+                      run->config.cache_ttl_ns +
+                      run->config.grant_ns * (INT64_C(1) << BK_GRANT_DOUBLINGS_MAX) +
+                      2 * run->config.lock_lasts_ns;
+    oracles->available_ns = lab_available_bound_ns(run);
+    lab_health_begin(run);
+    lab_conditions_begin(run);
+    for (int i = 0; i < LAB_ORACLE_COUNT; i++)
+        oracles->verdict.is_judged[i] = i != LAB_ORACLE_UNIQUE; /* of identifiers alone */
+    bool is_counted = bk_kind_fires(kind) || kind == BK_COUNT;
+    oracles->verdict.is_judged[LAB_ORACLE_NEWEST] = oracles->is_linked;
+    oracles->verdict.is_judged[LAB_ORACLE_AGREEMENT] = oracles->is_ordered;
+    oracles->verdict.is_judged[LAB_ORACLE_MONOTONE] = oracles->is_ordered;
+    oracles->verdict.is_judged[LAB_ORACLE_NO_GAPS] = is_counted;
+    bool is_steady = run->strategy->change_count == 0; /* a partition may be filled under two laws */
+    oracles->verdict.is_judged[LAB_ORACLE_BOUNDED] = is_steady && is_counted && kind != BK_WEIGHTED;
+    oracles->verdict.is_judged[LAB_ORACLE_FILLED] = is_steady && bk_kind_fires(kind) && kind != BK_WEIGHTED;
+    oracles->verdict.is_judged[LAB_ORACLE_LIVE] = is_steady && bk_kind_fires(kind);
+    cass_observe(run->cluster,
+                 &(struct cass_observer){.context = run,
+                                         .row_stored = row_stored,
+                                         .register_changed = lab_keeps_state(run) ? register_changed : NULL,
+                                         .counter_added = counter_added});
+    return true;
+}
+
+void lab_oracles_end(struct lab_cluster_run *run)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    for (uint32_t i = 0; i < oracles->key_count; i++) {
+        struct lab_window *window = &oracles->keys[i].window;
+        while (window->count > 0) /* still under way: as good as refused */
+            window_set(run, i, window->placement.rows, LAB_UNPLACED);
+        run->tally.placement_digest += sim_placement_finish(&window->placement, i);
+    }
+    lab_no_gaps_end(run);
+    lab_no_duplicates_end(run);
+    lab_bounded_end(run);
+    lab_filled_end(run);
+    lab_increments_end(run);
+    lab_conserved_end(run);
+    lab_live_end(run);
+    lab_conditions_end(run);
+    lab_excuses_settle(run, true);
+}
+
+void lab_oracles_destroy(struct lab_cluster_run *run)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    for (uint32_t i = 0; oracles->keys != NULL && i < oracles->key_count; i++) {
+        free(oracles->keys[i].window.buckets);
+        free(oracles->keys[i].newest);
+    }
+    free(oracles->keys);
+    free(oracles->partitions);
+    free(oracles->table);
+    free(oracles->open.items);
+    free(oracles->moved.items);
+    free(oracles->increments.slots);
+    free(oracles->spans.items);
+    free(oracles->doubts.items);
+    *oracles = (struct lab_oracles){.verdict = oracles->verdict};
+}
+
+void lab_oracles_arrived(struct lab_cluster_run *run, uint32_t key)
+{
+    struct lab_window *window = &run->oracles.keys[key].window;
+    if (window->count == lab_window_capacity(window)) {
+        uint32_t capacity = lab_window_capacity(window) * 2;
+        int64_t *buckets = malloc(capacity * sizeof *buckets);
+        if (buckets == NULL) {
+            run->out_of_memory = true;
+            return;
+        }
+        for (uint32_t i = 0; i < window->count; i++)
+            buckets[i] = *lab_window_bucket(window, i);
+        free(window->buckets);
+        window->buckets = buckets;
+        window->begin = 0;
+        window->capacity = capacity;
+    }
+    *lab_window_bucket(window, window->count++) = LAB_PENDING;
+}
+
+void lab_oracles_expect_partition(const struct lab_cluster_run *run, uint32_t key)
+{
+    const struct lab_oracles *oracles = &run->oracles;
+    const struct lab_key_ledger *ledger = &oracles->keys[key];
+    if (ledger->newest != NULL)
+        __builtin_prefetch(lab_newest_next(oracles, ledger));
+    if (ledger->recent == LAB_NO_PARTITION)
+        return;
+    const char *lines = (const char *)&oracles->partitions[ledger->recent];
+    for (size_t i = 0; i < sizeof *oracles->partitions; i += SIM_LINE_BYTES)
+        __builtin_prefetch(lines + i);
+}
+
+void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row, int64_t time_ns,
+                        int64_t bucket, uint32_t agent)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    window_set(run, key, row, bucket);
+    oracles->keys[key].missed += bucket == LAB_UNPLACED;
+    uint32_t index = bucket == LAB_UNPLACED ? LAB_NO_PARTITION : partition_need(run, key, bucket);
+    if (index == LAB_NO_PARTITION)
+        return;
+    struct lab_partition *partition = &oracles->partitions[index];
+    oracles->placed++;
+    partition->placed++;
+    watch_second(run, &oracles->keys[key], partition);
+    if (wl_has_own_times(&run->scenario->workload) &&
+        bucket < lab_current_bucket(run, key, sim_queue_now(&run->queue))) {
+        run->tally.rows_into_closed++;
+        run->tally.reopened += !partition->is_reopened;
+        partition->is_reopened = true;
+    }
+    if (oracles->is_ordered)
+        judge_order(run, partition, row, time_ns, agent);
+    if (oracles->keeps_times) {
+        lab_extreme_add(&partition->latest, time_ns, agent);
+        lab_extreme_add(&partition->earliest, -time_ns, agent);
+    }
+    if (!bk_kind_fires(run->config.strategy.kind)) {
+        run->tally.misrouted += lab_is_misplaced(run, time_ns, bucket);
+        return;
+    }
+    bool is_misrouted = bucket != lab_state_bucket_at(run, key, time_ns);
+    run->tally.misrouted += is_misrouted;
+    if (is_misrouted && bucket < oracles->keys[key].state_bucket)
+        oracles->verdict.probes[LAB_PROBE_STALE_CACHE]++;
+}
+
+void lab_oracles_acknowledged(struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    uint32_t key = operation->key, index = lab_partition_find(oracles, key, operation->bucket);
+    if (index == LAB_NO_PARTITION)
+        return;
+    struct lab_partition *partition = &oracles->partitions[index];
+    oracles->acknowledged++;
+    partition->acknowledged++;
+    balance_add(partition, operation->row, false);
+    lab_available_acknowledged(run, operation);
+    lab_findable_acknowledged(run, key, partition, operation->row, operation->begun_ns);
+    if (operation->fires) {
+        partition->fired++;
+        lab_live_fired(run, partition);
+    }
+}
+
+void lab_oracles_write_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                             bool is_counted, bool is_refused)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    /* A number is taken before the row, and whatever becomes of that. */
+    bool is_number = run->config.source == BK_SOURCE_COUNTER;
+    if (is_number && operation->has_counted)
+        lab_increment_ended(run, operation, is_counted);
+    if (operation->bucket == LAB_UNPLACED) {
+        lab_oracles_placed(run, operation->key, operation->row, 0, LAB_UNPLACED, 0);
+        return;
+    }
+    oracles->keys[operation->key].missed += !operation->is_acknowledged;
+    bool ok = true;
+    if (operation->is_moved)
+        ok = lab_open_add(&oracles->moved, operation);
+    else if (!operation->is_acknowledged && !is_refused)
+        ok = lab_open_add(&oracles->open, operation);
+    run->out_of_memory = run->out_of_memory || !ok;
+    if (!operation->is_acknowledged || !operation->fires)
+        return;
+    uint32_t index = lab_partition_find(oracles, operation->key, operation->bucket);
+    if (index != LAB_NO_PARTITION && !is_counted) {
+        oracles->partitions[index].increments_lost++;
+        lab_condition_of_key(run, LAB_CONDITION_LOST_INCREMENT, operation->key, sim_queue_now(&run->queue),
+                             LAB_OPEN_ENDED);
+    }
+    if (run->config.counter == BK_COUNTER_COLUMN && !is_number)
+        lab_increment_ended(run, operation, is_counted);
+}
+
+uint32_t lab_partition_find(const struct lab_oracles *oracles, uint32_t key, int64_t bucket)
+{
+    uint32_t recent = oracles->keys[key].recent;
+    if (recent != LAB_NO_PARTITION && oracles->partitions[recent].bucket == bucket)
+        return recent;
+    for (uint32_t at = hash_of(key, bucket) & oracles->table_mask; oracles->table[at] != 0;
+         at = (at + 1) & oracles->table_mask) {
+        const struct lab_partition *partition = &oracles->partitions[oracles->table[at] - 1];
+        if (partition->key == key && partition->bucket == bucket) {
+            oracles->keys[key].recent = oracles->table[at] - 1;
+            return oracles->table[at] - 1;
+        }
+    }
+    return LAB_NO_PARTITION;
+}
+
+bool lab_partitions_enter(struct lab_oracles *oracles)
+{
+    /* What it grows from is thrown away. */
+    while (oracles->partition_capacity > oracles->table_mask && oracles->table_mask < UINT32_MAX / 2)
+        oracles->table_mask = 2 * oracles->table_mask + 1;
+    return table_grow(oracles);
+}
+
+/* Where keys roll, each bucket but the first took an event, or a number of those that were leased at once.
+ * Kept for states that were loaded: loops go over these buckets. */
+bool lab_is_possible_bucket(const struct lab_cluster_run *run, int64_t bucket)
+{
+    if (!lab_keeps_state(run) && run->config.strategy.kind != BK_COUNT)
+        return true;
+    uint64_t most = sim_queue_pushed(&run->queue),
+             each = run->config.source == BK_SOURCE_LEASE ? run->config.lease_rows : 1;
+    most = most > UINT64_MAX / each ? UINT64_MAX : most * each;
+    return bucket >= 0 && (uint64_t)bucket <= most;
+}
+
+int64_t lab_aftermath_ns(const struct lab_cluster_run *run)
+{
+    return lab_until(run->oracles.lag_ns, run->scenario->agents.timeout_ns);
+}
+
+void lab_violate_within(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, uint64_t count,
+                        int64_t from_ns, int64_t to_ns, const char *format, ...)
+{
+    struct lab_violation *violation = &run->oracles.verdict.violations[oracle];
+    if (count == 0)
+        return;
+    bool is_excused = lab_excuse(run, oracle, key, from_ns, to_ns) != 0;
+    bool is_first = violation->count == 0 || (violation->is_excused && !is_excused);
+    violation->count += count;
+    if (!is_first && !lab_story_wants(run, key))
+        return;
+    char text[sizeof violation->text];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (is_first) {
+        violation->key = key;
+        violation->time_ns = sim_queue_now(&run->queue);
+        violation->is_excused = is_excused;
+        memcpy(violation->text, text, sizeof text);
+    }
+    lab_story_tell(run, key, "VIOLATION of %s: %s", lab_oracle_name(oracle), text);
+}
+
+void lab_extreme_add(struct lab_extreme *extreme, int64_t time_ns, uint32_t agent)
+{
+    if (time_ns > extreme->time_ns[0]) {
+        if (agent != extreme->agent[0]) {
+            extreme->time_ns[1] = extreme->time_ns[0];
+            extreme->agent[1] = extreme->agent[0];
+        }
+        extreme->time_ns[0] = time_ns;
+        extreme->agent[0] = agent;
+    } else if (agent != extreme->agent[0] && time_ns > extreme->time_ns[1]) {
+        extreme->time_ns[1] = time_ns;
+        extreme->agent[1] = agent;
+    }
+}
+
+bool lab_open_add(struct lab_open_rows *rows, const struct lab_host_operation *operation)
+{
+    if (rows->count == rows->capacity) {
+        size_t capacity = rows->capacity == 0 ? 16 : rows->capacity * 2;
+        struct lab_open_row *items = realloc(rows->items, capacity * sizeof *items);
+        if (items == NULL)
+            return false;
+        rows->items = items;
+        rows->capacity = capacity;
+    }
+    rows->items[rows->count++] = (struct lab_open_row){.key = operation->key,
+                                                       .is_heard = operation->is_heard,
+                                                       .is_acknowledged = operation->is_acknowledged,
+                                                       .row = operation->row,
+                                                       .bucket = operation->bucket};
+    return true;
+}
+
+static uint32_t partition_need(struct lab_cluster_run *run, uint32_t key, int64_t bucket)
+{
+    static const struct lab_extreme none = {{-INT64_MAX, -INT64_MAX}, {UINT32_MAX, UINT32_MAX}};
+    struct lab_oracles *oracles = &run->oracles;
+    uint32_t found = lab_partition_find(oracles, key, bucket);
+    if (found != LAB_NO_PARTITION)
+        return found;
+    if (oracles->partition_count == oracles->partition_capacity) {
+        uint32_t capacity = oracles->partition_capacity == 0 ? 64 : oracles->partition_capacity * 2;
+        struct lab_partition *grown = sim_memory_grow(
+            oracles->partitions, oracles->partition_count * sizeof *grown, capacity * sizeof *grown);
+        if (grown != NULL)
+            oracles->partitions = grown;
+        if (grown == NULL || (capacity > oracles->table_mask / 2 && !table_grow(oracles))) {
+            run->out_of_memory = true;
+            return LAB_NO_PARTITION;
+        }
+        oracles->partition_capacity = capacity;
+    }
+    uint32_t index = oracles->partition_count++;
+    int64_t unhealthy_ns = lab_health_unhealthy_ns(run);
+    oracles->partitions[index] = (struct lab_partition){.key = key,
+                                                        .bucket = bucket,
+                                                        .lower = LAB_NO_PARTITION,
+                                                        .higher = LAB_NO_PARTITION,
+                                                        .latest = none,
+                                                        .earliest = none,
+                                                        .below = none,
+                                                        .first_ns = sim_queue_now(&run->queue),
+                                                        .first_unhealthy_ns = unhealthy_ns,
+                                                        .last_unhealthy_ns = unhealthy_ns};
+    uint32_t at = hash_of(key, bucket) & oracles->table_mask;
+    while (oracles->table[at] != 0)
+        at = (at + 1) & oracles->table_mask;
+    oracles->table[at] = index + 1;
+    if (oracles->is_linked)
+        link_partition(oracles, index);
+    oracles->keys[key].recent = index;
+    return index;
+}
+
+/* Between its neighbours; mostly it is the key's highest. */
+static void link_partition(struct lab_oracles *oracles, uint32_t index)
+{
+    struct lab_partition *partition = &oracles->partitions[index];
+    struct lab_key_ledger *ledger = &oracles->keys[partition->key];
+    uint32_t lower = ledger->top;
+    while (lower != LAB_NO_PARTITION && oracles->partitions[lower].bucket > partition->bucket) {
+        partition->higher = lower;
+        lower = oracles->partitions[lower].lower;
+    }
+    partition->lower = lower;
+    if (partition->higher != LAB_NO_PARTITION)
+        oracles->partitions[partition->higher].lower = index;
+    else
+        ledger->top = index;
+    if (lower == LAB_NO_PARTITION)
+        return;
+    struct lab_partition *below = &oracles->partitions[lower];
+    below->higher = index;
+    partition->below = below->below;
+    for (int i = 0; i < 2; i++)
+        lab_extreme_add(&partition->below, below->latest.time_ns[i], below->latest.agent[i]);
+}
+
+/* Two slots a partition at least, so that searches are short. */
+static bool table_grow(struct lab_oracles *oracles)
+{
+    size_t slots = 2 * ((size_t)oracles->table_mask + 1);
+    uint32_t *table = slots > UINT32_MAX ? NULL : sim_memory_zeroed(slots * sizeof *table);
+    if (table == NULL)
+        return false;
+    free(oracles->table);
+    oracles->table = table;
+    oracles->table_mask = (uint32_t)slots - 1;
+    for (uint32_t i = 0; i < oracles->partition_count; i++) {
+        const struct lab_partition *partition = &oracles->partitions[i];
+        uint32_t at = hash_of(partition->key, partition->bucket) & oracles->table_mask;
+        while (table[at] != 0)
+            at = (at + 1) & oracles->table_mask;
+        table[at] = i + 1;
+    }
+    return true;
+}
+
+static uint32_t hash_of(uint32_t key, int64_t bucket)
+{
+    return (uint32_t)(sim_mix64((uint64_t)bucket * UINT64_C(0x9e3779b97f4a7c15) + key) >> 32);
+}
+
+/* The digest takes rows in the order of their numbers: those that are ready wait for the first that is not.
+ */
+static void window_set(struct lab_cluster_run *run, uint32_t key, uint64_t row, int64_t bucket)
+{
+    struct lab_window *window = &run->oracles.keys[key].window;
+    uint64_t place = row - window->placement.rows;
+    if (place >= window->count)
+        return;
+    *lab_window_bucket(window, (uint32_t)place) = bucket;
+    while (window->count > 0 && *lab_window_bucket(window, 0) != LAB_PENDING) {
+        sim_placement_add(&window->placement, *lab_window_bucket(window, 0), 1);
+        window->begin = (window->begin + 1) & (lab_window_capacity(window) - 1);
+        window->count--;
+    }
+}
+
+static void watch_second(struct lab_cluster_run *run, struct lab_key_ledger *ledger,
+                         struct lab_partition *partition)
+{
+    int64_t now_ns = sim_queue_now(&run->queue);
+    int64_t second = now_ns / SIM_SECOND - (now_ns % SIM_SECOND < 0);
+    if (partition->second != second || partition->placed == 1) {
+        partition->second = second;
+        partition->rows_in_second = 0;
+    }
+    if (++partition->rows_in_second > run->tally.peak_rows_per_s)
+        run->tally.peak_rows_per_s = partition->rows_in_second;
+    if (ledger->second != second) {
+        ledger->second = second;
+        ledger->rows_in_second = 0;
+    }
+    if (++ledger->rows_in_second > ledger->peak_rows_per_s)
+        ledger->peak_rows_per_s = ledger->rows_in_second;
+}
+
+static void judge_order(struct lab_cluster_run *run, struct lab_partition *partition, uint64_t row,
+                        int64_t time_ns, uint32_t agent)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    struct lab_extreme higher = {{-INT64_MAX, -INT64_MAX}, {UINT32_MAX, UINT32_MAX}};
+    for (uint32_t i = partition->higher; i != LAB_NO_PARTITION; i = oracles->partitions[i].higher) {
+        struct lab_partition *above = &oracles->partitions[i];
+        lab_extreme_add(&higher, above->earliest.time_ns[0], above->earliest.agent[0]);
+        lab_extreme_add(&higher, above->earliest.time_ns[1], above->earliest.agent[1]);
+        lab_extreme_add(&above->below, time_ns, agent);
+    }
+    lab_agreement_placed(run, partition, row, time_ns, agent, &higher);
+    lab_monotone_placed(run, partition, row, time_ns, &higher);
+}
+
+static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns,
+                       int64_t order)
+{
+    struct lab_cluster_run *run = context;
+    struct lab_oracles *oracles = &run->oracles;
+    if (run->config.source == BK_SOURCE_INCREMENTAL)
+        run->rows_uncounted += is_never_counted(run, (uint32_t)key, bucket, time_ns, order);
+    uint32_t index = partition_need(run, (uint32_t)key, bucket);
+    if (index == LAB_NO_PARTITION)
+        return;
+    struct lab_partition *partition = &oracles->partitions[index];
+    partition->stored++;
+    partition->last_unhealthy_ns = lab_health_unhealthy_ns(run);
+    partition->last_stored_ns = sim_queue_now(&run->queue);
+    oracles->keys[key].stored++;
+    balance_add(partition, row, true);
+    if (partition->higher != LAB_NO_PARTITION && oracles->is_linked)
+        oracles->verdict.probes[LAB_PROBE_LATE_ROW]++;
+    if (oracles->verdict.is_judged[LAB_ORACLE_NEWEST])
+        lab_newest_stored(run, (uint32_t)key, time_ns, bucket);
+}
+
+/* Behind the last row that was counted, or in a bucket that is full already: no count will meet it. */
+static bool is_never_counted(const struct lab_cluster_run *run, uint32_t key, int64_t bucket, int64_t time_ns,
+                             int64_t order)
+{
+    int64_t columns[CASS_COLUMNS];
+    uint32_t mask;
+    if (!cass_peek_merged(run->cluster, lab_state_register(key), columns, &mask))
+        return false;
+    if (bucket != columns[BK_BUCKET])
+        return bucket < columns[BK_BUCKET];
+    return time_ns != columns[BK_SUM_TIME] ? time_ns < columns[BK_SUM_TIME] : order <= columns[BK_SUM_ID];
+}
+
+static void register_changed(void *context, uint64_t key)
+{
+    struct lab_cluster_run *run = context;
+    uint32_t state_key;
+    if (!lab_register_is_state(key, &state_key))
+        return;
+    if (state_key < run->key_count)
+        lab_state_changed(run, state_key);
+    else
+        run->is_damaged = true;
+}
+
+static void counter_added(void *context, uint64_t key, uint64_t row, int64_t delta)
+{
+    lab_increment_applied(context, key, row, (uint64_t)delta);
+}
+
+static void balance_add(struct lab_partition *partition, uint64_t row, bool is_stored)
+{
+    uint64_t low = sim_mix64(row + 1), high = sim_mix64(~row);
+    partition->balance[0] += is_stored ? low : 0 - low;
+    partition->balance[1] += is_stored ? high : 0 - high;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* filled: no partition closes before its threshold is reached. This is exact: each increment is of a row that
+ * fires and stands in the partition, so a closed one holds a threshold of them at least. Increments that were
+ * made twice may stand for as many rows, of any key, since a counter does not tell whose they are. */
+#include <inttypes.h>
+
+#include "cluster_run.h"
+
+void lab_filled_end(struct lab_cluster_run *run)
+{
+    const struct lab_oracles *oracles = &run->oracles;
+    if (!oracles->verdict.is_judged[LAB_ORACLE_FILLED])
+        return;
+    uint64_t threshold = bk_threshold(&run->config.strategy);
+    uint64_t spare = oracles->increments.doubled;
+    for (size_t i = 0; i < oracles->increments.capacity; i++) {
+        const struct lab_increment *increment = &oracles->increments.slots[i];
+        spare += increment->is_used && increment->applied > 1 ? increment->applied - 1 : 0;
+    }
+    for (uint32_t i = 0; i < oracles->partition_count; i++) {
+        const struct lab_partition *partition = &oracles->partitions[i];
+        bool is_closed = partition->bucket < oracles->keys[partition->key].state_bucket;
+        if (is_closed && partition->fired + spare < threshold)
+            lab_violate_within(run, LAB_ORACLE_FILLED, partition->key, 1, partition->first_ns,
+                               sim_queue_now(&run->queue),
+                               "bucket %" PRId64 " is closed with %" PRIu64 " rows that fire, and %" PRIu64
+                               " is the threshold",
+                               partition->bucket, partition->fired, threshold);
+    }
+}

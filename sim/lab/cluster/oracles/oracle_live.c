@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* live: once all faults are healed, full partitions close. Rows that fire are counted from when all has been
+ * well for the lag; a partition is full when it has taken twice its threshold of them, and some. It may take
+ * more while the next bucket is on its way, which takes the lag at most; if it then still takes a row that
+ * fires, as the key's newest, it does not close. A run whose faults do not end, or only just, is not judged.
+ */
+#include <inttypes.h>
+
+#include "cluster_run.h"
+
+#define SPARE 16u
+
+void lab_live_fired(struct lab_cluster_run *run, struct lab_partition *partition)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    struct lab_key_ledger *ledger = &oracles->keys[partition->key];
+    /* Once the state names a later bucket, the roll has been; its date may be still to come. */
+    if (partition->bucket < ledger->state_bucket || lab_health_well_ns(run) < oracles->lag_ns)
+        return;
+    if (partition->healthy_stretch != oracles->health.stretch) {
+        partition->healthy_stretch = oracles->health.stretch;
+        partition->fired_since_healthy = 0;
+    }
+    int64_t now_ns = sim_queue_now(&run->queue);
+    uint64_t full = 2 * bk_threshold(&run->config.strategy) + SPARE;
+    if (++partition->fired_since_healthy == full) {
+        partition->full_ns = now_ns;
+    } else if (partition->fired_since_healthy > full && now_ns - partition->full_ns > oracles->lag_ns) {
+        ledger->stuck_stretch = oracles->health.stretch + 1;
+        ledger->stuck_bucket = partition->bucket;
+    }
+}
+
+void lab_live_end(struct lab_cluster_run *run)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    if (!oracles->verdict.is_judged[LAB_ORACLE_LIVE])
+        return;
+    oracles->verdict.is_judged[LAB_ORACLE_LIVE] = lab_health_well_ns(run) >= oracles->lag_ns;
+    if (!oracles->verdict.is_judged[LAB_ORACLE_LIVE])
+        return;
+    for (uint32_t key = 0; key < oracles->key_count; key++) {
+        const struct lab_key_ledger *ledger = &oracles->keys[key];
+        if (ledger->stuck_stretch == oracles->health.stretch + 1)
+            lab_violate_within(run, LAB_ORACLE_LIVE, key, 1, run->start_ns, sim_queue_now(&run->queue),
+                               "bucket %" PRId64
+                               " takes rows that fire, %.1f s after it was full and all was well",
+                               ledger->stuck_bucket, (double)oracles->lag_ns / 1e9);
+    }
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* monotone: in the order of row times a key's buckets never go back, whoever placed the rows. */
+#include <inttypes.h>
+
+#include "cluster_run.h"
+
+/* Either of them may be the one that went astray, and was not put before its time. */
+int64_t lab_order_cause_ns(const struct lab_cluster_run *run, int64_t time_ns, int64_t other_ns)
+{
+    int64_t now_ns = sim_queue_now(&run->queue), least_ns = time_ns < other_ns ? time_ns : other_ns;
+    return least_ns < now_ns ? least_ns : now_ns;
+}
+
+void lab_monotone_placed(struct lab_cluster_run *run, const struct lab_partition *partition, uint64_t row,
+                         int64_t time_ns, const struct lab_extreme *higher)
+{
+    bool is_early = partition->below.time_ns[0] > time_ns;
+    if (!is_early && -higher->time_ns[0] >= time_ns)
+        return;
+    int64_t other_ns = is_early ? partition->below.time_ns[0] : -higher->time_ns[0];
+    int64_t now_ns = sim_queue_now(&run->queue), from_ns = lab_order_cause_ns(run, time_ns, other_ns);
+    run->oracles.keys[partition->key].misplaced_ns = now_ns;
+    run->oracles.keys[partition->key].misplaced_from_ns = from_ns;
+    lab_violate_within(run, LAB_ORACLE_MONOTONE, partition->key, 1, from_ns, now_ns,
+                       "row %" PRIu64 " of %.6f s goes to bucket %" PRId64 ", one of %.6f s went to a %s one",
+                       row, lab_seconds(run, time_ns), partition->bucket, lab_seconds(run, other_ns),
+                       is_early ? "lower" : "higher");
+}

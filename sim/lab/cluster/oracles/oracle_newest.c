@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* newest: the newest n rows that a reader gets are the newest n. A reader walks down from the bucket that the
+ * state names until it has n rows, and never sees what lies below; so a row of an older bucket that is newer
+ * than one of those is missed. Judged after each row that is stored, by the true newest n, kept by time.
+ * Of rows of one time those in higher buckets count as newer: a reader meets them first. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cluster_run.h"
+
+static struct lab_newest_row *at(const struct lab_oracles *oracles, const struct lab_key_ledger *ledger,
+                                 uint32_t index);
+static void insert(struct lab_oracles *oracles, struct lab_key_ledger *ledger, int64_t time_ns,
+                   int64_t bucket);
+static bool is_older(const struct lab_newest_row *row, int64_t time_ns, int64_t bucket);
+static bool reader_gets_them(const struct lab_cluster_run *run, uint32_t key);
+
+void lab_newest_stored(struct lab_cluster_run *run, uint32_t key, int64_t time_ns, int64_t bucket)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    struct lab_key_ledger *ledger = &oracles->keys[key];
+    if (ledger->newest == NULL) {
+        ledger->newest = malloc(oracles->newest_rows * sizeof *ledger->newest);
+        if (ledger->newest == NULL) {
+            run->out_of_memory = true;
+            return;
+        }
+    }
+    insert(oracles, ledger, time_ns, bucket);
+    if (reader_gets_them(run, key))
+        return;
+    /* A reader that begins high enough is misled by rows out of order alone, and not always at once. */
+    int64_t now_ns = sim_queue_now(&run->queue), from_ns = now_ns, to_ns = now_ns;
+    const struct lab_newest_row *newest = at(oracles, ledger, ledger->newest_count - 1);
+    if (newest->bucket <= lab_state_newest(run, key) && ledger->misplaced_ns != 0) {
+        from_ns = ledger->misplaced_from_ns;
+        to_ns = ledger->misplaced_ns;
+    }
+    lab_violate_within(run, LAB_ORACLE_NEWEST, key, 1, from_ns, to_ns,
+                       "with a row of %.6f s in bucket %" PRId64 ", a reader from bucket %" PRId64
+                       " down no longer gets the newest %" PRIu32,
+                       lab_seconds(run, time_ns), bucket, lab_state_newest(run, key), ledger->newest_count);
+}
+
+const struct lab_newest_row *lab_newest_next(const struct lab_oracles *oracles,
+                                             const struct lab_key_ledger *ledger)
+{
+    return at(oracles, ledger, ledger->newest_count < oracles->newest_rows ? ledger->newest_count : 0);
+}
+
+static struct lab_newest_row *at(const struct lab_oracles *oracles, const struct lab_key_ledger *ledger,
+                                 uint32_t index)
+{
+    uint32_t place = ledger->newest_begin + index;
+    return &ledger->newest[place < oracles->newest_rows ? place : place - oracles->newest_rows];
+}
+
+/* A row that is older than all of them changes nothing. newest_run: at least so many of the last are of one
+ * bucket. */
+static void insert(struct lab_oracles *oracles, struct lab_key_ledger *ledger, int64_t time_ns,
+                   int64_t bucket)
+{
+    uint32_t count = ledger->newest_count;
+    if (count == oracles->newest_rows) {
+        if (!is_older(at(oracles, ledger, 0), time_ns, bucket))
+            return;
+        ledger->newest_begin = ledger->newest_begin + 1 < oracles->newest_rows ? ledger->newest_begin + 1 : 0;
+        count--;
+    }
+    uint32_t place = count;
+    for (; place > 0 && !is_older(at(oracles, ledger, place - 1), time_ns, bucket); place--)
+        *at(oracles, ledger, place) = *at(oracles, ledger, place - 1);
+    *at(oracles, ledger, place) = (struct lab_newest_row){time_ns, bucket};
+    ledger->newest_count = count + 1;
+    if (place > 0 && place == count && at(oracles, ledger, place - 1)->bucket == bucket)
+        ledger->newest_run += ledger->newest_run < oracles->newest_rows;
+    else
+        ledger->newest_run = 1;
+}
+
+/* Or of the same time, and no higher bucket. */
+static bool is_older(const struct lab_newest_row *row, int64_t time_ns, int64_t bucket)
+{
+    return row->time_ns < time_ns || (row->time_ns == time_ns && row->bucket <= bucket);
+}
+
+static bool reader_gets_them(const struct lab_cluster_run *run, uint32_t key)
+{
+    const struct lab_oracles *oracles = &run->oracles;
+    const struct lab_key_ledger *ledger = &oracles->keys[key];
+    uint32_t count = ledger->newest_count;
+    int64_t from = lab_state_newest(run, key), last = INT64_MIN;
+    const struct lab_newest_row *newest = at(oracles, ledger, count - 1);
+    uint32_t top = ledger->top;
+    /* Mostly all of them stand in the highest partition. */
+    if (ledger->newest_run >= count && newest->bucket <= from &&
+        oracles->partitions[top].bucket == newest->bucket)
+        return true;
+    /* The reader walks: `last` is the bucket in which it has enough, and takes `wanted` from there. */
+    uint64_t wanted = count;
+    for (; top != LAB_NO_PARTITION; top = oracles->partitions[top].lower) {
+        const struct lab_partition *partition = &oracles->partitions[top];
+        if (partition->bucket > from)
+            continue;
+        if (partition->stored >= wanted) {
+            last = partition->bucket;
+            break;
+        }
+        wanted -= partition->stored;
+    }
+    /* Whatever it takes else, it has room for exactly these when all of them are in its way. */
+    uint64_t in_last = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t bucket = at(oracles, ledger, i)->bucket;
+        if (bucket > from || bucket < last)
+            return false;
+        in_last += bucket == last;
+    }
+    return in_last <= wanted;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* no_gaps: no bucket below the current one is empty, so that a reader need not go on behind an empty one. Of
+ * a counted key, at each change of its state: a bucket of which all times are past must hold a row; of
+ * external counts, at the end of the run. */
+#include <inttypes.h>
+
+#include "cluster_run.h"
+
+static bool is_empty(const struct lab_cluster_run *run, uint32_t key, int64_t bucket);
+
+void lab_no_gaps_changed(struct lab_cluster_run *run, uint32_t key)
+{
+    struct lab_key_ledger *ledger = &run->oracles.keys[key];
+    int64_t current = lab_state_bucket_at(run, key, sim_queue_now(&run->queue));
+    for (; ledger->gaps_judged < current; ledger->gaps_judged++) {
+        if (is_empty(run, key, ledger->gaps_judged))
+            lab_violate(run, LAB_ORACLE_NO_GAPS, key, 1,
+                        "the key goes on to bucket %" PRId64 ", and bucket %" PRId64 " is empty", current,
+                        ledger->gaps_judged);
+    }
+}
+
+void lab_no_gaps_end(struct lab_cluster_run *run)
+{
+    const struct lab_oracles *oracles = &run->oracles;
+    for (uint32_t key = 0; bk_kind_fires(run->config.strategy.kind) && key < oracles->key_count; key++)
+        lab_no_gaps_changed(run, key);
+    if (run->config.strategy.kind != BK_COUNT)
+        return;
+    for (uint32_t key = 0; key < oracles->key_count; key++) {
+        uint32_t top = oracles->keys[key].top;
+        int64_t newest = top == LAB_NO_PARTITION ? 0 : oracles->partitions[top].bucket;
+        uint64_t empty = 0;
+        for (int64_t bucket = 0; bucket < newest; bucket++) {
+            if (!is_empty(run, key, bucket))
+                continue;
+            empty++;
+            lab_violate(run, LAB_ORACLE_NO_GAPS, key, 1,
+                        "the key ends in bucket %" PRId64 ", and bucket %" PRId64 " is empty", newest,
+                        bucket);
+        }
+        /* A bucket is empty when all of its rows were refused, so an excuse takes as many. */
+        uint64_t each = run->strategy->change_count == 0 ? run->config.strategy.of.count.rows : 1;
+        if (empty > 0 && oracles->keys[key].missed / each >= empty)
+            lab_condition_of_key(run, LAB_CONDITION_REFUSED_ROWS, key, INT64_MIN, LAB_OPEN_ENDED);
+    }
+}
+
+static bool is_empty(const struct lab_cluster_run *run, uint32_t key, int64_t bucket)
+{
+    uint32_t partition = lab_partition_find(&run->oracles, key, bucket);
+    return partition == LAB_NO_PARTITION || run->oracles.partitions[partition].stored == 0;
+}

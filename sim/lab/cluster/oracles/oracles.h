@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The oracles' inside: a ledger of what was placed, stored and acknowledged, by key and partition, which the
+ * engine and the mock's observer fill; and the oracles, one file each, that judge by it.
+ *
+ * Nothing here grows with rows: a row has a record of its own only while it is open, that is while its write
+ * is under way, or for ever when nobody was told what became of it. */
+#ifndef LAB_ORACLES_H
+#define LAB_ORACLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/digest.h"
+#include "lab/oracle.h"
+
+struct lab_cluster_run;
+struct lab_scenario;
+struct lab_host_operation;
+
+#define LAB_NO_PARTITION UINT32_MAX
+/* A row that was refused before it was given a bucket, and one that has not yet got one. */
+#define LAB_UNPLACED INT64_MIN
+#define LAB_PENDING  (INT64_MIN + 1)
+/* Of `newest`: as many rows as the scenario's readers ask for, within this. */
+#define LAB_NEWEST_MAX 64u
+
+/* The greatest of times, and the greatest by another agent than that one's. Least times are kept negated. */
+struct lab_extreme {
+    int64_t time_ns[2];
+    uint32_t agent[2];
+};
+
+struct lab_partition {
+    int64_t bucket;
+    uint32_t key, lower, higher; /* the key's neighbours; LAB_NO_PARTITION at the ends */
+    uint32_t rows_in_second;
+    bool is_reopened; /* it got a row after it was closed */
+    int64_t second;
+    uint64_t placed, stored, acknowledged;
+    uint64_t balance[2];                           /* hash sums of stored less acknowledged rows */
+    struct lab_extreme latest, earliest, below;    /* below: latest of all lower partitions */
+    uint64_t fired, increments_lost;               /* of acknowledged rows */
+    uint64_t unfindable;                           /* acknowledged, and already told of */
+    uint32_t healthy_stretch, fired_since_healthy; /* for `live` */
+    int64_t full_ns;                               /* since when it ought to close */
+    int64_t first_unhealthy_ns, last_unhealthy_ns; /* unhealthy time until its first and last row */
+    int64_t first_ns, last_stored_ns; /* when it came into being, and when the last row was stored */
+};
+
+#define LAB_WINDOW_FEW 4u
+/* Placements in the order of the key's rows: those that wait for an earlier one. A power of two has room. */
+struct lab_window {
+    uint32_t begin, count, capacity; /* capacity 0: the few */
+    int64_t few[LAB_WINDOW_FEW];
+    int64_t *buckets; /* NULL: the few are enough */
+    struct sim_placement placement;
+};
+
+static inline uint32_t lab_window_capacity(const struct lab_window *window)
+{
+    return window->capacity != 0 ? window->capacity : LAB_WINDOW_FEW;
+}
+
+/* That of the place-th row that waits. */
+static inline int64_t *lab_window_bucket(struct lab_window *window, uint32_t place)
+{
+    int64_t *buckets = window->capacity != 0 ? window->buckets : window->few;
+    return &buckets[(window->begin + place) & (lab_window_capacity(window) - 1)];
+}
+
+struct lab_newest_row {
+    int64_t time_ns, bucket;
+};
+
+struct lab_key_ledger {
+    uint32_t top, recent; /* partitions; the highest bucket, the one asked for last */
+    struct lab_window window;
+    struct lab_newest_row *newest; /* a ring in order of time */
+    uint32_t newest_begin, newest_count, newest_run;
+    uint32_t spans; /* number + 1 of its newest span; 0: none */
+    int64_t misplaced_ns,
+        misplaced_from_ns; /* when a row was put out of order last, and the cause; 0: never */
+    uint64_t stored;
+    int64_t second;
+    uint64_t rows_in_second, peak_rows_per_s;
+    /* The state as a reader of all replicas finds it. */
+    int64_t state_bucket;
+    uint64_t state_version; /* of bucket and dates */
+    uint32_t writes_open;   /* of the state, by now */
+    uint32_t missed;        /* rows that were refused, or left unresolved */
+    int64_t gaps_judged;    /* buckets below have been */
+    uint32_t stuck_stretch; /* 1 + the healthy stretch in which stuck_bucket did not close */
+    int64_t stuck_bucket;
+};
+
+/* A row whose writer was never told what became of it; or one that was put into several buckets, once for
+ * each of them, of which the last one may have been acknowledged. */
+struct lab_open_row {
+    uint32_t key;
+    bool is_acknowledged;
+    bool is_heard; /* as stored, by an agent that then crashed */
+    uint64_t row;
+    int64_t bucket;
+};
+struct lab_open_rows {
+    struct lab_open_row *items;
+    size_t count, capacity;
+};
+
+/* Increments of counter columns under way, or of unknown outcome: by counter and row. */
+struct lab_increment {
+    uint64_t counter, row;
+    uint64_t amount; /* that each of them adds */
+    uint32_t asked, applied;
+    bool is_used;
+};
+struct lab_increments {
+    struct lab_increment *slots;
+    size_t used, capacity;                            /* a power of two, or 0 */
+    uint64_t due, lost, doubled;                      /* as operations */
+    uint64_t amount_due, amount_lost, amount_doubled; /* and what they add */
+};
+
+/* Time with a fault in it, or just after one. */
+struct lab_health {
+    uint32_t active;
+    uint32_t stretch; /* number of the healthy stretch */
+    int64_t total_ns, since_ns, until_ns, pulse_until_ns, settle_ns;
+    bool is_unhealthy;
+};
+
+/* A condition that can have an effect on a key (or, in the list of all, on any) within a span of time. */
+#define LAB_OPEN_ENDED INT64_MAX
+struct lab_span {
+    uint32_t condition, next;  /* next: number + 1 of the key's next; 0: none */
+    int64_t from_ns, until_ns; /* LAB_OPEN_ENDED: until something ends it */
+    int64_t noted_ns;          /* when it was known last */
+};
+struct lab_spans {
+    struct lab_span *items;
+    uint32_t count, capacity;
+};
+
+/* A violation that nothing known so far excuses. */
+struct lab_doubt {
+    uint32_t oracle, key;
+    int64_t from_ns, to_ns;
+};
+struct lab_doubts {
+    struct lab_doubt *items;
+    uint32_t count, capacity;
+};
+
+struct lab_oracles {
+    struct lab_partition *partitions;
+    uint32_t partition_count, partition_capacity;
+    uint32_t *table; /* of partitions by (key, bucket); slot 0: free, else the number + 1 */
+    uint32_t table_mask;
+    struct lab_key_ledger *keys;
+    uint32_t key_count, newest_rows;
+    bool is_ordered;        /* buckets follow row times: probabilistic, time, none */
+    bool keeps_times;       /* of the rows of each partition */
+    bool is_linked;         /* partitions of a key are linked: all but hash */
+    int64_t tolerance_ns;   /* of agreement */
+    int64_t lag_ns;         /* within which a full partition closes when all is well */
+    int64_t available_ns;   /* within which a row is acknowledged when all is well */
+    uint32_t read_replicas; /* that a reader surely asks; 0: not known */
+    bool hints_may_be_lost; /* a node went down with what it had in mind, or lost its hints */
+    uint64_t placed, acknowledged;
+    struct lab_open_rows open, moved;
+    struct lab_increments increments;
+    struct lab_health health;
+    uint32_t rolls_open;
+    int64_t rolls_until_ns; /* the latest date of a roll */
+    int64_t jumps_until_ns; /* the latest time that a clock showed that had jumped */
+    uint32_t spans_of_all;  /* number + 1 of the newest span of all keys; 0: none */
+    uint32_t whole_run;     /* bit c: LAB_CONDITION_c holds for all keys and times */
+    struct lab_spans spans;
+    struct lab_doubts doubts;
+    uint32_t except[LAB_ORACLE_COUNT]; /* of the strategy's guarantees */
+    bool is_guaranteed[LAB_ORACLE_COUNT];
+    struct lab_verdict verdict;
+};
+
+/* --- ledger.c */
+bool lab_oracles_begin(struct lab_cluster_run *run);
+void lab_oracles_end(struct lab_cluster_run *run); /* the verdict is then complete */
+void lab_oracles_destroy(struct lab_cluster_run *run);
+/* A row has come, and is to be placed. */
+void lab_oracles_arrived(struct lab_cluster_run *run, uint32_t key);
+/* A row of the key will come soon: fetches what it will need of its partition into the processor's cache. */
+void lab_oracles_expect_partition(const struct lab_cluster_run *run, uint32_t key);
+/* A row's first put; or, with LAB_UNPLACED, there will be none. `row`: its number within the key. */
+void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row, int64_t time_ns,
+                        int64_t bucket, uint32_t agent);
+/* Its client was told that it is stored. */
+void lab_oracles_acknowledged(struct lab_cluster_run *run, const struct lab_host_operation *operation);
+/* The write has ended, or its agent is gone. */
+void lab_oracles_write_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                             bool is_counted, bool is_refused);
+/* The partition, or LAB_NO_PARTITION. */
+uint32_t lab_partition_find(const struct lab_oracles *oracles, uint32_t key, int64_t bucket);
+/* Makes the table anew, for the partitions as they are; false without memory. */
+bool lab_partitions_enter(struct lab_oracles *oracles);
+/* Whether the bucket of a row, or of a key's state, is one that the run can have come to by now. */
+bool lab_is_possible_bucket(const struct lab_cluster_run *run, int64_t bucket);
+/* What is wrong with a key's state or clocks may still show for so long after it has ended. */
+int64_t lab_aftermath_ns(const struct lab_cluster_run *run);
+/* Counts a violation that can have been caused from one time to the other; the text is of the first, of the
+ * first that nothing excuses if there is one. */
+void lab_violate_within(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, uint64_t count,
+                        int64_t from_ns, int64_t to_ns, const char *format, ...)
+    __attribute__((format(printf, 7, 8)));
+/* The same of one that is caused as it is seen. */
+#define lab_violate(run, oracle, key, count, ...)                                                            \
+    lab_violate_within(run, oracle, key, count, sim_queue_now(&(run)->queue), sim_queue_now(&(run)->queue),  \
+                       __VA_ARGS__)
+void lab_extreme_add(struct lab_extreme *extreme, int64_t time_ns, uint32_t agent);
+bool lab_open_add(struct lab_open_rows *rows, const struct lab_host_operation *operation);
+
+/* --- excuses.c: which violations the conditions excuse. */
+void lab_excuses_begin(struct lab_cluster_run *run);
+/* It holds for all keys and the whole run. */
+void lab_condition_set(struct lab_cluster_run *run, enum lab_condition condition);
+/* It can have an effect on this key (LAB_NO_KEY: on all) within these times. */
+void lab_condition_of_key(struct lab_cluster_run *run, enum lab_condition condition, uint32_t key,
+                          int64_t from_ns, int64_t until_ns);
+/* Those of the key that are open end then, if they were known before an action was asked. */
+void lab_condition_closes(struct lab_cluster_run *run, enum lab_condition condition, uint32_t key,
+                          int64_t asked_ns, int64_t until_ns);
+/* Bit c: LAB_CONDITION_c overlaps. */
+uint32_t lab_conditions_at(const struct lab_cluster_run *run, uint32_t key, int64_t from_ns, int64_t to_ns);
+/* Of these, those that the oracle's guarantee excepts. */
+uint32_t lab_excuses_of(const struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key,
+                        int64_t from_ns, int64_t to_ns);
+/* A violation's excuses go to the verdict; without any it stays in doubt. Returns them. */
+uint32_t lab_excuse(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, int64_t from_ns,
+                    int64_t to_ns);
+/* Doubts that are excused by now are settled; at the end all are. */
+void lab_excuses_settle(struct lab_cluster_run *run, bool is_end);
+
+/* --- conditions.c */
+void lab_conditions_begin(struct lab_cluster_run *run);
+void lab_conditions_end(struct lab_cluster_run *run);
+/* Replicas that a reader surely asks; 0: which ones depends on where it stands. */
+uint32_t lab_read_replicas(const struct lab_scenario *scenario);
+/* On average, one way, between the two places that are furthest apart. */
+int64_t lab_longest_trip_ns(const struct lab_scenario *scenario);
+
+/* --- health.c */
+void lab_health_begin(struct lab_cluster_run *run);
+void lab_health_fault(struct lab_cluster_run *run, bool begins);
+/* A fault that ends by itself then. */
+void lab_health_pulse(struct lab_cluster_run *run, int64_t until_ns);
+int64_t lab_health_unhealthy_ns(const struct lab_cluster_run *run);
+/* For so long nothing has failed; below 0: something fails. */
+int64_t lab_health_well_ns(const struct lab_cluster_run *run);
+
+/* --- The oracles. */
+void lab_findable_acknowledged(struct lab_cluster_run *run, uint32_t key, struct lab_partition *partition,
+                               uint64_t row, int64_t begun_ns);
+/* A reader of the run itself has found too few rows. */
+void lab_findable_read(struct lab_cluster_run *run, const struct lab_host_operation *operation);
+void lab_findable_lowered(struct lab_cluster_run *run, uint32_t key);
+/* Where the next row goes as a rule. */
+const struct lab_newest_row *lab_newest_next(const struct lab_oracles *oracles,
+                                             const struct lab_key_ledger *ledger);
+void lab_newest_stored(struct lab_cluster_run *run, uint32_t key, int64_t time_ns, int64_t bucket);
+/* `higher` holds the earliest row of all higher partitions. */
+void lab_agreement_placed(struct lab_cluster_run *run, const struct lab_partition *partition, uint64_t row,
+                          int64_t time_ns, uint32_t agent, const struct lab_extreme *higher);
+void lab_monotone_placed(struct lab_cluster_run *run, const struct lab_partition *partition, uint64_t row,
+                         int64_t time_ns, const struct lab_extreme *higher);
+/* Two rows of a key are out of order: from when on the second one's putting may have been wrong. */
+int64_t lab_order_cause_ns(const struct lab_cluster_run *run, int64_t time_ns, int64_t other_ns);
+void lab_no_gaps_changed(struct lab_cluster_run *run, uint32_t key);
+void lab_no_gaps_end(struct lab_cluster_run *run);
+void lab_no_duplicates_end(struct lab_cluster_run *run);
+void lab_bounded_end(struct lab_cluster_run *run);
+/* Of a strategy that fires: what so many rows with so many bytes add to counters on average. */
+double lab_mean_weight(const struct bk_strategy *strategy, uint64_t rows, uint64_t bytes);
+/* Its row is acknowledged; it ended without that; it is still under way at the end of the run. */
+void lab_available_acknowledged(struct lab_cluster_run *run, const struct lab_host_operation *operation);
+void lab_available_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                         bool is_refused);
+void lab_available_left(struct lab_cluster_run *run, const struct lab_host_operation *operation);
+/* Before its row is acknowledged an operation may have to win an update from other agents. */
+bool lab_contends_for_rows(const struct lab_cluster_run *run);
+int64_t lab_available_bound_ns(const struct lab_cluster_run *run);
+void lab_filled_end(struct lab_cluster_run *run);
+void lab_conserved_end(struct lab_cluster_run *run);
+void lab_live_fired(struct lab_cluster_run *run, struct lab_partition *partition);
+void lab_live_end(struct lab_cluster_run *run);
+
+/* --- increments.c: of counter columns. */
+void lab_increment_asked(struct lab_cluster_run *run, uint64_t counter, uint64_t row, uint64_t amount);
+void lab_increment_applied(struct lab_cluster_run *run, uint64_t counter, uint64_t row, uint64_t amount);
+/* The row's operation has ended; is_counted: its increment is known to have been made. */
+void lab_increment_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                         bool is_counted);
+void lab_increments_end(struct lab_cluster_run *run);
+/* Puts one that was saved, and is not there yet; false without memory. */
+bool lab_increment_restore(struct lab_increments *increments, const struct lab_increment *increment);
+
+/* --- cluster_state.c: a key's state as it is stored, and what it means for its rows. */
+/* From when on rows belong to a bucket, by bucket; 0: not known. */
+void lab_state_changed(struct lab_cluster_run *run, uint32_t key);
+int64_t lab_state_bucket_at(const struct lab_cluster_run *run, uint32_t key, int64_t time_ns);
+/* The bucket that a row of that time would belong to by what is stored now: partitions below it are closed.
+ */
+int64_t lab_current_bucket(const struct lab_cluster_run *run, uint32_t key, int64_t time_ns);
+/* Where a reader that comes now begins, of a strategy that is read by walking down. */
+int64_t lab_state_newest(const struct lab_cluster_run *run, uint32_t key);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a run may use beside its scenario: whoever watches it, other ranks, and a place for its snapshots. */
+#ifndef LAB_CONTEXT_H
+#define LAB_CONTEXT_H
+
+#include "lab/progress.h"
+
+struct lab_snapshots;
+struct lab_team;
+
+/* Who wants to hear what happens in a cluster run, a line an event, virtual time first. Strategies then run
+ * one after the other. */
+struct lab_story {
+    void *context;
+    void (*line)(void *context, const char *text);
+    const char *key;      /* this key's events alone, and the faults; NULL: everything */
+    uint64_t first, last; /* numbers of the events to tell of raw, from 1; 0: none. "event N: what it is", and
+                             then what it means */
+};
+
+/* Each member may be NULL. All of it is the caller's and outlives the run. */
+struct lab_run_context {
+    struct lab_progress *progress;
+    const struct lab_story *story;   /* who listens */
+    const struct lab_team *team;     /* other ranks that may do parts of the run (lab/team.h) */
+    struct lab_snapshots *snapshots; /* where states of the run are kept (lab/snapshot.h) */
+};
+static inline bool lab_run_is_stopped(const struct lab_run_context *context)
+{
+    return lab_is_stopped(context->progress);
+}
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lab/crew.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "kernel/thread.h"
+
+/* For each thread so many jobs may be ahead of the slowest one. */
+#define AHEAD_EACH 8u
+
+/* What became of a job, until its turn has come to be handed over. */
+struct slot {
+    bool is_full, is_fine;
+    void *made;
+    struct sim_error error;
+};
+
+/* A thread, and the rank whose work it does or waits for. */
+struct hand {
+    struct crew *crew;
+    pthread_t thread;
+    uint32_t rank;
+};
+
+struct crew {
+    const struct lab_crew *jobs;
+    struct lab_progress *progress; /* the caller's; may be NULL */
+    struct lab_progress inner;     /* of all jobs: its `stop` ends them */
+    pthread_mutex_t lock;
+    pthread_cond_t turned; /* room was made in the slots, or all is over */
+    struct slot *slots;
+    uint64_t ahead; /* number of slots */
+    uint64_t next;  /* job to be taken up */
+    uint64_t taken; /* jobs before this one are handed over */
+    bool is_taking; /* a thread is in take(), with the lock open */
+    bool is_over;
+    bool is_fine;
+    struct sim_error error;
+};
+
+static struct hand *make_hands(struct crew *crew, uint32_t threads, uint32_t *count);
+static bool begin(struct crew *crew, uint32_t threads, struct sim_error *error);
+static bool run(struct hand *hands, uint32_t count, struct sim_error *error);
+static void *work(void *argument);
+static bool take_up(struct crew *crew, uint64_t *job);
+static void do_job(struct crew *crew, uint32_t rank, uint64_t job, struct slot *slot);
+static void hand_over(struct crew *crew);
+static void stop(struct crew *crew);
+static void drop_rest(struct crew *crew);
+
+bool lab_crew_run(const struct lab_crew *jobs, uint32_t threads, struct lab_progress *progress,
+                  uint64_t *taken, struct sim_error *error)
+{
+    assert(threads >= 1);
+    struct crew crew = {.jobs = jobs, .progress = progress, .is_fine = true};
+    *taken = 0;
+    if (progress != NULL)
+        progress->total = jobs->count;
+    if (jobs->count == 0)
+        return true;
+    uint32_t count;
+    struct hand *hands = make_hands(&crew, threads, &count);
+    if (hands == NULL || !begin(&crew, count, error)) {
+        free(hands);
+        return sim_fail_memory(error);
+    }
+    bool is_fine = run(hands, count, error);
+    drop_rest(&crew);
+    free(hands);
+    free(crew.slots);
+    pthread_cond_destroy(&crew.turned);
+    pthread_mutex_destroy(&crew.lock);
+    *taken = crew.taken;
+    if (is_fine && !crew.is_fine)
+        *error = crew.error;
+    return is_fine && crew.is_fine;
+}
+
+/* Those of this rank first, then the first of each other rank, then the second: there are no more than jobs.
+ */
+static struct hand *make_hands(struct crew *crew, uint32_t threads, uint32_t *count)
+{
+    const struct lab_team *team = crew->jobs->work_far == NULL ? NULL : crew->jobs->team;
+    uint32_t ranks = lab_team_count(team), most = 0;
+    uint64_t all = threads;
+    for (uint32_t rank = 1; rank < ranks; rank++) {
+        uint32_t there = lab_team_threads(team, rank);
+        most = there > most ? there : most;
+        all += there;
+    }
+    *count = (uint32_t)(all < crew->jobs->count ? all : crew->jobs->count);
+    struct hand *hands = calloc(*count, sizeof *hands);
+    uint32_t made = 0;
+    for (uint32_t i = 0; hands != NULL && i < threads && made < *count; i++)
+        hands[made++].crew = crew;
+    for (uint32_t nth = 0; hands != NULL && nth < most; nth++) {
+        for (uint32_t rank = 1; rank < ranks && made < *count; rank++) {
+            if (lab_team_threads(team, rank) > nth)
+                hands[made++] = (struct hand){.crew = crew, .rank = rank};
+        }
+    }
+    return hands;
+}
+
+static bool begin(struct crew *crew, uint32_t threads, struct sim_error *error)
+{
+    crew->inner.parent = crew->progress;
+    crew->ahead = (uint64_t)threads * AHEAD_EACH;
+    crew->slots = calloc(crew->ahead, sizeof *crew->slots);
+    if (crew->slots == NULL)
+        return sim_fail_memory(error);
+    pthread_mutex_init(&crew->lock, NULL);
+    pthread_cond_init(&crew->turned, NULL);
+    return true;
+}
+
+/* One thread is enough to go on with. */
+static bool run(struct hand *hands, uint32_t count, struct sim_error *error)
+{
+    uint32_t made = 0;
+    while (made < count && sim_thread_start(&hands[made].thread, work, &hands[made]) == 0)
+        made++;
+    for (uint32_t i = 0; i < made; i++)
+        pthread_join(hands[i].thread, NULL);
+    return made > 0 ||
+           sim_fail(error, SIM_ERROR_ENVIRONMENT, "no thread could be made; end other programs first");
+}
+
+static void *work(void *argument)
+{
+    const struct hand *hand = argument;
+    struct crew *crew = hand->crew;
+    uint64_t job;
+    while (take_up(crew, &job)) {
+        struct slot slot = {.is_full = true};
+        do_job(crew, hand->rank, job, &slot);
+        pthread_mutex_lock(&crew->lock);
+        crew->slots[job % crew->ahead] = slot;
+        hand_over(crew);
+        pthread_mutex_unlock(&crew->lock);
+    }
+    return NULL;
+}
+
+static bool take_up(struct crew *crew, uint64_t *job)
+{
+    pthread_mutex_lock(&crew->lock);
+    while (!crew->is_over && crew->next < crew->jobs->count && crew->next - crew->taken >= crew->ahead)
+        pthread_cond_wait(&crew->turned, &crew->lock);
+    if (lab_is_stopped(crew->progress))
+        stop(crew);
+    bool is_left = !crew->is_over && crew->next < crew->jobs->count;
+    *job = crew->next;
+    if (is_left)
+        crew->next++;
+    pthread_mutex_unlock(&crew->lock);
+    return is_left;
+}
+
+static void do_job(struct crew *crew, uint32_t rank, uint64_t job, struct slot *slot)
+{
+    const struct lab_crew *jobs = crew->jobs;
+    slot->is_fine = rank == 0
+                        ? jobs->work(jobs->context, job, &crew->inner, &slot->made, &slot->error)
+                        : jobs->work_far(jobs->context, job, rank, &crew->inner, &slot->made, &slot->error);
+}
+
+/* Hands over what is there without a gap. The lock is open meanwhile, so that others go on; one thread at a
+ * time does it. */
+static void hand_over(struct crew *crew)
+{
+    struct slot *slot;
+    while (!crew->is_taking && !crew->is_over && (slot = &crew->slots[crew->taken % crew->ahead])->is_full) {
+        struct slot mine = *slot;
+        bool is_enough = false, is_fine = mine.is_fine;
+        *slot = (struct slot){0};
+        crew->is_taking = true;
+        pthread_mutex_unlock(&crew->lock);
+        if (is_fine)
+            is_fine = crew->jobs->take(crew->jobs->context, crew->taken, mine.made, &is_enough, &mine.error);
+        else if (mine.made != NULL)
+            crew->jobs->drop(mine.made);
+        pthread_mutex_lock(&crew->lock);
+        crew->is_taking = false;
+        if (!is_fine) {
+            /* What a stop has ended did not fail. */
+            crew->is_fine = !mine.is_fine && lab_is_stopped(crew->progress);
+            crew->error = mine.error;
+            stop(crew);
+            return;
+        }
+        crew->taken++;
+        if (crew->progress != NULL)
+            crew->progress->done = crew->progress->rows = crew->taken;
+        if (is_enough)
+            stop(crew);
+        pthread_cond_broadcast(&crew->turned);
+    }
+}
+
+/* Also what others have under way is of no use then. */
+static void stop(struct crew *crew)
+{
+    crew->is_over = true;
+    crew->inner.stop = true;
+    pthread_cond_broadcast(&crew->turned);
+}
+
+static void drop_rest(struct crew *crew)
+{
+    for (uint64_t i = 0; i < crew->ahead; i++) {
+        if (crew->slots[i].is_full && crew->slots[i].made != NULL)
+            crew->jobs->drop(crew->slots[i].made);
+    }
+}

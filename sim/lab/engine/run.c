@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lab/run.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/text.h"
+#include "lab/cluster_engine.h"
+#include "lab/metrics.h"
+#include "lab/observed.h"
+#include "lab/result_make.h"
+#include "lab/ring.h"
+#include "lab/runnable.h"
+#include "lab/scenario_field.h"
+#include "lab/stored.h"
+#include "lab/stream.h"
+#include "lab/tuples.h"
+
+static bool run_none(const struct lab_scenario *scenario, struct lab_result **out, struct sim_error *error);
+static bool run_stream(const struct lab_scenario *scenario, uint32_t jobs,
+                       const struct lab_run_context *context, struct lab_result **out,
+                       struct sim_error *error);
+static bool settle(const struct lab_scenario *scenario, struct lab_stream_result *stream,
+                   struct sim_error *error);
+static struct lab_result *stream_result(const struct lab_scenario *scenario,
+                                        struct lab_stream_result *stream);
+static bool judge(const struct lab_scenario *scenario, struct lab_result *result, struct sim_error *error);
+static bool fail_metric(const struct lab_scenario *scenario, const struct lab_expect *expect,
+                        const struct lab_result *result, struct sim_error *error);
+
+bool lab_run(const struct lab_scenario *scenario, uint32_t jobs, struct lab_progress *progress,
+             struct lab_result **out, struct sim_error *error)
+{
+    return lab_run_in(scenario, jobs, &(const struct lab_run_context){.progress = progress}, out, error);
+}
+
+bool lab_run_in(const struct lab_scenario *scenario, uint32_t jobs, const struct lab_run_context *context,
+                struct lab_result **out, struct sim_error *error)
+{
+    assert(jobs >= 1);
+    *out = NULL;
+    struct lab_result *result;
+    struct lab_strategy_result *observed;
+    if (!lab_observed_read(scenario, context->progress, &observed, error))
+        return false;
+    bool ok = scenario->strategy_count == 0 ? run_none(scenario, &result, error)
+              : scenario->engine == LAB_ENGINE_CLUSTER
+                  ? lab_cluster_scenario(scenario, jobs, context, &result, error)
+                  : run_stream(scenario, jobs, context, &result, error);
+    if (!ok) {
+        lab_observed_free(observed, scenario->observed_count);
+        return false;
+    }
+    lab_observed_append(result, observed, scenario->observed_count);
+    if (!judge(scenario, result, error)) {
+        lab_result_destroy(result);
+        return false;
+    }
+    *out = result;
+    return true;
+}
+
+/* All strategies are observed. */
+static bool run_none(const struct lab_scenario *scenario, struct lab_result **out, struct sim_error *error)
+{
+    int64_t start_ns = scenario->workload.start_ns;
+    *out = lab_result_begin(scenario, 0, 0, start_ns, start_ns);
+    return *out != NULL || sim_fail_memory(error);
+}
+
+static bool run_stream(const struct lab_scenario *scenario, uint32_t jobs,
+                       const struct lab_run_context *context, struct lab_result **out,
+                       struct sim_error *error)
+{
+    struct cass_ring *ring;
+    if (!lab_run_check(scenario, error) || !lab_ring_create(scenario, &ring, error))
+        return false;
+    struct lab_stream_result stream;
+    bool ok = scenario->trace_path != NULL ? lab_stream_trace(scenario, ring, context, &stream, error)
+                                           : lab_stream_made(scenario, ring, jobs, context, &stream, error);
+    if (!ok) {
+        cass_ring_destroy(ring);
+        return false;
+    }
+    ok = settle(scenario, &stream, error);
+    cass_ring_destroy(ring);
+    *out = ok ? stream_result(scenario, &stream) : NULL;
+    lab_stream_result_clear(&stream, scenario->strategy_count);
+    return *out != NULL || (ok && sim_fail_memory(error));
+}
+
+/* With a table its partitions take the place of those that the strategy alone would make. */
+static bool settle(const struct lab_scenario *scenario, struct lab_stream_result *stream,
+                   struct sim_error *error)
+{
+    for (size_t i = 0; scenario->design.is_given && i < scenario->strategy_count; i++) {
+        if (!lab_stored_settle(stream->tallies[i].stored, &stream->tallies[i]))
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            "%s:%d:%d: strategy '%s' gives the table more than %u rows or partitions to "
+                            "remember; add an id to its 'clustering', or shorten 'duration'",
+                            scenario->path, scenario->strategies[i].line, scenario->strategies[i].column,
+                            scenario->strategies[i].label, LAB_TUPLES_MAX);
+    }
+    return true;
+}
+
+static struct lab_result *stream_result(const struct lab_scenario *scenario, struct lab_stream_result *stream)
+{
+    struct lab_result *result =
+        lab_result_begin(scenario, stream->rows, stream->keys, stream->start_ns, stream->end_ns);
+    bool ok = result != NULL;
+    for (size_t i = 0; ok && i < scenario->strategy_count; i++) {
+        struct lab_strategy_result *strategy = lab_result_add(result, scenario, i, &stream->tallies[i]);
+        ok = strategy != NULL &&
+             lab_metrics_of_tally(&stream->tallies[i], scenario, scenario->cluster.nodes,
+                                  &strategy->metrics) &&
+             lab_result_nodes(strategy, scenario, &stream->tallies[i]);
+        if (ok)
+            lab_result_take(strategy, &stream->tallies[i]);
+    }
+    if (!ok) {
+        lab_result_destroy(result);
+        return NULL;
+    }
+    return result;
+}
+
+static bool judge(const struct lab_scenario *scenario, struct lab_result *result, struct sim_error *error)
+{
+    result->expects_hold = true;
+    if (scenario->expect_count == 0)
+        return true;
+    result->expects = calloc(scenario->expect_count, sizeof *result->expects);
+    if (result->expects == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < scenario->expect_count; i++) {
+        const struct lab_expect *expect = &scenario->expects[i];
+        const struct lab_metric *metric = lab_result_find(result, expect->metric);
+        if (metric == NULL)
+            return fail_metric(scenario, expect, result, error);
+        struct lab_expect_result *judged = &result->expects[i];
+        judged->text = sim_text_copy(expect->text);
+        result->expect_count = i + 1;
+        if (judged->text == NULL)
+            return sim_fail_memory(error);
+        judged->actual = metric->value;
+        judged->ok = lab_expect_holds(expect, metric->value);
+        result->expects_hold = result->expects_hold && judged->ok;
+    }
+    return true;
+}
+
+/* A metric may be misspelt; or the run does not have it, as those of closed partitions where none closes. */
+static bool fail_metric(const struct lab_scenario *scenario, const struct lab_expect *expect,
+                        const struct lab_result *result, struct sim_error *error)
+{
+    const char *nearest = NULL, *label = "";
+    for (size_t i = 0; i < result->strategy_count && nearest == NULL; i++) {
+        const struct lab_metrics *metrics = &result->strategies[i].metrics;
+        label = result->strategies[i].label;
+        size_t size = strlen(label);
+        if (strncmp(expect->metric, label, size) != 0 || expect->metric[size] != '.')
+            continue;
+        const char **names = calloc(metrics->count + 1, sizeof *names);
+        if (names == NULL)
+            return sim_fail_memory(error);
+        for (size_t j = 0; j < metrics->count; j++)
+            names[j] = metrics->items[j].name;
+        nearest = sim_nearest(expect->metric + size + 1, names, metrics->count);
+        free(names);
+    }
+    const char *place = expect->line == 0 ? "--set expect" : scenario->path;
+    char at[32] = "";
+    if (expect->line != 0)
+        snprintf(at, sizeof at, ":%d:%d", expect->line, expect->column);
+    const char *live = strstr(expect->metric, ".oracle.live.violations");
+    if (live != NULL && scenario->engine == LAB_ENGINE_CLUSTER)
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "%s%s: this run has no metric '%s': too little of it is left after its faults to judge "
+            "live; let them end sooner, or run for longer",
+            place, at, expect->metric);
+    if (nearest != NULL)
+        return sim_fail(error, SIM_ERROR_INPUT, "%s%s: this run has no metric '%s'; did you mean '%s.%s'?",
+                        place, at, expect->metric, label, nearest);
+    return sim_fail(error, SIM_ERROR_INPUT,
+                    "%s%s: this run has no metric '%s'; `bucketlab run --json` shows those that it has",
+                    place, at, expect->metric);
+}

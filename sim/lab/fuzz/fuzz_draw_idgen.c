@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A seed of identifiers in place of rows: clients that lease batches, under locks of both kinds. */
+#include <inttypes.h>
+
+#include "fuzz_plan.h"
+#include "kernel/random.h"
+#include "kernel/time.h"
+
+/* Of all clients together, so that a seed costs what others cost. */
+#define IDENTIFIERS 3000
+#define SAFE_SHARE  0.8
+
+/* Most leases end before their lock by more than the clocks differ. */
+static int64_t draw_lease(const struct lab_fuzz_plan *plan, struct sim_random *random, int64_t lasts_ns)
+{
+    double spare_ns = (double)lasts_ns - 2 * (double)plan->clock_bound_ns;
+    bool is_safe = lab_draw_chance(random, SAFE_SHARE);
+    double share = 0.3 + 0.65 * sim_random_unit(random);
+    int64_t lease_ns = lab_draw_rounded((is_safe ? spare_ns : (double)lasts_ns) * share);
+    return lease_ns < lasts_ns ? lease_ns : lasts_ns / 2;
+}
+
+void lab_fuzz_draw_identifiers(const struct lab_fuzz_plan *plan, struct lab_writer *writer)
+{
+    struct sim_random random;
+    char span[LAB_SPAN_SIZE];
+    lab_draw_init(&random, plan, LAB_DRAW_THINK);
+    double mean_ns = (double)plan->duration_ns * plan->agents / IDENTIFIERS;
+    int64_t think_ns = lab_draw_rounded(mean_ns * lab_draw_log(&random, 0.5, 2));
+    lab_writer_add(writer, "duration: %s\n", lab_span_text(plan->duration_ns, span));
+    lab_writer_add(writer, "identifiers: {think: %s}\n", lab_span_text(think_ns, span));
+}
+
+void lab_fuzz_draw_idgen(const struct lab_fuzz_plan *plan, struct lab_writer *writer)
+{
+    static const char *const locks[] = {"columns", "lwt"};
+    struct sim_random random;
+    char lasts[LAB_SPAN_SIZE], lease[LAB_SPAN_SIZE], wait[LAB_SPAN_SIZE];
+    lab_draw_init(&random, plan, LAB_DRAW_IDGEN);
+    const char *lock = locks[lab_draw_whole(&random, 0, 1)];
+    uint64_t batch = lab_draw_whole(&random, 1, 40), stripes = lab_draw_chance(&random, 0.3) ? 2 : 1;
+    int64_t least_ns = 4 * plan->clock_bound_ns > 200 * SIM_MS ? 4 * plan->clock_bound_ns : 200 * SIM_MS;
+    int64_t lasts_ns = lab_draw_span(&random, least_ns, 4 * least_ns);
+    int64_t lease_ns = draw_lease(plan, &random, lasts_ns);
+    int64_t wait_ns = lab_draw_span(&random, SIM_MS, 50 * SIM_MS);
+    lab_writer_add(writer, "strategies:\n  - idgen:\n      batch: %" PRIu64 "\n      stripes: %" PRIu64 "\n",
+                   batch, stripes);
+    lab_writer_add(writer, "      lock: %s\n      lock_lasts: %s\n      lease: %s\n", lock,
+                   lab_span_text(lasts_ns, lasts), lab_span_text(lease_ns, lease));
+    lab_writer_add(writer, "      backoff: {random: %s}\n      label: idgen\n", lab_span_text(wait_ns, wait));
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
+#include <string.h>
+
+#include "lab/fuzz.h"
+
+static void judge(const struct lab_strategy_result *strategy, struct lab_fuzz_run *out);
+static void add_run(struct lab_fuzz_tally *tally, const struct lab_fuzz_run *run);
+
+_Static_assert(LAB_ORACLE_COUNT <= 32 && LAB_PROBE_COUNT <= 64, "a mask holds all oracles, and all probes");
+
+bool lab_breach_find(const struct lab_result *result, struct lab_breach *out)
+{
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        struct lab_fuzz_run run;
+        judge(&result->strategies[i], &run);
+        for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
+            if ((run.broken >> oracle & 1) == 0)
+                continue;
+            *out = (struct lab_breach){i, (enum lab_oracle)oracle};
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *lab_fuzz_kind_name(enum bk_kind kind, unsigned way)
+{
+    static const char *const names[] = {"single", "locked", "three-state", "guarded"};
+    static const char *const weighted[] = {"weighted, single", "weighted, locked", "weighted, three-state",
+                                           "weighted, guarded"};
+    static const char *const counted[LAB_WAY_COUNT] = {"count",        "count, counter",     "count, lwt",
+                                                       "count, lease", "count, incremental", "count, scan",
+                                                       "count, memory"};
+    if (kind == BK_COUNT) {
+        assert(way < LAB_WAY_COUNT);
+        return counted[way];
+    }
+    assert(way < sizeof names / sizeof *names);
+    if (kind == BK_WEIGHTED)
+        return weighted[way];
+    if (kind == LAB_KIND_IDGEN)
+        return way == BK_IDGEN_LOCK_LWT ? "idgen, lwt" : "idgen, columns";
+    return kind == BK_PROBABILISTIC ? names[way] : bk_kind_name(kind);
+}
+
+void lab_fuzz_hold(struct lab_result *result, uint32_t held)
+{
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        struct lab_verdict *verdict = &result->strategies[i].verdict;
+        verdict->conditions &= ~held;
+        for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
+            for (uint32_t set = 0; set < verdict->violations[oracle].excuse_count; set++)
+                verdict->violations[oracle].excuses[set] &= ~held;
+        }
+    }
+}
+
+void lab_fuzz_outcome_of(const struct lab_result *result, struct lab_fuzz_outcome *out)
+{
+    *out = (struct lab_fuzz_outcome){.rows = result->rows, .run_count = result->strategy_count};
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct lab_verdict *verdict = &result->strategies[i].verdict;
+        judge(&result->strategies[i], &out->runs[i]);
+        for (unsigned probe = 0; probe < LAB_PROBE_COUNT; probe++)
+            out->probes |= (uint64_t)(verdict->probes[probe] > 0) << probe;
+    }
+}
+
+void lab_fuzz_tally_init(struct lab_fuzz_tally *tally)
+{
+    *tally = (struct lab_fuzz_tally){0};
+    lab_histogram_init(&tally->rows);
+    lab_histogram_init(&tally->rolls);
+}
+
+void lab_fuzz_tally_clear(struct lab_fuzz_tally *tally)
+{
+    lab_histogram_clear(&tally->rows);
+    lab_histogram_clear(&tally->rolls);
+}
+
+bool lab_fuzz_tally_add(struct lab_fuzz_tally *tally, const struct lab_fuzz_outcome *outcome)
+{
+    tally->seeds++;
+    for (unsigned probe = 0; probe < LAB_PROBE_COUNT; probe++)
+        tally->probes[probe] += outcome->probes >> probe & 1;
+    lab_histogram_add(&tally->rows, outcome->rows, 1, 1);
+    for (size_t i = 0; i < outcome->run_count; i++)
+        add_run(tally, &outcome->runs[i]);
+    return !tally->rows.out_of_memory && !tally->rolls.out_of_memory;
+}
+
+uint64_t lab_fuzz_median(const struct lab_histogram *histogram)
+{
+    /* Halved down on, so that it needs no memory and cannot fail. */
+    uint64_t low = 0, high = histogram->count == 0 ? 0 : histogram->most;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2, below = 0;
+        for (size_t i = 0; i < histogram->slot_count; i++)
+            below += histogram->slots[i].size <= middle ? histogram->slots[i].count : 0;
+        if (2 * below >= histogram->count)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static void judge(const struct lab_strategy_result *strategy, struct lab_fuzz_run *out)
+{
+    const struct lab_verdict *verdict = &strategy->verdict;
+    enum bk_kind kind = strategy->is_idgen ? LAB_KIND_IDGEN : strategy->strategy.kind;
+    *out = (struct lab_fuzz_run){.kind = kind, .way = lab_result_way(strategy), .rolls = verdict->rolls};
+    for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
+        bool is_broken = lab_promise_is_broken(kind, out->way, (enum lab_oracle)oracle, verdict);
+        out->judged |= (uint32_t)verdict->is_judged[oracle] << oracle;
+        out->violated |= (uint32_t)(verdict->violations[oracle].count > 0) << oracle;
+        out->broken |= (uint32_t)is_broken << oracle;
+        for (uint32_t set = 0; set < verdict->violations[oracle].excuse_count; set++)
+            out->excuses[oracle] |= verdict->violations[oracle].excuses[set];
+    }
+}
+
+static void add_run(struct lab_fuzz_tally *tally, const struct lab_fuzz_run *run)
+{
+    assert((unsigned)run->kind < LAB_FUZZ_KINDS && run->way < LAB_WAY_COUNT);
+    tally->runs[run->kind][run->way]++;
+    lab_histogram_add(&tally->rolls, run->rolls, 1, 1);
+    for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
+        if ((run->judged >> oracle & 1) == 0)
+            continue;
+        struct lab_fuzz_cell *cell = &tally->cells[run->kind][run->way][oracle];
+        const struct lab_promise *promise = lab_promise_find(run->kind, run->way, (enum lab_oracle)oracle);
+        bool is_violated = run->violated >> oracle & 1, is_broken = run->broken >> oracle & 1;
+        uint32_t excuses = is_broken ? 0 : run->excuses[oracle];
+        cell->judged++;
+        cell->violated += is_violated;
+        cell->broken += is_broken;
+        cell->excused += promise != NULL && is_violated && !is_broken;
+        for (unsigned condition = 0; condition < LAB_CONDITION_COUNT; condition++)
+            cell->excuses[condition] += excuses >> condition & 1;
+    }
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lab/reads.h"
+
+#include <string.h>
+
+#include "kernel/sampler.h"
+
+void lab_read_clock_begin(struct lab_read_clock *clock, const struct lab_scenario *scenario,
+                          enum lab_read_kind kind, uint64_t entity, double share, int64_t start_ns)
+{
+    static const enum sim_purpose purposes[LAB_READ_KINDS] = {SIM_READ, SIM_READ_RANGE, SIM_READ_ALL};
+    double rate_per_s = scenario->reads.kinds[kind].rate_per_s * share;
+    memset(clock, 0, sizeof *clock);
+    clock->next_ns = INT64_MAX;
+    if (rate_per_s <= 0)
+        return;
+    sim_random_init(&clock->draws, scenario->seed, purposes[kind], entity);
+    clock->gap_ns = 1e9 / rate_per_s;
+    clock->next_ns = start_ns;
+    lab_read_clock_next(clock);
+}
+
+void lab_read_clock_next(struct lab_read_clock *clock)
+{
+    double gap = sim_exponential(&clock->draws) * clock->gap_ns;
+    bool is_never = gap >= 0x1p62 || clock->next_ns > INT64_MAX - (INT64_C(1) << 62);
+    clock->next_ns = is_never ? INT64_MAX : clock->next_ns + (int64_t)gap;
+}
+
+void lab_read_plan(const struct lab_scenario *scenario, const struct lab_strategy *strategy,
+                   enum lab_read_kind kind, enum bk_plan *plan, uint32_t *at_once)
+{
+    const struct lab_read *read = &scenario->reads.kinds[kind];
+    const struct lab_reading *own = &strategy->reading;
+    bool is_own = own->plan != BK_PLAN_DEFAULT;
+    *plan = is_own ? own->plan : read->plan;
+    *at_once = is_own ? own->at_once : read->at_once;
+}
+
+void lab_read_query(const struct lab_scenario *scenario, const struct lab_strategy *strategy,
+                    enum lab_read_kind kind, int64_t now_ns, int64_t birth_ns, struct bk_query *out)
+{
+    static const enum bk_query_kind kinds[LAB_READ_KINDS] = {BK_QUERY_LATEST, BK_QUERY_RANGE, BK_QUERY_ALL};
+    const struct lab_read *read = &scenario->reads.kinds[kind];
+    memset(out, 0, sizeof *out);
+    out->kind = kinds[kind];
+    lab_read_plan(scenario, strategy, kind, &out->plan, &out->at_once);
+    if (strategy->strategy.kind == BK_HASH && (out->plan == BK_PLAN_WALK || out->plan == BK_PLAN_PAIR))
+        out->plan = BK_PLAN_DEFAULT;
+    out->rows = read->rows;
+    out->now_ns = now_ns;
+    out->birth_ns = birth_ns;
+    out->until_ns = lab_before(now_ns, read->age_ns);
+    if (out->until_ns == INT64_MIN)
+        out->until_ns++; /* no row is there; but a range has to have some length */
+    out->from_ns = lab_before(out->until_ns, read->span_ns);
+    out->partitions_max = scenario->reads.limit;
+}
+
+/* A clock that jumps, and a history that is loaded, reach far from the years that a scenario may name. */
+int64_t lab_before(int64_t time_ns, int64_t span_ns)
+{
+    return time_ns < INT64_MIN + span_ns ? INT64_MIN : time_ns - span_ns;
+}
+
+/* What a lazy read found stands in no order when it is of several buckets, and the newest rows may be in
+ * those that it did not ask. */
+void lab_read_count(struct lab_read_tally *tally, const struct lab_read_done *done)
+{
+    lab_histogram_add(&tally->partitions, done->partitions, 1, 1);
+    tally->empties += done->empties;
+    tally->incomplete += done->rows < done->due;
+    tally->scanned += done->scanned;
+    tally->cut += done->is_cut;
+    bool is_jumbled = done->order == BK_ORDER_NONE && (done->filled > 1 || done->is_early);
+    tally->out_of_order += is_jumbled || done->is_stale;
+}
+
+void lab_read_tally_merge(struct lab_read_tally *into, const struct lab_read_tally *from)
+{
+    lab_histogram_merge(&into->partitions, &from->partitions);
+    into->empties += from->empties;
+    into->incomplete += from->incomplete;
+    into->out_of_order += from->out_of_order;
+    into->scanned += from->scanned;
+    into->cut += from->cut;
+}
+
+unsigned lab_read_kind_count(const struct lab_scenario *scenario)
+{
+    unsigned count = 0;
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++)
+        count += scenario->reads.kinds[kind].rate_per_s > 0;
+    return count;
+}
+
+const char *lab_read_kind_name(enum lab_read_kind kind)
+{
+    static const char *const names[LAB_READ_KINDS] = {"latest", "range", "all"};
+    return names[kind];
+}

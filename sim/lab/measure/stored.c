@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lab/stored.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cassandra/token.h"
+#include "kernel/time.h"
+#include "lab/tuples.h"
+#include "stored_values.h"
+
+#define KEY_SIZE_MAX 8192u
+
+/* The words of the tuples: a primary key, or a partition with a time of its rows. What does not stand in the
+ * table's key is 0. Of `values` see stored_values.h; of a partition those of the partition key alone. */
+enum word { WORD_KEY, WORD_BUCKET, WORD_TIME, WORD_VALUES };
+/* What is known of a partition. Second and minute: the latest, where one key alone writes to it. */
+enum of_partition {
+    PART_TOKEN,
+    PART_WRITTEN,
+    PART_WRITTEN_BYTES,
+    PART_ROWS,
+    PART_BYTES,
+    PART_SECOND,
+    PART_IN_SECOND,
+    PART_MINUTE,
+    PART_IN_MINUTE,
+    PART_FIRST, /* the time of its first row */
+    PART_COUNT
+};
+/* Of a primary key: whose row it is, the latest; of equal times the one of the higher key, and of that the
+ * later one. */
+enum of_row { ROW_TIME, ROW_KEY, ROW_NUMBER, ROW_BYTES, ROW_COUNT };
+enum of_minute { MINUTE_ROWS, MINUTE_MOST, MINUTE_COUNT };
+
+struct lab_stored {
+    const struct lab_scenario *scenario;
+    const struct lab_design *design;
+    const struct cass_ring *ring;
+    bool has_key;    /* in the partition key: no two keys meet in a partition */
+    bool has_bucket; /* there is a bucket column */
+    bool is_unique;  /* no row replaces another */
+    bool in_turn;    /* a key ends before the next one begins */
+    bool primary_has_key, primary_has_time;
+    struct lab_values values;
+    struct lab_tuples partitions, rows;
+    struct lab_tuples seconds; /* rows of (partition, second), where keys meet in a partition */
+    struct lab_tuples minutes;
+    struct lab_tuples ends; /* current bucket of each key that has ended, where has_key */
+    int64_t least_current;  /* of all keys that have ended */
+    struct lab_tally found; /* partitions that are done with, limits, load, peak */
+    struct lab_stored_figures figures;
+};
+
+static uint64_t *partition_of(struct lab_stored *stored, const struct lab_key_name *key, int64_t bucket,
+                              uint64_t values);
+static int64_t token_of(const struct lab_stored *stored, const struct lab_key_name *key, int64_t bucket,
+                        uint64_t values);
+static void add_row(struct lab_stored *stored, const struct lab_key_name *key, const struct lab_batch *batch,
+                    size_t row, int64_t bucket, uint64_t values);
+static void add_time(struct lab_stored *stored, uint64_t *partition, int64_t bucket, uint64_t values,
+                     int64_t time_ns);
+static void add_minutes(struct lab_stored *stored, const int64_t *times_ns, size_t count);
+static void note_minute(struct lab_stored *stored, uint64_t minute, uint64_t rows, uint64_t most);
+static bool is_later(const uint64_t *row, const uint64_t *than);
+static void finish_partitions(struct lab_stored *stored);
+static void finish_partition(struct lab_stored *stored, const uint64_t *tuple, const uint64_t *partition);
+static bool is_closed(const struct lab_stored *stored, const uint64_t *tuple);
+static void finish_seconds(struct lab_stored *stored);
+static int64_t floor_div(int64_t value, int64_t by);
+
+struct lab_stored *lab_stored_create(const struct lab_scenario *scenario, const struct cass_ring *ring)
+{
+    struct lab_stored *stored = calloc(1, sizeof *stored);
+    const struct lab_design *design = &scenario->design;
+    if (stored == NULL)
+        return NULL;
+    stored->scenario = scenario;
+    stored->design = design;
+    stored->ring = ring;
+    stored->has_key = lab_design_partitions_by(design, LAB_FEED_KEY);
+    stored->has_bucket = lab_design_column(design, LAB_FEED_BUCKET) != NULL;
+    stored->is_unique = lab_design_is_unique(design);
+    stored->in_turn = stored->has_key && scenario->trace_path == NULL;
+    stored->primary_has_key = stored->has_key || lab_design_clusters_by(design, LAB_FEED_KEY);
+    stored->primary_has_time = lab_design_clusters_by(design, LAB_FEED_TIME);
+    stored->least_current = INT64_MAX;
+    lab_tuples_init(&stored->partitions, PART_COUNT);
+    lab_tuples_init(&stored->rows, ROW_COUNT);
+    lab_tuples_init(&stored->seconds, 1);
+    lab_tuples_init(&stored->minutes, MINUTE_COUNT);
+    lab_tuples_init(&stored->ends, 1);
+    if (lab_values_init(&stored->values, design) &&
+        lab_tally_init(&stored->found, cass_ring_node_count(ring)))
+        return stored;
+    lab_stored_destroy(stored);
+    return NULL;
+}
+
+void lab_stored_destroy(struct lab_stored *stored)
+{
+    if (stored == NULL)
+        return;
+    lab_values_clear(&stored->values);
+    lab_tuples_clear(&stored->partitions);
+    lab_tuples_clear(&stored->rows);
+    lab_tuples_clear(&stored->seconds);
+    lab_tuples_clear(&stored->minutes);
+    lab_tuples_clear(&stored->ends);
+    lab_tally_clear(&stored->found);
+    free(stored);
+}
+
+void lab_stored_begin(struct lab_stored *stored, int64_t start_ns, int64_t end_ns)
+{
+    lab_slices_begin(&stored->found.slices, start_ns, end_ns);
+}
+
+void lab_stored_rows(struct lab_stored *stored, const struct lab_key_name *key, const struct lab_batch *batch,
+                     size_t from, size_t to, int64_t bucket)
+{
+    if (!stored->has_bucket)
+        bucket = 0;
+    uint64_t hash = stored->values.count > 0 ? bk_murmur3_128(key->text, key->size, 0).h1 : 0;
+    for (size_t i = from; i < to; i++) {
+        uint64_t values =
+            lab_values_of_row(&stored->values, stored->scenario->seed, hash, batch->first_row + i);
+        add_row(stored, key, batch, i, bucket, values);
+    }
+    add_minutes(stored, batch->times_ns + from, to - from);
+}
+
+void lab_stored_key_end(struct lab_stored *stored, const struct lab_key_name *key, int64_t current)
+{
+    if (current < stored->least_current)
+        stored->least_current = current;
+    if (stored->has_key) {
+        const uint64_t tuple[LAB_TUPLE_WORDS] = {key->index};
+        uint64_t *end = lab_tuples_get(&stored->ends, tuple);
+        if (end != NULL)
+            *end = (uint64_t)current;
+    }
+    if (stored->in_turn)
+        finish_partitions(stored);
+}
+
+void lab_stored_merge(struct lab_stored *into, const struct lab_stored *from)
+{
+    for (uint32_t i = 0; i < from->partitions.count; i++) {
+        const uint64_t *tuple = lab_tuples_at(&from->partitions, i), *part = tuple + LAB_TUPLE_WORDS;
+        uint64_t *sum = lab_tuples_get(&into->partitions, tuple);
+        if (sum == NULL)
+            break;
+        if (sum[PART_WRITTEN] == 0 || (int64_t)part[PART_FIRST] < (int64_t)sum[PART_FIRST])
+            sum[PART_FIRST] = part[PART_FIRST];
+        sum[PART_TOKEN] = part[PART_TOKEN];
+        sum[PART_WRITTEN] += part[PART_WRITTEN];
+        lab_bytes_add(&sum[PART_WRITTEN_BYTES], part[PART_WRITTEN_BYTES]);
+    }
+    for (uint32_t i = 0; i < from->rows.count; i++) {
+        const uint64_t *tuple = lab_tuples_at(&from->rows, i), *row = tuple + LAB_TUPLE_WORDS;
+        bool is_new = lab_tuples_find(&into->rows, tuple) == NULL;
+        uint64_t *latest = lab_tuples_get(&into->rows, tuple);
+        if (latest == NULL)
+            break;
+        if (is_new || is_later(row, latest))
+            memcpy(latest, row, ROW_COUNT * sizeof *row);
+    }
+    for (uint32_t i = 0; i < from->seconds.count; i++) {
+        const uint64_t *tuple = lab_tuples_at(&from->seconds, i);
+        uint64_t *rows = lab_tuples_get(&into->seconds, tuple);
+        if (rows != NULL)
+            *rows += tuple[LAB_TUPLE_WORDS];
+    }
+    for (uint32_t i = 0; i < from->minutes.count; i++) {
+        const uint64_t *tuple = lab_tuples_at(&from->minutes, i), *minute = tuple + LAB_TUPLE_WORDS;
+        note_minute(into, tuple[WORD_TIME], minute[MINUTE_ROWS], minute[MINUTE_MOST]);
+    }
+    if (from->least_current < into->least_current)
+        into->least_current = from->least_current;
+    into->figures.rows += from->figures.rows;
+    into->figures.overwritten += from->figures.overwritten;
+    if (from->figures.most_written > into->figures.most_written)
+        into->figures.most_written = from->figures.most_written;
+    lab_tally_merge(&into->found, &from->found, cass_ring_node_count(into->ring));
+    const struct lab_tuples *parts[] = {&from->partitions, &from->rows, &from->seconds, &from->minutes,
+                                        &from->ends};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        into->partitions.out_of_memory = into->partitions.out_of_memory || parts[i]->out_of_memory;
+        into->partitions.is_full = into->partitions.is_full || parts[i]->is_full;
+    }
+}
+
+void lab_stored_archive(struct lab_stored *stored, struct sim_archive *archive)
+{
+    sim_archive_mark(archive, 0x53544f52);
+    lab_tuples_archive(&stored->partitions, archive);
+    lab_tuples_archive(&stored->rows, archive);
+    lab_tuples_archive(&stored->seconds, archive);
+    lab_tuples_archive(&stored->minutes, archive);
+    lab_tuples_archive(&stored->ends, archive);
+    sim_archive_i64(archive, &stored->least_current);
+    lab_tally_archive(&stored->found, archive, cass_ring_node_count(stored->ring));
+    sim_archive_u64(archive, &stored->figures.rows);
+    sim_archive_u64(archive, &stored->figures.overwritten);
+    sim_archive_u64(archive, &stored->figures.most_written);
+    sim_archive_u64(archive, &stored->figures.minute_rows);
+    sim_archive_u64(archive, &stored->figures.minute_most);
+}
+
+bool lab_stored_settle(struct lab_stored *stored, struct lab_tally *tally)
+{
+    finish_partitions(stored);
+    finish_seconds(stored);
+    for (uint32_t i = 0; i < stored->minutes.count; i++) {
+        const uint64_t *minute = lab_tuples_at(&stored->minutes, i) + LAB_TUPLE_WORDS;
+        stored->figures.minute_rows += minute[MINUTE_ROWS];
+        stored->figures.minute_most += minute[MINUTE_MOST];
+    }
+    struct lab_tally *found = &stored->found;
+    struct lab_histogram *to[] = {&tally->closed_rows, &tally->open_rows, &tally->closed_bytes,
+                                  &tally->open_bytes};
+    struct lab_histogram *from[] = {&found->closed_rows, &found->open_rows, &found->closed_bytes,
+                                    &found->open_bytes};
+    for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
+        tally->out_of_memory = tally->out_of_memory || to[i]->out_of_memory;
+        lab_histogram_clear(to[i]);
+        *to[i] = *from[i];
+        lab_histogram_init(from[i]);
+    }
+    tally->out_of_memory = tally->out_of_memory || tally->slices.out_of_memory;
+    struct lab_slices slices = tally->slices;
+    tally->slices = found->slices;
+    found->slices = slices;
+    tally->out_of_memory = tally->out_of_memory || found->out_of_memory;
+    tally->over_limit = found->over_limit;
+    tally->over_limit_rows = found->over_limit_rows;
+    tally->over_limit_bytes = found->over_limit_bytes;
+    tally->tiny = found->tiny;
+    memset(tally->largest, 0, sizeof tally->largest); /* the keys' partitions are not the table's */
+    tally->peak_rows_per_s = found->peak_rows_per_s;
+    struct cass_node_load *nodes = tally->nodes;
+    tally->nodes = found->nodes;
+    found->nodes = nodes;
+    const struct lab_tuples *parts[] = {&stored->partitions, &stored->rows, &stored->seconds,
+                                        &stored->minutes, &stored->ends};
+    bool is_full = false;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        tally->out_of_memory = tally->out_of_memory || parts[i]->out_of_memory;
+        is_full = is_full || parts[i]->is_full;
+    }
+    return !is_full;
+}
+
+const struct lab_stored_figures *lab_stored_figures(const struct lab_stored *stored)
+{
+    return &stored->figures;
+}
+
+static uint64_t *partition_of(struct lab_stored *stored, const struct lab_key_name *key, int64_t bucket,
+                              uint64_t values)
+{
+    const uint64_t tuple[LAB_TUPLE_WORDS] = {[WORD_KEY] = stored->has_key ? key->index : 0,
+                                             [WORD_BUCKET] = (uint64_t)bucket,
+                                             [WORD_VALUES] = values};
+    uint64_t *partition = lab_tuples_get(&stored->partitions, tuple);
+    if (partition != NULL && partition[PART_WRITTEN] == 0) {
+        partition[PART_TOKEN] = (uint64_t)token_of(stored, key, bucket, values);
+        partition[PART_FIRST] = (uint64_t)INT64_MAX;
+    }
+    return partition;
+}
+
+static int64_t token_of(const struct lab_stored *stored, const struct lab_key_name *key, int64_t bucket,
+                        uint64_t values)
+{
+    const struct lab_design *design = stored->design;
+    struct cass_component components[LAB_COLUMNS_MAX];
+    char texts[LAB_COLUMNS_MAX][24];
+    uint8_t number[8], serialised[KEY_SIZE_MAX];
+    for (int i = 0; i < 8; i++)
+        number[i] = (uint8_t)((uint64_t)bucket >> (8 * (7 - i)));
+    for (size_t i = 0; i < design->partition_count; i++) {
+        uint8_t column = design->partition[i];
+        switch (design->columns[column].feed) {
+        case LAB_FEED_KEY:
+            components[i] = (struct cass_component){key->text, key->size};
+            break;
+        case LAB_FEED_BUCKET:
+            components[i] = (struct cass_component){number, sizeof number};
+            break;
+        default: {
+            int size = snprintf(texts[i], sizeof texts[i], "%" PRIu64,
+                                lab_values_of_column(&stored->values, values, column));
+            components[i] = (struct cass_component){texts[i], (size_t)size};
+        }
+        }
+    }
+    size_t size = cass_key_size(components, design->partition_count);
+    assert(size <= sizeof serialised);
+    cass_key_serialise(components, design->partition_count, serialised);
+    return cass_token(serialised, size);
+}
+
+static void add_row(struct lab_stored *stored, const struct lab_key_name *key, const struct lab_batch *batch,
+                    size_t row, int64_t bucket, uint64_t values)
+{
+    int64_t time_ns = batch->times_ns[row], own_ns = batch->own_ns == NULL ? time_ns : batch->own_ns[row];
+    uint64_t bytes = batch->bytes_before == NULL ? batch->bytes_each
+                                                 : batch->bytes_before[row + 1] - batch->bytes_before[row];
+    uint64_t of_partition = values % stored->values.partition_combinations;
+    uint64_t *partition = partition_of(stored, key, bucket, of_partition);
+    if (partition == NULL)
+        return;
+    partition[PART_WRITTEN]++;
+    if (time_ns < (int64_t)partition[PART_FIRST])
+        partition[PART_FIRST] = (uint64_t)time_ns;
+    lab_bytes_add(&partition[PART_WRITTEN_BYTES], bytes);
+    add_time(stored, partition, bucket, of_partition, time_ns);
+    if (stored->is_unique)
+        return;
+    const uint64_t tuple[LAB_TUPLE_WORDS] = {
+        [WORD_KEY] = stored->primary_has_key ? key->index : 0,
+        [WORD_BUCKET] = (uint64_t)bucket,
+        [WORD_TIME] = stored->primary_has_time ? (uint64_t)floor_div(own_ns, LAB_DESIGN_CELL_TIME_NS) : 0,
+        [WORD_VALUES] = values};
+    const uint64_t written[ROW_COUNT] = {(uint64_t)time_ns, key->index, batch->first_row + row, bytes};
+    bool is_new = lab_tuples_find(&stored->rows, tuple) == NULL;
+    uint64_t *latest = lab_tuples_get(&stored->rows, tuple);
+    if (latest != NULL && (is_new || is_later(written, latest)))
+        memcpy(latest, written, sizeof written);
+}
+
+/* A partition of one key gets its rows in order; in one where keys meet they are known at the end. */
+static void add_time(struct lab_stored *stored, uint64_t *partition, int64_t bucket, uint64_t values,
+                     int64_t time_ns)
+{
+    uint64_t second = (uint64_t)floor_div(time_ns, SIM_SECOND),
+             minute = (uint64_t)floor_div(time_ns, 60 * SIM_SECOND);
+    if (!stored->has_key) {
+        const uint64_t tuple[LAB_TUPLE_WORDS] = {
+            [WORD_BUCKET] = (uint64_t)bucket, [WORD_TIME] = second, [WORD_VALUES] = values};
+        uint64_t *rows = lab_tuples_get(&stored->seconds, tuple);
+        if (rows != NULL)
+            ++*rows;
+        return;
+    }
+    if (partition[PART_SECOND] != second)
+        partition[PART_IN_SECOND] = 0;
+    partition[PART_SECOND] = second;
+    if (++partition[PART_IN_SECOND] > stored->found.peak_rows_per_s)
+        stored->found.peak_rows_per_s = partition[PART_IN_SECOND];
+    if (partition[PART_MINUTE] != minute) {
+        note_minute(stored, partition[PART_MINUTE], 0, partition[PART_IN_MINUTE]);
+        partition[PART_IN_MINUTE] = 0;
+    }
+    partition[PART_MINUTE] = minute;
+    partition[PART_IN_MINUTE]++;
+}
+
+static void add_minutes(struct lab_stored *stored, const int64_t *times_ns, size_t count)
+{
+    for (size_t i = 0, next; i < count; i = next) {
+        int64_t minute = floor_div(times_ns[i], 60 * SIM_SECOND);
+        next = i + 1;
+        while (next < count && floor_div(times_ns[next], 60 * SIM_SECOND) == minute)
+            next++;
+        note_minute(stored, (uint64_t)minute, next - i, 0);
+    }
+}
+
+static void note_minute(struct lab_stored *stored, uint64_t minute, uint64_t rows, uint64_t most)
+{
+    if (rows == 0 && most == 0)
+        return;
+    const uint64_t tuple[LAB_TUPLE_WORDS] = {[WORD_TIME] = minute};
+    uint64_t *noted = lab_tuples_get(&stored->minutes, tuple);
+    if (noted == NULL)
+        return;
+    noted[MINUTE_ROWS] += rows;
+    if (most > noted[MINUTE_MOST])
+        noted[MINUTE_MOST] = most;
+}
+
+static bool is_later(const uint64_t *row, const uint64_t *than)
+{
+    if (row[ROW_TIME] != than[ROW_TIME])
+        return (int64_t)row[ROW_TIME] > (int64_t)than[ROW_TIME];
+    if (row[ROW_KEY] != than[ROW_KEY])
+        return row[ROW_KEY] > than[ROW_KEY];
+    return row[ROW_NUMBER] > than[ROW_NUMBER];
+}
+
+/* Of all rows that were added so far; then forgets them. */
+static void finish_partitions(struct lab_stored *stored)
+{
+    struct lab_tuples *partitions = &stored->partitions;
+    for (uint32_t i = 0; i < stored->rows.count; i++) {
+        const uint64_t *row = lab_tuples_at(&stored->rows, i);
+        const uint64_t tuple[LAB_TUPLE_WORDS] = {[WORD_KEY] = stored->has_key ? row[WORD_KEY] : 0,
+                                                 [WORD_BUCKET] = row[WORD_BUCKET],
+                                                 [WORD_VALUES] = row[WORD_VALUES] %
+                                                                 stored->values.partition_combinations};
+        uint64_t *partition = lab_tuples_find(partitions, tuple);
+        if (partition == NULL)
+            continue; /* lost for want of memory, which the run is told */
+        partition[PART_ROWS]++;
+        lab_bytes_add(&partition[PART_BYTES], row[LAB_TUPLE_WORDS + ROW_BYTES]);
+    }
+    for (uint32_t i = 0; i < partitions->count; i++) {
+        uint64_t *tuple = lab_tuples_at(partitions, i), *partition = tuple + LAB_TUPLE_WORDS;
+        if (stored->is_unique) {
+            partition[PART_ROWS] = partition[PART_WRITTEN];
+            partition[PART_BYTES] = partition[PART_WRITTEN_BYTES];
+        }
+        finish_partition(stored, tuple, partition);
+    }
+    lab_tuples_empty(partitions);
+    lab_tuples_empty(&stored->rows);
+    lab_tuples_empty(&stored->ends);
+}
+
+static void finish_partition(struct lab_stored *stored, const uint64_t *tuple, const uint64_t *partition)
+{
+    struct lab_tally *found = &stored->found;
+    uint64_t rows = partition[PART_ROWS], bytes = partition[PART_BYTES];
+    const struct cass_partition size = {rows, bytes};
+    lab_tally_partition(found, &stored->scenario->limits, &size, (int64_t)partition[PART_FIRST],
+                        is_closed(stored, tuple));
+    const uint32_t *replicas = cass_ring_replicas(stored->ring, (int64_t)partition[PART_TOKEN]);
+    for (uint32_t i = 0; i < cass_ring_replication_factor(stored->ring); i++) {
+        found->nodes[replicas[i]].rows += rows;
+        lab_bytes_add(&found->nodes[replicas[i]].bytes, bytes);
+    }
+    if (stored->has_key)
+        note_minute(stored, partition[PART_MINUTE], 0, partition[PART_IN_MINUTE]);
+    stored->figures.rows += rows;
+    stored->figures.overwritten += partition[PART_WRITTEN] - rows;
+    if (partition[PART_WRITTEN] > stored->figures.most_written)
+        stored->figures.most_written = partition[PART_WRITTEN];
+}
+
+/* When nobody who may write to it does so any more. */
+static bool is_closed(const struct lab_stored *stored, const uint64_t *tuple)
+{
+    int64_t current = stored->least_current;
+    if (!stored->has_bucket)
+        return false;
+    if (stored->has_key) {
+        const uint64_t key[LAB_TUPLE_WORDS] = {tuple[WORD_KEY]};
+        const uint64_t *end = lab_tuples_find(&stored->ends, key);
+        current = end == NULL ? INT64_MIN : (int64_t)*end;
+    }
+    return (int64_t)tuple[WORD_BUCKET] < current;
+}
+
+/* Where keys meet: the busiest second of a partition, and the busiest partition of each minute. */
+static void finish_seconds(struct lab_stored *stored)
+{
+    struct lab_tuples in_minute;
+    lab_tuples_init(&in_minute, 1);
+    for (uint32_t i = 0; i < stored->seconds.count; i++) {
+        const uint64_t *second = lab_tuples_at(&stored->seconds, i);
+        uint64_t rows = second[LAB_TUPLE_WORDS], tuple[LAB_TUPLE_WORDS];
+        if (rows > stored->found.peak_rows_per_s)
+            stored->found.peak_rows_per_s = rows;
+        memcpy(tuple, second, sizeof tuple);
+        tuple[WORD_TIME] = (uint64_t)floor_div((int64_t)second[WORD_TIME], 60);
+        uint64_t *sum = lab_tuples_get(&in_minute, tuple);
+        if (sum != NULL)
+            *sum += rows;
+    }
+    for (uint32_t i = 0; i < in_minute.count; i++) {
+        const uint64_t *minute = lab_tuples_at(&in_minute, i);
+        note_minute(stored, minute[WORD_TIME], 0, minute[LAB_TUPLE_WORDS]);
+    }
+    stored->seconds.out_of_memory = stored->seconds.out_of_memory || in_minute.out_of_memory;
+    lab_tuples_clear(&in_minute);
+}
+
+static int64_t floor_div(int64_t value, int64_t by)
+{
+    return value / by - (value % by < 0);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lab/metrics.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/gone.h"
+#include "lab/stored.h"
+#include "workload/rows.h"
+
+struct quantile {
+    const char *name;
+    uint64_t per_mille;
+};
+
+static const struct quantile size_quantiles[] = {
+    {"p001", 1}, {"p01", 10}, {"p50", 500}, {"p90", 900}, {"p99", 990}, {"p999", 999},
+};
+static const struct quantile read_quantiles[] = {{"p50", 500}, {"p99", 990}};
+
+static bool add(struct lab_metrics *out, const char *prefix, const char *name, double value);
+static double variance_of(const struct lab_bin *bins, size_t bin_count, const struct lab_histogram *histogram,
+                          bool is_weighted);
+static bool add_quantiles(struct lab_metrics *out, const char *prefix, const struct lab_bin *bins,
+                          size_t bin_count, const struct lab_histogram *histogram, bool is_weighted,
+                          const struct quantile *quantiles, size_t quantile_count, double unit);
+static bool add_all_sizes(struct lab_metrics *out, const struct lab_tally *tally);
+static bool add_stored(struct lab_metrics *out, const struct lab_stored_figures *stored);
+static bool add_reads(struct lab_metrics *out, const struct lab_scenario *scenario,
+                      const struct lab_tally *tally);
+static bool add_read_kind(struct lab_metrics *out, const char *prefix, const struct lab_scenario *scenario,
+                          const struct lab_read_tally *tally);
+static bool add_left(struct lab_metrics *out, const struct lab_tally *tally);
+static bool add_repair(struct lab_metrics *out, const struct lab_histogram *bytes);
+static bool add_load(struct lab_metrics *out, const struct lab_tally *tally, uint32_t nodes);
+
+bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenario *scenario, uint32_t nodes,
+                          struct lab_metrics *out)
+{
+    uint64_t closed = tally->closed_rows.count, open = tally->open_rows.count;
+    uint64_t extra =
+        tally->counter_increments + tally->state_reads + tally->state_writes + tally->lwt + tally->lock_ops;
+    double per_1000 = tally->rows == 0 ? 0 : 1000.0 * (double)extra / (double)tally->rows;
+    bool ok = add(out, "partitions", "total", (double)(closed + open)) &&
+              add(out, "partitions", "closed", (double)closed) &&
+              add(out, "partitions", "open", (double)open);
+    if (scenario->limits.partition_rows != 0 || scenario->limits.partition_bytes != 0)
+        ok = ok && add(out, "partitions", "over_limit", (double)tally->over_limit);
+    if (scenario->limits.partition_rows != 0)
+        ok = ok && add(out, "partitions", "over_limit_rows", (double)tally->over_limit_rows);
+    if (scenario->limits.partition_bytes != 0)
+        ok = ok && add(out, "partitions", "over_limit_bytes", (double)tally->over_limit_bytes);
+    if (scenario->limits.tiny_rows != 0)
+        ok = ok && add(out, "partitions", "tiny", (double)tally->tiny);
+    ok = ok && add_all_sizes(out, tally);
+    ok = ok && add(out, "writes", "rows", (double)tally->rows) &&
+         add(out, "writes", "counter_increments", (double)tally->counter_increments) &&
+         add(out, "writes", "state_reads", (double)tally->state_reads) &&
+         add(out, "writes", "state_writes", (double)tally->state_writes) &&
+         add(out, "writes", "lwt", (double)tally->lwt) &&
+         add(out, "writes", "lock_ops", (double)tally->lock_ops) &&
+         add(out, "writes", "rows_scanned", (double)tally->rows_scanned) &&
+         add(out, "writes", "extra_ops_per_1000_rows", per_1000) &&
+         add(out, "writes", "retried", (double)tally->retried) &&
+         add(out, "writes", "duplicated", (double)tally->duplicated) &&
+         add(out, "writes", "misrouted", (double)tally->misrouted);
+    if (lab_rows_go(scenario))
+        ok = ok && add_left(out, tally);
+    if (wl_has_own_times(&scenario->workload))
+        ok = ok && add(out, "writes", "late", (double)tally->late_rows) &&
+             add(out, "writes", "into_closed", (double)tally->rows_into_closed) &&
+             add(out, "partitions", "reopened", (double)tally->reopened);
+    if (tally->stored != NULL)
+        ok = ok && add_stored(out, lab_stored_figures(tally->stored));
+    if (scenario->reads.present)
+        ok = ok && add_reads(out, scenario, tally);
+    if (scenario->engine != LAB_ENGINE_THINNED)
+        ok = ok && add(out, "peak", "rows_per_second_one_partition", (double)tally->peak_rows_per_s);
+    return ok && add_load(out, tally, nodes);
+}
+
+bool lab_metrics_of_latency(const struct lab_histogram *histogram, const char *prefix,
+                            struct lab_metrics *out)
+{
+    static const struct quantile quantiles[] = {{"p50", 500}, {"p99", 990}, {"p999", 999}};
+    if (histogram->out_of_memory)
+        return false;
+    if (histogram->count == 0)
+        return true;
+    size_t bin_count;
+    struct lab_bin *bins = lab_histogram_sorted(histogram, &bin_count);
+    bool ok = bins != NULL && add_quantiles(out, prefix, bins, bin_count, histogram, false, quantiles,
+                                            sizeof quantiles / sizeof *quantiles, 1e-6);
+    free(bins);
+    return ok;
+}
+
+static bool add_all_sizes(struct lab_metrics *out, const struct lab_tally *tally)
+{
+    struct lab_histogram all_rows, all_bytes;
+    lab_histogram_init(&all_rows);
+    lab_histogram_init(&all_bytes);
+    lab_histogram_merge(&all_rows, &tally->closed_rows);
+    lab_histogram_merge(&all_rows, &tally->open_rows);
+    lab_histogram_merge(&all_bytes, &tally->closed_bytes);
+    lab_histogram_merge(&all_bytes, &tally->open_bytes);
+    bool ok = !all_rows.out_of_memory && !all_bytes.out_of_memory &&
+              lab_metrics_of_sizes(&tally->closed_rows, "partitions.closed.rows", false, out) &&
+              lab_metrics_of_sizes(&tally->closed_bytes, "partitions.closed.bytes", false, out) &&
+              lab_metrics_of_sizes(&all_rows, "partitions.all.rows", false, out) &&
+              lab_metrics_of_sizes(&all_bytes, "partitions.all.bytes", false, out) &&
+              lab_metrics_of_sizes(&all_rows, "partitions.row_weighted.rows", true, out) &&
+              lab_metrics_of_sizes(&all_bytes, "partitions.row_weighted.bytes", true, out) &&
+              add_repair(out, &all_bytes);
+    lab_histogram_clear(&all_rows);
+    lab_histogram_clear(&all_bytes);
+    return ok;
+}
+
+bool lab_metrics_of_sizes(const struct lab_histogram *histogram, const char *prefix, bool is_weighted,
+                          struct lab_metrics *out)
+{
+    uint64_t n = is_weighted ? histogram->weight : histogram->count;
+    if (n == 0)
+        return true;
+    lab_wide sum = is_weighted ? histogram->weighted_sum : histogram->sum;
+    double mean = (double)(uint64_t)(sum / n) + (double)(uint64_t)(sum % n) / (double)n;
+    size_t bin_count;
+    struct lab_bin *bins = lab_histogram_sorted(histogram, &bin_count);
+    bool ok = bins != NULL && add(out, prefix, "mean", mean) &&
+              add(out, prefix, "stddev", sqrt(variance_of(bins, bin_count, histogram, is_weighted))) &&
+              add(out, prefix, "min", (double)histogram->least) &&
+              add_quantiles(out, prefix, bins, bin_count, histogram, is_weighted, size_quantiles,
+                            sizeof size_quantiles / sizeof *size_quantiles, 1);
+    free(bins);
+    return ok && add(out, prefix, "max", (double)histogram->most);
+}
+
+/* E[(x - c)^2] - (mean - c)^2 with c the whole part of the mean, from whole sums: nothing cancels. */
+static double variance_of(const struct lab_bin *bins, size_t bin_count, const struct lab_histogram *histogram,
+                          bool is_weighted)
+{
+    uint64_t n = is_weighted ? histogram->weight : histogram->count;
+    lab_wide sum = is_weighted ? histogram->weighted_sum : histogram->sum;
+    lab_wide squares = is_weighted ? histogram->weighted_sum_of_squares : histogram->sum_of_squares;
+    uint64_t centre = (uint64_t)(sum / n);
+    double offset = (double)(uint64_t)(sum % n) / (double)n, about_centre = 0;
+    if (squares != ~(lab_wide)0)
+        about_centre =
+            (double)(squares - 2 * (lab_wide)centre * sum + (lab_wide)centre * centre * n) / (double)n;
+    /* The sum of squares has met its bound, and says nothing any more; the bins do, as far as they are exact.
+     */
+    for (size_t i = 0; squares == ~(lab_wide)0 && i < bin_count; i++) {
+        uint64_t size = bins[i].size;
+        double distance = size > centre ? (double)(size - centre) : (double)(centre - size);
+        uint64_t weight = is_weighted ? bins[i].weight : bins[i].count;
+        about_centre += distance * distance * ((double)weight / (double)n);
+    }
+    double variance = about_centre - offset * offset;
+    return variance > 0 ? variance : 0;
+}
+
+/* The smallest size N with P(size <= N) >= p; a rounded bin never tells more than the most there is. */
+static bool add_quantiles(struct lab_metrics *out, const char *prefix, const struct lab_bin *bins,
+                          size_t bin_count, const struct lab_histogram *histogram, bool is_weighted,
+                          const struct quantile *quantiles, size_t quantile_count, double unit)
+{
+    lab_wide n = is_weighted ? histogram->weight : histogram->count, below = 0;
+    size_t bin = 0;
+    for (size_t i = 0; i < quantile_count; i++) {
+        for (; bin < bin_count; bin++) {
+            lab_wide upto = below + (is_weighted ? bins[bin].weight : bins[bin].count);
+            if (upto * 1000 >= n * quantiles[i].per_mille)
+                break;
+            below = upto;
+        }
+        uint64_t size = bin < bin_count ? bins[bin].size : histogram->most;
+        if (!add(out, prefix, quantiles[i].name,
+                 (double)(size < histogram->most ? size : histogram->most) * unit))
+            return false;
+    }
+    return true;
+}
+
+static bool add_stored(struct lab_metrics *out, const struct lab_stored_figures *stored)
+{
+    double share = stored->minute_rows == 0 ? 0 : (double)stored->minute_most / (double)stored->minute_rows;
+    return add(out, "rows", "stored", (double)stored->rows) &&
+           add(out, "rows", "overwritten", (double)stored->overwritten) &&
+           add(out, "peak", "rows_written_one_partition", (double)stored->most_written) &&
+           add(out, "peak", "minute_share_one_partition", share);
+}
+
+static bool add_reads(struct lab_metrics *out, const struct lab_scenario *scenario,
+                      const struct lab_tally *tally)
+{
+    bool ok = add_read_kind(out, "reads", scenario, &tally->reads);
+    for (int kind = 0; ok && lab_read_kind_count(scenario) > 1 && kind < LAB_READ_KINDS; kind++) {
+        char prefix[32];
+        snprintf(prefix, sizeof prefix, "reads.%s", lab_read_kind_name((enum lab_read_kind)kind));
+        if (scenario->reads.kinds[kind].rate_per_s > 0)
+            ok = add_read_kind(out, prefix, scenario, &tally->reads_of[kind]);
+    }
+    return ok;
+}
+
+static bool add_read_kind(struct lab_metrics *out, const char *prefix, const struct lab_scenario *scenario,
+                          const struct lab_read_tally *tally)
+{
+    const struct lab_histogram *reads = &tally->partitions;
+    bool ok = add(out, prefix, "count", (double)reads->count);
+    if (reads->count > 0) {
+        char partitions[48];
+        snprintf(partitions, sizeof partitions, "%s.partitions_per_read", prefix);
+        size_t bin_count;
+        struct lab_bin *bins = lab_histogram_sorted(reads, &bin_count);
+        double mean = (double)reads->sum / (double)reads->count;
+        ok = ok && bins != NULL && add(out, partitions, "mean", mean) &&
+             add_quantiles(out, partitions, bins, bin_count, reads, false, read_quantiles,
+                           sizeof read_quantiles / sizeof *read_quantiles, 1) &&
+             add(out, partitions, "max", (double)reads->most) &&
+             add(out, prefix, "empty_partitions_per_read", (double)tally->empties / (double)reads->count) &&
+             add(out, prefix, "rows_scanned_per_read", (double)tally->scanned / (double)reads->count);
+        free(bins);
+    }
+    ok = ok && add(out, prefix, "incomplete", (double)tally->incomplete) &&
+         add(out, prefix, "out_of_order", (double)tally->out_of_order);
+    return ok && (scenario->reads.limit == 0 || add(out, prefix, "cut_off", (double)tally->cut));
+}
+
+/* Repair streams a whole partition for one row that differs: by chance one, or the worst. */
+static bool add_repair(struct lab_metrics *out, const struct lab_histogram *bytes)
+{
+    if (bytes->weight == 0)
+        return true;
+    double streamed = (double)bytes->weighted_sum / (double)bytes->weight;
+    double row = (double)bytes->sum / (double)bytes->weight;
+    return add(out, "repair", "bytes_per_differing_row", streamed) &&
+           add(out, "repair", "bytes_max", (double)bytes->most) &&
+           (row == 0 || add(out, "repair", "amplification", streamed / row));
+}
+
+/* What is left of the rows, and of each partition. */
+static bool add_left(struct lab_metrics *out, const struct lab_tally *tally)
+{
+    return add(out, "rows", "live", (double)tally->live_rows.sum) &&
+           add(out, "rows", "deleted", (double)tally->rows_deleted) &&
+           add(out, "rows", "expired", (double)tally->rows_expired) &&
+           add(out, "partitions", "emptied", (double)tally->emptied) &&
+           lab_metrics_of_sizes(&tally->live_rows, "partitions.live.rows", false, out) &&
+           lab_metrics_of_sizes(&tally->tombstones, "tombstones.partition", false, out);
+}
+
+/* Shares of the bytes that all nodes hold together, replicas included. */
+static bool add_load(struct lab_metrics *out, const struct lab_tally *tally, uint32_t nodes)
+{
+    lab_wide total = 0;
+    uint64_t least = UINT64_MAX, most = 0;
+    for (uint32_t i = 0; i < nodes; i++) {
+        uint64_t bytes = tally->nodes[i].bytes;
+        total += bytes;
+        least = bytes < least ? bytes : least;
+        most = bytes > most ? bytes : most;
+    }
+    if (total == 0)
+        return true;
+    return add(out, "nodes", "load_share_max", (double)most / (double)total) &&
+           add(out, "nodes", "load_share_min", (double)least / (double)total);
+}
+
+static bool add(struct lab_metrics *out, const char *prefix, const char *name, double value)
+{
+    char full[LAB_METRIC_NAME_SIZE];
+    snprintf(full, sizeof full, "%s.%s", prefix, name);
+    return lab_metrics_add(out, full, value);
+}

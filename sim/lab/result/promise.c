@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The table of promises. The fuzzer holds every run against it, and docs/guarded.md and docs/findings.md
+ * explain it; a row that says too much is found by `bucketlab fuzz`. */
+#include "lab/oracle.h"
+
+#define C(name) (1u << LAB_CONDITION_##name)
+
+#define ALWAYS 0u
+#define WEAK   C(WEAK_LEVELS)
+/* What a strategy keeps in a state row holds as long as the row does. */
+#define STATE (WEAK | C(STATE_LOST))
+/* And what it was told of a conditional update, as long as replicas keep what they promised. */
+#define CAS (STATE | C(PAXOS_LOST))
+/* Plain writes of the state: two at once do not know of each other, and one of unknown outcome may come late.
+ */
+#define PLAIN (CAS | C(CHANGES_AT_ONCE) | C(UNKNOWN_WRITE))
+/* Of a row that comes after two changes of its key, nobody remembers where its time belongs. */
+#define LATE C(LATE_ROWS)
+/* count(*) finds the rows that are left, and not those that the bucket has got. */
+#define REMOVED C(REMOVED_ROWS)
+/* What was handed out, or counted in memory, since a checkpoint is handed out and counted again. */
+#define OLD C(OLD_CHECKPOINT)
+/* Nobody expects a row from beyond all clocks. */
+#define EARLY C(EARLY_ROWS)
+/* What was dated by nobody, or forgotten, is agreed on by nobody. */
+#define UNEVEN C(UNEVEN_SETTINGS)
+/* A date that every cache learns before it comes, as long as clocks agree on it. */
+#define DATED (CAS | C(CHANGES_AT_ONCE) | C(LATE_STATE_WRITE) | C(SHORT_LEAD) | C(CLOCK_JUMP))
+
+/* Rows of a kind, of a way, of an oracle. */
+#define ROW(kind, way, oracle, except)                                                                       \
+    {                                                                                                        \
+        BK_##kind, BK_##way, LAB_ORACLE_##oracle, except                                                     \
+    }
+#define STORED_UNLESS(kind, way, refused)                                                                    \
+    ROW(kind, way, NO_DUPLICATES, ALWAYS), ROW(kind, way, CONSERVED, ALWAYS),                                \
+        ROW(kind, way, AVAILABLE, C(SHORT_TIMEOUTS) | (refused))
+#define STORED(kind, way) STORED_UNLESS(kind, way, ALWAYS)
+
+const struct lab_promise lab_promises[] = {
+    STORED(NONE, SINGLE),
+    ROW(NONE, SINGLE, FINDABLE, WEAK),
+    ROW(NONE, SINGLE, NEWEST, ALWAYS),
+    ROW(NONE, SINGLE, AGREEMENT, ALWAYS),
+    ROW(NONE, SINGLE, MONOTONE, ALWAYS),
+
+    STORED(TIME, SINGLE),
+    ROW(TIME, SINGLE, FINDABLE, WEAK | C(CLOCK_JUMP) | UNEVEN | EARLY),
+    ROW(TIME, SINGLE, NEWEST, C(CLOCK_JUMP) | UNEVEN | EARLY),
+    ROW(TIME, SINGLE, AGREEMENT, UNEVEN),
+    ROW(TIME, SINGLE, MONOTONE, UNEVEN),
+
+    STORED(COUNT, SOURCE_EXTERNAL),
+    ROW(COUNT, SOURCE_EXTERNAL, FINDABLE, WEAK),
+    ROW(COUNT, SOURCE_EXTERNAL, NO_GAPS, C(REFUSED_ROWS)),
+    ROW(COUNT, SOURCE_EXTERNAL, BOUNDED, ALWAYS),
+
+    STORED(COUNT, SOURCE_COUNTER),
+    ROW(COUNT, SOURCE_COUNTER, FINDABLE, WEAK),
+    ROW(COUNT, SOURCE_COUNTER, BOUNDED, WEAK),
+
+    STORED(COUNT, SOURCE_LWT),
+    ROW(COUNT, SOURCE_LWT, FINDABLE, CAS),
+    ROW(COUNT, SOURCE_LWT, BOUNDED, CAS),
+
+    STORED(COUNT, SOURCE_LEASE),
+    ROW(COUNT, SOURCE_LEASE, FINDABLE, CAS),
+    ROW(COUNT, SOURCE_LEASE, BOUNDED, CAS | OLD),
+
+    STORED(COUNT, SOURCE_INCREMENTAL),
+    ROW(COUNT, SOURCE_INCREMENTAL, FINDABLE, CAS),
+    ROW(COUNT, SOURCE_INCREMENTAL, NO_GAPS, CAS),
+
+    STORED(COUNT, SOURCE_SCAN),
+    ROW(COUNT, SOURCE_SCAN, FINDABLE, PLAIN),
+    ROW(COUNT, SOURCE_SCAN, NO_GAPS, STATE),
+    ROW(COUNT, SOURCE_SCAN, BOUNDED, STATE | REMOVED),
+
+    STORED(COUNT, SOURCE_MEMORY),
+    ROW(COUNT, SOURCE_MEMORY, FINDABLE, STATE | C(MANY_AGENTS) | C(UNKNOWN_WRITE)),
+    ROW(COUNT, SOURCE_MEMORY, BOUNDED, STATE | OLD | C(MANY_AGENTS) | REMOVED),
+
+    STORED(HASH, SINGLE),
+    ROW(HASH, SINGLE, FINDABLE, WEAK),
+
+    STORED(PROBABILISTIC, SINGLE),
+    ROW(PROBABILISTIC, SINGLE, FINDABLE, PLAIN),
+    ROW(PROBABILISTIC, SINGLE, NO_GAPS, CAS),
+
+    STORED(PROBABILISTIC, LOCKED),
+    ROW(PROBABILISTIC, LOCKED, FINDABLE, PLAIN),
+    ROW(PROBABILISTIC, LOCKED, NO_GAPS, CAS),
+
+    /* A row from before the last two changes is refused; a clock that jumped may have dated them. */
+    STORED_UNLESS(PROBABILISTIC, THREE_STATE, LATE | C(CLOCK_JUMP)),
+    ROW(PROBABILISTIC, THREE_STATE, FINDABLE, DATED),
+    ROW(PROBABILISTIC, THREE_STATE, NEWEST, DATED | LATE | EARLY),
+    ROW(PROBABILISTIC, THREE_STATE, AGREEMENT, DATED | LATE | EARLY),
+    ROW(PROBABILISTIC, THREE_STATE, MONOTONE, DATED | LATE | EARLY),
+    ROW(PROBABILISTIC, THREE_STATE, NO_GAPS, CAS | LATE),
+
+    /* A row from beyond the clock bound is refused, and a row whose bucket the lost state alone could tell.
+     */
+    STORED_UNLESS(PROBABILISTIC, GUARDED, EARLY | C(STATE_LOST)),
+    ROW(PROBABILISTIC, GUARDED, FINDABLE, CAS),
+    ROW(PROBABILISTIC, GUARDED, NEWEST, CAS),
+    ROW(PROBABILISTIC, GUARDED, AGREEMENT, CAS),
+    ROW(PROBABILISTIC, GUARDED, MONOTONE, CAS),
+    ROW(PROBABILISTIC, GUARDED, NO_GAPS, CAS),
+    ROW(PROBABILISTIC, GUARDED, FILLED, C(STATE_LOST)),
+    ROW(PROBABILISTIC, GUARDED, BOUNDED, CAS | LATE | C(CLOCK_JUMP) | C(SHORT_GRANT)),
+    ROW(PROBABILISTIC, GUARDED, LIVE, CAS | C(CLOCK_JUMP) | C(SHORT_GRANT)),
+
+    /* A lock of columns ends by clocks; one of conditional updates is fenced by the store. */
+    {LAB_KIND_IDGEN, BK_IDGEN_LOCK_COLUMNS, LAB_ORACLE_UNIQUE, WEAK | C(CLOCK_JUMP) | C(SHORT_LEASE)},
+    {LAB_KIND_IDGEN, BK_IDGEN_LOCK_LWT, LAB_ORACLE_UNIQUE, WEAK | C(PAXOS_LOST)},
+};
+const size_t lab_promise_count = sizeof lab_promises / sizeof *lab_promises;
+
+const struct lab_promise *lab_promise_find(enum bk_kind kind, unsigned way, enum lab_oracle oracle)
+{
+    /* They differ in what a row adds to the counter, and in nothing that a promise goes by. */
+    if (kind == BK_WEIGHTED)
+        kind = BK_PROBABILISTIC;
+    for (size_t i = 0; i < lab_promise_count; i++) {
+        const struct lab_promise *promise = &lab_promises[i];
+        if (promise->kind == kind && promise->way == way && promise->oracle == oracle)
+            return promise;
+    }
+    return NULL;
+}
+
+uint32_t lab_promise_excepts(const struct lab_promise *promise)
+{
+    return promise->except | C(ROUTE_AGAIN); /* which breaks the rules */
+}
+
+bool lab_promise_is_broken(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
+                           const struct lab_verdict *verdict)
+{
+    return lab_promise_find(kind, way, oracle) != NULL && verdict->is_judged[oracle] &&
+           lab_violation_is_bare(&verdict->violations[oracle]);
+}

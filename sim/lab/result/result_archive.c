@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A result as bytes, and back: nothing is left out, so that one that has come from another rank is stored,
+ * drawn and printed as if it had been made here. */
+#include <string.h>
+
+#include "lab/result_make.h"
+
+/* What a result takes at least of an archive, so that a count is not believed beyond the bytes. */
+#define STRATEGY_BYTES 64u
+#define EXPECT_BYTES   16u
+
+static void archive_strategy(struct lab_strategy_result *strategy, struct sim_archive *archive);
+static void archive_setting(struct lab_strategy_result *strategy, struct sim_archive *archive);
+static void archive_metrics(struct lab_metrics *metrics, struct sim_archive *archive);
+static void archive_events(struct lab_event_log *events, struct sim_archive *archive);
+static void archive_views(struct lab_views *views, struct sim_archive *archive);
+static void archive_timeline(struct lab_timeline *timeline, struct sim_archive *archive);
+static void archive_expect(struct lab_expect_result *expect, struct sim_archive *archive);
+
+void lab_result_archive(struct lab_result *result, struct sim_archive *archive)
+{
+    sim_archive_mark(archive, 0x5245534c);
+    sim_archive_text(archive, &result->scenario_name);
+    sim_archive_text(archive, &result->about);
+    sim_archive_text(archive, &result->source);
+    sim_archive_u64(archive, &result->seed);
+    sim_archive_u64(archive, &result->digest);
+    sim_archive_u64(archive, &result->rows);
+    sim_archive_u64(archive, &result->keys);
+    sim_archive_i64(archive, &result->start_ns);
+    sim_archive_i64(archive, &result->end_ns);
+    sim_archive_u64(archive, &result->limits.partition_rows);
+    sim_archive_u64(archive, &result->limits.partition_bytes);
+    sim_archive_u64(archive, &result->limits.tiny_rows);
+    size_t strategies = result->strategy_count, expects = result->expect_count;
+    sim_archive_size(archive, &strategies);
+    if (archive->is_loading)
+        result->strategies =
+            sim_archive_allocate(archive, strategies, sizeof *result->strategies, STRATEGY_BYTES);
+    result->strategy_count = result->strategies == NULL ? 0 : strategies;
+    for (size_t i = 0; i < result->strategy_count; i++)
+        archive_strategy(&result->strategies[i], archive);
+    sim_archive_size(archive, &expects);
+    if (archive->is_loading)
+        result->expects = sim_archive_allocate(archive, expects, sizeof *result->expects, EXPECT_BYTES);
+    result->expect_count = result->expects == NULL ? 0 : expects;
+    for (size_t i = 0; i < result->expect_count; i++)
+        archive_expect(&result->expects[i], archive);
+    sim_archive_bool(archive, &result->expects_hold);
+    sim_archive_bool(archive, &result->is_tuned);
+}
+
+static void archive_strategy(struct lab_strategy_result *strategy, struct sim_archive *archive)
+{
+    struct lab_histogram *const histograms[] = {&strategy->closed_rows, &strategy->open_rows,
+                                                &strategy->closed_bytes, &strategy->open_bytes,
+                                                &strategy->read_partitions};
+    sim_archive_text(archive, &strategy->label);
+    archive_setting(strategy, archive);
+    sim_archive_u64(archive, &strategy->placement_digest);
+    for (size_t i = 0; i < sizeof histograms / sizeof *histograms; i++)
+        lab_histogram_archive(histograms[i], archive);
+    for (int i = 0; i < LAB_LATENCY_COUNT; i++)
+        lab_histogram_archive(&strategy->latency[i], archive);
+    sim_archive_bytes(archive, strategy->largest, sizeof strategy->largest);
+    archive_timeline(&strategy->timeline, archive);
+    strategy->nodes =
+        sim_archive_array(archive, strategy->nodes, sizeof *strategy->nodes, &strategy->node_count, SIZE_MAX);
+    archive_metrics(&strategy->metrics, archive);
+    archive_events(&strategy->events, archive);
+    archive_views(&strategy->views, archive);
+    sim_archive_bytes(archive, &strategy->verdict, sizeof strategy->verdict);
+}
+
+/* Numbers and enums, of ranks that run the same program. */
+static void archive_setting(struct lab_strategy_result *strategy, struct sim_archive *archive)
+{
+    sim_archive_bytes(archive, &strategy->strategy, sizeof strategy->strategy);
+    SIM_ARCHIVE_ENUM(archive, strategy->coordination, UINT32_MAX);
+    SIM_ARCHIVE_ENUM(archive, strategy->counter, UINT32_MAX);
+    SIM_ARCHIVE_ENUM(archive, strategy->source, UINT32_MAX);
+    sim_archive_u64(archive, &strategy->lease_rows);
+    sim_archive_u64(archive, &strategy->every_rows);
+    sim_archive_i64(archive, &strategy->every_ns);
+    sim_archive_i64(archive, &strategy->lead_ns);
+    sim_archive_i64(archive, &strategy->lock_lasts_ns);
+    sim_archive_i64(archive, &strategy->lock_backoff_ns);
+    sim_archive_i64(archive, &strategy->grant_ns);
+    sim_archive_u32(archive, &strategy->change_count);
+    sim_archive_bytes(archive, strategy->changes, sizeof strategy->changes);
+    sim_archive_bytes(archive, &strategy->reading, sizeof strategy->reading);
+    sim_archive_bool(archive, &strategy->is_idgen);
+    sim_archive_bytes(archive, &strategy->idgen, sizeof strategy->idgen);
+    SIM_ARCHIVE_ENUM(archive, strategy->observed, UINT32_MAX);
+    sim_archive_text(archive, &strategy->observed_file);
+    sim_archive_text(archive, &strategy->observed_table);
+}
+
+static void archive_metrics(struct lab_metrics *metrics, struct sim_archive *archive)
+{
+    metrics->items =
+        sim_archive_array(archive, metrics->items, sizeof *metrics->items, &metrics->count, SIZE_MAX);
+    if (archive->is_loading)
+        metrics->capacity = metrics->count;
+}
+
+static void archive_events(struct lab_event_log *events, struct sim_archive *archive)
+{
+    sim_archive_u64(archive, &events->digest);
+    sim_archive_u64(archive, &events->events);
+    sim_archive_u64(archive, &events->stride);
+    events->marks = sim_archive_array(archive, events->marks, sizeof *events->marks, &events->mark_count,
+                                      LAB_EVENT_MARKS_MAX);
+}
+
+static void archive_views(struct lab_views *views, struct sim_archive *archive)
+{
+    sim_archive_text(archive, &views->key);
+    sim_archive_i64(archive, &views->change_ns);
+    sim_archive_i64(archive, &views->until_ns);
+    sim_archive_u32(archive, &views->agents);
+    views->items = sim_archive_array(archive, views->items, sizeof *views->items, &views->count, SIZE_MAX);
+    if (archive->is_loading)
+        views->capacity = views->count;
+}
+
+static void archive_timeline(struct lab_timeline *timeline, struct sim_archive *archive)
+{
+    timeline->items =
+        sim_archive_array(archive, timeline->items, sizeof *timeline->items, &timeline->count, SIZE_MAX);
+}
+
+static void archive_expect(struct lab_expect_result *expect, struct sim_archive *archive)
+{
+    sim_archive_text(archive, &expect->text);
+    sim_archive_double(archive, &expect->actual);
+    sim_archive_bool(archive, &expect->ok);
+}

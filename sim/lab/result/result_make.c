@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lab/result_make.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/digest.h"
+#include "kernel/text.h"
+#include "lab/stored.h"
+
+struct lab_result *lab_result_begin(const struct lab_scenario *scenario, uint64_t rows, uint64_t keys,
+                                    int64_t start_ns, int64_t end_ns)
+{
+    struct lab_result *result = calloc(1, sizeof *result);
+    if (result == NULL)
+        return NULL;
+    const char *source = scenario->trace_path == NULL ? "made" : strrchr(scenario->trace_path, '/');
+    if (source == NULL)
+        source = scenario->trace_path;
+    else if (*source == '/')
+        source++;
+    result->scenario_name = sim_text_copy(scenario->name);
+    result->about = sim_text_copy(scenario->about);
+    result->source = sim_text_copy(source);
+    result->seed = scenario->seed;
+    result->rows = rows;
+    result->keys = keys;
+    result->start_ns = start_ns;
+    result->end_ns = end_ns;
+    result->limits = scenario->limits;
+    result->digest = sim_digest_chain(sim_digest_chain(0, rows), keys);
+    result->strategies =
+        calloc(scenario->strategy_count + scenario->observed_count, sizeof *result->strategies);
+    if (result->scenario_name == NULL || result->about == NULL || result->source == NULL ||
+        result->strategies == NULL) {
+        lab_result_destroy(result);
+        return NULL;
+    }
+    return result;
+}
+
+struct lab_strategy_result *lab_result_add(struct lab_result *result, const struct lab_scenario *scenario,
+                                           size_t index, const struct lab_tally *tally)
+{
+    struct lab_strategy_result *strategy = &result->strategies[index];
+    result->strategy_count = index + 1;
+    strategy->label = sim_text_copy(scenario->strategies[index].label);
+    strategy->strategy = scenario->strategies[index].strategy;
+    strategy->coordination = scenario->strategies[index].coordination;
+    strategy->counter = scenario->strategies[index].counter;
+    strategy->source = scenario->strategies[index].source;
+    strategy->lease_rows = scenario->strategies[index].lease_rows;
+    strategy->every_rows = scenario->strategies[index].every_rows;
+    strategy->every_ns = scenario->strategies[index].every_ns;
+    strategy->lead_ns = scenario->strategies[index].lead_ns;
+    strategy->lock_lasts_ns = scenario->strategies[index].lock_lasts_ns;
+    strategy->lock_backoff_ns = scenario->strategies[index].lock_backoff_ns;
+    strategy->grant_ns = scenario->strategies[index].grant_ns;
+    strategy->change_count = scenario->strategies[index].change_count;
+    memcpy(strategy->changes, scenario->strategies[index].changes, sizeof strategy->changes);
+    strategy->reading = scenario->strategies[index].reading;
+    if (!strategy->reading.remembers_empty)
+        strategy->reading.late_ns = 0;
+    strategy->is_idgen = scenario->strategies[index].is_idgen;
+    strategy->idgen = scenario->strategies[index].idgen;
+    strategy->placement_digest = tally->placement_digest;
+    memcpy(strategy->largest, tally->largest, sizeof strategy->largest);
+    result->digest = sim_digest_chain(result->digest, tally->placement_digest);
+    if (tally->stored != NULL) {
+        const struct lab_stored_figures *stored = lab_stored_figures(tally->stored);
+        result->digest =
+            sim_digest_chain(sim_digest_chain(result->digest, stored->rows), stored->minute_most);
+    }
+    bool is_lost = !lab_slices_timeline(&tally->slices, &strategy->timeline) || tally->out_of_memory ||
+                   tally->closed_rows.out_of_memory || tally->open_rows.out_of_memory ||
+                   tally->closed_bytes.out_of_memory || tally->open_bytes.out_of_memory ||
+                   tally->reads.partitions.out_of_memory || tally->live_rows.out_of_memory ||
+                   tally->tombstones.out_of_memory;
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++)
+        is_lost = is_lost || tally->reads_of[kind].partitions.out_of_memory;
+    return strategy->label == NULL || is_lost ? NULL : strategy;
+}
+
+void lab_result_take(struct lab_strategy_result *strategy, struct lab_tally *tally)
+{
+    struct lab_histogram *from[] = {&tally->closed_rows, &tally->open_rows, &tally->closed_bytes,
+                                    &tally->open_bytes, &tally->reads.partitions};
+    struct lab_histogram *to[] = {&strategy->closed_rows, &strategy->open_rows, &strategy->closed_bytes,
+                                  &strategy->open_bytes, &strategy->read_partitions};
+    for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
+        *to[i] = *from[i];
+        lab_histogram_init(from[i]);
+    }
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Checks of a whole scenario against what the engines can hold. */
+#include "lab/runnable.h"
+
+#include <inttypes.h>
+
+#include "lab/change.h"
+#include "workload/rows.h"
+
+/* Each key under way keeps a cell a bucket. */
+#define HASH_BUCKETS_MAX (UINT32_C(1) << 20)
+/* Where rows come late, each key under way keeps all of its windows. */
+#define WINDOWS_MAX (INT64_C(1) << 22)
+
+/* Readers of each regime may come at its end, or after it when agents take up the next one late. */
+static bool can_walk(const struct lab_regimes *regimes, int64_t birth_ns, int64_t end_ns)
+{
+    struct bk_history_reader reader;
+    for (uint32_t i = 0; i < regimes->count; i++) {
+        if (bk_history_read_latest(&regimes->items[i].history, NULL, end_ns, birth_ns, 1, BK_PLAN_DEFAULT,
+                                   &reader) != BK_OK)
+            return false;
+    }
+    return true;
+}
+
+/* A late row may open any window of the run, and of the time before it that rows still come from. */
+static bool check_windows(const struct lab_scenario *scenario, const struct lab_strategy *strategy,
+                          struct sim_error *error)
+{
+    const struct wl_workload *workload = &scenario->workload;
+    int64_t window_ns = strategy->strategy.of.time.window_ns;
+    if (!wl_has_own_times(workload) || window_ns == 0)
+        return true;
+    int64_t windows = workload->duration_ns / window_ns + wl_late_most_ns(workload) / window_ns;
+    /* Nor has a key more of them than rows; bursts and spikes may bring twice the mean. */
+    double rows = workload->rate_per_s * (double)workload->duration_ns +
+                  workload->backfill_rate_per_s * (double)workload->backfill_before_ns;
+    rows *= 2e-9 * sim_zipf_share(&workload->popularity, 0);
+    if (windows <= WINDOWS_MAX || rows <= (double)WINDOWS_MAX)
+        return true;
+    return sim_fail(error, SIM_ERROR_INPUT,
+                    "%s:%d:%d: with late rows each key keeps its windows, here up to %" PRId64
+                    "; use a longer window, or leave out late, resolution and backfill",
+                    scenario->path, strategy->line, strategy->column, windows);
+}
+
+bool lab_check_walks(const struct lab_scenario *scenario, int64_t start_ns, int64_t end_ns,
+                     struct sim_error *error)
+{
+    int64_t birth_ns = start_ns - wl_late_most_ns(&scenario->workload);
+    for (size_t i = 0; scenario->reads.present && i < scenario->strategy_count; i++) {
+        const struct lab_strategy *strategy = &scenario->strategies[i];
+        struct lab_regimes regimes;
+        if (strategy->strategy.kind == BK_TIME && lab_regimes_make(strategy, start_ns, &regimes) &&
+            !can_walk(&regimes, birth_ns, end_ns))
+            return sim_fail(
+                error, SIM_ERROR_INPUT,
+                "%s:%d:%d: a read may have to walk over more than %d windows back to the key's birth; "
+                "use a longer window or leave reads out",
+                scenario->path, strategy->line, strategy->column, BK_WALK_WINDOWS_MAX);
+    }
+    return true;
+}
+
+bool lab_check_trace_bytes(const struct lab_scenario *scenario, bool has_counts, struct sim_error *error)
+{
+    if (has_counts || !scenario->has_row_bytes)
+        return true;
+    return sim_fail(error, SIM_ERROR_INPUT,
+                    "%s:%d:%d: 'bytes' stands beside a trace whose lines have their own; remove it",
+                    scenario->path, scenario->row_bytes_line, scenario->row_bytes_column);
+}
+
+bool lab_run_check(const struct lab_scenario *scenario, struct sim_error *error)
+{
+    for (size_t i = 0; i < scenario->strategy_count; i++) {
+        const struct lab_strategy *strategy = &scenario->strategies[i];
+        if (strategy->strategy.kind == BK_HASH && strategy->strategy.of.hash.buckets > HASH_BUCKETS_MAX)
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            "%s:%d:%d: %u hash buckets are more than a run can hold; use at most %u",
+                            scenario->path, strategy->line, strategy->column,
+                            strategy->strategy.of.hash.buckets, HASH_BUCKETS_MAX);
+        if (strategy->strategy.kind == BK_TIME && !check_windows(scenario, strategy, error))
+            return false;
+    }
+    const struct wl_workload *workload = &scenario->workload;
+    return scenario->trace_path != NULL ||
+           lab_check_walks(scenario, workload->start_ns, workload->start_ns + workload->duration_ns, error);
+}
+
+const char *lab_thin_refusal(const struct lab_scenario *scenario)
+{
+    if (scenario->trace_path != NULL)
+        return "a trace has rows of its own";
+    if (scenario->workload.row_bytes.kind != SIM_SIZE_CONSTANT)
+        return "row.bytes differ from row to row";
+    if (wl_has_own_times(&scenario->workload))
+        return "rows come late, or with times of their own";
+    if (scenario->deletes.share > 0)
+        return "rows are deleted one by one";
+    if (scenario->design.is_given)
+        return "a table keeps each row's columns";
+    if (scenario->reads.kinds[LAB_READ_RANGE].rate_per_s > 0)
+        return "reads of ranges ask for the times of rows";
+    for (size_t i = 0; i < scenario->strategy_count; i++) {
+        if (scenario->strategies[i].change_count > 0)
+            return "a strategy's settings change";
+    }
+    return NULL;
+}

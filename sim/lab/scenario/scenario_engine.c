@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which engine runs the scenario, and what the cluster engine asks of it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "lab/gone.h"
+#include "lab/runnable.h"
+#include "lab/scenario_part.h"
+
+/* Below it rows are drawn one by one: that takes less than a second, all strategies meet the very same rows,
+ * and peaks are known. */
+#define THINNED_ROWS 1e8
+
+static bool choose(struct lab_reader *reader, const struct lab_node *root);
+static bool expects_peaks(const struct lab_scenario *scenario);
+static bool check_strategies(struct lab_reader *reader, const struct lab_node *root);
+static bool counts_rows_again(const struct lab_strategy *strategy);
+static bool fail_needs_agents(struct lab_reader *reader, const struct lab_node *node);
+static bool check_cluster(struct lab_reader *reader, const struct lab_node *root);
+static bool check_levels(struct lab_reader *reader, const struct lab_node *cluster);
+static bool check_level(struct lab_reader *reader, const struct lab_node *cluster, const char *name,
+                        enum cass_consistency level);
+
+_Static_assert((size_t)CASS_CLUSTER_NODES_MAX *(CASS_CLUSTER_NODES_MAX + LAB_AGENTS_MAX) <=
+                   CASS_CLUSTER_PAIRS_MAX,
+               "nodes and agents within their own bounds are few enough together");
+
+bool lab_engine_complete(struct lab_reader *reader, const struct lab_node *root)
+{
+    return choose(reader, root) && check_strategies(reader, root) &&
+           (reader->scenario->engine != LAB_ENGINE_CLUSTER || check_cluster(reader, root));
+}
+
+static bool choose(struct lab_reader *reader, const struct lab_node *root)
+{
+    struct lab_scenario *scenario = reader->scenario;
+    const struct lab_node *engine = lab_node_find(root, "engine");
+    bool has_agents = scenario->agents.present, has_faults = scenario->fault_count > 0;
+    bool is_stream = scenario->engine == LAB_ENGINE_EXACT || scenario->engine == LAB_ENGINE_THINNED;
+    if (is_stream && (has_agents || has_faults)) {
+        char problem[96];
+        const char *name = has_agents ? "agents" : "faults";
+        snprintf(problem, sizeof problem, "'%s' needs engine: cluster; use that, or remove '%s'", name, name);
+        return lab_fail_value(reader, engine, problem);
+    }
+    if (has_faults && !has_agents)
+        return lab_fail_at(&reader->tree, &lab_node_find(root, "faults")->name_place,
+                           "'faults' needs agents; add 'agents: {count: N}'");
+    if (scenario->engine == LAB_ENGINE_CLUSTER && !has_agents)
+        return lab_fail_value(reader, engine, "no agents to run; add 'agents: {count: N}'");
+    const struct lab_node *arrivals = lab_node_find(root, "arrivals");
+    if (scenario->workload.early_share > 0 && !has_agents)
+        return lab_fail_at(&reader->tree, &lab_node_find(arrivals, "early")->name_place,
+                           "'early' needs agents, whose clocks it is ahead of; add 'agents: {count: N}'");
+    if (has_agents)
+        scenario->engine = LAB_ENGINE_CLUSTER;
+    const char *refusal = lab_thin_refusal(scenario);
+    if (scenario->engine == LAB_ENGINE_THINNED && refusal != NULL) {
+        char problem[160];
+        snprintf(problem, sizeof problem, "cannot run this exactly: %s; use exact or auto", refusal);
+        return lab_fail_value(reader, engine, problem);
+    }
+    double rows = scenario->workload.rate_per_s * 1e-9 * (double)scenario->workload.duration_ns;
+    if (scenario->engine == LAB_ENGINE_AUTO && refusal == NULL && rows >= THINNED_ROWS &&
+        !expects_peaks(scenario))
+        scenario->engine = LAB_ENGINE_THINNED;
+    return true;
+}
+
+/* Which only the drawn rows tell. */
+static bool expects_peaks(const struct lab_scenario *scenario)
+{
+    for (size_t i = 0; i < scenario->expect_count; i++) {
+        if (strstr(scenario->expects[i].metric, ".peak.") != NULL)
+            return true;
+    }
+    return false;
+}
+
+static bool check_strategies(struct lab_reader *reader, const struct lab_node *root)
+{
+    const struct lab_scenario *scenario = reader->scenario;
+    bool is_cluster = scenario->engine == LAB_ENGINE_CLUSTER;
+    const struct lab_node *item = lab_placing(lab_node_find(root, "strategies")->first);
+    for (size_t i = 0; i < scenario->strategy_count; i++, item = lab_placing(item->next)) {
+        const struct lab_strategy *strategy = &scenario->strategies[i];
+        const struct lab_node *settings = lab_node_find(item, bk_kind_name(strategy->strategy.kind));
+        if (!is_cluster && strategy->coordination != BK_SINGLE)
+            return fail_needs_agents(reader, lab_node_find(settings, "coordination"));
+        if (!is_cluster && strategy->counter != BK_COUNTER_RMW)
+            return fail_needs_agents(reader, lab_node_find(settings, "counter"));
+        if (!is_cluster && strategy->every_ns != 0)
+            return fail_needs_agents(reader, lab_node_find(settings, "every_time"));
+        if (!is_cluster && lab_rows_go(scenario) && counts_rows_again(strategy))
+            return lab_fail_value(reader, lab_node_find(settings, "counter"),
+                                  "it counts rows that are there, and some go before they are counted, which "
+                                  "only agents see; add 'agents: {count: N}', or use memory");
+        if (is_cluster && strategy->strategy.max_age_ns != 0)
+            return lab_fail_value(reader, lab_node_find(settings, "max_age"),
+                                  "agents keep no ages; remove this, or 'agents'");
+        if (is_cluster && strategy->strategy.kind == BK_HASH &&
+            strategy->strategy.of.hash.buckets > LAB_CLUSTER_BUCKETS_MAX)
+            return lab_fail_value(reader, lab_node_find(settings, "buckets"),
+                                  "more than the cluster engine holds; give at most 65536");
+        if (!lab_then_complete(reader, settings, strategy))
+            return false;
+    }
+    return true;
+}
+
+static bool counts_rows_again(const struct lab_strategy *strategy)
+{
+    return strategy->source == BK_SOURCE_SCAN || strategy->source == BK_SOURCE_INCREMENTAL;
+}
+
+static bool fail_needs_agents(struct lab_reader *reader, const struct lab_node *node)
+{
+    return lab_fail_at(&reader->tree, &node->place, "'%s: %s' needs agents; add 'agents: {count: N}'",
+                       node->name, node->text);
+}
+
+static bool check_cluster(struct lab_reader *reader, const struct lab_node *root)
+{
+    const struct lab_cluster *figures = &reader->scenario->cluster;
+    const struct lab_node *cluster = lab_node_find(root, "cluster");
+    /* Beyond the bounds, figures were given. */
+    if (figures->nodes > CASS_CLUSTER_NODES_MAX)
+        return lab_fail_at(&reader->tree, &cluster->place,
+                           "%u nodes are more than the cluster engine runs; give at most %u", figures->nodes,
+                           CASS_CLUSTER_NODES_MAX);
+    if (figures->replication_factor > CASS_CLUSTER_REPLICAS_MAX)
+        return lab_fail_at(&reader->tree, &cluster->place,
+                           "%u replicas are more than the cluster engine keeps; give at most %u in all",
+                           figures->replication_factor, CASS_CLUSTER_REPLICAS_MAX);
+    if (reader->scenario->workload.key_count > LAB_CLUSTER_KEYS_MAX)
+        return lab_fail_value(reader, lab_node_find(lab_node_find(root, "keys"), "count"),
+                              "more keys than the cluster engine holds; give at most 4194304");
+    return check_levels(reader, cluster);
+}
+
+/* A level that no cluster of this kind ever meets would make a run of refusals. */
+static bool check_levels(struct lab_reader *reader, const struct lab_node *cluster)
+{
+    const struct lab_consistency *consistency = &reader->scenario->consistency;
+    return check_level(reader, cluster, "write", consistency->write) &&
+           check_level(reader, cluster, "read", consistency->read) &&
+           check_level(reader, cluster, "state", consistency->state) &&
+           check_level(reader, cluster, "serial", consistency->serial);
+}
+
+static bool check_level(struct lab_reader *reader, const struct lab_node *cluster, const char *name,
+                        enum cass_consistency level)
+{
+    const struct lab_scenario *scenario = reader->scenario;
+    const struct cass_cluster_config *network = &scenario->network;
+    const struct lab_node *node = lab_node_find(lab_node_find(cluster, "consistency"), name);
+    uint32_t replicas = scenario->cluster.replication_factor;
+    char problem[192];
+    if ((level == CASS_TWO && replicas < 2) || (level == CASS_THREE && replicas < 3)) {
+        snprintf(problem, sizeof problem, "there %s %u replica%s; raise replication_factor, or use ONE",
+                 replicas == 1 ? "is" : "are", replicas, replicas == 1 ? "" : "s");
+        return lab_fail_value(reader, node, problem);
+    }
+    if (level != CASS_LOCAL_ONE && level != CASS_LOCAL_QUORUM && level != CASS_LOCAL_SERIAL)
+        return true;
+    for (uint32_t i = 0; i < network->datacenter_count && i < scenario->agents.count; i++) {
+        const struct cass_datacenter *datacenter = &network->datacenters[i];
+        if (datacenter->replication_factor > 0)
+            continue;
+        const char *instead = level == CASS_LOCAL_SERIAL ? "SERIAL"
+                              : level == CASS_LOCAL_ONE  ? "ONE"
+                                                         : "QUORUM";
+        if (node != NULL) {
+            snprintf(problem, sizeof problem,
+                     "agents stand in '%s', which has no replicas; use %s, or raise its replication_factor",
+                     datacenter->name, instead);
+            return lab_fail_value(reader, node, problem);
+        }
+        snprintf(problem, sizeof problem,
+                 "agents stand in '%s', where %s: %s finds no replica; raise it, or set %s: %s under "
+                 "'consistency'",
+                 datacenter->name, name, cass_consistency_name(level), name, instead);
+        const struct lab_node *named = lab_node_find(lab_node_find(cluster, "datacenters"), datacenter->name);
+        return lab_fail_value(reader, lab_node_find(named, "replication_factor"), problem);
+    }
+    return true;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* deletes, and what a time to live asks of the rest of the scenario. */
+#include "kernel/time.h"
+#include "lab/gone.h"
+#include "lab/scenario_part.h"
+
+#define SCENARIO(member) offsetof(struct lab_scenario, member)
+
+const struct lab_table lab_deletes_table = {
+    .fields = (const struct lab_field[]){
+        {"share", lab_read_share, SCENARIO(deletes.share), LAB_REQUIRED, 1e-12, 1,
+         "a share above 0% and at most 100%", NULL},
+        {"after", lab_read_duration, SCENARIO(deletes.after_ns), LAB_REQUIRED, 1, 365.0 * (double)SIM_DAY,
+         "a mean duration above 0s and at most 365d", NULL},
+        {.name = NULL},
+    }};
+
+/* The stream engine knows what is left of a partition at the end, and not what a reader met before. The mock
+ * forgets which second a row expires in, so one that is deleted as well would go twice. */
+bool lab_gone_complete(struct lab_reader *reader, const struct lab_node *root)
+{
+    const struct lab_scenario *scenario = reader->scenario;
+    const struct lab_node *deletes = lab_node_find(root, "deletes");
+    const struct lab_node *ttl = lab_node_find(lab_node_find(root, "row"), "ttl");
+    bool is_cluster = scenario->engine == LAB_ENGINE_CLUSTER;
+    if (scenario->reads.present && lab_rows_go(scenario) && !is_cluster)
+        return lab_fail_at(&reader->tree, &lab_node_find(root, "reads")->name_place,
+                           "'reads' beside '%s' needs agents; add 'agents: {count: N}', or remove 'reads'",
+                           deletes != NULL ? "deletes" : "ttl");
+    if (deletes != NULL && ttl != NULL && is_cluster)
+        return lab_fail_at(&reader->tree, &deletes->name_place,
+                           "'deletes' cannot stand beside 'row.ttl' with agents; remove one of the three");
+    return true;
+}

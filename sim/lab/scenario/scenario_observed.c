@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The strategy observed: which file tells its sizes. It places no rows. */
+#include <string.h>
+
+#include "lab/scenario_part.h"
+
+#define DRAFT(member) offsetof(struct lab_observed_draft, member)
+
+static bool make(struct lab_reader *reader, const struct lab_node *node, void *target);
+static bool check_alone(struct lab_reader *reader, const struct lab_node *root);
+
+static const struct lab_choice formats[] = {{"auto", WL_OBSERVED_AUTO},
+                                            {"sstablepartitions", WL_OBSERVED_PARTITIONS},
+                                            {"tablehistograms", WL_OBSERVED_PERCENTILES},
+                                            {NULL, 0}};
+
+const struct lab_table lab_observed_table = {
+    .fields =
+        (const struct lab_field[]){
+            {"file", lab_read_text, DRAFT(file), LAB_REQUIRED, 0, 4096, "the name of a file", NULL},
+            {"format", lab_read_choice, DRAFT(format), LAB_OPTIONAL, 0, 0, NULL, formats},
+            {"table", lab_read_text, DRAFT(table), LAB_OPTIONAL, 0, 256, "a table, as in chat.messages",
+             NULL},
+            {"label", lab_read_text, DRAFT(label), LAB_OPTIONAL, 0, LAB_LABEL_SIZE_MAX,
+             "a label of 1 to 64 bytes", NULL},
+            {.name = NULL},
+        },
+    .check = make};
+
+const struct lab_node *lab_placing(const struct lab_node *item)
+{
+    while (item != NULL && lab_node_find(item, "observed") != NULL)
+        item = item->next;
+    return item;
+}
+
+bool lab_observed_complete(struct lab_reader *reader, const struct lab_node *root)
+{
+    const struct lab_scenario *scenario = reader->scenario;
+    if (scenario->observed_count > 0 && lab_node_find(root, "identifiers") != NULL)
+        return lab_fail_at(&reader->tree, &lab_node_find(root, "identifiers")->name_place,
+                           "'identifiers' make no partitions to hold 'observed' against; remove one of them");
+    return scenario->strategy_count > 0 || check_alone(reader, root);
+}
+
+static bool make(struct lab_reader *reader, const struct lab_node *node, void *target)
+{
+    struct lab_observed_draft *draft = target;
+    draft->is_present = true;
+    if (draft->table == NULL)
+        return true;
+    const char *point = strchr(draft->table, '.');
+    bool is_name = point != NULL && point != draft->table && point[1] != '\0' &&
+                   strpbrk(draft->table, " \t/\"'") == NULL;
+    return is_name || lab_fail_value(reader, lab_node_find(node, "table"),
+                                     "no table of a keyspace; write it as chat.messages");
+}
+
+/* Without a strategy that places rows, what makes or spreads them is a mistake. */
+static bool check_alone(struct lab_reader *reader, const struct lab_node *root)
+{
+    static const char *const others[] = {"keys",    "arrivals", "trace", "row",      "deletes",
+                                         "reads",   "table",    "start", "duration", "engine",
+                                         "cluster", "agents",   "faults"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        const struct lab_node *node = lab_node_find(root, others[i]);
+        if (node != NULL)
+            return lab_fail_at(&reader->tree, &node->name_place,
+                               "'%s' is about rows, and 'observed' alone places none; add a strategy that "
+                               "does, or remove this",
+                               others[i]);
+    }
+    return true;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The reads: which of them come how often, by which plan, and what a strategy says otherwise for its own. */
+#include <string.h>
+
+#include "kernel/time.h"
+#include "lab/scenario_part.h"
+#include "workload/rows.h"
+
+#define LATE_DEFAULT SIM_MINUTE
+#define AT_ONCE_MAX  4096
+
+static bool check_reads(struct lab_reader *reader, const struct lab_node *node, void *target);
+static bool check_read(struct lab_reader *reader, const struct lab_node *node, void *target);
+static bool check_plans(struct lab_reader *reader, const struct lab_node *read, enum bk_plan plan);
+static bool changes_settings(const struct lab_scenario *scenario);
+
+#define SCENARIO(member) offsetof(struct lab_scenario, member)
+#define READ(kind, member)                                                                                   \
+    (SCENARIO(reads.kinds) + (kind) * sizeof(struct lab_read) + offsetof(struct lab_read, member))
+#define DRAFT(member) offsetof(struct lab_reading_draft, member)
+#define RATE_RANGE    "a rate above 0/s and at most 1000000000/s"
+#define PLAN_RANGE    "walk, pair, all, lazy or parallel"
+#define SPAN_MAX      (36500.0 * (double)SIM_DAY)
+
+static const struct lab_choice plans[] = {{"walk", BK_PLAN_WALK},         {"pair", BK_PLAN_PAIR},
+                                          {"all", BK_PLAN_ALL},           {"lazy", BK_PLAN_LAZY},
+                                          {"parallel", BK_PLAN_PARALLEL}, {NULL, 0}};
+static const struct lab_choice answers[] = {{"false", 0}, {"true", 1}, {NULL, 0}};
+
+#define RATE_FIELD(kind)                                                                                     \
+    {                                                                                                        \
+        "rate", lab_read_rate, READ(kind, rate_per_s), LAB_REQUIRED, 1e-9, 1e9, RATE_RANGE, NULL             \
+    }
+#define PLAN_FIELD(place)                                                                                    \
+    {                                                                                                        \
+        "plan", lab_read_choice, place, LAB_OPTIONAL, 0, 0, PLAN_RANGE, plans                                \
+    }
+#define AT_ONCE_FIELD(place)                                                                                 \
+    {                                                                                                        \
+        "at_once", lab_read_whole32, place, LAB_OPTIONAL, 1, AT_ONCE_MAX, "a whole number from 1 to 4096",   \
+            NULL                                                                                             \
+    }
+
+static const struct lab_table latest_table = {
+    .fields =
+        (const struct lab_field[]){
+            {"rows", lab_read_whole, READ(LAB_READ_LATEST, rows), LAB_REQUIRED, 1, 1e9,
+             "a whole number from 1 to 1000000000", NULL},
+            RATE_FIELD(LAB_READ_LATEST),
+            PLAN_FIELD(READ(LAB_READ_LATEST, plan)),
+            AT_ONCE_FIELD(READ(LAB_READ_LATEST, at_once)),
+            {.name = NULL},
+        },
+    .check = check_read};
+
+static const struct lab_table range_table = {
+    .fields =
+        (const struct lab_field[]){
+            {"span", lab_read_duration, READ(LAB_READ_RANGE, span_ns), LAB_REQUIRED, 1, SPAN_MAX,
+             "a duration above 0s and at most 36500d", NULL},
+            {"age", lab_read_duration, READ(LAB_READ_RANGE, age_ns), LAB_OPTIONAL, 0, SPAN_MAX,
+             "a duration from 0s to 36500d", NULL},
+            RATE_FIELD(LAB_READ_RANGE),
+            PLAN_FIELD(READ(LAB_READ_RANGE, plan)),
+            AT_ONCE_FIELD(READ(LAB_READ_RANGE, at_once)),
+            {.name = NULL},
+        },
+    .check = check_read};
+
+static const struct lab_table all_table = {.fields =
+                                               (const struct lab_field[]){
+                                                   RATE_FIELD(LAB_READ_ALL),
+                                                   PLAN_FIELD(READ(LAB_READ_ALL, plan)),
+                                                   AT_ONCE_FIELD(READ(LAB_READ_ALL, at_once)),
+                                                   {.name = NULL},
+                                               },
+                                           .check = check_read};
+
+const struct lab_table lab_reads_table = {
+    .fields =
+        (const struct lab_field[]){
+            {"latest", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &latest_table},
+            {"range", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &range_table},
+            {"all", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &all_table},
+            {"limit", lab_read_whole, SCENARIO(reads.limit), LAB_OPTIONAL, 1, BK_WALK_PARTITIONS_MAX,
+             "a whole number from 1 to 100000001", NULL},
+            {.name = NULL},
+        },
+    .check = check_reads};
+
+const struct lab_table lab_reading_table = {.fields = (const struct lab_field[]){
+                                                PLAN_FIELD(DRAFT(plan)),
+                                                AT_ONCE_FIELD(DRAFT(at_once)),
+                                                {"remember_empty", lab_read_choice, DRAFT(remembers_empty),
+                                                 LAB_OPTIONAL, 0, 0, "true or false", answers},
+                                                {"late", lab_read_duration, DRAFT(late_ns), LAB_OPTIONAL, 0,
+                                                 SPAN_MAX, "a duration from 0s to 36500d", NULL},
+                                                {.name = NULL},
+                                            }};
+
+bool lab_reads_complete(struct lab_reader *reader, const struct lab_node *root)
+{
+    static const char *const names[LAB_READ_KINDS] = {"latest", "range", "all"};
+    struct lab_scenario *scenario = reader->scenario;
+    const struct lab_node *reads = lab_node_find(root, "reads");
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
+        const struct lab_node *read = lab_node_find(reads, names[kind]);
+        scenario->reads.present = scenario->reads.present || read != NULL;
+        if (read != NULL && !check_plans(reader, read, scenario->reads.kinds[kind].plan))
+            return false;
+        if (read != NULL && kind != LAB_READ_LATEST && changes_settings(scenario))
+            return lab_fail_at(&reader->tree, &read->name_place,
+                               "'%s' stands beside a strategy with 'then', whose newest rows alone are read; "
+                               "remove one of them",
+                               names[kind]);
+        if (read != NULL && kind == LAB_READ_RANGE && wl_has_own_times(&scenario->workload) &&
+            lab_node_find(root, "agents") == NULL)
+            return lab_fail_at(
+                &reader->tree, &read->name_place,
+                "'range' of times that rows do not come in needs agents, whose cluster keeps them "
+                "in order; add 'agents: {count: N}', or remove this");
+    }
+    return true;
+}
+
+bool lab_reading_make(struct lab_reader *reader, const struct lab_node *strategy, enum bk_kind kind,
+                      const struct lab_reading_draft *draft, struct lab_reading *out)
+{
+    const struct lab_node *read = lab_node_find(strategy, "read");
+    const struct lab_node *plan = lab_node_find(read, "plan"), *at_once = lab_node_find(read, "at_once");
+    const struct lab_node *remembers = lab_node_find(read, "remember_empty"),
+                          *late = lab_node_find(read, "late");
+    bool is_hash = kind == BK_HASH;
+    if (read != NULL && lab_node_find(strategy, "then") != NULL)
+        return lab_fail_at(&reader->tree, &read->name_place,
+                           "'read' stands beside 'then', whose eras are read by their own plans; remove one "
+                           "of them");
+    if (is_hash && (draft->plan == BK_PLAN_WALK || draft->plan == BK_PLAN_PAIR))
+        return lab_fail_value(reader, plan,
+                              "any bucket of hash may hold the newest row; use all, lazy or parallel");
+    if (!is_hash && (draft->plan == BK_PLAN_ALL || draft->plan == BK_PLAN_LAZY))
+        return lab_fail_value(reader, plan, "only hash is read so; use walk, pair or parallel");
+    if (at_once != NULL && draft->plan != BK_PLAN_PARALLEL)
+        return lab_fail_at(&reader->tree, &at_once->name_place,
+                           "'at_once' is of plan: parallel alone; add that, or remove this");
+    if (remembers != NULL && kind != BK_TIME)
+        return lab_fail_at(&reader->tree, &remembers->name_place,
+                           "'remember_empty' is of time alone, whose windows close by themselves; remove it");
+    if (late != NULL && !draft->remembers_empty)
+        return lab_fail_at(&reader->tree, &late->name_place,
+                           "'late' goes with remember_empty: true; add that, or remove this");
+    *out = (struct lab_reading){(enum bk_plan)draft->plan, draft->at_once, draft->remembers_empty != 0,
+                                late != NULL ? draft->late_ns : LATE_DEFAULT};
+    return true;
+}
+
+static bool check_reads(struct lab_reader *reader, const struct lab_node *node, void *target)
+{
+    (void)target;
+    if (lab_node_find(node, "latest") != NULL || lab_node_find(node, "range") != NULL ||
+        lab_node_find(node, "all") != NULL)
+        return true;
+    return lab_fail_at(&reader->tree, &node->place,
+                       "no reads under 'reads'; add some, as in latest: {rows: 50, rate: 1/s}");
+}
+
+static bool check_read(struct lab_reader *reader, const struct lab_node *node, void *target)
+{
+    const struct lab_node *at_once = lab_node_find(node, "at_once"), *plan = lab_node_find(node, "plan");
+    const char *name = plan == NULL ? NULL : lab_scalar(reader, plan);
+    (void)target;
+    if (at_once == NULL || (name != NULL && strcmp(name, "parallel") == 0))
+        return true;
+    return lab_fail_at(&reader->tree, &at_once->name_place,
+                       "'at_once' is of plan: parallel alone; add that, or remove this");
+}
+
+/* A strategy that says how it is read has its own plan. */
+static bool check_plans(struct lab_reader *reader, const struct lab_node *read, enum bk_plan plan)
+{
+    const struct lab_scenario *scenario = reader->scenario;
+    for (size_t i = 0; i < scenario->strategy_count; i++) {
+        const struct lab_strategy *strategy = &scenario->strategies[i];
+        if ((plan == BK_PLAN_ALL || plan == BK_PLAN_LAZY) && strategy->strategy.kind != BK_HASH &&
+            strategy->reading.plan == BK_PLAN_DEFAULT)
+            return lab_fail_value(
+                reader, lab_node_find(read, "plan"),
+                "only hash is read so; give it under hash, as in read: {plan: lazy}, and use "
+                "walk, pair or parallel for the others");
+    }
+    return true;
+}
+
+static bool changes_settings(const struct lab_scenario *scenario)
+{
+    for (size_t i = 0; i < scenario->strategy_count; i++) {
+        if (scenario->strategies[i].change_count > 0)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The stream engine: keys do not interact, so each is driven by itself, and all strategies see the same rows.
+ *
+ * A made workload is taken one key at a time, and memory does not grow with rows; a trace comes in time
+ * order, so the lanes of all its keys are held, and memory grows with keys. */
+#ifndef LAB_STREAM_H
+#define LAB_STREAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cassandra/ring.h"
+#include "lab/context.h"
+#include "lab/scenario.h"
+#include "lab/tally.h"
+#include "ranks/ranks.h"
+
+/* What both drivers fill. */
+struct lab_stream_result {
+    struct lab_tally *tallies; /* one a strategy */
+    uint64_t rows, keys;
+    int64_t start_ns, end_ns;
+};
+
+bool lab_stream_made(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
+                     const struct lab_run_context *context, struct lab_stream_result *out,
+                     struct sim_error *error);
+bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_ring *ring,
+                      const struct lab_run_context *context, struct lab_stream_result *out,
+                      struct sim_error *error);
+void lab_stream_result_clear(struct lab_stream_result *result, size_t strategy_count);
+
+/* Keys of another rank's run, as many as it gives (LAB_SERVICE_KEYS). */
+bool lab_serve_keys(struct ranks_task *task, const struct ranks_bytes *request, struct ranks_bytes *answer,
+                    struct sim_error *error);
+
+#endif

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lane.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cassandra/token.h"
+#include "count_cost.h"
+#include "kernel/time.h"
+#include "lab/gone.h"
+#include "lab/stored.h"
+
+#define CELLS_MIN       4u
+#define BUCKETS_AT_ONCE 256u
+
+static int64_t current_bucket(const struct lab_lane *lane, const struct lab_lane_settings *settings,
+                              int64_t end_ns);
+static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                          struct lab_tally *tally, const struct lab_key_name *key,
+                          const struct lab_batch *batch, size_t from, size_t to);
+static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                       struct lab_tally *tally, const struct lab_key_name *key, const struct lab_batch *batch,
+                       size_t from, size_t to);
+static size_t first_at(const int64_t *times_ns, size_t from, size_t to, int64_t until_ns);
+static void watch_peak(const struct lab_lane *lane, struct lab_tally *tally, const struct lab_batch *batch,
+                       size_t from, size_t to);
+static bool grow_cells(struct lab_lane *lane);
+
+void lab_lane_begin(struct lab_lane *lane)
+{
+    memset(&lane->state, 0, sizeof lane->state);
+    lane->bucket = 0;
+    lane->open = (struct cass_partition){0, 0};
+    lane->open_first_row = lane->open_gone = 0;
+    sim_placement_init(&lane->placement);
+    lane->past_begin = lane->past_end = 0;
+    lane->past_rows = lane->past_count = 0;
+    if (lane->empties != NULL)
+        lane->empties->count = 0;
+    lab_eras_begin(lane->eras);
+}
+
+void lab_lane_rows(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                   const struct lab_key_name *key, const struct lab_batch *batch, size_t from, size_t to)
+{
+    if (from == to)
+        return;
+    if (lane->placement.rows == 0 &&
+        (bk_kind_fires(settings->strategy->kind) || settings->strategy->max_age_ns != 0))
+        tally->state_reads++; /* the writer's cache knows nothing of the key yet */
+    tally->rows += to - from;
+    for (size_t i = from; batch->late_ns != NULL && i < to; i++)
+        tally->late_rows += batch->late_ns[i] > 0;
+    if (settings->regimes != NULL)
+        lab_eras_rows(lane, settings, tally, batch, from, to);
+    else if (settings->strategy->kind == BK_HASH)
+        rows_by_id(lane, settings, tally, key, batch, from, to);
+    else if (settings->strategy->kind == BK_TIME && batch->own_ns != NULL)
+        lab_windows_rows(lane, settings, tally, key, batch, from, to);
+    else
+        rows_by_range(lane, settings, tally, key, batch, from, to);
+}
+
+void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                  const struct lab_key_name *key, int64_t end_ns)
+{
+    if (lane->placement.rows > 0 && settings->strategy->kind == BK_COUNT)
+        lab_count_cost(settings->way, lane->placement.rows, tally);
+    if (tally->stored != NULL && lane->placement.rows > 0)
+        lab_stored_key_end(tally->stored, key, current_bucket(lane, settings, end_ns));
+    tally->placement_digest += sim_placement_finish(&lane->placement, key->index);
+    if (settings->regimes != NULL) {
+        lab_eras_end(lane, settings, tally, key, end_ns);
+        return;
+    }
+    for (uint32_t i = 0; lane->cells_used > 0 && i < lane->cell_count; i++) {
+        struct lab_cell *cell = &lane->cells[i];
+        if (cell->rows == 0)
+            continue;
+        struct cass_partition partition = {cell->rows, cell->bytes};
+        lab_lane_finish(settings, tally, key, cell->bucket, &partition, cell->gone, cell->first_ns, false);
+        *cell = (struct lab_cell){0};
+    }
+    lane->cells_used = 0;
+    int64_t current = current_bucket(lane, settings, end_ns);
+    lab_windows_end(lane, settings, tally, key, current);
+    if (lane->open.rows > 0)
+        lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, lane->open_gone, lane->open_first_ns,
+                        current > lane->bucket);
+}
+
+void lab_lane_clear(struct lab_lane *lane)
+{
+    free(lane->cells);
+    free(lane->past);
+    free(lane->windows);
+    lab_eras_clear(lane->eras);
+    free(lane->empties);
+    free(lane->in_range);
+    memset(lane, 0, sizeof *lane);
+}
+
+/* That a row at the end of the run would go to: what ends by time has ended though nobody came. Of BK_HASH 0,
+ * below which there is none. */
+static int64_t current_bucket(const struct lab_lane *lane, const struct lab_lane_settings *settings,
+                              int64_t end_ns)
+{
+    struct bk_row now = {.time_ns = end_ns, .sequence = lane->state.first_sequence};
+    struct bk_route route;
+    if (settings->strategy->kind != BK_TIME && settings->strategy->max_age_ns == 0)
+        return lane->state.bucket;
+    bk_route(settings->strategy, &lane->state, &now, &route);
+    return route.bucket;
+}
+
+static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                          struct lab_tally *tally, const struct lab_key_name *key,
+                          const struct lab_batch *batch, size_t from, size_t to)
+{
+    const struct bk_strategy *strategy = settings->strategy;
+    while (from < to) {
+        struct bk_row row = {batch->times_ns[from], batch->first_row + from, batch->ids[from], 0};
+        struct bk_route route;
+        enum bk_status status = bk_route(strategy, &lane->state, &row, &route);
+        assert(status == BK_OK && route.scope == BK_SCOPE_RANGE);
+        (void)status;
+        /* The route holds up to the first row beyond its ranges; a row that fires still goes where it says.
+         */
+        size_t end = to;
+        if (route.until_ns <= batch->times_ns[end - 1])
+            end = first_at(batch->times_ns, from + 1, end, route.until_ns);
+        if (route.sequence_high - row.sequence < end - from)
+            end = from + (size_t)(route.sequence_high - row.sequence);
+        size_t firing = bk_first_firing(strategy, batch->ids, batch->bytes, from, end);
+        if (firing < end)
+            end = firing + 1;
+        if (route.begins)
+            end = from + 1; /* it has to be advanced over before the next one is routed */
+
+        if (lane->open.rows > 0 && route.bucket != lane->bucket) {
+            lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, lane->open_gone,
+                            lane->open_first_ns, true);
+            if (settings->scenario->reads.present)
+                lab_lane_remember(lane, settings, tally, batch->horizon);
+            lane->open = (struct cass_partition){0, 0};
+            lane->open_gone = 0;
+        }
+        if (lane->open.rows == 0) {
+            lane->bucket = route.bucket;
+            lane->open_first_row = batch->first_row + from;
+            lane->open_first_ns = batch->times_ns[from];
+        }
+        lane->open.rows += end - from;
+        lane->open_gone += lab_gone_between(batch, from, end);
+        lab_bytes_add(&lane->open.bytes, lab_batch_bytes(batch, from, end));
+        sim_placement_add(&lane->placement, route.bucket, end - from);
+        if (tally->stored != NULL)
+            lab_stored_rows(tally->stored, key, batch, from, end, route.bucket);
+        if (batch->most_in_second > tally->peak_rows_per_s)
+            watch_peak(lane, tally, batch, from, end);
+
+        struct bk_row last = {batch->times_ns[end - 1], batch->first_row + end - 1, batch->ids[end - 1],
+                              lab_batch_bytes(batch, end - 1, end)};
+        struct bk_effect effect;
+        status = bk_advance(strategy, &lane->state, &last, &effect);
+        assert(status == BK_OK);
+        tally->counter_increments += effect.counter_increments;
+        tally->state_writes += effect.state_writes;
+        if (last.sequence == route.sequence_high - 1 && lab_closes_when_full(settings->way))
+            lane->state.bucket = route.bucket + 1;
+        from = end;
+    }
+}
+
+static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                       struct lab_tally *tally, const struct lab_key_name *key, const struct lab_batch *batch,
+                       size_t from, size_t to)
+{
+    int32_t buckets[BUCKETS_AT_ONCE];
+    for (size_t i = from, known = from; i < to; i++) {
+        if (i == known) {
+            known += to - i < BUCKETS_AT_ONCE ? to - i : BUCKETS_AT_ONCE;
+            bk_buckets_of_ids(batch->ids + i, known - i, settings->strategy->of.hash.buckets, buckets);
+        }
+        int32_t bucket = buckets[(i - from) % BUCKETS_AT_ONCE];
+        struct lab_cell *cell = lab_lane_cell(lane, settings->strategy, (uint32_t)bucket);
+        if (cell == NULL) {
+            tally->out_of_memory = true;
+            return;
+        }
+        if (tally->stored != NULL)
+            lab_stored_rows(tally->stored, key, batch, i, i + 1, bucket);
+        if (cell->rows++ == 0)
+            cell->first_ns = batch->times_ns[i];
+        cell->gone += lab_gone_between(batch, i, i + 1);
+        lab_bytes_add(&cell->bytes, lab_batch_bytes(batch, i, i + 1));
+        lab_watch_second(batch->second_begin[i], &cell->second, &cell->rows_in_second, tally);
+        sim_placement_add(&lane->placement, bucket, 1);
+    }
+}
+
+/* The first row in [from, to) with a time of until_ns or later, or `to`. */
+static size_t first_at(const int64_t *times_ns, size_t from, size_t to, int64_t until_ns)
+{
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (times_ns[middle] < until_ns)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+uint64_t lab_batch_bytes(const struct lab_batch *batch, size_t from, size_t to)
+{
+    if (batch->bytes_before == NULL)
+        return (to - from) * batch->bytes_each;
+    return batch->bytes_before[to] - batch->bytes_before[from];
+}
+
+static void watch_peak(const struct lab_lane *lane, struct lab_tally *tally, const struct lab_batch *batch,
+                       size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++) {
+        uint64_t begin =
+            batch->second_begin[i] > lane->open_first_row ? batch->second_begin[i] : lane->open_first_row;
+        uint64_t rows = batch->first_row + i - begin + 1;
+        if (rows > tally->peak_rows_per_s)
+            tally->peak_rows_per_s = rows;
+    }
+}
+
+void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally *tally,
+                     const struct lab_key_name *key, int64_t bucket, const struct cass_partition *partition,
+                     uint64_t gone, int64_t first_ns, bool is_closed)
+{
+    if (lab_rows_go(settings->scenario))
+        lab_tally_left(tally, partition->rows - gone, lab_tombstones_of(settings->scenario, gone));
+    lab_tally_partition(tally, &settings->scenario->limits, partition, first_ns, is_closed);
+    lab_tally_largest(tally, key, bucket, partition);
+
+    const uint32_t *replicas =
+        cass_ring_replicas(settings->ring, cass_token_bucketed(key->text, key->size, bucket));
+    for (uint32_t i = 0; i < cass_ring_replication_factor(settings->ring); i++) {
+        tally->nodes[replicas[i]].rows += partition->rows;
+        lab_bytes_add(&tally->nodes[replicas[i]].bytes, partition->bytes);
+    }
+}
+
+/* With as many cells as buckets, every bucket has a cell of its own. */
+struct lab_cell *lab_lane_cell(struct lab_lane *lane, const struct bk_strategy *strategy, uint32_t bucket)
+{
+    if (lane->cell_count < strategy->of.hash.buckets && lane->cells_used * 2 >= lane->cell_count &&
+        !grow_cells(lane))
+        return NULL;
+    uint32_t i = lab_cell_slot(lane->cells, lane->cell_count, bucket);
+    if (lane->cells[i].rows == 0) {
+        lane->cells[i].bucket = bucket;
+        lane->cells_used++;
+    }
+    return &lane->cells[i];
+}
+
+static bool grow_cells(struct lab_lane *lane)
+{
+    uint32_t cell_count = lane->cell_count == 0 ? CELLS_MIN : lane->cell_count * 2;
+    struct lab_cell *cells = calloc(cell_count, sizeof *cells);
+    if (cells == NULL)
+        return false;
+    for (uint32_t i = 0; i < lane->cell_count; i++) {
+        if (lane->cells[i].rows == 0)
+            continue;
+        cells[lab_cell_slot(cells, cell_count, lane->cells[i].bucket)] = lane->cells[i];
+    }
+    free(lane->cells);
+    lane->cells = cells;
+    lane->cell_count = cell_count;
+    return true;
+}

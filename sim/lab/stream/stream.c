@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "worker.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "count_cost.h"
+#include "kernel/time.h"
+#include "lab/gone.h"
+#include "lab/stored.h"
+
+/* The largest size that a trace or a scenario may name. What the tail of a law draws beyond it is cut, so
+ * that the sums of a batch stay far from overflow. */
+#define ROW_BYTES_MAX (UINT64_C(1) << 40)
+
+/* From one safe point to the next: beside rows, and between the rows of one batch. */
+#define READS_AT_ONCE  1024u
+#define READS_IN_BATCH 16384.0
+
+static void mark_own_times(struct lab_worker *worker, size_t count);
+static void mark_gone(const struct lab_key *key, struct lab_worker *worker, size_t count);
+static uint64_t mark_seconds(struct lab_key *key, struct lab_worker *worker, size_t count);
+static void choose_read(struct lab_key *key);
+static void see_rows(struct lab_key *key, struct lab_worker *worker, size_t from, size_t to);
+static void read_all(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker, uint64_t rows);
+
+bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ring *ring,
+                       const struct lab_run_context *context, struct lab_worker **out,
+                       struct sim_error *error)
+{
+    *out = NULL;
+    struct lab_worker *worker = calloc(1, sizeof *worker);
+    if (worker == NULL)
+        return sim_fail_memory(error);
+    worker->scenario = scenario;
+    worker->context = context;
+    worker->lane_count = scenario->strategy_count;
+    if (scenario->trace_path == NULL) /* of one it is not known yet */
+        worker->end_ns = scenario->workload.start_ns + scenario->workload.duration_ns;
+    worker->settings = calloc(worker->lane_count, sizeof *worker->settings);
+    worker->tallies = calloc(worker->lane_count, sizeof *worker->tallies);
+    worker->strategies = calloc(worker->lane_count, sizeof *worker->strategies);
+    worker->regimes = calloc(worker->lane_count, sizeof *worker->regimes);
+    bool is_made = worker->settings != NULL && worker->tallies != NULL && worker->strategies != NULL &&
+                   worker->regimes != NULL;
+    for (size_t i = 0; is_made && i < worker->lane_count; i++) {
+        worker->strategies[i] = lab_counted_strategy(&scenario->strategies[i]);
+        worker->settings[i] = (struct lab_lane_settings){scenario, ring, &worker->strategies[i],
+                                                         &scenario->strategies[i], NULL};
+        worker->wants_bytes = worker->wants_bytes || scenario->strategies[i].strategy.kind == BK_WEIGHTED;
+        is_made = lab_stream_tally_init(scenario, ring, &worker->tallies[i]);
+    }
+    if (!is_made) {
+        lab_worker_destroy(worker);
+        return sim_fail_memory(error);
+    }
+    *out = worker;
+    return true;
+}
+
+bool lab_worker_start(struct lab_worker *worker, int64_t start_ns, struct sim_error *error)
+{
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        const struct lab_strategy *strategy = &worker->scenario->strategies[i];
+        lab_slices_begin(&worker->tallies[i].slices, start_ns, worker->end_ns);
+        if (worker->tallies[i].stored != NULL)
+            lab_stored_begin(worker->tallies[i].stored, start_ns, worker->end_ns);
+        if (strategy->change_count == 0)
+            continue;
+        if (!lab_regimes_make(strategy, start_ns, &worker->regimes[i]))
+            return sim_fail(error, SIM_ERROR_INPUT, "%s:%d:%d: a change lies beyond all time; lower 'at'",
+                            worker->scenario->path, strategy->line, strategy->column);
+        worker->settings[i].regimes = &worker->regimes[i];
+    }
+    return true;
+}
+
+bool lab_stream_tally_init(const struct lab_scenario *scenario, const struct cass_ring *ring,
+                           struct lab_tally *tally)
+{
+    if (!lab_tally_init(tally, cass_ring_node_count(ring)))
+        return false;
+    if (!scenario->design.is_given)
+        return true;
+    tally->stored = lab_stored_create(scenario, ring);
+    return tally->stored != NULL;
+}
+
+void lab_worker_destroy(struct lab_worker *worker)
+{
+    if (worker == NULL)
+        return;
+    for (size_t i = 0; worker->tallies != NULL && i < worker->lane_count; i++)
+        lab_tally_clear(&worker->tallies[i]);
+    free(worker->tallies);
+    free(worker->strategies);
+    free(worker->settings);
+    free(worker->regimes);
+    free(worker);
+}
+
+void lab_worker_tell_rest(struct lab_worker *worker)
+{
+    if (worker->context->progress != NULL) {
+        atomic_fetch_add_explicit(&worker->context->progress->rows, worker->untold_rows,
+                                  memory_order_relaxed);
+        atomic_fetch_add_explicit(&worker->context->progress->done, worker->untold_done,
+                                  memory_order_relaxed);
+    }
+    worker->untold_rows = worker->untold_done = 0;
+}
+
+bool lab_fail_stopped(struct sim_error *error)
+{
+    return sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
+}
+
+void lab_key_begin(struct lab_key *key, const struct lab_scenario *scenario, uint64_t entity, double share,
+                   int64_t start_ns)
+{
+    key->entity = entity;
+    key->rows = 0;
+    key->birth_ns = 0;
+    key->second_end_ns = INT64_MIN;
+    key->second_begin = 0;
+    key->horizon.begin = key->horizon.end = 0;
+    key->horizon.end_row = 0;
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++)
+        lab_read_clock_begin(&key->reads[kind], scenario, (enum lab_read_kind)kind, entity, share, start_ns);
+    choose_read(key);
+}
+
+void lab_key_clear(struct lab_key *key)
+{
+    free(key->horizon.rows);
+    memset(key, 0, sizeof *key);
+}
+
+void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
+                  const struct lab_key_name *name, size_t count, uint64_t bytes_each)
+{
+    if (count == 0)
+        return;
+    bool has_own_times = wl_has_own_times(&worker->scenario->workload);
+    if (has_own_times)
+        mark_own_times(worker, count);
+    const int64_t *own_ns = has_own_times ? worker->own_ns : worker->times_ns;
+    if (key->rows == 0) {
+        key->birth_ns = own_ns[0];
+        worker->keys++;
+    }
+    struct lab_batch batch = {
+        .times_ns = worker->times_ns,
+        .own_ns = has_own_times ? own_ns : NULL,
+        .late_ns = wl_has_late(&worker->scenario->workload) ? worker->late_ns : NULL,
+        .ids = worker->ids,
+        .second_begin = worker->second_begin,
+        .bytes = worker->wants_bytes ? worker->bytes : NULL,
+        .bytes_each = bytes_each,
+        .first_row = key->rows,
+        .most_in_second = mark_seconds(key, worker, count),
+        .count = count,
+        .horizon = &key->horizon,
+    };
+    if (bytes_each == 0) {
+        uint64_t sum = 0;
+        for (size_t i = 0; i < count; i++) {
+            worker->bytes_before[i] = sum;
+            if (worker->bytes[i] > ROW_BYTES_MAX)
+                worker->bytes[i] = ROW_BYTES_MAX;
+            sum += worker->bytes[i];
+        }
+        worker->bytes_before[count] = sum;
+        batch.bytes_before = worker->bytes_before;
+    } else if (worker->wants_bytes) {
+        for (size_t i = 0; i < count; i++)
+            worker->bytes[i] = bytes_each;
+    }
+    if (lab_rows_go(worker->scenario)) {
+        mark_gone(key, worker, count);
+        batch.gone_before = worker->gone_before;
+    }
+    size_t from = 0;
+    while (from < count) {
+        /* Rows up to the next read, which sees those of its own nanosecond. */
+        size_t to = count;
+        if (key->next_read_ns < worker->times_ns[count - 1]) {
+            to = from;
+            while (worker->times_ns[to] <= key->next_read_ns)
+                to++;
+        }
+        see_rows(key, worker, from, to);
+        for (size_t i = 0; i < worker->lane_count; i++)
+            lab_lane_rows(&lanes[i], &worker->settings[i], &worker->tallies[i], name, &batch, from, to);
+        for (; has_own_times && from < to; from++)
+            key->birth_ns = own_ns[from] < key->birth_ns ? own_ns[from] : key->birth_ns;
+        from = to;
+        if (from < count)
+            read_all(key, lanes, worker, key->rows + from);
+        if (lab_worker_is_abandoned(worker))
+            return;
+    }
+    key->rows += count;
+    worker->rows += count;
+}
+
+size_t lab_key_batch_rows(const struct lab_key *key, const int64_t *times_ns, size_t count)
+{
+    double reads_per_ns = 0;
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++)
+        reads_per_ns += key->reads[kind].gap_ns > 0 ? 1 / key->reads[kind].gap_ns : 0;
+    while (count > 1 && ((double)times_ns[count - 1] - (double)times_ns[0]) * reads_per_ns > READS_IN_BATCH)
+        count /= 2;
+    return count;
+}
+
+bool lab_key_reads(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker, int64_t end_ns)
+{
+    for (unsigned i = 0; i < READS_AT_ONCE && key->next_read_ns < end_ns; i++) {
+        read_all(key, lanes, worker, key->rows);
+        if (lab_worker_is_stopped(worker))
+            break;
+    }
+    return key->next_read_ns < end_ns;
+}
+
+void lab_key_end(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
+                 const struct lab_key_name *name, int64_t end_ns)
+{
+    while (!lab_worker_is_abandoned(worker) && lab_key_reads(key, lanes, worker, end_ns)) {
+    }
+    for (size_t i = 0; i < worker->lane_count; i++)
+        lab_lane_end(&lanes[i], &worker->settings[i], &worker->tallies[i], name, end_ns);
+}
+
+void lab_key_read(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker)
+{
+    read_all(key, lanes, worker, key->rows);
+}
+
+void lab_stream_result_clear(struct lab_stream_result *result, size_t strategy_count)
+{
+    for (size_t i = 0; result->tallies != NULL && i < strategy_count; i++)
+        lab_tally_clear(&result->tallies[i]);
+    free(result->tallies);
+    memset(result, 0, sizeof *result);
+}
+
+static void mark_own_times(struct lab_worker *worker, size_t count)
+{
+    const struct wl_workload *workload = &worker->scenario->workload;
+    bool has_late = wl_has_late(workload);
+    for (size_t i = 0; i < count; i++)
+        worker->own_ns[i] = wl_own_time(workload, worker->times_ns[i], has_late ? worker->late_ns[i] : 0);
+}
+
+/* Notes which rows are gone at the end, which is known before they are. */
+static void mark_gone(const struct lab_key *key, struct lab_worker *worker, size_t count)
+{
+    uint32_t deleted = 0, expired = 0;
+    for (size_t i = 0; i < count; i++) {
+        worker->gone_before[i] = deleted + expired;
+        enum lab_fate fate =
+            lab_row_fate(worker->scenario, key->entity, key->rows + i, worker->times_ns[i], worker->end_ns);
+        deleted += fate == LAB_FATE_DELETED;
+        expired += fate == LAB_FATE_EXPIRED;
+    }
+    worker->gone_before[count] = deleted + expired;
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        worker->tallies[i].rows_deleted += deleted;
+        worker->tallies[i].rows_expired += expired;
+    }
+}
+
+/* Notes for each row where its whole second began, and returns the longest run within one second. */
+static uint64_t mark_seconds(struct lab_key *key, struct lab_worker *worker, size_t count)
+{
+    uint64_t most = 0, begin = key->second_begin;
+    int64_t end_ns = key->second_end_ns;
+    for (size_t i = 0; i < count; i++) {
+        int64_t time_ns = worker->times_ns[i];
+        if (time_ns >= end_ns) {
+            if (key->rows + i - begin > most)
+                most = key->rows + i - begin;
+            begin = key->rows + i;
+            /* Seconds are whole before 1970 too. Where the first one began may lie below the range of times.
+             */
+            int64_t past_ns = time_ns % SIM_SECOND;
+            int64_t left_ns = past_ns < 0 ? -past_ns : SIM_SECOND - past_ns;
+            end_ns = time_ns > INT64_MAX - left_ns ? INT64_MAX : time_ns + left_ns;
+        }
+        worker->second_begin[i] = begin;
+    }
+    key->second_begin = begin;
+    key->second_end_ns = end_ns;
+    uint64_t last = key->rows + count - begin;
+    return last > most ? last : most;
+}
+
+/* The next of all; of one time the kinds come in their order. */
+static void choose_read(struct lab_key *key)
+{
+    key->next_read = LAB_READ_LATEST;
+    for (int kind = 1; kind < LAB_READ_KINDS; kind++) {
+        if (key->reads[kind].next_ns < key->reads[key->next_read].next_ns)
+            key->next_read = (enum lab_read_kind)kind;
+    }
+    key->next_read_ns = key->reads[key->next_read].next_ns;
+}
+
+/* With reads of ranges: keeps the rows that one of them may still want, from the newest back. */
+static void see_rows(struct lab_key *key, struct lab_worker *worker, size_t from, size_t to)
+{
+    const struct lab_read *range = &worker->scenario->reads.kinds[LAB_READ_RANGE];
+    struct lab_horizon *horizon = &key->horizon;
+    if (range->rate_per_s <= 0 || from == to)
+        return;
+    int64_t oldest_ns = lab_before(lab_before(worker->times_ns[to - 1], range->age_ns), range->span_ns);
+    while (horizon->begin < horizon->end && horizon->rows[horizon->begin].time_ns < oldest_ns)
+        horizon->begin++;
+    size_t kept = horizon->end - horizon->begin;
+    if (horizon->end + (to - from) > horizon->capacity && horizon->begin > 0) {
+        memmove(horizon->rows, horizon->rows + horizon->begin, kept * sizeof *horizon->rows);
+        horizon->begin = 0;
+        horizon->end = kept;
+    }
+    if (horizon->end + (to - from) > horizon->capacity / 2) {
+        size_t capacity = 2 * (horizon->end + (to - from));
+        struct lab_horizon_row *rows = realloc(horizon->rows, capacity * sizeof *rows);
+        if (rows == NULL) {
+            worker->tallies[0].out_of_memory = true;
+            return;
+        }
+        horizon->rows = rows;
+        horizon->capacity = capacity;
+    }
+    for (size_t i = from; i < to; i++)
+        horizon->rows[horizon->end++] = (struct lab_horizon_row){worker->times_ns[i], worker->ids[i]};
+    horizon->end_row += to - from;
+}
+
+/* The read that is due, under every strategy. */
+static void read_all(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker, uint64_t rows)
+{
+    struct lab_read_event event = {.kind = key->next_read,
+                                   .now_ns = key->next_read_ns,
+                                   .birth_ns = rows > 0 ? key->birth_ns : key->next_read_ns,
+                                   .key_rows = rows,
+                                   .horizon = &key->horizon};
+    for (size_t i = 0; i < worker->lane_count && !worker->tallies[0].out_of_memory; i++)
+        lab_lane_read(&lanes[i], &worker->settings[i], &worker->tallies[i], &event);
+    lab_read_clock_next(&key->reads[key->next_read]);
+    choose_read(key);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A key's stretches: cut where its rate changes, where a read comes, where rows become too old to be there in
+ * the end, and where there are so many that somebody who waits for them wants to see them go by. */
+#include <stdio.h>
+
+#include "kernel/time.h"
+#include "lab/gone.h"
+#include "thin.h"
+
+/* A stretch of more rows than PIECE_ROWS is cut into PIECES at most, so that all counts stay far below
+ * SIM_COUNT_MAX. A cut costs a strategy of many buckets a draw for each, and so they are few. */
+#define PIECE_ROWS 0x1p24
+#define PIECES     256
+
+static int64_t piece_of(const struct wl_stretch *steady);
+static void begin_piece(struct lab_thin_walk *walk, struct lab_key *key, struct lab_worker *worker,
+                        struct lab_lane *lanes, struct lab_thin *thins, const struct lab_key_name *name,
+                        int64_t piece_ns);
+static bool run_lanes(struct lab_thin_walk *walk, struct lab_lane *lanes, struct lab_worker *worker,
+                      struct lab_thin *thins, const struct lab_key_name *name);
+static void end_piece(struct lab_thin_walk *walk, struct lab_key *key, struct lab_lane *lanes,
+                      struct lab_worker *worker);
+static int64_t gone_before(const struct lab_scenario *scenario);
+
+void lab_thin_prepare(const struct lab_lane_settings *settings, uint64_t bytes_each,
+                      struct lab_worker *worker, struct lab_thin *out)
+{
+    const struct bk_strategy *strategy = settings->strategy;
+    double chance = 0;
+    *out = (struct lab_thin){.goes_by_time = strategy->kind == BK_TIME || strategy->max_age_ns != 0,
+                             .can_fire = bk_kind_fires(strategy->kind),
+                             .bytes_each = bytes_each,
+                             .worker = worker};
+    if (!out->can_fire)
+        return;
+    if (strategy->kind == BK_WEIGHTED) {
+        uint64_t unit = strategy->of.weighted.bytes;
+        out->fires_always = bytes_each >= unit;
+        chance = out->fires_always ? 1 : (double)bytes_each / (double)unit;
+        out->quiet = UINT64_MAX;
+    } else if (strategy->of.probabilistic.chance_denominator != 0) {
+        chance = (double)strategy->of.probabilistic.chance_numerator /
+                 (double)strategy->of.probabilistic.chance_denominator;
+        out->quiet = UINT64_MAX;
+    } else {
+        chance = 1 / (double)(UINT64_C(1) << strategy->of.probabilistic.bits);
+        out->firing = UINT64_MAX;
+    }
+    sim_trials_init(&out->trials, chance);
+}
+
+void lab_thin_begin(struct lab_thin_walk *walk, const struct lab_worker *worker, struct lab_thin *thins,
+                    const struct lab_key_name *name)
+{
+    const struct wl_workload *workload = &worker->scenario->workload;
+    wl_key_init(&walk->arrivals, workload, name->index);
+    walk->steady = (struct wl_stretch){workload->start_ns, workload->start_ns, 0};
+    walk->begin_ns = workload->start_ns;
+    walk->is_in_piece = false;
+    sim_random_init(&walk->counts, workload->seed, SIM_THIN_ROWS, name->index);
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        sim_random_init(&thins[i].draws, workload->seed, SIM_THIN_LANE, name->index);
+        thins[i].to_fire = 0;
+        thins[i].is_on_its_way = false;
+    }
+}
+
+bool lab_thin_go(struct lab_thin_walk *walk, struct lab_key *key, struct lab_lane *lanes,
+                 struct lab_worker *worker, struct lab_thin *thins, const struct lab_key_name *name)
+{
+    struct wl_stretch *steady = &walk->steady;
+    do {
+        const int64_t piece_ns = piece_of(steady);
+        while (walk->begin_ns < steady->end_ns) {
+            if (!walk->is_in_piece)
+                begin_piece(walk, key, worker, lanes, thins, name, piece_ns);
+            if (!run_lanes(walk, lanes, worker, thins, name))
+                return false;
+            end_piece(walk, key, lanes, worker);
+            if (lab_worker_is_wanted(worker))
+                return false;
+        }
+        if (!wl_key_stretch(&walk->arrivals, steady))
+            return true;
+        walk->begin_ns = steady->begin_ns;
+    } while (true);
+}
+
+/* How long the pieces of a stretch are. */
+static int64_t piece_of(const struct wl_stretch *steady)
+{
+    double length = (double)(steady->end_ns - steady->begin_ns), rows = length * steady->rate_per_ns;
+    if (rows <= PIECE_ROWS)
+        return steady->end_ns - steady->begin_ns;
+    return 1 + (int64_t)(rows < PIECE_ROWS * PIECES ? length * (PIECE_ROWS / rows) : length / PIECES);
+}
+
+/* The rows up to the end of the piece. The key's first row is told by itself: readers look back to it, and so
+ * its time has to be the same for all. */
+static void begin_piece(struct lab_thin_walk *walk, struct lab_key *key, struct lab_worker *worker,
+                        struct lab_lane *lanes, struct lab_thin *thins, const struct lab_key_name *name,
+                        int64_t piece_ns)
+{
+    const struct wl_stretch *steady = &walk->steady;
+    const int64_t gone_ns = gone_before(worker->scenario), begin_ns = walk->begin_ns;
+    int64_t end_ns = steady->end_ns - begin_ns > piece_ns ? begin_ns + piece_ns : steady->end_ns;
+    if (key->next_read_ns < end_ns)
+        end_ns = key->next_read_ns + 1; /* a read sees the rows of its own nanosecond */
+    if (begin_ns < gone_ns && gone_ns < end_ns)
+        end_ns = gone_ns;
+    struct lab_stretch *piece = &walk->piece;
+    *piece = (struct lab_stretch){begin_ns, end_ns, key->rows, 0, end_ns <= gone_ns};
+    piece->rows = sim_poisson(&walk->counts, (double)(end_ns - begin_ns) * steady->rate_per_ns);
+    uint64_t rows = piece->rows;
+    if (key->rows == 0 && rows > 0) {
+        struct sim_random draws;
+        sim_random_init(&draws, worker->scenario->seed, SIM_THIN_BIRTH, name->index);
+        key->birth_ns = lab_thin_place(&draws, begin_ns, end_ns, 1, rows);
+        worker->keys++;
+        struct lab_stretch first = {key->birth_ns, key->birth_ns, 0, 1, piece->is_gone};
+        for (size_t i = 0; i < worker->lane_count; i++)
+            lab_lane_stretch(&lanes[i], &worker->settings[i], &thins[i], &worker->tallies[i], name, &first);
+        piece->begin_ns = key->birth_ns;
+        piece->first_row++;
+        piece->rows--;
+    }
+    key->rows += rows;
+    worker->rows += rows;
+    lab_worker_tell(worker, rows, rows);
+    walk->lane = 0;
+    walk->is_in_piece = true;
+}
+
+static bool run_lanes(struct lab_thin_walk *walk, struct lab_lane *lanes, struct lab_worker *worker,
+                      struct lab_thin *thins, const struct lab_key_name *name)
+{
+    for (; walk->lane < worker->lane_count; walk->lane++) {
+        size_t i = walk->lane;
+        if (!lab_lane_stretch(&lanes[i], &worker->settings[i], &thins[i], &worker->tallies[i], name,
+                              &walk->piece))
+            return false;
+    }
+    return true;
+}
+
+static void end_piece(struct lab_thin_walk *walk, struct lab_key *key, struct lab_lane *lanes,
+                      struct lab_worker *worker)
+{
+    while (key->next_read_ns < walk->piece.end_ns)
+        lab_key_read(key, lanes, worker);
+    walk->begin_ns = walk->piece.end_ns;
+    walk->is_in_piece = false;
+}
+
+/* Rows written before this will have expired when the run ends; INT64_MIN: none. A time to live counts whole
+ * seconds. */
+static int64_t gone_before(const struct lab_scenario *scenario)
+{
+    int64_t ttl_ns = scenario->row_ttl_ns,
+            end_ns = scenario->workload.start_ns + scenario->workload.duration_ns;
+    if (ttl_ns == 0)
+        return INT64_MIN;
+    int64_t ttl_s = ttl_ns / SIM_SECOND + (ttl_ns % SIM_SECOND != 0);
+    return (end_ns / SIM_SECOND - ttl_s + 1) * SIM_SECOND;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include "trace_source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { INPUT_BYTES = 64 * 1024, GZIP_WINDOW = 15 + 16, MAGIC_BYTES = 2 };
+
+static bool fail(struct trace_source *source, enum trace_source_fault fault, int reason)
+{
+    source->fault = fault;
+    source->reason = reason;
+    return false;
+}
+
+/* Reads until `wanted` bytes are in the buffer, or all that there are. What is left goes to its front. */
+static bool need(struct trace_source *source, size_t wanted)
+{
+    z_stream *stream = &source->stream;
+    if (stream->avail_in >= wanted || source->at_end)
+        return true;
+    memmove(source->input, stream->next_in, stream->avail_in);
+    stream->next_in = source->input;
+    while (stream->avail_in < wanted && !source->at_end) {
+        ssize_t got =
+            read(source->file, source->input + stream->avail_in, INPUT_BYTES - (size_t)stream->avail_in);
+        if (got < 0 && errno != EINTR)
+            return fail(source, TRACE_SOURCE_SYSTEM, errno);
+        source->at_end = got == 0;
+        if (got > 0) {
+            stream->avail_in += (uInt)got;
+            source->read_bytes += (uint64_t)got;
+        }
+    }
+    return true;
+}
+
+static bool is_magic(const struct trace_source *source)
+{
+    return source->stream.avail_in >= MAGIC_BYTES && source->stream.next_in[0] == 0x1f &&
+           source->stream.next_in[1] == 0x8b;
+}
+
+/* From the file's first byte. */
+static bool begin(struct trace_source *source)
+{
+    source->stream.next_in = source->input;
+    source->stream.avail_in = 0;
+    source->at_end = false;
+    source->read_bytes = source->given_bytes = 0;
+    if (!need(source, MAGIC_BYTES))
+        return false;
+    source->is_gzip = source->is_in_member = is_magic(source);
+    return true;
+}
+
+enum trace_source_fault trace_source_open(struct trace_source *source, int file)
+{
+    *source = (struct trace_source){.file = file, .input = malloc(INPUT_BYTES)};
+    if (source->input == NULL) {
+        close(file);
+        return TRACE_SOURCE_MEMORY;
+    }
+    if (inflateInit2(&source->stream, GZIP_WINDOW) != Z_OK) {
+        free(source->input);
+        source->input = NULL;
+        close(file);
+        return TRACE_SOURCE_MEMORY;
+    }
+    begin(source);
+    enum trace_source_fault fault = source->fault;
+    if (fault != TRACE_SOURCE_FINE) {
+        int reason = source->reason;
+        trace_source_close(source);
+        source->reason = reason;
+    }
+    return fault;
+}
+
+/* One call of inflate(), or the step from one member to the next. Returns whether there may be more. */
+static bool inflate_some(struct trace_source *source)
+{
+    z_stream *stream = &source->stream;
+    if (!source->is_in_member) {
+        if (!need(source, MAGIC_BYTES) || stream->avail_in == 0)
+            return false;
+        if (!is_magic(source))
+            return fail(source, TRACE_SOURCE_TRAILING, 0);
+        inflateReset(stream);
+        source->is_in_member = true;
+    }
+    if (!need(source, 1))
+        return false;
+    if (stream->avail_in == 0)
+        return fail(source, TRACE_SOURCE_CUT, 0);
+    switch (inflate(stream, Z_NO_FLUSH)) {
+    case Z_OK:
+    case Z_BUF_ERROR:
+        return true;
+    case Z_STREAM_END:
+        source->is_in_member = false;
+        return true;
+    case Z_MEM_ERROR:
+        return fail(source, TRACE_SOURCE_MEMORY, 0);
+    default:
+        return fail(source, TRACE_SOURCE_DAMAGED, 0);
+    }
+}
+
+size_t trace_source_read(struct trace_source *source, char *buffer, size_t size)
+{
+    z_stream *stream = &source->stream;
+    size_t given = 0;
+    if (source->fault != TRACE_SOURCE_FINE || size == 0)
+        return 0;
+    if (source->is_gzip) {
+        stream->next_out = (unsigned char *)buffer;
+        stream->avail_out = (uInt)size;
+        while (stream->avail_out > 0 && inflate_some(source))
+            ;
+        /* Of damaged data nothing is given: an error about what stands in it would mislead. */
+        given = source->fault == TRACE_SOURCE_DAMAGED ? 0 : size - stream->avail_out;
+    } else if (need(source, 1)) {
+        given = stream->avail_in < size ? stream->avail_in : size;
+        memcpy(buffer, stream->next_in, given);
+        stream->next_in += given;
+        stream->avail_in -= (uInt)given;
+    }
+    source->given_bytes += given;
+    return given;
+}
+
+bool trace_source_go(struct trace_source *source, uint64_t place)
+{
+    char skipped[4096];
+    if (lseek(source->file, 0, SEEK_SET) != 0 || inflateReset(&source->stream) != Z_OK || !begin(source))
+        return false;
+    if (!source->is_gzip) {
+        off_t end = lseek(source->file, 0, SEEK_END);
+        if (end < 0 || (uint64_t)end < place || lseek(source->file, (off_t)place, SEEK_SET) != (off_t)place)
+            return false;
+        source->stream.avail_in = 0;
+        source->at_end = false;
+        source->read_bytes = source->given_bytes = place;
+    }
+    while (source->given_bytes < place) {
+        uint64_t left = place - source->given_bytes;
+        if (trace_source_read(source, skipped, left < sizeof skipped ? (size_t)left : sizeof skipped) == 0)
+            return false;
+    }
+    return true;
+}
+
+uint64_t trace_source_offset(const struct trace_source *source)
+{
+    return source->read_bytes - source->stream.avail_in;
+}
+
+void trace_source_close(struct trace_source *source)
+{
+    if (source->input != NULL) {
+        inflateEnd(&source->stream);
+        close(source->file);
+    }
+    free(source->input);
+    *source = (struct trace_source){0};
+}

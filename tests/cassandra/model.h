@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the mock's model tests share: seeds from the command line, one line for a seed that fails, and the
+ * situations that a campaign must have met. */
+#ifndef TESTS_CASSANDRA_MODEL_H
+#define TESTS_CASSANDRA_MODEL_H
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cluster_harness.h"
+
+#define MODEL_SEEDS_ENOUGH 100u /* from so many on, each situation must have come up */
+
+/* Of a campaign: how often each situation came up, by its name. */
+struct model_situation {
+    const char *name;
+    uint64_t count;
+};
+
+struct model_run {
+    uint64_t seed;
+    bool is_broken;
+    char message[256]; /* "RULE: what is wrong" */
+};
+
+#define MODEL_RULE(run, holds, rule, ...)                                                                    \
+    do {                                                                                                     \
+        if (!(holds) && !(run)->is_broken) {                                                                 \
+            int used_ = snprintf((run)->message, sizeof(run)->message, "%s: ", rule);                        \
+            snprintf((run)->message + used_, sizeof(run)->message - (size_t)used_, __VA_ARGS__);             \
+            (run)->is_broken = true;                                                                         \
+        }                                                                                                    \
+    } while (0)
+
+/* PROGRAM [--seeds A..B] [--jobs N]; jobs are taken and not used. */
+static inline int model_main(int argc, char **argv, uint64_t last, void (*check)(struct model_run *run),
+                             const struct model_situation *situations, size_t situation_count)
+{
+    uint64_t first = 1;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (strcmp(argv[i], "--seeds") != 0)
+            continue;
+        char *end;
+        first = last = strtoull(argv[i + 1], &end, 10);
+        if (strncmp(end, "..", 2) == 0)
+            last = strtoull(end + 2, NULL, 10);
+    }
+    for (uint64_t seed = first; seed <= last; seed++) {
+        struct model_run run = {.seed = seed};
+        check(&run);
+        if (run.is_broken) {
+            printf("seed %" PRIu64 ": %s\n  again: --seeds %" PRIu64 "\n", seed, run.message, seed);
+            return 1;
+        }
+    }
+    for (size_t i = 0; i < situation_count; i++) {
+        printf("%10" PRIu64 " %s\n", situations[i].count, situations[i].name);
+        if (last - first + 1 >= MODEL_SEEDS_ENOUGH && situations[i].count == 0) {
+            printf("this never came up: %s\n", situations[i].name);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+#endif

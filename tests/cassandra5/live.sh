@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Holds the mock against real Cassandra nodes, which it starts on loopback and stops: one node under Paxos v1, one under
+# v2, and a ring of three with one node down under each, with two clients at a time. See README.md.
+#   live.sh CASSANDRA_REPLAY [OPERATIONS]      OPERATIONS: fresh ones, in all (default 20000)
+# CASSANDRA_HOME_DIR: where jars and nodes are kept. Exit code: 0 all agree, 1 some differ, 3 no node, 77 skipped.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+tool=$1 operations=${2:-20000} status=0
+export CASSANDRA_HOME_DIR=${CASSANDRA_HOME_DIR:-${TMPDIR:-/tmp}/bucketlab-cassandra}
+home=$CASSANDRA_HOME_DIR
+for word in java mvn python3; do
+    if ! command -v "$word" >/dev/null; then
+        echo "skipped: there is no $word; install a JDK 17, Maven and Python to ask a real Cassandra"
+        exit 77
+    fi
+done
+mkdir -p "$home"
+if [[ ! -x $home/venv/bin/python ]] || ! "$home/venv/bin/python" -c 'import cassandra' 2>/dev/null; then
+    if ! { python3 -m venv "$home/venv" && "$home/venv/bin/pip" install -q cassandra-driver; } >/dev/null 2>&1; then
+        echo "skipped: the Python package cassandra-driver cannot be installed; see to the network"
+        exit 77
+    fi
+fi
+
+stop() { # the nodes that are there, by the ids of their processes
+    local file pid
+    for file in "$home"/node*/pid; do
+        [[ -f $file ]] || continue
+        pid=$(cat "$file")
+        kill "$pid" 2>/dev/null
+        for ((i = 0; i < 300; i++)); do
+            kill -0 "$pid" 2>/dev/null || break
+            sleep 0.1
+        done
+        rm -f "$file"
+    done
+}
+trap stop EXIT
+
+ask() { # variant, seed, operations, more arguments: two clients at a time
+    local variant=$1 seed=$2 each=$(($3 / 2)) pids=() pid
+    shift 3
+    for client in 0 1; do
+        nice -n 5 "$home/venv/bin/python" "$here/live.py" "$tool" "$variant" --seed $((seed + client)) \
+            --operations "$each" --out "$home/answers-$variant-$((seed + client)).txt" "$@" &
+        pids+=($!)
+        sleep 10 # the first one makes the tables
+    done
+    for pid in "${pids[@]}"; do
+        wait "$pid" || status=1
+    done
+}
+
+round() { # variant, nodes, seed, operations
+    rm -rf "$home"/node[0-9]*
+    echo "== Paxos $1, $2 node(s)"
+    if (($2 == 1)); then
+        PAXOS=$1 HEAP=700m "$here/node/start.sh" 1 1 || exit 3
+        ask "$1" "$3" "$4"
+    else
+        PAXOS=$1 HEAP=700m TOKENS="-6148914691236517206 0 6148914691236517205" "$here/node/start.sh" 1 "$2" || exit 3
+        kill "$(cat "$home/node$2/pid")"
+        for ((i = 0; i < 60; i++)); do
+            "$here/node/tool.sh" nodetool status 2>/dev/null | grep -q '^DN' && break
+            sleep 1
+        done
+        ask "$1" "$3" "$4" --down "$2"
+    fi
+    stop
+}
+
+seed=${SEED:-$(date +%s)}
+echo "seed $seed"
+round v1 1 "$seed" $((operations * 4 / 10))
+round v2 1 $((seed + 10)) $((operations * 4 / 10))
+round v1 3 $((seed + 20)) $((operations / 10))
+round v2 3 $((seed + 30)) $((operations / 10))
+exit $status

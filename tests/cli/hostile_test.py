@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Aim: a run ends soon after SIGTERM whatever it is busy with, and resumes from there; a state that takes long to
+write does not stop the run; a database that is locked when a run ends, or may only be read, costs nothing.
+Method: scenarios in which hours of work lie between two rows or within one line of a trace; states of thousands of
+keys every millisecond; another connection that holds the database; a process without the right to write."""
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+import unittest
+
+from program import PROGRAM, SMALL, ProgramTest, without_warnings
+
+HEAD = "name: hostile\nseed: 1\n"
+MADE = HEAD + "keys: {count: 1}\nrow: {bytes: 100}\n"
+TRACE = HEAD + "trace: {file: t.csv}\nrow: {bytes: 100}\n"
+WINDOWS = "strategies: [none: {}, time: {window: 1h}]\n"
+OFTEN = "reads: {latest: {rows: 5, rate: 1000000/s}}\n"
+
+# Name: the scenario, the trace below its header.
+SCENARIOS = {
+    "rows of one line": (TRACE + OFTEN + WINDOWS, "1767225600000,a,99999999999\n"),
+    "reads between two lines": (TRACE + OFTEN + WINDOWS, "0,a,1\n1767225600000,a,2\n"),
+    "reads after the last line": (TRACE + OFTEN + WINDOWS + "start: 2026-01-01T00:00:00Z\nduration: 3650d\n",
+                                  "1767225600000,a,2\n"),
+    "reads between two rows": (MADE + "duration: 3650d\narrivals: {rate: 1/d}\n" + OFTEN + WINDOWS, ""),
+    "reads in a burst's pause": (MADE + "duration: 3650d\narrivals: {rate: 100/s, bursts: {on: 1s, off: 100d, "
+                                 "factor: 1000}}\n" + OFTEN + WINDOWS, ""),
+    "windows of a long read": (MADE + "duration: 3650d\narrivals: {rate: 1/d}\nreads: {latest: {rows: 1000, "
+                               "rate: 1/s}}\nstrategies: [time: {window: 4s}]\n", ""),
+    "idle agents": (MADE + "duration: 36500d\narrivals: {rate: 0.0001/d}\nreads: {latest: {rows: 5, rate: 100/s}}\n"
+                    "agents: {count: 2}\n" + WINDOWS, ""),
+    "thinned rows": (MADE + "duration: 30d\narrivals: {rate: 1000000000/s}\nengine: thinned\nstrategies: "
+                     "[time: {window: 1us}]\n", ""),
+}
+# Within 1 s on an idle machine; this one may be busy.
+SOON_S = 10
+
+
+def as_nobody():
+    if os.getuid() == 0:
+        os.setgid(65534)
+        os.setuid(65534)
+
+
+class HostileTest(ProgramTest):
+    def stop(self, *arguments):
+        process = self.start(*arguments)
+        time.sleep(0.4)
+        self.assertIsNone(process.poll(), arguments)
+        begin = time.monotonic()
+        process.terminate()
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM, err)
+        self.assertLess(time.monotonic() - begin, SOON_S)
+        return err.decode()
+
+    def test_sigterm_ends_a_long_stretch_of_one_thing(self):
+        for name, (text, lines) in SCENARIOS.items():
+            with self.subTest(name):
+                for old in self.files():
+                    os.unlink(os.path.join(self.folder, old))
+                self.write("s.yaml", text)
+                self.write("t.csv", "timestamp_ms,key,count\n" + lines)
+                resumed = [("--resume", "1")] if name.startswith("re") or lines else []
+                for arguments in [("s.yaml",), *resumed]:
+                    self.assertIn("bucketlab run --resume 1 --db bucketlab.db goes on from here",
+                                  self.stop("run", *arguments, "--quiet", "--no-charts"))
+
+    def test_sigterm_ends_commands_without_a_state(self):
+        self.write("s.yaml", SCENARIOS["reads between two rows"][0] + "limits: {partition_rows: 1000}\n"
+                   "sweep: {seeds: 3}\nexpect: [none.partitions.total == 1]\n")
+        for command in ["tune", "sweep", "check"]:
+            with self.subTest(command):
+                self.stop(command, "s.yaml", "--quiet")
+
+    def test_line_that_is_stopped_in_the_middle_comes_to_the_same(self):
+        """Its rows, the reads between them and those after them are each cut somewhere."""
+        self.write("s.yaml", TRACE + "reads: {latest: {rows: 5, rate: 1/s}}\n" + WINDOWS)
+        self.write("t.csv", "timestamp_ms,key,count\n0,a,4000000\n1000000000,b,1\n1000000000,a,1000000\n"
+                   "2000000000,b,1\n")
+        undisturbed = self.good_json("run", "s.yaml", "--json", "--no-charts", "--db", "other.db")
+        arguments, stops = ["s.yaml"], 0
+        while True:
+            process = self.start("run", *arguments, "--json", "--no-charts", "--quiet")
+            try:
+                _, err = process.communicate(timeout=0.15)
+            except subprocess.TimeoutExpired:
+                process.terminate()
+                _, err = process.communicate(timeout=60)
+            if process.returncode == 0:
+                break
+            self.assertIn(process.returncode, [128 + signal.SIGTERM, -signal.SIGTERM], err)  # -: not yet begun
+            if b"--resume 1" in err:
+                arguments = ["--resume", "1"]
+                stops += 1
+        self.assertGreater(stops, 0)
+        result = self.good_json("show", "1", "--json")
+        self.assertEqual(result["digest"], undisturbed["digest"])
+        self.assertEqual(result["strategies"], undisturbed["strategies"])
+
+    def test_trace_that_the_cluster_engine_cannot_hold_is_refused_with_its_line(self):
+        self.write("s.yaml", TRACE + "agents: {count: 2}\n" + WINDOWS)
+        self.write("t.csv", "timestamp_ms,key,count\n0,b,1\n1767225600000,a,99999999999\n")
+        self.assertRegex(self.bad(2, "run", "s.yaml"), r"t\.csv:3: with this line the trace has more than "
+                         r"1073741824 rows, .*; shorten 'duration', or remove 'agents'$")
+
+    def test_rows_at_either_end_of_the_range_of_times(self):
+        """The first second of the range began before it; reads reach back beyond it."""
+        self.write("s.yaml", HEAD + "trace: {file: t.csv}\nreads: {range: {span: 36500d, age: 36500d, rate: 1/d}}\n"
+                   + WINDOWS)
+        for times, most in [([-9223372036854, -9223372036853, -9223372035999, 0], 2),
+                            ([-1, 0, 9223372036000, 9223372036853, 9223372036854], 3)]:
+            self.write("t.csv", "timestamp_ms,key,bytes\n" + "".join(f"{time},k,10\n" for time in times))
+            metrics = self.good_json("run", "s.yaml", "--json", "--no-charts")["strategies"][0]["metrics"]
+            self.assertEqual(metrics["peak.rows_per_second_one_partition"], most)
+            self.assertIn("a run with agents has to lie between the years 1688 and 2252; change the times of the "
+                          "trace", self.bad(2, "run", "s.yaml", "--set", "agents.count=2"))
+
+    def test_state_that_takes_long_to_write_stretches_the_interval(self):
+        self.write("s.yaml", HEAD + "duration: 1h\nkeys: {count: 20000}\narrivals: {rate: 30/s}\nrow: {bytes: 100}\n"
+                   "agents: {count: 2}\nstrategies: [none: {}]\n")
+        begin = time.monotonic()
+        self.good("run", "s.yaml", "--no-charts")
+        plain_s = time.monotonic() - begin
+        begin = time.monotonic()
+        code, _, err = self.run_program("run", "s.yaml", "--no-charts", "--snapshot-every", "1ms")
+        self.assertEqual(code, 0, err)
+        self.assertEqual(err.count("warning: a state of the run takes "), 1, err)
+        self.assertRegex(err, r"takes \S+ to write, so one is kept every \S+, not every 1ms\n")
+        self.assertLess(time.monotonic() - begin, 4 * plain_s + 2)
+
+    def test_database_that_is_locked_at_the_end_costs_no_run(self):
+        self.write("small.yaml", SMALL)
+        digest = self.good_json("run", "small.yaml", "--json", "--no-charts", "--db", "other.db")["digest"]
+        process = self.start("run", "small.yaml", "--no-charts", "--quiet", "--snapshot-every", "1h",
+                             "--set", "arrivals.rate=100/s")
+        path = os.path.join(self.folder, "bucketlab.db")
+        kept = 0
+        while kept == 0 and process.poll() is None:
+            time.sleep(0.01)
+            if os.path.exists(path):
+                with sqlite3.connect(path, timeout=10) as database:
+                    try:
+                        kept, = database.execute("SELECT count(*) FROM snapshot").fetchone()
+                    except sqlite3.OperationalError:
+                        pass
+                database.close()
+        database = sqlite3.connect(path, isolation_level=None, timeout=10)
+        database.execute("BEGIN IMMEDIATE")
+        _, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 3, err)
+        self.assertRegex(without_warnings(err.decode()), r"\Abucketlab\.db: locked by another program; .*; the result "
+                         r"was not stored; bucketlab run --resume 1 --db bucketlab\.db goes on from the last state "
+                         r"that was kept\n\Z")
+        database.close()
+        self.good("run", "--resume", "1", "--no-charts", "--quiet")
+        self.assertNotEqual(self.good_json("show", "1", "--json")["digest"], digest)
+
+    def test_database_that_may_only_be_read_is_read(self):
+        self.write("small.yaml", SMALL)
+        os.chmod(self.folder, 0o755)
+        self.good("run", "small.yaml", "--no-charts", "--quiet")
+        self.good("run", "small.yaml", "--no-charts", "--quiet", "--seed", "8")
+        database = os.path.join(self.folder, "bucketlab.db")
+        elsewhere = os.path.join(self.folder, "out")
+        os.mkdir(elsewhere)
+        os.chmod(elsewhere, 0o777)
+        commands = [("runs", "--json"), ("show", "1", "--json"), ("diff", "1", "2", "--json"),
+                    ("export", "1", "--metrics"), ("replay", "1")]
+        try:
+            reads = subprocess.run([PROGRAM, "--version"], preexec_fn=as_nobody, check=False,
+                                   stdout=subprocess.DEVNULL).returncode == 0
+        except PermissionError:
+            reads = False
+        if not reads:
+            self.skipTest("another user cannot run the program here")
+        before = {command: self.run_program(*command)[1] for command in commands}
+        for folder_mode, mode in [(0o555, 0o444), (0o777, 0o444), (0o555, 0o666)]:
+            os.chmod(database, mode)
+            os.chmod(self.folder, folder_mode)
+            for command in commands:
+                code, out, err = self.run_program(*command, preexec_fn=as_nobody)
+                self.assertEqual((code, out), (0, before[command]), (command, oct(folder_mode), oct(mode), err))
+            code, _, err = self.run_program("report", "1", "--db", database, "--out", elsewhere, preexec_fn=as_nobody,
+                                            environment={"XDG_CACHE_HOME": elsewhere})
+            self.assertEqual(code, 0, err)
+            self.assertEqual([name for name in self.files() if name.startswith("bucketlab.db-")], [])
+            os.chmod(self.folder, 0o755)
+        with open(database, "rb") as file:
+            self.assertEqual(file.read(15), b"SQLite format 3")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Aim: no output of a command overwrites one of its inputs, nor a file of a database that it uses.
+Method: a table of commands with the option of each output and the files that each reads. Every output is pointed at
+every input: by its name, by another spelling, through a symbolic link, a hard link and a linked folder. Each must end
+with exit code 2 and one line that names the cure; then every file has its bytes, and there is no new one."""
+import os
+import shutil
+import sqlite3
+import unittest
+
+from program import ProgramTest
+
+TRACE = "timestamp_ms,key,bytes\n" + "".join(f"{1767225600000 + 1000 * i},key-{i % 3},{100 + i}\n" for i in range(60))
+SCENARIO = """\
+name: chat
+seed: 7
+trace: {file: t.csv}
+row: {cells: 3}
+limits: {partition_rows: 3000}
+strategies:
+  - time: {window: 1h}
+"""
+AGENTS = SCENARIO.replace("strategies", "agents: {count: 2}\nstrategies")
+SWEEP = SCENARIO + "  - probabilistic: {bits: 2, threshold: 4}\n" \
+    "sweep: {seeds: 2, grid: {strategies.probabilistic.bits: [2, 3]}}\n"
+SIDES = ["bucketlab.db", "bucketlab.db-wal", "bucketlab.db-shm", "bucketlab.db-journal"]
+BASE = ["base.db", "base.db-wal", "base.db-journal"]
+
+# The command, its option that names a file, and what that must not be.
+FILES = [
+    (["export", "last"], "--out", SIDES),
+    (["export", "last", "--metrics"], "--out", SIDES),
+    (["check", "s.yaml"], "--junit", SIDES + ["s.yaml", "t.csv"]),
+    (["check", "s.yaml", "--no-store", "--baseline", "base.db"], "--junit", BASE + ["s.yaml", "t.csv"]),
+    (["check", "s.yaml", "--baseline", "base.db", "--update-baseline"], "--junit", SIDES + BASE + ["s.yaml", "t.csv"]),
+    (["check", "s.yaml"], "--db", ["s.yaml", "t.csv"]),
+    (["check", "s.yaml", "--no-store", "--update-baseline"], "--baseline", ["s.yaml", "t.csv"]),
+    (["run", "agents.yaml", "--no-charts"], "--trace-events", SIDES + ["agents.yaml", "t.csv"]),
+    (["run", "s.yaml", "--no-charts"], "--db", ["s.yaml", "t.csv"]),
+    (["sweep", "sweep.yaml"], "--csv", SIDES + ["sweep.yaml", "t.csv"]),
+    (["sweep", "sweep.yaml"], "--db", ["sweep.yaml", "t.csv"]),
+    (["tune", "s.yaml", "--no-charts"], "--db", ["s.yaml", "t.csv"]),
+    (["import", "sizes.csv"], "--db", ["sizes.csv"]),
+]
+# The same for a folder, with the ending of a file that will be made there.
+FOLDERS = [
+    (["run", "s.yaml"], "svg", ["s.yaml", "t.csv", "bucketlab.db"]),
+    (["run", "s.yaml"], "html", ["s.yaml", "t.csv", "bucketlab.db"]),
+    (["report", "last"], "pdf", ["bucketlab.db"]),
+    (["report", "last"], "html", ["bucketlab.db"]),
+    (["tune", "s.yaml"], "png", ["s.yaml", "t.csv", "bucketlab.db"]),
+]
+
+
+class OutputsTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("t.csv", TRACE)
+        self.write("s.yaml", SCENARIO)
+        self.write("agents.yaml", AGENTS)
+        self.write("sweep.yaml", SWEEP)
+        shutil.copy(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scenarios", "observed",
+                                 "messages.csv"), os.path.join(self.folder, "sizes.csv"))
+        self.good("run", "s.yaml", "--no-charts", "--quiet")
+        self.good("check", "s.yaml", "--no-store", "--baseline", "base.db", "--update-baseline", "--quiet")
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def contents(self):
+        """Every file with its bytes; of a database what is in it, as a reader may tidy up its log."""
+        found = {}
+        for name in self.files():
+            path = self.path(name)
+            if os.path.islink(path):
+                found[name] = os.readlink(path)
+            elif os.path.isdir(path):
+                found[name] = None
+            elif name in ("bucketlab.db", "base.db"):
+                with sqlite3.connect(path) as base:
+                    found[name] = list(base.iterdump())
+                base.close()
+            elif not name.endswith(("-shm", "-wal")):
+                with open(path, "rb") as file:
+                    found[name] = file.read()
+        return found
+
+    def spellings(self, name):
+        """Names of one file: how to make each, and how it is called."""
+        yield name
+        yield f"./{name}"
+        yield f"d/../{name}"
+        yield self.path(name)
+        yield f"l/{name}"
+        yield f"s/{name}"
+        if os.path.exists(self.path(name)):
+            yield f"h/{name}"
+
+    def make_links(self, names):
+        for folder in ("d", "s", "h"):
+            os.mkdir(self.path(folder))
+        os.symlink(".", self.path("l"))
+        for name in names:
+            os.symlink(self.path(name), self.path("s", name))
+            if os.path.exists(self.path(name)):
+                os.link(self.path(name), self.path("h", name))
+
+    def test_each_output_is_held_against_each_input(self):
+        self.make_links(sorted({name for _, _, names in FILES for name in names}))
+        before, count = self.contents(), 0
+        for command, option, names in FILES:
+            for name in names:
+                for spelling in self.spellings(name):
+                    with self.subTest(command=command, option=option, output=spelling):
+                        line = self.bad(2, *command, option, spelling, "--quiet")
+                        self.assertRegex(line, rf"\Abucketlab: {option} .*: would overwrite .*; name another file\Z")
+                        count += 1
+        self.assertEqual(self.contents(), before)
+        self.assertGreater(count, 300)
+
+    def test_charts_are_held_against_each_input(self):
+        """The chart's name leads to the input, by a link."""
+        before = self.contents()
+        for command, ending, names in FOLDERS:
+            for name in names:
+                chart = "chat.html" if ending == "html" else f"chat-costs.{ending}"
+                for link in (os.link, os.symlink):
+                    with self.subTest(command=command, ending=ending, name=name, link=link.__name__):
+                        os.mkdir(self.path("pics"))
+                        link(self.path(name), self.path("pics", chart))
+                        line = self.bad(2, *command, "--quiet", "--out", "pics", "--format", ending)
+                        self.assertRegex(line, r"\Abucketlab: --out pics: a file there would overwrite .*"
+                                               r"; name another folder\Z")
+                        self.assertEqual(os.listdir(self.path("pics")), [chart])
+                        shutil.rmtree(self.path("pics"))
+                        self.assertEqual(self.contents(), before)
+
+    def test_input_that_has_a_charts_name_is_kept(self):
+        os.mkdir(self.path("pics"))
+        shutil.move(self.path("t.csv"), self.path("pics", "chat-t.png"))
+        self.write("s.yaml", SCENARIO.replace("t.csv", "pics/chat-t.png"))
+        self.assertIn("would overwrite the trace ", self.bad(2, "run", "s.yaml", "--quiet", "--out", "./pics/"))
+        self.good("run", "s.yaml", "--quiet", "--out", "pics", "--format", "svg")
+        with open(self.path("pics", "chat-t.png"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), TRACE)
+
+    def test_finding_is_held_against_each_input(self):
+        os.mkdir(self.path("found"))
+        for name in ("agents.yaml", "t.csv"):
+            os.link(self.path(name), self.path("found", "agents-17-findable.yaml"))
+            self.assertIn("--out found: a file there would overwrite ",
+                          self.bad(2, "fuzz", "agents.yaml", "--seeds", "1..2", "--out", "found", "--quiet"))
+            os.unlink(self.path("found", "agents-17-findable.yaml"))
+        self.good("fuzz", "agents.yaml", "--seeds", "1..2", "--out", "found", "--quiet")
+
+    def test_database_that_is_not_there_yet_is_none_of_the_others(self):
+        before = self.contents()
+        os.symlink("new.db", self.path("to-new.db"))
+        for arguments in [["check", "s.yaml", "--db", "new.db", "--junit", "new.db"],
+                          ["check", "s.yaml", "--db", "new.db", "--junit", "to-new.db"],
+                          ["check", "s.yaml", "--db", "to-new.db", "--junit", "none/../new.db-wal"],
+                          ["run", "agents.yaml", "--no-charts", "--db", "new.db", "--trace-events", "to-new.db"],
+                          ["sweep", "sweep.yaml", "--db", "to-new.db", "--csv", "./new.db-journal"],
+                          ["merge", "bucketlab.db", "base.db-wal", "--db", "base.db"]]:
+            with self.subTest(arguments=arguments):
+                self.assertIn(": would overwrite ", self.bad(2, *arguments, "--quiet"))
+        os.unlink(self.path("to-new.db"))
+        self.assertEqual(self.contents(), before)
+
+    def test_starter_overwrites_nothing(self):
+        before = self.contents()
+        for name in ("s", "s.yaml", "./s.yaml"):
+            self.assertIn("already there", self.bad(2, "init", name))
+        os.symlink("new.yaml", self.path("link.yaml"))
+        self.bad(2, "init", "link")
+        os.unlink(self.path("link.yaml"))
+        self.assertEqual(self.contents(), before)
+
+    def test_output_that_is_apart_is_written(self):
+        """A neighbour of the same name, a pipe, a device: none of them is an input."""
+        os.mkdir(self.path("d"))
+        for name in ("d/t.csv", "bucketlab.db.csv", "bucketlab.db-wal2", "t.csv.old", "/dev/null"):
+            self.good("export", "last", "--out", name)
+            self.good("sweep", "sweep.yaml", "--csv", name, "--quiet")
+        self.good("check", "s.yaml", "--db", "base.db", "--baseline", "base.db", "--junit", "d/s.yaml", "--quiet")
+        self.good("run", "agents.yaml", "--trace-events", "d/t.csv", "--quiet", "--no-charts")
+
+    def test_name_of_a_partial_file_that_is_taken_is_not_followed(self):
+        """A link under the name that a partial file will have: the file that it leads to stays as it is."""
+        victim = self.write("victim", "mine\n")
+        for command, name in [(["export", "last", "--out", "o.csv"], ".o.csv.{pid}.0.partial"),
+                              (["check", "s.yaml", "--quiet", "--junit", "o.xml"], ".o.xml.{pid}.0.partial"),
+                              (["report", "last", "--out", ".", "--format", "svg"],
+                               ".chat-costs.svg.{pid}.0.partial"),
+                              (["run", "agents.yaml", "--quiet", "--no-charts", "--trace-events", "o.txt"],
+                               ".o.txt.{pid}.0.partial"),
+                              (["init", "mine"], ".mine.yaml.{pid}.0.partial")]:
+            def link(name=name):
+                os.symlink("victim", self.path(name.format(pid=os.getpid())))
+            with self.subTest(command=command):
+                self.good(*command, preexec_fn=link)
+                with open(victim, encoding="utf-8") as file:
+                    self.assertEqual(file.read(), "mine\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sizes are sorted lists, sums are whole numbers of 128 bits, and each figure is rounded once, as
+ * docs/metrics.md says it. */
+#include "naive_metrics.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cassandra/token.h"
+#include "workload/rows.h"
+
+/* A size, and how often it counts. */
+struct sized {
+    uint64_t size, weight;
+};
+
+static void add(struct lab_metrics *out, double value, const char *prefix, const char *name)
+{
+    char full[LAB_METRIC_NAME_SIZE];
+    snprintf(full, sizeof full, "%s.%s", prefix, name);
+    if (!lab_metrics_add(out, full, value))
+        abort();
+}
+
+static int by_size(const void *left, const void *right)
+{
+    const struct sized *a = left, *b = right;
+    return (a->size > b->size) - (a->size < b->size);
+}
+
+static double mean_of(lab_wide sum, lab_wide n)
+{
+    return (double)(uint64_t)(sum / n) + (double)(uint64_t)(sum % n) / (double)(uint64_t)n;
+}
+
+/* The smallest size that so many of 1000 do not exceed. */
+static uint64_t quantile(const struct sized *sizes, size_t count, lab_wide n, uint64_t per_mille)
+{
+    lab_wide upto = 0;
+    for (size_t i = 0; i < count; i++) {
+        upto += sizes[i].weight;
+        if (upto * 1000 >= n * per_mille)
+            return sizes[i].size;
+    }
+    return sizes[count - 1].size;
+}
+
+static void add_sizes(struct lab_metrics *out, const char *prefix, struct sized *sizes, size_t count)
+{
+    static const struct {
+        const char *name;
+        uint64_t per_mille;
+    } quantiles[] = {{"p001", 1}, {"p01", 10}, {"p50", 500}, {"p90", 900}, {"p99", 990}, {"p999", 999}};
+    lab_wide n = 0, sum = 0, squares = 0;
+    qsort(sizes, count, sizeof *sizes, by_size);
+    for (size_t i = 0; i < count; i++) {
+        n += sizes[i].weight;
+        sum += (lab_wide)sizes[i].size * sizes[i].weight;
+    }
+    if (n == 0)
+        return;
+    /* Around the whole part of the mean, so that the squares are whole. */
+    uint64_t centre = (uint64_t)(sum / n);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t size = sizes[i].size, distance = size > centre ? size - centre : centre - size;
+        squares += (lab_wide)distance * distance * sizes[i].weight;
+    }
+    double offset = (double)(uint64_t)(sum % n) / (double)(uint64_t)n;
+    double variance = (double)squares / (double)(uint64_t)n - offset * offset;
+    add(out, mean_of(sum, n), prefix, "mean");
+    add(out, sqrt(variance > 0 ? variance : 0), prefix, "stddev");
+    size_t least = 0;
+    while (sizes[least].weight == 0)
+        least++;
+    add(out, (double)sizes[least].size, prefix, "min");
+    for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++)
+        add(out, (double)quantile(sizes, count, n, quantiles[i].per_mille), prefix, quantiles[i].name);
+    add(out, (double)sizes[count - 1].size, prefix, "max");
+}
+
+enum which { CLOSED, ALL, ROW_WEIGHTED };
+
+static void add_partition_sizes(struct lab_metrics *out, const struct naive_result *naive, enum which which,
+                                bool in_bytes)
+{
+    static const char *const names[] = {"closed", "all", "row_weighted"};
+    struct sized *sizes = naive_must(calloc(naive->partition_count + 1, sizeof *sizes));
+    size_t count = 0;
+    for (size_t i = 0; i < naive->partition_count; i++) {
+        const struct naive_partition *partition = &naive->partitions[i];
+        if (which == CLOSED && !partition->is_closed)
+            continue;
+        sizes[count++] = (struct sized){in_bytes ? partition->bytes : partition->rows,
+                                        which == ROW_WEIGHTED ? partition->rows : 1};
+    }
+    char prefix[64];
+    snprintf(prefix, sizeof prefix, "partitions.%s.%s", names[which], in_bytes ? "bytes" : "rows");
+    add_sizes(out, prefix, sizes, count);
+    free(sizes);
+}
+
+static void add_repair(struct lab_metrics *out, const struct naive_result *naive)
+{
+    lab_wide weighted = 0, bytes = 0, rows = 0;
+    uint64_t most = 0;
+    for (size_t i = 0; i < naive->partition_count; i++) {
+        const struct naive_partition *partition = &naive->partitions[i];
+        weighted += (lab_wide)partition->bytes * partition->rows;
+        bytes += partition->bytes;
+        rows += partition->rows;
+        most = partition->bytes > most ? partition->bytes : most;
+    }
+    if (rows == 0)
+        return;
+    double streamed = (double)weighted / (double)(uint64_t)rows, row = (double)bytes / (double)(uint64_t)rows;
+    add(out, streamed, "repair", "bytes_per_differing_row");
+    add(out, (double)most, "repair", "bytes_max");
+    if (row != 0)
+        add(out, streamed / row, "repair", "amplification");
+}
+
+static void add_partitions(struct lab_metrics *out, const struct lab_limits *limits,
+                           const struct naive_result *naive)
+{
+    uint64_t closed = 0, tiny = 0, over_rows = 0, over_bytes = 0, over = 0;
+    for (size_t i = 0; i < naive->partition_count; i++) {
+        const struct naive_partition *partition = &naive->partitions[i];
+        bool is_over_rows = limits->partition_rows > 0 && partition->rows > limits->partition_rows;
+        bool is_over_bytes = limits->partition_bytes > 0 && partition->bytes > limits->partition_bytes;
+        closed += partition->is_closed;
+        tiny += partition->is_closed && partition->rows < limits->tiny_rows;
+        over_rows += is_over_rows;
+        over_bytes += is_over_bytes;
+        over += is_over_rows || is_over_bytes;
+    }
+    add(out, (double)naive->partition_count, "partitions", "total");
+    add(out, (double)closed, "partitions", "closed");
+    add(out, (double)(naive->partition_count - closed), "partitions", "open");
+    if (limits->partition_rows != 0 || limits->partition_bytes != 0)
+        add(out, (double)over, "partitions", "over_limit");
+    if (limits->partition_rows != 0)
+        add(out, (double)over_rows, "partitions", "over_limit_rows");
+    if (limits->partition_bytes != 0)
+        add(out, (double)over_bytes, "partitions", "over_limit_bytes");
+    if (limits->tiny_rows != 0)
+        add(out, (double)tiny, "partitions", "tiny");
+    for (int which = CLOSED; which <= ROW_WEIGHTED; which++) {
+        add_partition_sizes(out, naive, (enum which)which, false);
+        add_partition_sizes(out, naive, (enum which)which, true);
+    }
+    add_repair(out, naive);
+}
+
+static void add_writes(struct lab_metrics *out, const struct naive_input *input,
+                       const struct naive_result *naive)
+{
+    uint64_t extra = naive->counter_increments + naive->state_reads + naive->state_writes + naive->lwt;
+    add(out, (double)input->rows, "writes", "rows");
+    add(out, (double)naive->counter_increments, "writes", "counter_increments");
+    add(out, (double)naive->state_reads, "writes", "state_reads");
+    add(out, (double)naive->state_writes, "writes", "state_writes");
+    add(out, (double)naive->lwt, "writes", "lwt");
+    add(out, 0, "writes", "lock_ops");
+    add(out, (double)naive->rows_scanned, "writes", "rows_scanned");
+    add(out, input->rows == 0 ? 0 : 1000.0 * (double)extra / (double)input->rows, "writes",
+        "extra_ops_per_1000_rows");
+    add(out, 0, "writes", "retried");
+    add(out, 0, "writes", "duplicated");
+    add(out, 0, "writes", "misrouted");
+}
+
+/* An expired row is a tombstone for each of its cells; where rows are deleted too, each that is gone is one.
+ */
+static void add_left(struct lab_metrics *out, const struct lab_scenario *scenario,
+                     const struct naive_result *naive)
+{
+    uint64_t each = scenario->deletes.share > 0 ? 1 : scenario->workload.row_cells;
+    struct sized *live = naive_must(calloc(naive->partition_count + 1, sizeof *live));
+    struct sized *gone = naive_must(calloc(naive->partition_count + 1, sizeof *gone));
+    uint64_t rows = 0;
+    size_t emptied = 0, count = naive->partition_count;
+    for (size_t i = 0; i < count; i++) {
+        const struct naive_partition *partition = &naive->partitions[i];
+        uint64_t left = partition->rows - partition->gone;
+        gone[i] = (struct sized){partition->gone * each, 1};
+        if (left > 0)
+            live[i - emptied] = (struct sized){left, 1};
+        emptied += left == 0;
+        rows += left;
+    }
+    add(out, (double)rows, "rows", "live");
+    add(out, (double)naive->deleted, "rows", "deleted");
+    add(out, (double)naive->expired, "rows", "expired");
+    add(out, (double)emptied, "partitions", "emptied");
+    add_sizes(out, "partitions.live.rows", live, count - emptied);
+    add_sizes(out, "tombstones.partition", gone, count);
+    free(live);
+    free(gone);
+}
+
+static int by_number(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* kind: LAB_READ_KINDS for all together. */
+static void add_read_kind(struct lab_metrics *out, const struct lab_scenario *scenario,
+                          const struct naive_result *naive, const char *prefix, int kind)
+{
+    uint64_t *partitions = naive_must(calloc(naive->read_count + 1, sizeof *partitions)), sum = 0;
+    uint64_t empties = 0, scanned = 0, incomplete = 0, out_of_order = 0, cut = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < naive->read_count; i++) {
+        const struct naive_read *read = &naive->reads[i];
+        if (kind != LAB_READ_KINDS && (int)read->kind != kind)
+            continue;
+        partitions[n++] = read->partitions;
+        sum += read->partitions;
+        empties += read->empties;
+        scanned += read->scanned;
+        incomplete += read->is_incomplete;
+        out_of_order += read->is_out_of_order;
+        cut += read->is_cut;
+    }
+    add(out, (double)n, prefix, "count");
+    if (n > 0) {
+        qsort(partitions, n, sizeof *partitions, by_number);
+        add(out, (double)sum / (double)n, prefix, "partitions_per_read.mean");
+        add(out, (double)partitions[(n * 500 + 999) / 1000 - 1], prefix, "partitions_per_read.p50");
+        add(out, (double)partitions[(n * 990 + 999) / 1000 - 1], prefix, "partitions_per_read.p99");
+        add(out, (double)partitions[n - 1], prefix, "partitions_per_read.max");
+        add(out, (double)empties / (double)n, prefix, "empty_partitions_per_read");
+        add(out, (double)scanned / (double)n, prefix, "rows_scanned_per_read");
+    }
+    add(out, (double)incomplete, prefix, "incomplete");
+    add(out, (double)out_of_order, prefix, "out_of_order");
+    if (scenario->reads.limit != 0)
+        add(out, (double)cut, prefix, "cut_off");
+    free(partitions);
+}
+
+static void add_reads(struct lab_metrics *out, const struct lab_scenario *scenario,
+                      const struct naive_result *naive)
+{
+    static const char *const prefixes[] = {"reads.latest", "reads.range", "reads.all"};
+    int kinds = 0;
+    add_read_kind(out, scenario, naive, "reads", LAB_READ_KINDS);
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++)
+        kinds += scenario->reads.kinds[kind].rate_per_s > 0;
+    for (int kind = 0; kinds > 1 && kind < LAB_READ_KINDS; kind++) {
+        if (scenario->reads.kinds[kind].rate_per_s > 0)
+            add_read_kind(out, scenario, naive, prefixes[kind], kind);
+    }
+}
+
+static void add_table(struct lab_metrics *out, const struct naive_input *input,
+                      const struct naive_result *naive)
+{
+    add(out, (double)(input->rows - naive->overwritten), "rows", "stored");
+    add(out, (double)naive->overwritten, "rows", "overwritten");
+    add(out, (double)naive->most_written, "peak", "rows_written_one_partition");
+    add(out, input->rows == 0 ? 0 : (double)naive->minute_most / (double)input->rows, "peak",
+        "minute_share_one_partition");
+}
+
+static void add_loads(struct lab_metrics *out, const struct naive_load *loads, uint32_t nodes)
+{
+    lab_wide total = 0;
+    uint64_t most = 0, least = UINT64_MAX;
+    for (uint32_t i = 0; i < nodes; i++) {
+        total += loads[i].bytes;
+        most = loads[i].bytes > most ? loads[i].bytes : most;
+        least = loads[i].bytes < least ? loads[i].bytes : least;
+    }
+    if (total == 0)
+        return;
+    add(out, (double)most / (double)total, "nodes", "load_share_max");
+    add(out, (double)least / (double)total, "nodes", "load_share_min");
+}
+
+void naive_loads(const struct naive_input *input, const struct naive_result *naive,
+                 const struct cass_ring *ring, bool is_table, struct naive_load *loads)
+{
+    memset(loads, 0, cass_ring_node_count(ring) * sizeof *loads);
+    for (size_t i = 0; i < naive->partition_count; i++) {
+        const struct naive_partition *partition = &naive->partitions[i];
+        const char *name = input->keys[partition->key_index].name;
+        int64_t token =
+            is_table ? partition->token : cass_token_bucketed(name, strlen(name), partition->bucket);
+        const uint32_t *replicas = cass_ring_replicas(ring, token);
+        for (uint32_t j = 0; j < cass_ring_replication_factor(ring); j++) {
+            loads[replicas[j]].rows += partition->rows;
+            loads[replicas[j]].bytes += partition->bytes;
+        }
+    }
+}
+
+void naive_metrics(const struct naive_input *input, const struct lab_scenario *scenario,
+                   const struct naive_result *naive, const struct naive_load *loads, struct lab_metrics *out)
+{
+    add_partitions(out, &scenario->limits, naive);
+    add_writes(out, input, naive);
+    if (scenario->row_ttl_ns > 0 || scenario->deletes.share > 0)
+        add_left(out, scenario, naive);
+    if (wl_has_own_times(&scenario->workload)) {
+        add(out, (double)naive->late, "writes", "late");
+        add(out, (double)naive->into_closed, "writes", "into_closed");
+        add(out, (double)naive->reopened, "partitions", "reopened");
+    }
+    if (scenario->design.is_given)
+        add_table(out, input, naive);
+    if (scenario->reads.present)
+        add_reads(out, scenario, naive);
+    add(out, (double)naive->peak, "peak", "rows_per_second_one_partition");
+    add_loads(out, loads, scenario->cluster.nodes);
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The naive engine's tables: all rows are listed with the columns of their keys, and sorted, once by
+ * partition and once by primary key, of which the latest row stays. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bucketing/hash.h"
+#include "cassandra/token.h"
+#include "kernel/time.h"
+#include "naive.h"
+#include "stored_values.h"
+
+struct stored_row {
+    uint64_t key; /* these three: of the partition key; what is not in it is 0 */
+    int64_t bucket;
+    uint64_t part_values;
+    uint64_t primary_key,
+        all_values; /* of the primary key, with these two; the rows of one are equal there */
+    int64_t cell_ms;
+    uint64_t id;
+    int64_t time_ns;
+    uint64_t key_index, number, bytes;
+};
+
+struct table {
+    const struct lab_design *design;
+    struct lab_values values;
+    bool has_key, has_bucket, is_unique;
+};
+
+#define COMPARE(field)                                                                                       \
+    if (a->field != b->field)                                                                                \
+    return a->field < b->field ? -1 : 1
+
+static int by_partition(const struct stored_row *a, const struct stored_row *b)
+{
+    COMPARE(key);
+    COMPARE(bucket);
+    COMPARE(part_values);
+    return 0;
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct stored_row *a = left, *b = right;
+    int order = by_partition(a, b);
+    if (order != 0)
+        return order;
+    COMPARE(time_ns);
+    return 0;
+}
+
+static int by_primary_alone(const struct stored_row *a, const struct stored_row *b)
+{
+    int order = by_partition(a, b);
+    if (order != 0)
+        return order;
+    COMPARE(primary_key);
+    COMPARE(all_values);
+    COMPARE(cell_ms);
+    COMPARE(id);
+    return 0;
+}
+
+/* Of one primary key the latest row comes last: of equal times that of the higher key, and its later one. */
+static int by_primary(const void *left, const void *right)
+{
+    const struct stored_row *a = left, *b = right;
+    int order = by_primary_alone(a, b);
+    if (order != 0)
+        return order;
+    COMPARE(time_ns);
+    COMPARE(key_index);
+    COMPARE(number);
+    return 0;
+}
+
+static struct stored_row *list_rows(const struct naive_input *input, const struct lab_scenario *scenario,
+                                    const struct table *table, const struct naive_result *result)
+{
+    const struct lab_design *design = table->design;
+    struct stored_row *rows = naive_must(calloc(input->rows + 1, sizeof *rows)), *row = rows;
+    for (size_t i = 0; i < input->key_count; i++) {
+        const struct naive_key *key = &input->keys[i];
+        uint64_t hash = bk_murmur3_128(key->name, strlen(key->name), 0).h1;
+        bool primary_has_key = table->has_key || lab_design_clusters_by(design, LAB_FEED_KEY);
+        for (size_t j = 0; j < key->count; j++, row++) {
+            uint64_t values = lab_values_of_row(&table->values, scenario->seed, hash, j);
+            *row = (struct stored_row){.key = table->has_key ? i : 0,
+                                       .bucket = table->has_bucket ? result->buckets[row - rows] : 0,
+                                       .part_values = values % table->values.partition_combinations,
+                                       .primary_key = primary_has_key ? i : 0,
+                                       .all_values = values,
+                                       .time_ns = key->rows[j].time_ns,
+                                       .key_index = i,
+                                       .number = j,
+                                       .bytes = key->rows[j].bytes};
+            if (lab_design_clusters_by(design, LAB_FEED_TIME))
+                row->cell_ms = naive_floor(key->rows[j].own_ns, SIM_MS);
+            if (lab_design_clusters_by(design, LAB_FEED_ID))
+                row->id = (uint64_t)(row - rows);
+        }
+    }
+    return rows;
+}
+
+static int64_t token_of(const struct table *table, const struct naive_input *input,
+                        const struct stored_row *row)
+{
+    const struct lab_design *design = table->design;
+    struct cass_component parts[LAB_COLUMNS_MAX];
+    char texts[LAB_COLUMNS_MAX][24];
+    uint8_t bytes[1024], big_endian[8];
+    for (int i = 0; i < 8; i++)
+        big_endian[i] = (uint8_t)((uint64_t)row->bucket >> (56 - 8 * i));
+    for (size_t i = 0; i < design->partition_count; i++) {
+        enum lab_feed feed = design->columns[design->partition[i]].feed;
+        const char *name = input->keys[row->key].name;
+        uint64_t value = lab_values_of_column(&table->values, row->part_values, design->partition[i]);
+        snprintf(texts[i], sizeof texts[i], "%" PRIu64, value);
+        parts[i] = (struct cass_component){texts[i], strlen(texts[i])};
+        if (feed == LAB_FEED_KEY)
+            parts[i] = (struct cass_component){name, strlen(name)};
+        if (feed == LAB_FEED_BUCKET)
+            parts[i] = (struct cass_component){big_endian, sizeof big_endian};
+    }
+    if (cass_key_size(parts, design->partition_count) > sizeof bytes)
+        abort();
+    cass_key_serialise(parts, design->partition_count, bytes);
+    return cass_token(bytes, cass_key_size(parts, design->partition_count));
+}
+
+/* The rows of one partition, in order of time. */
+static uint64_t most_in(const struct stored_row *rows, size_t count, int64_t unit_ns)
+{
+    uint64_t most = 0, here = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool is_same =
+            i > 0 && naive_floor(rows[i].time_ns, unit_ns) == naive_floor(rows[i - 1].time_ns, unit_ns);
+        here = is_same ? here + 1 : 1;
+        most = here > most ? here : most;
+    }
+    return most;
+}
+
+static bool is_closed(const struct naive_input *input, const struct table *table,
+                      const struct naive_result *result, const struct stored_row *row)
+{
+    int64_t current = INT64_MAX;
+    for (size_t i = 0; i < input->key_count; i++) {
+        bool may_write = table->has_key ? i == row->key : input->keys[i].count > 0;
+        if (may_write && result->currents[i] < current)
+            current = result->currents[i];
+    }
+    return table->has_bucket && row->bucket < current;
+}
+
+/* In each minute, the partition that takes the most rows. */
+static void sum_minutes(const struct stored_row *rows, size_t count, struct naive_result *result)
+{
+    struct minute {
+        int64_t minute;
+        uint64_t most;
+    } *minutes = NULL;
+    size_t minute_count = 0, capacity = 0;
+    for (size_t i = 0, next; i < count; i = next) {
+        int64_t minute = naive_floor(rows[i].time_ns, SIM_MINUTE);
+        for (next = i + 1; next < count && by_partition(&rows[i], &rows[next]) == 0 &&
+                           naive_floor(rows[next].time_ns, SIM_MINUTE) == minute;
+             next++) {
+        }
+        size_t at = 0;
+        while (at < minute_count && minutes[at].minute != minute)
+            at++;
+        if (at == minute_count) {
+            minutes = naive_grow(minutes, minute_count, &capacity, sizeof *minutes);
+            minutes[minute_count++] = (struct minute){minute, 0};
+        }
+        minutes[at].most = next - i > minutes[at].most ? next - i : minutes[at].most;
+    }
+    for (size_t i = 0; i < minute_count; i++)
+        result->minute_most += minutes[i].most;
+    free(minutes);
+}
+
+static void add_partition(const struct naive_input *input, const struct table *table,
+                          const struct stored_row *rows, size_t count, struct naive_result *result)
+{
+    struct naive_partition partition = {.key_index = rows->key,
+                                        .bucket = rows->bucket,
+                                        .values = rows->part_values,
+                                        .token = token_of(table, input, rows),
+                                        .written = count,
+                                        .first_ns = rows->time_ns,
+                                        .is_closed = is_closed(input, table, result, rows)};
+    for (size_t i = 0; table->is_unique && i < count; i++)
+        partition.bytes += rows[i].bytes;
+    partition.rows = table->is_unique ? count : 0;
+    uint64_t peak = most_in(rows, count, SIM_SECOND);
+    result->peak = peak > result->peak ? peak : result->peak;
+    result->most_written = count > result->most_written ? count : result->most_written;
+    result->partitions = naive_grow(result->partitions, result->partition_count, &result->partition_capacity,
+                                    sizeof *result->partitions);
+    result->partitions[result->partition_count++] = partition;
+}
+
+/* Both lists are in order of partitions. */
+static void keep_latest(struct stored_row *rows, size_t count, struct naive_result *result)
+{
+    qsort(rows, count, sizeof *rows, by_primary);
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && by_partition(&rows[i - 1], &rows[i]) != 0)
+            at++;
+        if (i + 1 < count && by_primary_alone(&rows[i], &rows[i + 1]) == 0)
+            continue;
+        result->partitions[at].rows++;
+        result->partitions[at].bytes += rows[i].bytes;
+    }
+}
+
+void naive_settle(const struct naive_input *input, const struct lab_scenario *scenario,
+                  struct naive_result *result)
+{
+    const struct lab_design *design = &scenario->design;
+    struct table table = {.design = design,
+                          .has_key = lab_design_partitions_by(design, LAB_FEED_KEY),
+                          .has_bucket = lab_design_column(design, LAB_FEED_BUCKET) != NULL,
+                          .is_unique = lab_design_clusters_by(design, LAB_FEED_ID)};
+    if (!lab_values_init(&table.values, design))
+        abort();
+    struct stored_row *rows = list_rows(input, scenario, &table, result);
+    size_t count = input->rows;
+    result->partition_count = 0;
+    result->peak = 0;
+    qsort(rows, count, sizeof *rows, by_time);
+    for (size_t i = 0, next; i < count; i = next) {
+        for (next = i + 1; next < count && by_partition(&rows[i], &rows[next]) == 0; next++) {
+        }
+        add_partition(input, &table, rows + i, next - i, result);
+    }
+    sum_minutes(rows, count, result);
+    if (!table.is_unique)
+        keep_latest(rows, count, result);
+    for (size_t i = 0; i < result->partition_count; i++)
+        result->overwritten += result->partitions[i].written - result->partitions[i].rows;
+    free(rows);
+    lab_values_clear(&table.values);
+}

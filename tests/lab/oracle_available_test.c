@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* available and filled. Method: on the oracles' stand operations end by hand, before, within and after a
+ * fault and its grace, and partitions close with one row that fires too few. */
+#include "oracle_stand.h"
+
+#define SECOND SIM_SECOND
+
+/* S = T + B = 1.01 s; two steps are the bound, and the grace is the lag of 2 s and two steps. */
+static void open_single(struct stand *stand)
+{
+    stand_prepare_probabilistic(stand, BK_SINGLE);
+    stand->run.config.retry_backoff_ns = 10 * SIM_MS;
+    stand_open(stand);
+}
+
+static void test_available_row_that_is_refused_while_all_is_well(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t fault_s, begun_s, ended_s; /* a fault that lasts a second; 0: none */
+        uint64_t expected;
+    } cases[] = {{0, 20, 21, 1},  {10, 20, 21, 1}, {19, 20, 21, 0},
+                 {20, 20, 24, 0}, {15, 20, 21, 0}, {10, 15, 21, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stand stand;
+        open_single(&stand);
+        struct lab_host_operation operation = stand_operation(0, 0, 0);
+        operation.begun_ns = stand_time(&stand, cases[i].begun_s * SECOND);
+        if (cases[i].fault_s > 0) {
+            stand_wait_until(&stand, cases[i].fault_s * SECOND);
+            lab_health_pulse(&stand.run, stand_time(&stand, (cases[i].fault_s + 1) * SECOND));
+        }
+        stand_wait_until(&stand, cases[i].ended_s * SECOND);
+        lab_available_ended(&stand.run, &operation, true);
+        assert_violations(&stand, LAB_ORACLE_AVAILABLE, cases[i].expected);
+        operation.is_acknowledged = true; /* only its counting was given up */
+        lab_available_ended(&stand.run, &operation, false);
+        assert_violations(&stand, LAB_ORACLE_AVAILABLE, cases[i].expected);
+        stand_close(&stand);
+    }
+}
+
+static void test_available_row_that_is_acknowledged_too_late(void **state)
+{
+    (void)state;
+    for (int64_t late_ms = 0; late_ms <= 1; late_ms++) {
+        struct stand stand;
+        open_single(&stand);
+        assert_int_equal(stand.run.oracles.available_ns, 2020 * SIM_MS);
+        struct lab_host_operation operation = stand_operation(0, 0, 0);
+        operation.begun_ns = stand_time(&stand, 20 * SECOND);
+        stand_wait_until(&stand, 22020 * SIM_MS + late_ms * SIM_MS);
+        lab_available_acknowledged(&stand.run, &operation);
+        assert_violations(&stand, LAB_ORACLE_AVAILABLE, (uint64_t)late_ms);
+        stand_close(&stand);
+    }
+}
+
+/* Faults do not excuse it. */
+static void test_available_operation_that_never_ends(void **state)
+{
+    (void)state;
+    static const int64_t spent_s[] = {1, 599, 600, 700};
+    for (size_t i = 0; i < sizeof spent_s / sizeof *spent_s; i++) {
+        for (int is_forgotten = 0; is_forgotten < 2; is_forgotten++) {
+            struct stand stand;
+            open_single(&stand);
+            lab_health_fault(&stand.run, true);
+            struct lab_host_operation operation = stand_operation(0, 0, 0);
+            operation.begun_ns = stand_time(&stand, 0);
+            stand_wait_until(&stand, spent_s[i] * SECOND);
+            if (!is_forgotten)
+                lab_push(&stand.run, stand_time(&stand, SIM_HOUR), LAB_EVENT_TICK, 0);
+            lab_available_left(&stand.run, &operation);
+            assert_violations(&stand, LAB_ORACLE_AVAILABLE, is_forgotten || spent_s[i] >= 600);
+            stand_close(&stand);
+        }
+    }
+}
+
+/* The threshold is 4. */
+static void test_filled_partition_that_closes_too_early(void **state)
+{
+    (void)state;
+    for (uint64_t rows = 3; rows <= 4; rows++) {
+        for (int64_t bucket = 0; bucket <= 1; bucket++) {
+            struct stand stand;
+            open_single(&stand);
+            for (uint64_t row = 0; row < rows; row++) {
+                struct lab_host_operation operation = stand_operation(0, row, 0);
+                operation.fires = true;
+                stand_place(&stand, 0, row, SECOND, 0, 0);
+                stand_store(&stand, 0, row, SECOND, 0, true);
+                stand_acknowledge(&stand, &operation);
+            }
+            stand_state(&stand, 0, bucket, SECOND, 0);
+            stand_end(&stand);
+            assert_violations(&stand, LAB_ORACLE_FILLED, rows == 3 && bucket == 1);
+            stand_close(&stand);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_available_row_that_is_refused_while_all_is_well),
+        cmocka_unit_test(test_available_row_that_is_acknowledged_too_late),
+        cmocka_unit_test(test_available_operation_that_never_ends),
+        cmocka_unit_test(test_filled_partition_that_closes_too_early),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Excuses belong to a key and a span of time. Method: on the oracles' stand, conditions are noted and
+ * violations told by hand, of one key or another, before, within and after the condition's span. */
+#include "oracle_stand.h"
+
+#define SECOND SIM_SECOND
+
+static void open_keys(struct stand *stand)
+{
+    stand_prepare_probabilistic(stand, BK_THREE_STATE);
+    stand->run.key_count = 3;
+    stand_open(stand);
+}
+
+static void violate(struct stand *stand, uint32_t key)
+{
+    lab_violate(&stand->run, LAB_ORACLE_FINDABLE, key, 1, "of key %u", key);
+}
+
+static bool is_broken(const struct stand *stand)
+{
+    return lab_promise_is_broken(BK_PROBABILISTIC, BK_THREE_STATE, LAB_ORACLE_FINDABLE,
+                                 &stand->run.oracles.verdict);
+}
+
+/* A condition of one key from 10 s to 20 s, of all keys from 30 s to 40 s. */
+static void test_excuse_is_of_its_key_and_its_time(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t at_s;
+        uint32_t key;
+        bool is_broken;
+    } cases[] = {{9, 1, true},  {10, 1, false}, {20, 1, false}, {21, 1, true}, {15, 2, true},
+                 {15, 0, true}, {30, 0, false}, {40, 2, false}, {41, 2, true}, {29, 1, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stand stand;
+        open_keys(&stand);
+        lab_condition_of_key(&stand.run, LAB_CONDITION_LATE_STATE_WRITE, 1, stand_time(&stand, 10 * SECOND),
+                             stand_time(&stand, 20 * SECOND));
+        lab_condition_of_key(&stand.run, LAB_CONDITION_CLOCK_JUMP, LAB_NO_KEY,
+                             stand_time(&stand, 30 * SECOND), stand_time(&stand, 40 * SECOND));
+        stand_wait_until(&stand, cases[i].at_s * SECOND);
+        violate(&stand, cases[i].key);
+        stand_end(&stand);
+        assert_int_equal(is_broken(&stand), cases[i].is_broken);
+        stand_close(&stand);
+    }
+}
+
+/* A client knows only later that nobody knows: the violation waits in doubt until then. */
+static void test_excuse_may_be_known_after_the_violation(void **state)
+{
+    (void)state;
+    for (int is_known = 0; is_known < 2; is_known++) {
+        struct stand stand;
+        open_keys(&stand);
+        stand_wait_until(&stand, 5 * SECOND);
+        violate(&stand, 1);
+        stand_wait_until(&stand, 8 * SECOND);
+        if (is_known)
+            lab_condition_of_key(&stand.run, LAB_CONDITION_LATE_STATE_WRITE, 1,
+                                 stand_time(&stand, 4 * SECOND), LAB_OPEN_ENDED);
+        stand_end(&stand);
+        assert_int_equal(is_broken(&stand), !is_known);
+        stand_close(&stand);
+    }
+}
+
+/* An open span ends with what was asked after it was known, and not with what was asked before. */
+static void test_open_span_ends_with_what_was_asked_later(void **state)
+{
+    (void)state;
+    for (int is_later = 0; is_later < 2; is_later++) {
+        struct stand stand;
+        open_keys(&stand);
+        stand_wait_until(&stand, 5 * SECOND);
+        lab_condition_of_key(&stand.run, LAB_CONDITION_LATE_STATE_WRITE, 1, stand_time(&stand, SECOND),
+                             LAB_OPEN_ENDED);
+        lab_condition_closes(&stand.run, LAB_CONDITION_LATE_STATE_WRITE, 1,
+                             stand_time(&stand, (is_later ? 5 : 4) * SECOND), stand_time(&stand, 6 * SECOND));
+        stand_wait_until(&stand, 7 * SECOND);
+        violate(&stand, 1);
+        stand_end(&stand);
+        assert_int_equal(is_broken(&stand), is_later);
+        stand_close(&stand);
+    }
+}
+
+/* A condition that the guarantee does not except excuses nothing; one of the whole run excuses all. */
+static void test_excuse_is_of_the_list(void **state)
+{
+    (void)state;
+    static const struct {
+        enum lab_condition condition;
+        bool is_broken;
+    } cases[] = {{LAB_CONDITION_UNKNOWN_WRITE, true},
+                 {LAB_CONDITION_FAULTS, true},
+                 {LAB_CONDITION_SHORT_LEAD, false},
+                 {LAB_CONDITION_ROUTE_AGAIN, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stand stand;
+        open_keys(&stand);
+        violate(&stand, 0);
+        lab_condition_set(&stand.run, cases[i].condition);
+        stand_end(&stand);
+        assert_int_equal(is_broken(&stand), cases[i].is_broken);
+        stand_close(&stand);
+    }
+}
+
+/* Far more conditions and violations than are kept: nothing is broken for want of room, and a violation that
+ * came first stays. */
+static void test_want_of_room_excuses_and_never_accuses(void **state)
+{
+    (void)state;
+    for (int is_bare = 0; is_bare < 2; is_bare++) {
+        struct stand stand;
+        open_keys(&stand);
+        if (is_bare)
+            violate(&stand, 2);
+        for (int64_t i = 1; i < 3000; i++) {
+            stand_wait_until(&stand, 2 * i * SECOND);
+            int64_t now_ns = sim_queue_now(&stand.run.queue);
+            if (i < 1500)
+                violate(&stand, 1);
+            lab_condition_of_key(&stand.run, LAB_CONDITION_LATE_STATE_WRITE, 1, now_ns, now_ns);
+            if (i >= 1500)
+                violate(&stand, 1);
+        }
+        assert_in_range(stand.run.oracles.spans.count, 1, 16);
+        assert_in_range(stand.run.oracles.doubts.count, 0, 1024);
+        stand_end(&stand);
+        assert_int_equal(is_broken(&stand), is_bare);
+        assert_int_equal(stand_violations(&stand, LAB_ORACLE_FINDABLE), 2999 + is_bare);
+        stand_close(&stand);
+    }
+}
+
+/* A clock goes 100 s ahead at 1 s and comes back in two jumps; or a second clock, 1 s ahead, comes back last.
+ * The first one dated rows up to 102 s, so jumps excuse until then, and not at 300 s. */
+static void test_jumps_excuse_until_the_furthest_clock_s_time_has_come(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t at_s;
+        bool is_broken;
+        struct {
+            uint32_t agent;
+            int64_t by_s;
+        } jumps[4];
+    } cases[] = {{100, false, {{0, 100}, {0, -99}, {0, -1}, {0, 0}}},
+                 {300, true, {{0, 100}, {0, -99}, {0, -1}, {0, 0}}},
+                 {100, false, {{0, 100}, {1, 1}, {0, -100}, {1, -1}}},
+                 {300, true, {{0, 100}, {1, 1}, {0, -100}, {1, -1}}},
+                 {300, false, {{0, 100}, {1, 1}, {0, -100}, {1, 0}}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stand stand;
+        struct lab_host_agent agents[2] = {{0}};
+        struct sim_random draws;
+        open_keys(&stand);
+        stand.run.agents = agents;
+        stand.run.agent_count = 2;
+        stand.run.fault_draws = &draws;
+        sim_random_init(&draws, 1, SIM_FAULT, 0);
+        for (int64_t step = 0; step < 4; step++) {
+            struct lab_fault fault = {.kinds = 1u << LAB_FAULT_CLOCK_JUMP,
+                                      .target = cases[i].jumps[step].agent,
+                                      .by_ns = cases[i].jumps[step].by_s * SECOND};
+            stand.scenario.faults = &fault;
+            stand_wait_until(&stand, (step + 1) * SECOND);
+            lab_fault_strike(&stand.run, 0);
+        }
+        stand.scenario.faults = NULL;
+        stand_wait_until(&stand, cases[i].at_s * SECOND);
+        violate(&stand, 1);
+        stand_end(&stand);
+        assert_int_equal(is_broken(&stand), cases[i].is_broken);
+        stand.run.agents = NULL;
+        stand.run.agent_count = 0;
+        stand.run.fault_draws = NULL;
+        stand_close(&stand);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_excuse_is_of_its_key_and_its_time),
+        cmocka_unit_test(test_excuse_may_be_known_after_the_violation),
+        cmocka_unit_test(test_open_span_ends_with_what_was_asked_later),
+        cmocka_unit_test(test_excuse_is_of_the_list),
+        cmocka_unit_test(test_want_of_room_excuses_and_never_accuses),
+        cmocka_unit_test(test_jumps_excuse_until_the_furthest_clock_s_time_has_come),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a seed of the stream fuzzer is: a scenario of the stream engine, as YAML, and the trace that it
+ * names. Each part of a scenario has a random stream of its own, so that a part that learns to draw more
+ * leaves the others as they were. */
+#ifndef TESTS_LAB_STREAM_DRAW_H
+#define TESTS_LAB_STREAM_DRAW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STREAM_TEXT_SIZE 16384u
+
+/* For the naive engine: everything that an exact run may have. The trace's file name is `trace`; *csv is its
+ * content, malloc'ed, or NULL. `text` holds STREAM_TEXT_SIZE. */
+void stream_draw(uint64_t seed, const char *trace, char *text, char **csv);
+/* For the comparison of laws: a small scenario that the thinned mode takes, without `engine` and `seed`. */
+void stream_draw_law(uint64_t seed, char *text);
+/* For the law of one strategy's partitions: about `wanted` of these from one key, of at most so many rows. */
+struct stream_single {
+    bool is_weighted;
+    double chance; /* of probabilistic */
+    uint64_t threshold, unit_bytes, row_bytes;
+};
+void stream_draw_single(uint64_t seed, double wanted, double rows_most, char *text,
+                        struct stream_single *out);
+
+#endif

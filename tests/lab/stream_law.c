@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Two samples of n are held against each other twice. By the Mann-Whitney statistic: the share of pairs in
+ * which the first is the smaller one, ties counted half, is a U-statistic with mean 1/2 when the
+ * distributions are the same, and P(|U - 1/2| >= t) <= 2 exp(-2 n t^2) (Hoeffding 1963, 5b). By their largest
+ * distance (Kolmogorov and Smirnov), which is at most the sum of the two samples' distances from the truth,
+ * each of which exceeds t / 2 with a chance of 2 exp(-n t^2 / 2) at most (Massart 1990).
+ *
+ * Closed partitions of one key are the first k of a sequence of independent sizes, where k depends on the
+ * sizes. So their distance from the exact distribution is held against a bound that holds for all k at once:
+ * that of Massart with the chance alpha * 6 / (pi k)^2 for each k. */
+#include "stream_law.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/run.h"
+#include "stream_draw.h"
+#include "tune/odds.h"
+#include "tune/weighted.h"
+
+#define SAMPLES     500u
+#define SQUARES_SUM 1.6449340668482264 /* of 1 / k^2, k from 1 on: pi^2 / 6 */
+#define PARTS       4                  /* of a run, for the times at which partitions begin */
+#define METRICS_MAX 900u
+#define NAME_SIZE   (LAB_METRIC_NAME_SIZE + LAB_LABEL_SIZE_MAX + 2)
+#define NONE        (-1.0) /* of a metric that a run does not have */
+
+/* Strategy and metric, and its value in each run of either mode. */
+struct figure {
+    char name[NAME_SIZE];
+    double values[2][SAMPLES];
+};
+
+struct figures {
+    struct figure *items;
+    size_t count;
+    size_t next; /* a run tells its figures in the order of the run before, mostly */
+};
+
+static const char *const modes[2] = {"exact", "thinned"};
+
+static void note(struct figures *figures, const char *label, const char *metric, int mode, size_t sample,
+                 double value)
+{
+    char name[NAME_SIZE];
+    size_t at = figures->next;
+    snprintf(name, sizeof name, "%s.%s", label, metric);
+    if (at >= figures->count || strcmp(figures->items[at].name, name) != 0) {
+        for (at = 0; at < figures->count && strcmp(figures->items[at].name, name) != 0;)
+            at++;
+    }
+    if (at == METRICS_MAX)
+        abort();
+    figures->next = at + 1;
+    struct figure *figure = &figures->items[at];
+    if (at == figures->count) {
+        figures->count++;
+        memcpy(figure->name, name, sizeof name);
+        for (size_t i = 0; i < SAMPLES; i++)
+            figure->values[0][i] = figure->values[1][i] = NONE;
+    }
+    figure->values[mode][sample] = value;
+}
+
+static void note_result(struct figures *figures, const struct lab_result *result, int mode, size_t sample)
+{
+    int64_t span_ns = result->end_ns - result->start_ns;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct lab_strategy_result *strategy = &result->strategies[i];
+        double begun[LAB_STATES][PARTS] = {{0}};
+        for (size_t j = 0; j < strategy->metrics.count; j++) {
+            const struct lab_metric *metric = &strategy->metrics.items[j];
+            if (strncmp(metric->name, "peak.", 5) != 0) /* thinned has none */
+                note(figures, strategy->label, metric->name, mode, sample, metric->value);
+        }
+        for (size_t j = 0; j < strategy->timeline.count; j++) {
+            const struct lab_slice *slice = &strategy->timeline.items[j];
+            int64_t part = (slice->start_ns - result->start_ns) / (span_ns / PARTS + 1);
+            begun[slice->state][part] += (double)slice->partitions;
+        }
+        for (int state = 0; state < LAB_STATES; state++) {
+            for (int part = 0; part < PARTS; part++) {
+                char name[32];
+                snprintf(name, sizeof name, "begun.%d.%d", state, part);
+                note(figures, strategy->label, name, mode, sample, begun[state][part]);
+            }
+        }
+    }
+}
+
+static struct lab_scenario *parse(const char *text, int mode, char *message, size_t size)
+{
+    char whole[STREAM_TEXT_SIZE + 32];
+    struct lab_scenario *scenario;
+    struct sim_error error;
+    snprintf(whole, sizeof whole, "engine: %s\n%s", modes[mode], text);
+    if (!lab_scenario_parse("law.yaml", whole, strlen(whole), NULL, 0, NULL, &scenario, &error)) {
+        snprintf(message, size, "the drawn scenario is refused: %s", error.text);
+        return NULL;
+    }
+    return scenario;
+}
+
+/* The seeds of the two modes have nothing in common, so that all samples are independent. */
+static bool run_mode(uint64_t seed, const char *text, int mode, struct figures *figures, char *message,
+                     size_t size)
+{
+    struct lab_scenario *scenario = parse(text, mode, message, size);
+    bool ok = scenario != NULL;
+    for (size_t i = 0; ok && i < SAMPLES; i++) {
+        struct lab_result *result;
+        struct sim_error error;
+        scenario->seed = scenario->workload.seed = (seed * 2 + (uint64_t)mode) * SAMPLES + i;
+        ok = lab_run(scenario, 1, NULL, &result, &error);
+        if (!ok)
+            snprintf(message, size, "%s", error.text);
+        else
+            note_result(figures, result, mode, i);
+        lab_result_destroy(ok ? result : NULL);
+    }
+    lab_scenario_destroy(scenario);
+    return ok;
+}
+
+static int by_value(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static double mean_of(const double *values)
+{
+    double sum = 0;
+    for (size_t i = 0; i < SAMPLES; i++)
+        sum += values[i];
+    return sum / SAMPLES;
+}
+
+static bool compare(struct figure *figure, char *message, size_t size)
+{
+    const double n = SAMPLES;
+    double *exact = figure->values[0], *thinned = figure->values[1], smaller = 0, distance = 0;
+    qsort(exact, SAMPLES, sizeof *exact, by_value);
+    qsort(thinned, SAMPLES, sizeof *thinned, by_value);
+    for (size_t i = 0, below = 0, upto = 0; i < SAMPLES; i++) {
+        while (below < SAMPLES && exact[below] < thinned[i])
+            below++;
+        while (upto < SAMPLES && exact[upto] <= thinned[i])
+            upto++;
+        smaller += (double)(below + upto) / 2;
+        /* Both distribution functions just below this value, where it is the first of its kind, and at it. */
+        bool is_first = i == 0 || thinned[i - 1] < thinned[i];
+        bool is_last = i + 1 == SAMPLES || thinned[i + 1] > thinned[i];
+        double under = is_first ? fabs((double)below - (double)i) / n : 0;
+        double at = is_last ? fabs((double)upto - (double)(i + 1)) / n : 0;
+        distance = fmax(distance, fmax(under, at));
+    }
+    double share = smaller / (n * n), share_most = sqrt(log(2 / STREAM_FALSE_ALARM) / (2 * n));
+    double distance_most = 2 * sqrt(log(4 / STREAM_FALSE_ALARM) / (2 * n));
+    if (fabs(share - 0.5) <= share_most && distance <= distance_most)
+        return true;
+    snprintf(message, size,
+             "%s: exact %.6g on average, thinned %.6g; exact is the smaller one in %.3f of the pairs (0.5 +- "
+             "%.3f), distance %.3f (at most %.3f)",
+             figure->name, mean_of(exact), mean_of(thinned), share, share_most, distance, distance_most);
+    return false;
+}
+
+bool stream_check_law(uint64_t seed, char *message, size_t size)
+{
+    char text[STREAM_TEXT_SIZE];
+    stream_draw_law(seed, text);
+    struct figures figures = {calloc(METRICS_MAX, sizeof *figures.items), 0, 0};
+    if (figures.items == NULL)
+        abort();
+    bool ok =
+        run_mode(seed, text, 0, &figures, message, size) && run_mode(seed, text, 1, &figures, message, size);
+    for (size_t i = 0; ok && i < figures.count; i++)
+        ok = compare(&figures.items[i], message, size);
+    free(figures.items);
+    return ok;
+}
+
+/* P(size <= this). */
+static double exact_upto(const struct stream_single *single, uint64_t size)
+{
+    if (!single->is_weighted)
+        return 1 - tune_above(&(struct tune_law){single->chance, single->threshold}, size);
+    const struct tune_weighted law = {single->unit_bytes, single->threshold, single->row_bytes};
+    return 1 - tune_weighted_above(&law, size);
+}
+
+/* Between two sizes that were met the sample's share stays, and the exact one grows. */
+static double distance_of(const struct stream_single *single, const struct lab_histogram *sizes)
+{
+    size_t count;
+    struct lab_bin *bins = lab_histogram_sorted(sizes, &count);
+    double distance = 0, below = 0;
+    for (size_t i = 0; i < count; i++) {
+        double upto = below + (double)bins[i].count / (double)sizes->count;
+        double under = bins[i].size == 0 ? 0 : exact_upto(single, bins[i].size - 1);
+        distance = fmax(distance, fabs(below - under));
+        distance = fmax(distance, fabs(upto - exact_upto(single, bins[i].size)));
+        below = upto;
+    }
+    free(bins);
+    return distance;
+}
+
+static bool check_sizes(uint64_t seed, int mode, char *message, size_t size)
+{
+    char text[STREAM_TEXT_SIZE];
+    struct stream_single single;
+    bool is_thinned = mode == 1;
+    stream_draw_single(seed, is_thinned ? 40000 : 3000, is_thinned ? 1e12 : 3e6, text, &single);
+    struct lab_scenario *scenario = parse(text, mode, message, size);
+    struct lab_result *result = NULL;
+    struct sim_error error;
+    if (scenario == NULL)
+        return false;
+    scenario->seed = scenario->workload.seed = seed;
+    bool ok = lab_run(scenario, 1, NULL, &result, &error);
+    if (ok) {
+        const struct lab_strategy_result *strategy = &result->strategies[0];
+        const struct lab_histogram *sizes =
+            single.is_weighted ? &strategy->closed_bytes : &strategy->closed_rows;
+        double k = (double)sizes->count, distance = k > 0 ? distance_of(&single, sizes) : 0;
+        double most = k > 0 ? sqrt(log(2 * k * k * SQUARES_SUM / STREAM_FALSE_ALARM) / (2 * k)) : 1;
+        ok = distance <= most;
+        if (!ok)
+            snprintf(message, size,
+                     "%s, %s: distance %.4g from the exact distribution, more than %.4g of %.0f", modes[mode],
+                     strategy->label, distance, most, k);
+    } else {
+        snprintf(message, size, "%s", error.text);
+    }
+    lab_result_destroy(result);
+    lab_scenario_destroy(scenario);
+    return ok;
+}
+
+bool stream_check_sizes(uint64_t seed, char *message, size_t size)
+{
+    return check_sizes(seed, 0, message, size) && check_sizes(seed, 1, message, size);
+}

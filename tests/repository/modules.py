@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""modules.py [ROOT] [--known]: the modules keep their shape.
+
+1. Arrows point one way: the targets that CMake links form no circle, and each file includes only headers of its own
+   module and of the modules that its own links. (arrows.py tries the same with the compiler.)
+2. No files of a module include each other in a circle. A file and its header of the same name count as one.
+3. A name that a header gives to a function, type, constant or macro stands in that header alone.
+4. Each .c file opens with a comment that says what it does, below its licence.
+
+known.txt lists what is not so yet. The check fails at what is not listed, and at a line of the list that is no longer
+needed: take that line out. --known prints the list as it would have to be."""
+import pathlib
+import re
+import sys
+
+import sources
+
+ARGUMENTS = [word for word in sys.argv[1:] if not word.startswith("--")]
+ROOT = pathlib.Path(ARGUMENTS[0]).resolve() if ARGUMENTS else sources.ROOT
+sources.ROOT = ROOT
+KNOWN = ROOT / "tests/repository/known.txt"
+COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.M)
+
+
+def read(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def without_comments(text):
+    return COMMENT_OR_STRING.sub(lambda found: found[0] if found[0][0] == '"' else " ", text)
+
+
+def module_of(name, folders):
+    """The innermost module that a file lies in."""
+    return max((folder for folder in folders if name.startswith(f"{folder}/")), key=len, default=None)
+
+
+def circles_of(edges):
+    """The sets of nodes that reach each other (Tarjan's strongly connected components), of two nodes or more."""
+    index, low, stack, out = {}, {}, [], []
+
+    def visit(node):
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in sorted(edges.get(node, ())):
+            if other not in index:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], index[other])
+        if low[node] == index[node]:
+            circle = []
+            while not circle or circle[-1] != node:
+                circle.append(stack.pop())
+            if len(circle) > 1:
+                out.append(sorted(circle))
+
+    for node in sorted(edges):
+        if node not in index:
+            visit(node)
+    return sorted(out)
+
+
+def check_links(faults):
+    targets = sources.read_targets(ROOT)
+    edges = {name: {link for link in target["link"] + target["private"] if link in targets}
+             for name, target in targets.items()}
+    for circle in circles_of(edges):
+        faults.append(f"CMakeLists.txt: the targets {', '.join(circle)} link each other; turn an arrow round")
+
+
+class Tree:
+    """The files of all modules, and what each includes."""
+
+    def __init__(self):
+        self.folders = sources.read_folders(ROOT)
+        self.modules = {}
+        self.public = {}  # what an include says -> the header
+        for name in sources.files(".c", ".h", under=("core/", "sim/", "reports/")):
+            module = module_of(name, self.folders)
+            if module:
+                self.modules[name] = module
+                if "/include/" in name:
+                    self.public[name.split("/include/", 1)[1]] = name
+        self.private = {}  # the last part of the name of a header in no include/ -> the headers
+        for name in self.modules:
+            if name.endswith(".h") and "/include/" not in name:
+                self.private.setdefault(name.rsplit("/", 1)[1], []).append(name)
+
+    def includes(self, name):
+        """The headers of ours that a file includes."""
+        for said in INCLUDE.findall(read(name)):
+            beside = (pathlib.PurePosixPath(name).parent / said).as_posix()
+            if beside in self.modules:
+                yield beside
+            elif said in self.public:
+                yield self.public[said]
+            else:
+                homes = self.private.get(said.rsplit("/", 1)[-1], [])
+                own = [home for home in homes if self.modules[home] == self.modules[name]]
+                yield from (own or homes)[:1]
+
+
+def check_arrows(tree, faults):
+    for name, module in tree.modules.items():
+        for header in tree.includes(name):
+            other = tree.modules[header]
+            if other not in tree.folders[module]:
+                faults.append(f"{name}: includes {header}, but {module} does not link {other}")
+            elif other != module and "/include/" not in header:
+                faults.append(f"{name}: includes {header}, which is inside {other}; publish it in its include/")
+
+
+def check_circles(tree, found):
+    """found[exception] = fault"""
+    edges = {}
+    for name, module in tree.modules.items():
+        unit = (module, pathlib.PurePosixPath(name).stem)
+        for header in tree.includes(name):
+            other = (tree.modules[header], pathlib.PurePosixPath(header).stem)
+            if other[0] == module and other != unit:
+                edges.setdefault(unit, set()).add(other)
+    for circle in circles_of(edges):
+        module, names = circle[0][0], " ".join(stem for _, stem in circle)
+        found[f"circle {module}: {names}"] = f"{module}: these files include each other in a circle: {names}"
+
+
+def names_in(header):
+    """The names that a header gives to something: macros, tags, constants, typedefs, functions."""
+    text = without_comments(read(header))
+    names = set(re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", text, re.M))
+    names -= set(re.findall(r"^[ \t]*#[ \t]*undef[ \t]+(\w+)", text, re.M))
+    names -= set(re.findall(r"^[ \t]*#[ \t]*ifndef[ \t]+(\w+)", text, re.M))
+    text = re.sub(r"^[ \t]*#(?:.*\\\n)*.*$", "", text, flags=re.M)
+    text = re.sub(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)|\b_Static_assert\s*\([^;]*;", " ", text)
+    text = re.sub(r'extern\s+"C"\s*\{', " ", text)
+    names.update(re.findall(r"\b(?:struct|union|enum)\s+(\w+)\s*\{", text))
+    for body in re.findall(r"\benum\b[^{;()]*\{([^}]*)\}", text):
+        names.update(re.findall(r"(?:^|,)\s*([A-Za-z_]\w*)", body))
+    while True:  # bodies go, from the inside out
+        shorter = re.sub(r"\{[^{}]*\}", ";", text)
+        if shorter == text:
+            break
+        text = shorter
+    for statement in text.split(";"):
+        typedef = re.match(r"\s*typedef\b.*?(?:\(\s*\*\s*(\w+)\s*\)|\b(\w+)\s*(?:\([^()]*\))?\s*$)", statement, re.S)
+        if typedef:
+            names.add(typedef[1] or typedef[2])
+            continue
+        function = re.match(r"\s*[A-Za-z_][\w\s*]*?\b(\w+)\s*\(", statement)
+        if function:
+            names.add(function[1])
+    return names
+
+
+def check_names(tree, found):
+    homes = {}
+    for name in tree.modules:
+        if name.endswith(".h"):
+            for said in names_in(name):
+                homes.setdefault(said, []).append(name)
+    for said, headers in sorted(homes.items()):
+        if len(headers) > 1:
+            where = " ".join(sorted(headers))
+            found[f"name {said}: {where}"] = f"'{said}' means something in each of {where}; rename one"
+
+
+def check_openings(found):
+    for name in sources.files(".c", under=("core/", "sim/", "reports/", "tests/", "docs/")):
+        text = re.sub(r"\A\s*(?:/\* *SPDX[^\n]*\*/|// *SPDX[^\n]*)\s*", "", read(name))
+        if not text.startswith(("/*", "//")):
+            found[f"opening {name}"] = f"{name}:2: say in an opening comment what the file does"
+
+
+def compare(found, faults):
+    known = []
+    if KNOWN.exists():
+        lines = KNOWN.read_text(encoding="utf-8").splitlines()
+        known = [line for line in lines if line and not line.startswith("#")]
+    faults += [fault for line, fault in found.items() if line not in known]
+    faults += [f"{KNOWN.name}: '{line}' is no longer needed; take it out" for line in known if line not in found]
+    return len(known)
+
+
+def main():
+    faults, found = [], {}
+    tree = Tree()
+    check_links(faults)
+    check_arrows(tree, faults)
+    check_circles(tree, found)
+    check_names(tree, found)
+    check_openings(found)
+    if "--known" in sys.argv:
+        print("\n".join(sorted(found)))
+        return
+    count = compare(found, faults)
+    sources.finish(faults, f"modules of {len(tree.modules)} files, {count} known exceptions")
+
+
+main()

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""modules.py finds each kind of fault: a small tree is clean, and each change of one file of it is told of."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+CHECK = pathlib.Path(__file__).with_name("modules.py")
+LICENCE = "/* SPDX-License-Identifier: GPL-3.0-or-later */\n"
+OPENING = LICENCE + "/* What it does. */\n"
+TREE = {
+    "core/CMakeLists.txt": "bucketlab_library(bucketing)\n",
+    "core/include/bucketing/route.h": LICENCE + "#define BK_ONE 1\nstruct bk_route {\n    int at;\n};\n"
+                                                "int bk_route(struct bk_route *route);\n",
+    "core/route.c": OPENING + '#include "bucketing/route.h"\n',
+    "sim/CMakeLists.txt": "# A comment (with parentheses).\n"
+                          "bucketlab_module(sim low LINK bucketing)\nbucketlab_module(sim high PRIVATE low m)\n"
+                          "bucketlab_umbrella(sim high)\n",
+    "sim/low/include/sim/low.h": LICENCE + '#include "bucketing/route.h"\nenum low { LOW_A, LOW_B };\n',
+    "sim/low/low.c": OPENING + '#include "inner.h"\n#include "sim/low.h"\n',
+    "sim/low/inner.h": LICENCE + "typedef int low_inner(int sum);\n",
+    "sim/low/inner.c": OPENING + '#include "inner.h"\n',
+    "sim/high/include/sim/high.h": LICENCE + "int high_of(int value);\n",
+    "sim/high/high.c": OPENING + '#include "sim/high.h"\n#include "sim/low.h"\n',
+    "tests/high_test.c": OPENING,
+    "tests/repository/known.txt": "# Nothing yet.\n",
+}
+# What is appended to a file, or put in its place when it begins with LICENCE -> part of what the check says.
+CASES = [
+    ("sim/low/low.c", '#include "sim/high.h"\n', "sim/low does not link sim/high"),
+    ("core/route.c", '#include "sim/low.h"\n', "core does not link sim/low"),
+    ("sim/high/high.c", '#include "inner.h"\n', "which is inside sim/low; publish it"),
+    ("core/CMakeLists.txt", "target_link_libraries(bucketing PUBLIC sim_high)\n",
+     "the targets bucketing, sim_high, sim_low link each other"),
+    ("sim/low/inner.c", '#include "sim/low.h"\n', "sim/low: these files include each other in a circle: inner low"),
+    ("sim/high/include/sim/high.h", "#define BK_ONE 2\n", "'BK_ONE' means something in each of"),
+    ("sim/high/include/sim/high.h", "struct low_inner {\n    int at;\n};\n", "'low_inner' means something in each"),
+    ("sim/high/include/sim/high.h", "enum { HIGH_A, LOW_B = 3 };\n", "'LOW_B' means something in each"),
+    ("sim/high/include/sim/high.h", "int *bk_route(void);\n", "'bk_route' means something in each"),
+    ("sim/high/high.c", LICENCE + '#include "sim/high.h"\n', "sim/high/high.c:2: say in an opening comment"),
+    ("tests/high_test.c", LICENCE + "\n#include <math.h>\n", "tests/high_test.c:2: say in an opening comment"),
+    ("tests/repository/known.txt", "opening core/route.c\n", "'opening core/route.c' is no longer needed"),
+]
+# Changes that are no fault, or that known.txt lists.
+CLEAN = [
+    {},
+    {"sim/high/include/sim/high.h": "struct bk_route;\n"},
+    {"sim/high/high.c": "#define BK_ONE 2\nstruct low_inner {\n    int at;\n};\n"},
+    {"tests/high_test.c": LICENCE + "int main(void);\n", "tests/repository/known.txt": "opening tests/high_test.c\n"},
+    {"sim/low/inner.c": '#include "sim/low.h"\n', "tests/repository/known.txt": "circle sim/low: inner low\n"},
+]
+
+
+def run(changes):
+    """What the check says of the tree with some of its files changed, and its exit code."""
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, text in TREE.items():
+            path = pathlib.Path(scratch) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            change = changes.get(name, "")
+            path.write_text(change if change.startswith(LICENCE) else text + change, encoding="utf-8")
+        check = subprocess.run([sys.executable, "-B", str(CHECK), scratch], capture_output=True, text=True, check=False)
+        return check.stdout + check.stderr, check.returncode
+
+
+faults = []
+for changes in CLEAN:
+    said, code = run(changes)
+    if code != 0:
+        faults.append(f"{changes}: is no fault, but: {said}")
+for name, change, wanted in CASES:
+    said, code = run({name: change})
+    if code == 0 or wanted not in said or said.count("\n") != 2:
+        faults.append(f"{name} with {change!r}: wanted '{wanted}' alone, not: {said}")
+print("\n".join(faults))
+print(f"{len(CASES)} faults and {len(CLEAN)} trees without: {len(faults)} faults")
+sys.exit(1 if faults else 0)
