@@ -118,7 +118,7 @@ TIMES = [(rb"/[^ ]*/bucketlab-faults-[^/]*", b""), (rb", \d+\.\d s\n", b"\n"),
          (rb'"(seeds_per_second|elapsed_ms|seconds)":[^,}]*', b""), (rb'(time|timestamp)="[^"]*"', b"")]
 PLACE = re.compile(r"/[^ ]*/bucketlab-faults-[^/]*")
 # Of a run under way: what a command that failed may leave, so that it can be gone on with.
-UNFINISHED = {"unfinished", "snapshot"}
+UNFINISHED = {"unfinished", "snapshot", "tune_outcome"}
 TIMED_COLUMNS = {"created_unix_s", "elapsed_ms", "updated_unix_s", "started_unix_s"}
 
 
@@ -173,8 +173,8 @@ class Outcome:
                                for key in row.keys() if key not in TIMED_COLUMNS)
                          for row in database.execute(f'SELECT * FROM "{name}"')}
                   for name in names if not name.startswith("sqlite_") and name not in UNFINISHED}
-        if "unfinished" in names:
-            self.unfinished += database.execute("SELECT count(*) FROM unfinished").fetchone()[0]
+        for name in {"unfinished", "tune_outcome"} & set(names):
+            self.unfinished += database.execute(f"SELECT count(*) FROM {name}").fetchone()[0]
         database.close()
         return tables
 
