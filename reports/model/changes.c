@@ -105,21 +105,23 @@ static void share_range(struct report_change *changes, size_t count)
 
 static const char *coordination_of(const struct lab_strategy_result *strategy, struct report_arena *arena)
 {
-    if (!bk_kind_fires(strategy->strategy.kind)) {
+    if (!bk_kind_fires(strategy->settings.strategy.kind)) {
         return "";
     }
-    switch (strategy->coordination) {
+    switch (strategy->settings.coordination) {
     case BK_SINGLE:
         return ", single";
     case BK_LOCKED:
-        return strategy->lock_lasts_ns == 0 /* of an older database */
+        return strategy->settings.lock_lasts_ns == 0 /* of an older database */
                    ? ", locked"
                    : report_text(arena, ", locked for %s",
-                                 report_time(arena, (double)strategy->lock_lasts_ns));
+                                 report_time(arena, (double)strategy->settings.lock_lasts_ns));
     case BK_THREE_STATE:
-        return report_text(arena, ", three-state, lead %s", report_time(arena, (double)strategy->lead_ns));
+        return report_text(arena, ", three-state, lead %s",
+                           report_time(arena, (double)strategy->settings.lead_ns));
     case BK_GUARDED:
-        return report_text(arena, ", guarded, grants of %s", report_time(arena, (double)strategy->grant_ns));
+        return report_text(arena, ", guarded, grants of %s",
+                           report_time(arena, (double)strategy->settings.grant_ns));
     }
     return "";
 }

@@ -46,7 +46,7 @@ static void fill_heading(const struct lab_result *result, struct report_arena *a
         chart->foot = report_text(arena, "digest %016" PRIx64, result->digest);
         return;
     }
-    const bool is_idgen = result->strategy_count > 0 && result->strategies[0].is_idgen;
+    const bool is_idgen = result->strategy_count > 0 && result->strategies[0].settings.is_idgen;
     chart->subtitle =
         is_idgen ? report_text(arena, "%zu way%s of handing out identifiers · seed %" PRIu64,
                                result->strategy_count, result->strategy_count == 1 ? "" : "s", result->seed)
@@ -72,7 +72,7 @@ bool report_chart_make(const struct lab_result *result, enum report_kind kind, s
     if (chart != NULL) {
         fills[kind](result, arena, chart);
         fill_heading(result, arena, chart);
-        if (chart->absent != NULL && result->strategy_count > 0 && result->strategies[0].is_idgen) {
+        if (chart->absent != NULL && result->strategy_count > 0 && result->strategies[0].settings.is_idgen) {
             chart->absent = "identifiers have no partitions";
         }
     }

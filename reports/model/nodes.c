@@ -96,9 +96,9 @@ static void fill_panel(const struct lab_strategy_result *strategy, bool is_numbe
 {
     const size_t count = strategy->node_count;
     report_strategy_name(arena, strategy, &panel->label, &panel->detail);
-    panel->note = strategy->observed != WL_OBSERVED_AUTO ? "observed: no node holds it"
-                  : count == 0                           ? "not kept"
-                                                         : "";
+    panel->note = strategy->settings.observed != WL_OBSERVED_AUTO ? "observed: no node holds it"
+                  : count == 0                                    ? "not kept"
+                                                                  : "";
     const struct lab_node_load **nodes = report_take(arena, count + 1, sizeof *nodes);
     panel->bars = report_take(arena, count + 1, sizeof *panel->bars);
     panel->curve = report_take(arena, 2, sizeof *panel->curve);

@@ -224,9 +224,9 @@ static void fill_panel(const struct lab_strategy_result *strategy, const struct 
                        struct report_arena *arena, struct report_panel *panel)
 {
     report_strategy_name(arena, strategy, &panel->label, &panel->detail);
-    panel->note = strategy->observed != WL_OBSERVED_AUTO ? "observed: nothing was read"
-                  : strategy->read_partitions.count == 0 ? "no read was answered"
-                                                         : "";
+    panel->note = strategy->settings.observed != WL_OBSERVED_AUTO ? "observed: nothing was read"
+                  : strategy->read_partitions.count == 0          ? "no read was answered"
+                                                                  : "";
     const double top = fill_bars(&strategy->read_partitions, scale, arena, panel);
     report_sizes_y_axis(arena, top, &panel->y);
     panel->y.title = "reads";

@@ -92,7 +92,7 @@ static const char *observed_note(const struct lab_strategy_result *strategy, boo
     if (!is_bytes && strategy->open_rows.count == 0) {
         return "the file tells no numbers of rows";
     }
-    if (strategy->observed == WL_OBSERVED_PERCENTILES) {
+    if (strategy->settings.observed == WL_OBSERVED_PERCENTILES) {
         return "six bounds of the sizes are all that is known: what lies below each may be smaller";
     }
     return "";
@@ -112,15 +112,15 @@ static const char *sizes_of(const struct report_bins *bins, size_t bin, bool is_
 
 static bool has_law(const struct lab_strategy_result *strategy, bool is_bytes)
 {
-    return !is_bytes && strategy->strategy.kind == BK_PROBABILISTIC && strategy->strategy.max_age_ns == 0 &&
-           strategy->closed_rows.count >= REPORT_CLOSED_MIN;
+    return !is_bytes && strategy->settings.strategy.kind == BK_PROBABILISTIC &&
+           strategy->settings.strategy.max_age_ns == 0 && strategy->closed_rows.count >= REPORT_CLOSED_MIN;
 }
 
 /* "2,049 to 2,560 rows: 1,204 closed partitions, 3.1% of all; the exact law expects 1,198.7". */
 static void fill_hints(const struct lab_strategy_result *strategy, bool is_bytes,
                        const struct report_bins *bins, struct report_arena *arena, struct report_panel *panel)
 {
-    const bool is_share = strategy->observed == WL_OBSERVED_PERCENTILES;
+    const bool is_share = strategy->settings.observed == WL_OBSERVED_PERCENTILES;
     const struct lab_histogram *closed = is_bytes ? &strategy->closed_bytes : &strategy->closed_rows;
     const struct lab_histogram *open = is_bytes ? &strategy->open_bytes : &strategy->open_rows;
     const double total = (double)closed->count + (double)open->count;
@@ -136,13 +136,13 @@ static void fill_hints(const struct lab_strategy_result *strategy, bool is_bytes
             bar->hint = report_text(arena, "%s: %s%% of the partitions", sizes, report_full(arena, count));
             continue;
         }
-        const char *state = strategy->observed != WL_OBSERVED_AUTO ? "observed"
-                            : bar->ink == REPORT_INK_CLOSED        ? "closed"
-                                                                   : "open";
+        const char *state = strategy->settings.observed != WL_OBSERVED_AUTO ? "observed"
+                            : bar->ink == REPORT_INK_CLOSED                 ? "closed"
+                                                                            : "open";
         bar->hint = report_text(arena, "%s: %s %s partition%s, %s of all", sizes, report_full(arena, count),
                                 state, count == 1 ? "" : "s", report_percent(arena, count / total));
         if (bar->ink == REPORT_INK_CLOSED && has_law(strategy, is_bytes)) {
-            const double expected = report_sizes_expected(&strategy->strategy, bins->edges[bin],
+            const double expected = report_sizes_expected(&strategy->settings.strategy, bins->edges[bin],
                                                           bins->edges[bin + 1], closed->count);
             bar->hint = report_text(arena, "%s; the exact law expects %s", bar->hint,
                                     report_full(arena, floor(10 * expected + 0.5) / 10));
@@ -198,12 +198,12 @@ static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes
     count_into(closed, bins, arena, counts);
     count_into(is_bytes ? &strategy->open_bytes : &strategy->open_rows, bins, arena, counts + bins->count);
     fill_bars(bins, counts, counts + bins->count, arena, panel);
-    panel->note = strategy->observed != WL_OBSERVED_AUTO ? observed_note(strategy, is_bytes)
-                  : is_bytes                             ? ""
-                                                         : report_sizes_note(arena, strategy);
+    panel->note = strategy->settings.observed != WL_OBSERVED_AUTO ? observed_note(strategy, is_bytes)
+                  : is_bytes                                      ? ""
+                                                                  : report_sizes_note(arena, strategy);
     fill_hints(strategy, is_bytes, bins, arena, panel);
     if (has_law(strategy, is_bytes)) {
-        report_sizes_law(arena, &strategy->strategy, bins, closed->count, panel);
+        report_sizes_law(arena, &strategy->settings.strategy, bins, closed->count, panel);
     }
     double top = 0;
     for (size_t i = 0; i < panel->bar_count; i++) {
@@ -213,7 +213,7 @@ static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes
         top = panel->curve[i].y > top ? panel->curve[i].y : top;
     }
     report_sizes_y_axis(arena, top, &panel->y);
-    if (strategy->observed == WL_OBSERVED_PERCENTILES) {
+    if (strategy->settings.observed == WL_OBSERVED_PERCENTILES) {
         panel->y.title = "% of partitions";
     }
     fill_figures(strategy, is_bytes, arena, panel);
@@ -250,7 +250,7 @@ static void fill_legend(const struct lab_result *result, const struct domain *do
     bool has_observed = false;
     for (size_t i = 0; i < result->strategy_count; i++) {
         has_closed |= result->strategies[i].closed_rows.count > 0;
-        bool is_observed = result->strategies[i].observed != WL_OBSERVED_AUTO;
+        bool is_observed = result->strategies[i].settings.observed != WL_OBSERVED_AUTO;
         has_open |= !is_observed && result->strategies[i].open_rows.count > 0;
         has_observed |= is_observed;
         has_law |= chart->panels[i].curve_count > 0;

@@ -154,7 +154,7 @@ const char *report_sizes_note(struct report_arena *arena, const struct lab_strat
     if (closed + open == 0) {
         return "no partitions";
     }
-    if (strategy->strategy.kind != BK_PROBABILISTIC || strategy->strategy.max_age_ns != 0) {
+    if (strategy->settings.strategy.kind != BK_PROBABILISTIC || strategy->settings.strategy.max_age_ns != 0) {
         return "";
     }
     if (closed == 0) {

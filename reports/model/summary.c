@@ -121,7 +121,7 @@ void report_summary_fill(const struct lab_result *result, struct report_arena *a
     chart->form = REPORT_FORM_SUMMARY;
     chart->name = "summary";
     chart->title = "Which strategy";
-    if (result->strategy_count == 0 || result->strategies[0].is_idgen) {
+    if (result->strategy_count == 0 || result->strategies[0].settings.is_idgen) {
         chart->absent = "identifiers have no partitions";
         return;
     }

@@ -59,7 +59,7 @@ static void add_entry(const struct lab_strategy_result *strategy, enum report_in
         .strategy = strategy,
         .sizes = sizes,
         .ink = ink,
-        .is_open = sizes == open && strategy->observed == WL_OBSERVED_AUTO,
+        .is_open = sizes == open && strategy->settings.observed == WL_OBSERVED_AUTO,
     };
 }
 
@@ -196,13 +196,13 @@ static const char *hint_of(const struct entry *entry, bool is_bytes, const struc
     const char *size = report_text(arena, "%s: %s %s%s", report_clean(arena, entry->strategy->label),
                                    report_grouped(arena, bin->size), unit, bin->size == 1 ? "" : "s");
     const char *share = report_percent(arena, (double)bin->count / (double)total);
-    if (entry->strategy->observed == WL_OBSERVED_PERCENTILES) {
+    if (entry->strategy->settings.observed == WL_OBSERVED_PERCENTILES) {
         return report_text(arena, "%s, %s of the partitions are larger", size, share);
     }
     const char *partitions = report_text(arena, "%s%s partition%s", report_grouped(arena, total),
-                                         entry->strategy->observed != WL_OBSERVED_AUTO ? ""
-                                         : entry->is_open                              ? " open"
-                                                                                       : " closed",
+                                         entry->strategy->settings.observed != WL_OBSERVED_AUTO ? ""
+                                         : entry->is_open                                       ? " open"
+                                                                                                : " closed",
                                          total == 1 ? "" : "s");
     if (bin->count == 0) {
         return report_text(arena, "%s, none of %s is larger", size, partitions);

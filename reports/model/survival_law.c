@@ -40,10 +40,10 @@ static bool is_of_one_size(struct report_arena *arena, const struct lab_histogra
 bool report_survival_law_of(struct report_arena *arena, const struct lab_strategy_result *strategy,
                             bool is_bytes, struct report_survival_law *out)
 {
-    const struct bk_strategy *settings = &strategy->strategy;
+    const struct bk_strategy *settings = &strategy->settings.strategy;
     *out = (struct report_survival_law){.is_weighted = settings->kind == BK_WEIGHTED, .each = 1};
     if ((settings->kind != BK_PROBABILISTIC && settings->kind != BK_WEIGHTED) || settings->max_age_ns != 0 ||
-        strategy->closed_rows.count < REPORT_CLOSED_MIN || strategy->observed != WL_OBSERVED_AUTO) {
+        strategy->closed_rows.count < REPORT_CLOSED_MIN || strategy->settings.observed != WL_OBSERVED_AUTO) {
         return false;
     }
     uint64_t each = 1;

@@ -43,7 +43,7 @@ static const char *reason_of(const struct lab_result *result)
     bool has_run = false, has_partitions = false;
     for (size_t i = 0; i < result->strategy_count; i++) {
         const struct lab_strategy_result *strategy = &result->strategies[i];
-        has_run |= strategy->observed == WL_OBSERVED_AUTO && !strategy->is_idgen;
+        has_run |= strategy->settings.observed == WL_OBSERVED_AUTO && !strategy->settings.is_idgen;
         has_partitions |= strategy->closed_rows.count + strategy->open_rows.count > 0;
     }
     return !has_run          ? "what was run or observed here does not say when its partitions began"

@@ -38,7 +38,7 @@ enum { SHARE_COUNT = sizeof shares / sizeof shares[0] };
 bool report_page_has_live(const struct lab_result *result)
 {
     for (size_t i = 0; i < result->strategy_count; i++) {
-        if (!result->strategies[i].is_idgen)
+        if (!result->strategies[i].settings.is_idgen)
             return true;
     }
     return false;
@@ -59,7 +59,7 @@ static double mean_row_bytes(const struct lab_result *result)
         const struct lab_strategy_result *strategy = &result->strategies[i];
         double rows = (double)(strategy->closed_rows.sum + strategy->open_rows.sum);
         double bytes = (double)(strategy->closed_bytes.sum + strategy->open_bytes.sum);
-        if (strategy->observed == WL_OBSERVED_AUTO && rows > 0 && bytes > 0)
+        if (strategy->settings.observed == WL_OBSERVED_AUTO && rows > 0 && bytes > 0)
             return to_digits(bytes / rows, 4);
     }
     return 0;
@@ -69,9 +69,9 @@ static double mean_row_bytes(const struct lab_result *result)
  * when it is none. */
 static bool is_candidate(const struct lab_strategy_result *strategy, uint32_t *bits)
 {
-    const struct bk_strategy *settings = &strategy->strategy;
-    if (strategy->is_idgen || strategy->observed != WL_OBSERVED_AUTO || settings->kind != BK_PROBABILISTIC ||
-        settings->of.probabilistic.threshold > THRESHOLD_MAX)
+    const struct bk_strategy *settings = &strategy->settings.strategy;
+    if (strategy->settings.is_idgen || strategy->settings.observed != WL_OBSERVED_AUTO ||
+        settings->kind != BK_PROBABILISTIC || settings->of.probabilistic.threshold > THRESHOLD_MAX)
         return false;
     if (settings->of.probabilistic.chance_denominator == 0) {
         *bits = settings->of.probabilistic.bits;
@@ -157,7 +157,7 @@ static void write_start(struct live *live)
         start(live, "option");
         attribute(live, "value",
                   report_text(live->arena, "%" PRIu32 " %" PRIu64, bits,
-                              strategy->strategy.of.probabilistic.threshold));
+                              strategy->settings.strategy.of.probabilistic.threshold));
         text(live, report_clean(live->arena, strategy->label));
         end(live);
     }
@@ -365,7 +365,7 @@ bool report_page_live(xmlTextWriterPtr writer, const struct lab_result *result, 
                         .row_bytes = mean_row_bytes(result)};
     for (size_t i = 0; i < result->strategy_count; i++) {
         if (is_candidate(&result->strategies[i], &live.bits)) {
-            live.law.threshold = result->strategies[i].strategy.of.probabilistic.threshold;
+            live.law.threshold = result->strategies[i].settings.strategy.of.probabilistic.threshold;
             break;
         }
     }

@@ -59,7 +59,7 @@ static const char *tell_asked(const struct telling *telling)
                            "%s reads what a running Cassandra told of its partitions in %s file%s; %s.", name,
                            tried, end, limits);
     }
-    if (result->strategy_count > 0 && result->strategies[0].is_idgen) {
+    if (result->strategy_count > 0 && result->strategies[0].settings.is_idgen) {
         return report_text(arena,
                            "%s tries %s way%s of handing out identifiers for %s; none may be given "
                            "twice.",
@@ -277,7 +277,7 @@ static const char *tell_rivals(const struct telling *telling)
         text = report_text(arena, "%s%sof %s %s", text, text[0] != 0 ? "; " : "",
                            name_of(telling, telling->chosen), replaced);
     }
-    if (strategy->strategy.kind == BK_COUNT && strategy->source == BK_SOURCE_EXTERNAL) {
+    if (strategy->settings.strategy.kind == BK_COUNT && strategy->settings.source == BK_SOURCE_EXTERNAL) {
         text = report_text(arena, "%s%s%s relies on a number that every row brings along", text,
                            text[0] != 0 ? "; " : "", name_of(telling, telling->chosen));
     }
@@ -485,7 +485,7 @@ void report_answer(const struct lab_result *result, struct report_arena *arena, 
         telling.has_reads |= figure(result, i, "reads.count") > 0;
     }
     out->asked = tell_asked(&telling);
-    if (result->strategy_count > 0 && result->strategies[0].is_idgen) {
+    if (result->strategy_count > 0 && result->strategies[0].settings.is_idgen) {
         report_answer_identifiers(result, arena, out);
     } else if (result->is_tuned) {
         out->verdict = "These are the settings that tune looked at longest, with one of its seeds.";

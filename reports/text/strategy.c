@@ -10,10 +10,10 @@
 static const char *source_of_numbers(struct report_arena *arena, const struct lab_strategy_result *result)
 {
     const char *every =
-        result->every_rows > 0
-            ? report_text(arena, "%s rows", report_exact(arena, result->every_rows, REPORT_ROWS))
-            : report_duration(arena, result->every_ns);
-    switch (result->source) {
+        result->settings.every_rows > 0
+            ? report_text(arena, "%s rows", report_exact(arena, result->settings.every_rows, REPORT_ROWS))
+            : report_duration(arena, result->settings.every_ns);
+    switch (result->settings.source) {
     case BK_SOURCE_EXTERNAL:
         break;
     case BK_SOURCE_COUNTER:
@@ -22,7 +22,7 @@ static const char *source_of_numbers(struct report_arena *arena, const struct la
         return ", numbers by LWT";
     case BK_SOURCE_LEASE:
         return report_text(arena, ", numbers leased by %s",
-                           report_exact(arena, result->lease_rows, REPORT_ROWS));
+                           report_exact(arena, result->settings.lease_rows, REPORT_ROWS));
     case BK_SOURCE_INCREMENTAL:
         return report_text(arena, ", new ones counted every %s", every);
     case BK_SOURCE_SCAN:
@@ -83,15 +83,15 @@ static const char *settings_of_kind(struct report_arena *arena, const struct bk_
 
 const char *report_settings(struct report_arena *arena, const struct lab_strategy_result *result)
 {
-    const struct bk_strategy *strategy = &result->strategy;
-    if (result->is_idgen) {
-        return settings_of_idgen(arena, &result->idgen);
+    const struct bk_strategy *strategy = &result->settings.strategy;
+    if (result->settings.is_idgen) {
+        return settings_of_idgen(arena, &result->settings.idgen);
     }
-    if (result->observed != WL_OBSERVED_AUTO) {
-        return report_text(arena, "%s of %s%s%s", wl_observed_format_name(result->observed),
-                           report_clean(arena, result->observed_table),
-                           result->observed_table[0] == 0 ? "" : " in ",
-                           report_clean(arena, result->observed_file));
+    if (result->settings.observed != WL_OBSERVED_AUTO) {
+        return report_text(arena, "%s of %s%s%s", wl_observed_format_name(result->settings.observed),
+                           report_clean(arena, result->settings.observed_table),
+                           result->settings.observed_table[0] == 0 ? "" : " in ",
+                           report_clean(arena, result->settings.observed_file));
     }
     const char *settings = settings_of_kind(arena, strategy);
     if (strategy->kind == BK_COUNT) {

@@ -158,8 +158,8 @@ static bool still_breaks(void *context, const char *text)
         for (size_t i = 0; !is_kept && i < result->strategy_count; i++) {
             const struct lab_strategy_result *one = &result->strategies[i];
             const struct lab_breach breach = {i, trial->oracle};
-            is_kept = lab_promise_is_broken(one->strategy.kind, lab_result_way(one), trial->oracle,
-                                            &one->verdict) &&
+            is_kept = lab_promise_is_broken(lab_settings_kind(&one->settings),
+                                            lab_settings_way(&one->settings), trial->oracle, &one->verdict) &&
                       cli_breach_describe(scenario, result, &breach, trial->last, &error);
         }
     }

@@ -94,8 +94,8 @@ static const struct lab_strategy_result *strategy_of(const struct lab_result *re
 static bool judge_promise(struct cli_checked *item, const struct lab_strategy_result *strategy,
                           enum lab_oracle oracle, struct sim_error *error)
 {
-    enum bk_kind kind = strategy->is_idgen ? LAB_KIND_IDGEN : strategy->strategy.kind;
-    unsigned way = lab_result_way(strategy);
+    enum bk_kind kind = lab_settings_kind(&strategy->settings);
+    unsigned way = lab_settings_way(&strategy->settings);
     const struct lab_promise *promise = lab_promise_find(kind, way, oracle);
     const struct lab_verdict *verdict = &strategy->verdict;
     if (promise == NULL || !verdict->is_judged[oracle])

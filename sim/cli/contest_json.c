@@ -91,18 +91,19 @@ static json_t *candidate_of(const struct tune_contest *contest, const struct tun
     char yaml[TUNE_STRATEGY_TEXT_SIZE];
     json_t *object = json_object();
     tune_strategy_text(&entrant->strategy, yaml);
-    bool is_fine = cli_json_set(object, "label", json_string(entrant->strategy.label)) &&
-                   cli_json_set(object, "kind", json_string(bk_kind_name(entrant->strategy.strategy.kind))) &&
-                   cli_json_set(object, "settings", settings_of(&entrant->strategy.strategy)) &&
-                   cli_json_set(object, "yaml", json_string(yaml)) &&
-                   cli_json_set(object, "template", json_string(entrant->base)) &&
-                   cli_json_set(object, "own", json_boolean(entrant->is_own)) &&
-                   cli_json_set(object, "grows", json_boolean(entrant->is_endless)) &&
-                   cli_json_set(object, "status", json_string(tune_status_name(entrant->status))) &&
-                   cli_json_set(object, "law_share",
-                                entrant->has_law ? cli_json_number(entrant->law_share) : json_null()) &&
-                   cli_json_set(object, "seeds", json_integer(entrant->seeds)) &&
-                   cli_json_set(object, "metrics", metrics_of(contest, entrant));
+    bool is_fine =
+        cli_json_set(object, "label", json_string(entrant->strategy.label)) &&
+        cli_json_set(object, "kind", json_string(bk_kind_name(entrant->strategy.settings.strategy.kind))) &&
+        cli_json_set(object, "settings", settings_of(&entrant->strategy.settings.strategy)) &&
+        cli_json_set(object, "yaml", json_string(yaml)) &&
+        cli_json_set(object, "template", json_string(entrant->base)) &&
+        cli_json_set(object, "own", json_boolean(entrant->is_own)) &&
+        cli_json_set(object, "grows", json_boolean(entrant->is_endless)) &&
+        cli_json_set(object, "status", json_string(tune_status_name(entrant->status))) &&
+        cli_json_set(object, "law_share",
+                     entrant->has_law ? cli_json_number(entrant->law_share) : json_null()) &&
+        cli_json_set(object, "seeds", json_integer(entrant->seeds)) &&
+        cli_json_set(object, "metrics", metrics_of(contest, entrant));
     if (is_fine && entrant->status == TUNE_FAILS)
         is_fine = cli_json_set(object, "fails_by", json_string(demand_names[entrant->failed]));
     if (is_fine && entrant->status == TUNE_DOMINATED)

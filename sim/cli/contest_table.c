@@ -147,7 +147,7 @@ static bool is_of_best_kind(const struct tune_race *race, size_t index)
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *other = &race->entrants[i];
         if (i == index || other->status == TUNE_REFUSED ||
-            other->strategy.strategy.kind != mine->strategy.strategy.kind)
+            other->strategy.settings.strategy.kind != mine->strategy.settings.strategy.kind)
             continue;
         if (is_in(other) != is_in(mine) ? is_in(other) : comes_before(other, mine))
             return false;

@@ -368,7 +368,7 @@ static bool has_external(const struct tune_contest *contest)
 {
     for (size_t i = 0; i < contest->race.count; i++) {
         const struct lab_strategy *strategy = &contest->race.entrants[i].strategy;
-        if (strategy->strategy.kind == BK_COUNT && strategy->source == BK_SOURCE_EXTERNAL)
+        if (strategy->settings.strategy.kind == BK_COUNT && strategy->settings.source == BK_SOURCE_EXTERNAL)
             return true;
     }
     return false;

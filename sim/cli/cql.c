@@ -184,7 +184,7 @@ static bool check(const struct lab_scenario *scenario, const char *label, struct
 {
     for (size_t i = 0; i < scenario->strategy_count; i++) {
         const struct lab_strategy *strategy = &scenario->strategies[i];
-        if (strategy->is_idgen)
+        if (strategy->settings.is_idgen)
             return sim_fail(error, SIM_ERROR_INPUT,
                             "%s:%d:%d: strategy '%s' hands out identifiers, and 'cql' is for rows; "
                             "docs/idgen.md says what it stores",
@@ -220,7 +220,7 @@ static void print(const struct lab_strategy *strategy, const struct lab_statemen
 {
     printf("-- strategy '");
     cli_print_text(stdout, strategy->label);
-    printf("' (%s)\n", bk_kind_name(strategy->strategy.kind));
+    printf("' (%s)\n", bk_kind_name(strategy->settings.strategy.kind));
     for (size_t i = 0; i < statements->count; i++) {
         const struct lab_statement *one = &statements->items[i];
         printf("\n-- %s\n", one->when);
@@ -247,8 +247,9 @@ static json_t *as_json(const struct lab_strategy *strategy, const struct lab_sta
         list = cli_json_append(list, cli_json_complete(object, is_fine));
     }
     json_t *object = json_object();
-    bool is_fine = cli_json_set(object, "strategy", json_string(strategy->label)) &&
-                   cli_json_set(object, "kind", json_string(bk_kind_name(strategy->strategy.kind))) &&
-                   cli_json_set(object, "statements", list);
+    bool is_fine =
+        cli_json_set(object, "strategy", json_string(strategy->label)) &&
+        cli_json_set(object, "kind", json_string(bk_kind_name(strategy->settings.strategy.kind))) &&
+        cli_json_set(object, "statements", list);
     return cli_json_complete(object, is_fine);
 }

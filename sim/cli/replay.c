@@ -80,12 +80,14 @@ static bool compare(struct rerun *rerun, struct sim_error *error)
         bool is_same = strcmp(one->label, other->label) == 0;
         if (is_same && cli_difference_find(&one->events, &other->events, &difference))
             return fail_event(rerun, i, &difference, error);
-        if (is_same && one->observed != WL_OBSERVED_AUTO && one->placement_digest != other->placement_digest)
+        if (is_same && one->settings.observed != WL_OBSERVED_AUTO &&
+            one->placement_digest != other->placement_digest)
             return sim_fail(error, SIM_ERROR_CHECK,
                             "run %" PRId64
                             ": strategy '%s': %s tells other sizes than it did, digest %016" PRIx64
                             " then and %016" PRIx64 " now; restore the file, or run it anew",
-                            info->run, one->label, other->observed_file == NULL ? "it" : other->observed_file,
+                            info->run, one->label,
+                            other->settings.observed_file == NULL ? "it" : other->settings.observed_file,
                             one->placement_digest, other->placement_digest);
         if (!is_same || one->placement_digest != other->placement_digest)
             return sim_fail(error, SIM_ERROR_CHECK,

@@ -410,8 +410,9 @@ static bool print_job(const struct batch *batch, const struct job *job, struct s
     if (batch->has_charts) {
         printf("\npictures\n");
         if (!cli_pictures_print(&job->pictures, "  "))
-            printf("  none: %s\n", job->result->strategies[0].is_idgen ? "identifiers have no partitions"
-                                                                       : "there is nothing to show");
+            printf("  none: %s\n", job->result->strategies[0].settings.is_idgen
+                                       ? "identifiers have no partitions"
+                                       : "there is nothing to show");
     }
     printf("\nrun %" PRId64 " in ", job->run);
     cli_print_text(stdout, batch->database);

@@ -23,10 +23,10 @@ void cli_settings(const struct lab_strategy_result *result, char *buffer)
 {
     char age[CLI_NUMBER_SIZE];
     settings_of_kind(result, buffer);
-    if (result->strategy.max_age_ns == 0)
+    if (result->settings.strategy.max_age_ns == 0)
         return;
     size_t used = strlen(buffer);
-    cli_duration(result->strategy.max_age_ns, age);
+    cli_duration(result->settings.strategy.max_age_ns, age);
     snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", max age %s", age);
 }
 
@@ -66,10 +66,10 @@ static const struct lab_strategy *strategy_of(const struct lab_scenario *scenari
 
 static void print_more(const struct lab_strategy *strategy, size_t column)
 {
-    for (uint32_t i = 0; i < strategy->change_count; i++)
-        print_change(&strategy->changes[i], column);
-    if (strategy->reading.plan != BK_PLAN_DEFAULT || strategy->reading.remembers_empty)
-        print_reading(&strategy->reading, column);
+    for (uint32_t i = 0; i < strategy->settings.change_count; i++)
+        print_change(&strategy->settings.changes[i], column);
+    if (strategy->settings.reading.plan != BK_PLAN_DEFAULT || strategy->settings.reading.remembers_empty)
+        print_reading(&strategy->settings.reading, column);
 }
 
 static void print_change(const struct lab_change *change, size_t column)
@@ -117,18 +117,18 @@ static void print_reading(const struct lab_reading *reading, size_t column)
 
 static void settings_of_kind(const struct lab_strategy_result *result, char *buffer)
 {
-    if (result->observed != WL_OBSERVED_AUTO) {
+    if (result->settings.observed != WL_OBSERVED_AUTO) {
         cli_observed_settings(result, buffer);
         return;
     }
-    if (result->is_idgen) {
-        cli_idgen_settings(&result->idgen, buffer);
+    if (result->settings.is_idgen) {
+        cli_idgen_settings(&result->settings.idgen, buffer);
         return;
     }
-    settings_of_strategy(&result->strategy, buffer);
-    if (result->strategy.kind == BK_COUNT)
+    settings_of_strategy(&result->settings.strategy, buffer);
+    if (result->settings.strategy.kind == BK_COUNT)
         add_source(result, buffer);
-    else if (bk_kind_fires(result->strategy.kind))
+    else if (bk_kind_fires(result->settings.strategy.kind))
         add_coordination(result, buffer);
 }
 
@@ -180,19 +180,19 @@ static void add_source(const struct lab_strategy_result *result, char *buffer)
                                           "incremental", "scan",    "memory"};
     char span[CLI_NUMBER_SIZE];
     size_t used = strlen(buffer);
-    if (result->source == BK_SOURCE_EXTERNAL)
+    if (result->settings.source == BK_SOURCE_EXTERNAL)
         return;
-    used +=
-        (size_t)snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", counter %s", sources[result->source]);
-    if (result->source == BK_SOURCE_LEASE)
-        snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", batch %" PRIu64, result->lease_rows);
-    if (result->source != BK_SOURCE_INCREMENTAL && result->source != BK_SOURCE_SCAN)
+    used += (size_t)snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", counter %s",
+                             sources[result->settings.source]);
+    if (result->settings.source == BK_SOURCE_LEASE)
+        snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", batch %" PRIu64, result->settings.lease_rows);
+    if (result->settings.source != BK_SOURCE_INCREMENTAL && result->settings.source != BK_SOURCE_SCAN)
         return;
-    if (result->every_rows != 0)
+    if (result->settings.every_rows != 0)
         used += (size_t)snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", every %" PRIu64 " row%s",
-                                 result->every_rows, result->every_rows == 1 ? "" : "s");
-    cli_duration(result->every_ns, span);
-    if (result->every_ns != 0)
+                                 result->settings.every_rows, result->settings.every_rows == 1 ? "" : "s");
+    cli_duration(result->settings.every_ns, span);
+    if (result->settings.every_ns != 0)
         snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", every %s", span);
 }
 
@@ -206,20 +206,21 @@ static void add_coordination(const struct lab_strategy_result *result, char *buf
     if (result->events.stride == 0)
         return;
     used += (size_t)snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", %s",
-                             coordinations[result->coordination]);
-    if (result->coordination != BK_GUARDED)
+                             coordinations[result->settings.coordination]);
+    if (result->settings.coordination != BK_GUARDED)
         used += (size_t)snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", counter %s",
-                                 counters[result->counter]);
-    if (result->coordination == BK_THREE_STATE) {
-        cli_duration(result->lead_ns, span);
+                                 counters[result->settings.counter]);
+    if (result->settings.coordination == BK_THREE_STATE) {
+        cli_duration(result->settings.lead_ns, span);
         snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", lead %s", span);
-    } else if (result->coordination == BK_LOCKED && result->lock_lasts_ns > 0) { /* 0: of an older database */
+    } else if (result->settings.coordination == BK_LOCKED &&
+               result->settings.lock_lasts_ns > 0) { /* 0: of an older database */
         char backoff[CLI_NUMBER_SIZE];
-        cli_duration(result->lock_lasts_ns, span);
-        cli_duration(result->lock_backoff_ns, backoff);
+        cli_duration(result->settings.lock_lasts_ns, span);
+        cli_duration(result->settings.lock_backoff_ns, backoff);
         snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", locks of %s, back-off %s", span, backoff);
-    } else if (result->coordination == BK_GUARDED) {
-        cli_duration(result->grant_ns, span);
+    } else if (result->settings.coordination == BK_GUARDED) {
+        cli_duration(result->settings.grant_ns, span);
         snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", grants of %s", span);
     }
 }

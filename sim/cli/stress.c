@@ -125,7 +125,7 @@ static bool fill_from_run(struct profile *profile, const struct lab_result *resu
 /* Those whose partitions follow from their settings, whatever the stream. */
 static bool fill_from_law(struct profile *profile, struct sim_error *error)
 {
-    const struct bk_strategy *strategy = &profile->strategy->strategy;
+    const struct bk_strategy *strategy = &profile->strategy->settings.strategy;
     if (profile->scenario->trace_path != NULL)
         return fail(profile, error, "has its rows from a trace; run it first, and give its number by --run");
     if (strategy->kind == BK_COUNT && strategy->max_age_ns == 0) {

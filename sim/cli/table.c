@@ -23,7 +23,7 @@ bool cli_print_result(const struct lab_result *result, struct sim_error *error)
 {
     bool has_colour = cli_has_colour();
     print_heading(result);
-    if (result->strategy_count > 0 && result->strategies[0].is_idgen) {
+    if (result->strategy_count > 0 && result->strategies[0].settings.is_idgen) {
         if (!cli_print_identifiers(result, error))
             return false;
         print_expects(result, has_colour);
@@ -114,7 +114,7 @@ static void print_heading(const struct lab_result *result)
 {
     char rows[CLI_NUMBER_SIZE], keys[CLI_NUMBER_SIZE];
     char start[SIM_TIME_TEXT_SIZE], end[SIM_TIME_TEXT_SIZE];
-    if (result->strategy_count > 0 && result->strategies[0].is_idgen) {
+    if (result->strategy_count > 0 && result->strategies[0].settings.is_idgen) {
         print_title(result);
         printf("\nidentifiers, within %.10g s\n\n",
                (double)((uint64_t)result->end_ns - (uint64_t)result->start_ns) / 1e9);

@@ -75,7 +75,7 @@ static bool lacks_live(const struct lab_result *result)
 {
     double value;
     for (size_t i = 0; i < result->strategy_count; i++) {
-        if (bk_kind_fires(result->strategies[i].strategy.kind) &&
+        if (bk_kind_fires(result->strategies[i].settings.strategy.kind) &&
             !find(&result->strategies[i], LAB_ORACLE_LIVE, &value))
             return true;
     }

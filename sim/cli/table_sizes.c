@@ -77,7 +77,7 @@ static bool print_row(const struct row *row)
 {
     const struct lab_metrics *metrics = &row->strategy->metrics;
     bool is_closed = cli_figure(metrics, "partitions.closed") > 0;
-    bool is_told = row->strategy->observed == WL_OBSERVED_AUTO; /* open or closed */
+    bool is_told = row->strategy->settings.observed == WL_OBSERVED_AUTO; /* open or closed */
     bool is_bright = row->is_chosen && row->has_colour;
     fputs(is_bright ? CLI_BOLD : "", stdout);
     fputs(row->is_chosen ? "> " : "  ", stdout);

@@ -41,7 +41,7 @@ struct setting {
     size_t offset;
 };
 
-#define PLACE(member) offsetof(struct lab_strategy_result, member)
+#define PLACE(member) offsetof(struct lab_settings, member)
 
 static const struct setting settings[] = {
     {BK_TIME, "calendar", FIELD_CALENDAR, PLACE(strategy.of.time.calendar)},
@@ -111,22 +111,20 @@ static const char *const locks[] = {"columns", "lwt", NULL};
 static const char *const backoffs[] = {"constant", "exponential", "random", NULL};
 static const char *const formats[] = {"auto", "sstablepartitions", "tablehistograms", NULL};
 
-/* Where the setting is held: of change 0 in the result itself, of change N in its Nth change. NULL where a
- * strategy of that kind does not have it. */
-static void *place_of(const struct setting *setting, enum bk_kind kind, uint32_t change,
-                      struct lab_strategy_result *result)
+/* Where in the settings the setting is held: of change 0 in themselves, of change N in their Nth change.
+ * SIZE_MAX where a strategy of that kind does not have it. */
+static size_t place_of(const struct setting *setting, enum bk_kind kind, uint32_t change)
 {
     bool is_of_kind = setting->kind == kind;
-    if (change == 0) {
-        bool has_it = is_of_kind || (setting->kind == KIND_CORE && kind < BK_KIND_COUNT);
-        return has_it ? (unsigned char *)result + setting->offset : NULL;
-    }
-    struct lab_change *of = &result->changes[change - 1];
+    if (change == 0)
+        return is_of_kind || (setting->kind == KIND_CORE && kind < BK_KIND_COUNT) ? setting->offset
+                                                                                  : SIZE_MAX;
+    size_t of = PLACE(changes) + (change - 1) * sizeof(struct lab_change);
     if (setting->kind == KIND_CHANGE)
-        return (unsigned char *)of + (setting->offset - PLACE(changes));
-    if (is_of_kind && setting->offset - PLACE(strategy) < sizeof of->strategy)
-        return (unsigned char *)&of->strategy + (setting->offset - PLACE(strategy));
-    return NULL;
+        return of + (setting->offset - PLACE(changes));
+    if (is_of_kind && setting->offset - PLACE(strategy) < sizeof(struct bk_strategy))
+        return of + offsetof(struct lab_change, strategy) + (setting->offset - PLACE(strategy));
+    return SIZE_MAX;
 }
 
 /* What is 0 says nothing and is left out, but for the bits, where 0 means that every row fires. */
@@ -197,15 +195,15 @@ static void bind_value(struct store_binder *binder, enum field field, const void
 static bool save_some(struct store *store, sqlite3_stmt *insert, int64_t id, uint32_t change,
                       const struct lab_strategy_result *result, struct sim_error *error)
 {
-    enum bk_kind kind = result->observed != WL_OBSERVED_AUTO ? KIND_OBSERVED
-                        : result->is_idgen                   ? KIND_IDGEN
-                                                             : result->strategy.kind;
+    enum bk_kind kind = lab_settings_kind(&result->settings);
     const struct bk_strategy *strategy =
-        change == 0 ? &result->strategy : &result->changes[change - 1].strategy;
+        change == 0 ? &result->settings.strategy : &result->settings.changes[change - 1].strategy;
     for (size_t i = 0; i < SETTING_COUNT; i++) {
-        const void *at =
-            place_of(&settings[i], kind, change, (struct lab_strategy_result *)(uintptr_t)result);
-        if (at == NULL || !is_written(&settings[i], at, strategy))
+        size_t place = place_of(&settings[i], kind, change);
+        if (place == SIZE_MAX)
+            continue;
+        const void *at = (const unsigned char *)&result->settings + place;
+        if (!is_written(&settings[i], at, strategy))
             continue;
         char name[NAME_SIZE] = "";
         if (change > 0)
@@ -295,15 +293,15 @@ static bool take_setting(struct store_row *row, enum bk_kind kind, const char *n
             return false;
         name = end + 1;
         change = (uint32_t)number;
-        if (change > out->change_count)
-            out->change_count = change;
-        out->changes[change - 1].strategy.kind = kind;
+        if (change > out->settings.change_count)
+            out->settings.change_count = change;
+        out->settings.changes[change - 1].strategy.kind = kind;
     }
     for (size_t i = 0; i < SETTING_COUNT; i++) {
-        void *at = strcmp(settings[i].name, name) == 0 ? place_of(&settings[i], kind, change, out) : NULL;
-        if (at == NULL)
+        size_t place = place_of(&settings[i], kind, change);
+        if (place == SIZE_MAX || strcmp(settings[i].name, name) != 0)
             continue;
-        take_value(row, settings[i].field, at);
+        take_value(row, settings[i].field, (unsigned char *)&out->settings + place);
         return true;
     }
     return false;
@@ -311,20 +309,21 @@ static bool take_setting(struct store_row *row, enum bk_kind kind, const char *n
 
 static bool can_be(const struct lab_strategy_result *result, bool is_observed)
 {
-    const struct lab_change *changes = result->changes;
-    for (uint32_t i = 0; i < result->change_count; i++) {
+    const struct lab_change *changes = result->settings.changes;
+    for (uint32_t i = 0; i < result->settings.change_count; i++) {
         if (bk_strategy_check(&changes[i].strategy) != BK_OK || changes[i].rollout_ns < 0 ||
             changes[i].at_ns <= (i == 0 ? 0 : changes[i - 1].at_ns))
             return false;
     }
-    if (result->is_idgen && bk_idgen_check(&result->idgen) != BK_OK)
+    if (result->settings.is_idgen && bk_idgen_check(&result->settings.idgen) != BK_OK)
         return false;
-    if (is_observed && (result->observed == WL_OBSERVED_AUTO || result->observed_file == NULL ||
-                        result->observed_table == NULL))
+    if (is_observed && (result->settings.observed == WL_OBSERVED_AUTO ||
+                        result->settings.observed_file == NULL || result->settings.observed_table == NULL))
         return false;
-    return bk_strategy_check(&result->strategy) == BK_OK && result->lead_ns >= 0 && result->grant_ns >= 0 &&
-           result->lock_lasts_ns >= 0 && result->lock_backoff_ns >= 0 && result->every_ns >= 0 &&
-           result->reading.late_ns >= 0;
+    return bk_strategy_check(&result->settings.strategy) == BK_OK && result->settings.lead_ns >= 0 &&
+           result->settings.grant_ns >= 0 && result->settings.lock_lasts_ns >= 0 &&
+           result->settings.lock_backoff_ns >= 0 && result->settings.every_ns >= 0 &&
+           result->settings.reading.late_ns >= 0;
 }
 
 static enum bk_kind find_kind(const char *name)
@@ -340,7 +339,7 @@ static enum bk_kind find_kind(const char *name)
 bool store_settings_save(struct store *store, sqlite3_stmt *insert, int64_t id,
                          const struct lab_strategy_result *result, struct sim_error *error)
 {
-    for (uint32_t change = 0; change <= result->change_count; change++) {
+    for (uint32_t change = 0; change <= result->settings.change_count; change++) {
         if (!save_some(store, insert, id, change, result, error))
             return false;
     }
@@ -350,11 +349,11 @@ bool store_settings_save(struct store *store, sqlite3_stmt *insert, int64_t id,
 bool store_settings_load(struct store *store, int64_t id, const char *kind, struct lab_strategy_result *out,
                          struct sim_error *error)
 {
-    memset(&out->strategy, 0, sizeof out->strategy);
+    memset(&out->settings.strategy, 0, sizeof out->settings.strategy);
     enum bk_kind known = find_kind(kind);
     bool is_observed = known == KIND_OBSERVED;
-    out->is_idgen = strcmp(kind, "idgen") == 0;
-    out->strategy.kind = out->is_idgen || is_observed ? BK_NONE : known;
+    out->settings.is_idgen = strcmp(kind, "idgen") == 0;
+    out->settings.strategy.kind = out->settings.is_idgen || is_observed ? BK_NONE : known;
     sqlite3_stmt *statement;
     struct store_row row;
     bool more = true,
@@ -369,7 +368,7 @@ bool store_settings_load(struct store *store, int64_t id, const char *kind, stru
         fine = store_row_check(store, &row, error);
     }
     sqlite3_finalize(statement);
-    out->idgen.client_id = out->is_idgen ? 1 : 0; /* each client of a run has its own */
+    out->settings.idgen.client_id = out->settings.is_idgen ? 1 : 0; /* each client of a run has its own */
     if (fine && !can_be(out, is_observed))
         fine = store_fail_damaged(store, "a strategy that cannot be", error);
     return fine;

@@ -45,13 +45,13 @@ bool tune_candidates(struct tune_contest *contest, struct sim_error *error)
     uint32_t kinds = contest->race.terms.kinds, met = 0;
     for (size_t i = 0; i < scenario->strategy_count; i++) {
         const struct lab_strategy *own = &scenario->strategies[i];
-        met |= UINT32_C(1) << own->strategy.kind;
-        if ((kinds >> own->strategy.kind & 1) != 0 && !enter_own(contest, own, error))
+        met |= UINT32_C(1) << own->settings.strategy.kind;
+        if ((kinds >> own->settings.strategy.kind & 1) != 0 && !enter_own(contest, own, error))
             return false;
     }
     for (size_t i = 0; i < scenario->strategy_count; i++) {
         const struct lab_strategy *own = &scenario->strategies[i];
-        if ((kinds >> own->strategy.kind & 1) != 0 && !is_repeated(scenario, i) &&
+        if ((kinds >> own->settings.strategy.kind & 1) != 0 && !is_repeated(scenario, i) &&
             !enter_ladder(contest, own, own->label, error))
             return false;
     }
@@ -69,7 +69,7 @@ bool tune_candidates(struct tune_contest *contest, struct sim_error *error)
 void tune_entrant_describe(const struct tune_contest *contest, struct tune_entrant *entrant)
 {
     const struct lab_scenario *scenario = contest->scenario;
-    enum bk_kind kind = entrant->strategy.strategy.kind;
+    enum bk_kind kind = entrant->strategy.settings.strategy.kind;
     bool is_bounded = scenario->row_ttl_ns > 0 && scenario->row_ttl_ns <= contest->rows.lasts_ns;
     entrant->is_endless = (kind == BK_NONE || kind == BK_HASH) && !is_bounded;
     /* A trace without sizes gets those of row.bytes, which every seed draws anew. */
@@ -86,7 +86,7 @@ void tune_entrant_describe(const struct tune_contest *contest, struct tune_entra
 /* One that changes its settings on the way is no setting. */
 static bool enter_own(struct tune_contest *contest, const struct lab_strategy *own, struct sim_error *error)
 {
-    if (own->change_count > 0) {
+    if (own->settings.change_count > 0) {
         contest->left_out++;
         return true;
     }
@@ -97,13 +97,13 @@ static bool enter_ladder(struct tune_contest *contest, const struct lab_strategy
                          struct sim_error *error)
 {
     struct bk_strategy ladder[TUNE_LADDER_MAX];
-    size_t count = tune_ladder(contest, &template->strategy, ladder);
+    size_t count = tune_ladder(contest, &template->settings.strategy, ladder);
     struct lab_strategy strategy = *template;
-    strategy.change_count = 0;
+    strategy.settings.change_count = 0;
     strategy.line = strategy.column = 0;
     for (size_t i = 0; i < count; i++) {
         char label[LAB_LABEL_SIZE_MAX + 1];
-        strategy.strategy = ladder[i];
+        strategy.settings.strategy = ladder[i];
         if (is_entered(contest, &strategy))
             continue;
         name(contest, base, &ladder[i], label);
@@ -117,22 +117,23 @@ static bool enter_ladder(struct tune_contest *contest, const struct lab_strategy
 static bool default_template(const struct tune_contest *contest, enum bk_kind kind, struct lab_strategy *out)
 {
     bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
-    *out = (struct lab_strategy){.strategy = {.kind = kind}, .reading = {.late_ns = SIM_MINUTE}};
+    *out = (struct lab_strategy){.settings.strategy = {.kind = kind},
+                                 .settings.reading = {.late_ns = SIM_MINUTE}};
     switch (kind) {
     case BK_NONE:
     case BK_TIME:
     case BK_HASH:
         return true;
     case BK_COUNT: /* an external number only the application can have */
-        out->source = BK_SOURCE_COUNTER;
+        out->settings.source = BK_SOURCE_COUNTER;
         return true;
     case BK_PROBABILISTIC:
     case BK_WEIGHTED:
         /* Of several agents: the one coordination that needs neither clocks nor luck. */
         if (is_cluster) {
-            out->coordination = BK_GUARDED;
-            out->counter = BK_COUNTER_COLUMN;
-            out->grant_ns = GRANT_DEFAULT;
+            out->settings.coordination = BK_GUARDED;
+            out->settings.counter = BK_COUNTER_COLUMN;
+            out->settings.grant_ns = GRANT_DEFAULT;
         }
         return kind == BK_PROBABILISTIC ||
                (contest->scenario->limits.partition_bytes != 0 && has_varied_bytes(contest->scenario));
@@ -156,7 +157,7 @@ static bool lacks_guarded(const struct lab_scenario *scenario)
 {
     bool lacks = scenario->engine == LAB_ENGINE_CLUSTER;
     for (size_t i = 0; i < scenario->strategy_count; i++)
-        lacks = lacks && scenario->strategies[i].coordination != BK_GUARDED;
+        lacks = lacks && scenario->strategies[i].settings.coordination != BK_GUARDED;
     return lacks;
 }
 
@@ -172,19 +173,25 @@ static bool is_repeated(const struct lab_scenario *scenario, size_t index)
 
 static bool is_same_template(const struct lab_strategy *one, const struct lab_strategy *other)
 {
-    const struct bk_strategy *a = &one->strategy, *b = &other->strategy;
+    const struct bk_strategy *a = &one->settings.strategy, *b = &other->settings.strategy;
     if (a->kind != b->kind || a->max_age_ns != b->max_age_ns)
         return false;
     if (a->kind == BK_TIME && a->of.time.epoch_ns != b->of.time.epoch_ns)
         return false;
-    return one->coordination == other->coordination && one->counter == other->counter &&
-           one->source == other->source && one->lease_rows == other->lease_rows &&
-           one->every_rows == other->every_rows && one->every_ns == other->every_ns &&
-           one->lead_ns == other->lead_ns && one->lock_lasts_ns == other->lock_lasts_ns &&
-           one->lock_backoff_ns == other->lock_backoff_ns && one->grant_ns == other->grant_ns &&
-           one->reading.plan == other->reading.plan && one->reading.at_once == other->reading.at_once &&
-           one->reading.remembers_empty == other->reading.remembers_empty &&
-           one->reading.late_ns == other->reading.late_ns;
+    return one->settings.coordination == other->settings.coordination &&
+           one->settings.counter == other->settings.counter &&
+           one->settings.source == other->settings.source &&
+           one->settings.lease_rows == other->settings.lease_rows &&
+           one->settings.every_rows == other->settings.every_rows &&
+           one->settings.every_ns == other->settings.every_ns &&
+           one->settings.lead_ns == other->settings.lead_ns &&
+           one->settings.lock_lasts_ns == other->settings.lock_lasts_ns &&
+           one->settings.lock_backoff_ns == other->settings.lock_backoff_ns &&
+           one->settings.grant_ns == other->settings.grant_ns &&
+           one->settings.reading.plan == other->settings.reading.plan &&
+           one->settings.reading.at_once == other->settings.reading.at_once &&
+           one->settings.reading.remembers_empty == other->settings.reading.remembers_empty &&
+           one->settings.reading.late_ns == other->settings.reading.late_ns;
 }
 
 static bool is_same_numbers(const struct bk_strategy *one, const struct bk_strategy *other)
@@ -216,7 +223,8 @@ static bool is_entered(const struct tune_contest *contest, const struct lab_stra
 {
     for (size_t i = 0; i < contest->race.count; i++) {
         const struct lab_strategy *other = &contest->race.entrants[i].strategy;
-        if (is_same_template(other, strategy) && is_same_numbers(&other->strategy, &strategy->strategy))
+        if (is_same_template(other, strategy) &&
+            is_same_numbers(&other->settings.strategy, &strategy->settings.strategy))
             return true;
     }
     return false;
@@ -321,13 +329,13 @@ static bool is_taken(const struct tune_contest *contest, const char *label)
 static void find_law(const struct tune_contest *contest, struct tune_entrant *entrant)
 {
     const struct lab_scenario *scenario = contest->scenario;
-    const struct bk_strategy *strategy = &entrant->strategy.strategy;
+    const struct bk_strategy *strategy = &entrant->strategy.settings.strategy;
     bool is_exact = scenario->limits.partition_bytes == 0 || !has_varied_bytes(scenario);
     bool is_cluster = scenario->engine == LAB_ENGINE_CLUSTER, is_below_a_row = is_exact && is_below(contest);
     if (scenario->design.is_given)
         return;
     /* Whoever writes a row, its own number says where it goes. */
-    if (is_cluster && (strategy->kind != BK_COUNT || entrant->strategy.source != BK_SOURCE_EXTERNAL))
+    if (is_cluster && (strategy->kind != BK_COUNT || entrant->strategy.settings.source != BK_SOURCE_EXTERNAL))
         return;
     if (strategy->kind == BK_COUNT) {
         law_of_count(contest, entrant);
@@ -356,15 +364,15 @@ static void find_law(const struct tune_contest *contest, struct tune_entrant *en
 static void law_of_count(const struct tune_contest *contest, struct tune_entrant *entrant)
 {
     const struct lab_scenario *scenario = contest->scenario;
-    enum bk_source source = entrant->strategy.source;
+    enum bk_source source = entrant->strategy.settings.source;
     bool numbers = source == BK_SOURCE_EXTERNAL || source == BK_SOURCE_COUNTER || source == BK_SOURCE_LWT ||
                    source == BK_SOURCE_LEASE;
     bool is_exact = scenario->limits.partition_bytes == 0 || !has_varied_bytes(scenario);
-    bool is_over =
-        is_below(contest) || (double)entrant->strategy.strategy.of.count.rows > contest->rows.limit_rows;
+    bool is_over = is_below(contest) ||
+                   (double)entrant->strategy.settings.strategy.of.count.rows > contest->rows.limit_rows;
     uint64_t limit = scenario->limits.partition_rows;
     if (!is_exact)
-        is_over = limit != 0 && entrant->strategy.strategy.of.count.rows > limit;
+        is_over = limit != 0 && entrant->strategy.settings.strategy.of.count.rows > limit;
     entrant->law_share = is_over ? 1 : 0;
     entrant->has_law = numbers && (is_exact || is_over);
 }

@@ -49,7 +49,7 @@ static bool fly(struct tune_contest *contest, uint32_t threads, struct lab_progr
     struct lab_strategy none = {.label = label};
     struct lab_scenario scenario;
     struct lab_result *result;
-    if (bk_strategy_none(&none.strategy) != BK_OK)
+    if (bk_strategy_none(&none.settings.strategy) != BK_OK)
         return false;
     tune_scenario_of(contest->scenario, &none, 1, contest->scenario->seed, 1, &scenario);
     /* How rows are read back is of no matter to how many there are. */

@@ -46,7 +46,7 @@ static void find_in(const struct lab_result *result, struct finding *out);
 
 bool tune_has_lead(const struct lab_scenario *scenario, size_t strategy)
 {
-    return scenario->agents.present && scenario->strategies[strategy].coordination == BK_THREE_STATE;
+    return scenario->agents.present && scenario->strategies[strategy].settings.coordination == BK_THREE_STATE;
 }
 
 bool tune_lead_find(const struct lab_scenario *scenario, size_t strategy, uint32_t seeds, uint32_t threads,
@@ -157,7 +157,7 @@ static void note_step(struct search *search)
 static uint64_t number_of(const struct search *search, uint64_t seed)
 {
     struct lab_strategy strategy = search->scenario->strategies[search->strategy];
-    strategy.lead_ns = search->step.lead_ns;
+    strategy.settings.lead_ns = search->step.lead_ns;
     return tune_memory_job(&strategy, seed, 0);
 }
 
@@ -195,7 +195,7 @@ static bool run_alone(const struct lab_scenario *scenario, const struct lab_stra
     struct lab_scenario alone = *scenario;
     struct lab_strategy setting = *strategy;
     struct lab_result *result;
-    setting.lead_ns = lead_ns;
+    setting.settings.lead_ns = lead_ns;
     alone.strategies = &setting;
     alone.strategy_count = 1;
     alone.expect_count = 0;

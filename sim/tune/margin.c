@@ -64,7 +64,7 @@ bool tune_contest_lead(struct tune_contest *contest, uint32_t threads, struct la
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *entrant = &race->entrants[i];
-        if (entrant->status > TUNE_UNSURE || entrant->strategy.coordination != BK_THREE_STATE)
+        if (entrant->status > TUNE_UNSURE || entrant->strategy.settings.coordination != BK_THREE_STATE)
             continue;
         if (best == SIZE_MAX || i == race->recommended ||
             (best != race->recommended && tune_is_cheaper(entrant, &race->entrants[best])))
@@ -86,7 +86,7 @@ static uint64_t lead_runs(const struct tune_race *race)
 {
     bool has_lead = false;
     for (size_t i = 0; i < race->count; i++)
-        has_lead = has_lead || race->entrants[i].strategy.coordination == BK_THREE_STATE;
+        has_lead = has_lead || race->entrants[i].strategy.settings.coordination == BK_THREE_STATE;
     return has_lead ? LEAD_SEEDS * LEAD_TRIES : 0;
 }
 
@@ -94,7 +94,7 @@ static uint64_t lead_runs(const struct tune_race *race)
 static size_t choose(const struct tune_contest *contest, size_t *out)
 {
     const struct tune_race *race = &contest->race;
-    enum bk_kind winner = race->entrants[race->recommended].strategy.strategy.kind;
+    enum bk_kind winner = race->entrants[race->recommended].strategy.settings.strategy.kind;
     size_t count = 0;
     out[count++] = race->recommended;
     for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++) {
@@ -103,7 +103,7 @@ static size_t choose(const struct tune_contest *contest, size_t *out)
             const struct tune_entrant *entrant = &race->entrants[i];
             bool holds = entrant->status == TUNE_HOLDS || entrant->status == TUNE_FRONT ||
                          (entrant->status == TUNE_UNSURE && !race->is_shown);
-            if (entrant->strategy.strategy.kind == kind && holds &&
+            if (entrant->strategy.settings.strategy.kind == kind && holds &&
                 (best == SIZE_MAX || tune_is_cheaper(entrant, &race->entrants[best])))
                 best = i;
         }

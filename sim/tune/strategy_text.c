@@ -34,14 +34,14 @@ void tune_strategy_text(const struct lab_strategy *strategy, char *buffer)
 {
     struct text text = {.buffer = buffer};
     char age[QUANTITY_SIZE];
-    text.used =
-        (size_t)snprintf(buffer, TUNE_STRATEGY_TEXT_SIZE, "%s: {", bk_kind_name(strategy->strategy.kind));
-    write_numbers(&text, &strategy->strategy);
+    text.used = (size_t)snprintf(buffer, TUNE_STRATEGY_TEXT_SIZE, "%s: {",
+                                 bk_kind_name(strategy->settings.strategy.kind));
+    write_numbers(&text, &strategy->settings.strategy);
     write_source(&text, strategy);
-    if (bk_kind_fires(strategy->strategy.kind))
+    if (bk_kind_fires(strategy->settings.strategy.kind))
         write_coordination(&text, strategy);
-    if (strategy->strategy.max_age_ns != 0)
-        field(&text, "max_age: %s", span(strategy->strategy.max_age_ns, age));
+    if (strategy->settings.strategy.max_age_ns != 0)
+        field(&text, "max_age: %s", span(strategy->settings.strategy.max_age_ns, age));
     write_reading(&text, strategy);
     write_label(&text, strategy->label);
     assert(text.used + 1 < TUNE_STRATEGY_TEXT_SIZE);
@@ -103,15 +103,15 @@ static void write_source(struct text *text, const struct lab_strategy *strategy)
     static const char *const sources[] = {"external",    "counter", "lwt",   "lease",
                                           "incremental", "scan",    "memory"};
     char every[QUANTITY_SIZE];
-    if (strategy->source == BK_SOURCE_EXTERNAL)
+    if (strategy->settings.source == BK_SOURCE_EXTERNAL)
         return;
-    field(text, "counter: %s", sources[strategy->source]);
-    if (strategy->source == BK_SOURCE_LEASE)
-        field(text, "batch: %" PRIu64, strategy->lease_rows);
-    if (strategy->every_rows != 0)
-        field(text, "every_rows: %" PRIu64, strategy->every_rows);
-    if (strategy->every_ns != 0)
-        field(text, "every_time: %s", span(strategy->every_ns, every));
+    field(text, "counter: %s", sources[strategy->settings.source]);
+    if (strategy->settings.source == BK_SOURCE_LEASE)
+        field(text, "batch: %" PRIu64, strategy->settings.lease_rows);
+    if (strategy->settings.every_rows != 0)
+        field(text, "every_rows: %" PRIu64, strategy->settings.every_rows);
+    if (strategy->settings.every_ns != 0)
+        field(text, "every_time: %s", span(strategy->settings.every_ns, every));
 }
 
 static void write_coordination(struct text *text, const struct lab_strategy *strategy)
@@ -119,17 +119,17 @@ static void write_coordination(struct text *text, const struct lab_strategy *str
     static const char *const coordinations[] = {"single", "locked", "three-state", "guarded"};
     static const char *const counters[] = {"rmw", "lwt", "counter"};
     char first[QUANTITY_SIZE], second[QUANTITY_SIZE];
-    if (strategy->coordination != BK_SINGLE)
-        field(text, "coordination: %s", coordinations[strategy->coordination]);
-    if (strategy->counter != BK_COUNTER_RMW)
-        field(text, "counter: %s", counters[strategy->counter]);
-    if (strategy->coordination == BK_THREE_STATE)
-        field(text, "lead: %s", span(strategy->lead_ns, first));
-    if (strategy->coordination == BK_GUARDED)
-        field(text, "grant: %s", span(strategy->grant_ns, first));
-    if (strategy->coordination == BK_LOCKED)
-        field(text, "lock: {lasts: %s, backoff: %s}", span(strategy->lock_lasts_ns, first),
-              span(strategy->lock_backoff_ns, second));
+    if (strategy->settings.coordination != BK_SINGLE)
+        field(text, "coordination: %s", coordinations[strategy->settings.coordination]);
+    if (strategy->settings.counter != BK_COUNTER_RMW)
+        field(text, "counter: %s", counters[strategy->settings.counter]);
+    if (strategy->settings.coordination == BK_THREE_STATE)
+        field(text, "lead: %s", span(strategy->settings.lead_ns, first));
+    if (strategy->settings.coordination == BK_GUARDED)
+        field(text, "grant: %s", span(strategy->settings.grant_ns, first));
+    if (strategy->settings.coordination == BK_LOCKED)
+        field(text, "lock: {lasts: %s, backoff: %s}", span(strategy->settings.lock_lasts_ns, first),
+              span(strategy->settings.lock_backoff_ns, second));
 }
 
 static void write_reading(struct text *text, const struct lab_strategy *strategy)
@@ -139,7 +139,7 @@ static void write_reading(struct text *text, const struct lab_strategy *strategy
                                         [BK_PLAN_ALL] = "all",
                                         [BK_PLAN_LAZY] = "lazy",
                                         [BK_PLAN_PARALLEL] = "parallel"};
-    const struct lab_reading *reading = &strategy->reading;
+    const struct lab_reading *reading = &strategy->settings.reading;
     char late[QUANTITY_SIZE], plan[3 * QUANTITY_SIZE] = "", memory[3 * QUANTITY_SIZE] = "";
     if (reading->plan != BK_PLAN_DEFAULT) {
         int used = snprintf(plan, sizeof plan, "plan: %s", plans[reading->plan]);

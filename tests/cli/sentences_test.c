@@ -323,12 +323,12 @@ static void test_notes_tell_of_numbers_that_rows_carry(void **state)
                                "operation and has no spread: "
                                "up to 1,000 rows; add count: {rows: N, counter: external} to try it.";
     expect_notes(&made, note);
-    made.entrants[1].strategy.strategy.kind = BK_COUNT;
-    made.entrants[1].strategy.source = BK_SOURCE_LEASE;
+    made.entrants[1].strategy.settings.strategy.kind = BK_COUNT;
+    made.entrants[1].strategy.settings.source = BK_SOURCE_LEASE;
     expect_notes(&made, note);
-    made.entrants[1].strategy.source = BK_SOURCE_EXTERNAL;
+    made.entrants[1].strategy.settings.source = BK_SOURCE_EXTERNAL;
     expect_notes(&made, "");
-    made.entrants[1].strategy.strategy.kind = BK_TIME;
+    made.entrants[1].strategy.settings.strategy.kind = BK_TIME;
     made.contest.rows.limit_rows = 0.5;
     expect_notes(&made, "");
 }

@@ -213,9 +213,9 @@ static void a_run_is_what_the_changes_say(void **unused)
         const struct lab_strategy *strategy = &scenario->strategies[i];
         const struct lab_strategy_result *got = &result->strategies[i];
         memset(&model, 0, sizeof model);
-        model.strategies[0] = &strategy->strategy;
-        model.strategies[1] = &strategy->changes[0].strategy;
-        model.keeps_old = strategy->changes[0].keeps_old;
+        model.strategies[0] = &strategy->settings.strategy;
+        model.strategies[1] = &strategy->settings.changes[0].strategy;
+        model.keeps_old = strategy->settings.changes[0].keeps_old;
         model.change_ns = scenario->workload.start_ns + CHANGE_NS;
         for (uint64_t key = 0; key < KEYS; key++)
             run_key(scenario, &model, key);

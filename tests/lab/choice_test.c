@@ -34,7 +34,7 @@ static void begin(struct fixture *fixture)
                                           .strategy_count = STRATEGIES,
                                           .limits = {.partition_rows = 500, .partition_bytes = 0}};
     for (size_t i = 0; i < STRATEGIES; i++) {
-        assert_int_equal(bk_strategy_count(100, &fixture->strategies[i].strategy), BK_OK);
+        assert_int_equal(bk_strategy_count(100, &fixture->strategies[i].settings.strategy), BK_OK);
         set(fixture, i, "writes.rows", 1000);
         set(fixture, i, "partitions.total", 10);
         set(fixture, i, "partitions.closed.rows.mean", 100);
@@ -95,8 +95,8 @@ static void test_what_never_ends_or_was_never_run_is_no_choice(void **state)
     (void)state;
     struct fixture fixture;
     begin(&fixture);
-    assert_int_equal(bk_strategy_hash(8, &fixture.strategies[0].strategy), BK_OK);
-    fixture.strategies[1].observed = WL_OBSERVED_PARTITIONS;
+    assert_int_equal(bk_strategy_hash(8, &fixture.strategies[0].settings.strategy), BK_OK);
+    fixture.strategies[1].settings.observed = WL_OBSERVED_PARTITIONS;
     assert_int_equal(choose(&fixture), 2);
     assert_int_equal(fixture.standings[0].bars, LAB_BAR_ENDLESS);
     assert_int_equal(fixture.standings[1].bars, LAB_BAR_OBSERVED);

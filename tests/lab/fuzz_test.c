@@ -127,15 +127,16 @@ static void test_seeds_try_every_kind_of_strategy_and_leads_of_both_sorts(void *
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct lab_scenario *scenario = draw(&nothing, seed);
         const struct lab_strategy *strategy = &scenario->strategies[0];
-        kinds[strategy->strategy.kind]++;
-        if (strategy->strategy.kind == BK_COUNT)
-            sources[strategy->source]++;
-        if (bk_kind_fires(strategy->strategy.kind)) {
-            ways[strategy->coordination]++;
-            counters[strategy->counter]++;
+        kinds[strategy->settings.strategy.kind]++;
+        if (strategy->settings.strategy.kind == BK_COUNT)
+            sources[strategy->settings.source]++;
+        if (bk_kind_fires(strategy->settings.strategy.kind)) {
+            ways[strategy->settings.coordination]++;
+            counters[strategy->settings.counter]++;
         }
-        safe += strategy->coordination == BK_THREE_STATE &&
-                strategy->lead_ns > scenario->agents.cache_ttl_ns + 2 * scenario->agents.clock_bound_ns;
+        safe +=
+            strategy->settings.coordination == BK_THREE_STATE &&
+            strategy->settings.lead_ns > scenario->agents.cache_ttl_ns + 2 * scenario->agents.clock_bound_ns;
         lab_scenario_destroy(scenario);
     }
     for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++)
@@ -183,9 +184,9 @@ static void test_seeds_have_what_is_rare_now_and_then(void **state)
             s->reads.kinds[LAB_READ_ALL].rate_per_s > 0,
             s->agents.clock_resolution_ns > 0,
             !s->identifiers.present &&
-                s->agents.cache_entries<workload->key_count, s->agents.by_key,
-                                        strategy->reading.plan != BK_PLAN_DEFAULT,
-                                        strategy->reading.remembers_empty, strategy->change_count> 0,
+                s->agents.cache_entries<
+                    workload->key_count, s->agents.by_key, strategy->settings.reading.plan != BK_PLAN_DEFAULT,
+                    strategy->settings.reading.remembers_empty, strategy->settings.change_count> 0,
             s->network.datacenters[0].racks > 1,
             s->network.datacenter_count > 2,
             s->consistency.write == CASS_ANY || s->consistency.write == CASS_EACH_QUORUM,
@@ -194,8 +195,8 @@ static void test_seeds_have_what_is_rare_now_and_then(void **state)
         for (size_t i = 0; i < sizeof has / sizeof *has; i++)
             counts[i] += has[i];
         /* On the grid of the clocks, ends are met exactly. */
-        if (s->agents.clock_resolution_ns > 0 && strategy->grant_ns > 0)
-            assert_true(strategy->grant_ns % s->agents.clock_resolution_ns == 0);
+        if (s->agents.clock_resolution_ns > 0 && strategy->settings.grant_ns > 0)
+            assert_true(strategy->settings.grant_ns % s->agents.clock_resolution_ns == 0);
         lab_scenario_destroy(s);
     }
     for (size_t i = 0; i < 19; i++) {
@@ -576,8 +577,8 @@ static void test_breach_is_a_violation_that_was_promised_and_not_excused(void **
     struct lab_strategy_result runs[2] = {0};
     struct lab_breach breach;
     for (int i = 0; i < 2; i++) {
-        runs[i].strategy.kind = BK_PROBABILISTIC;
-        runs[i].coordination = BK_THREE_STATE;
+        runs[i].settings.strategy.kind = BK_PROBABILISTIC;
+        runs[i].settings.coordination = BK_THREE_STATE;
         runs[i].verdict.is_judged[LAB_ORACLE_FINDABLE] = true;
         runs[i].verdict.rolls = 5;
     }

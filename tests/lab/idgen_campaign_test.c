@@ -123,7 +123,7 @@ static uint64_t figure(const struct lab_strategy_result *strategy, const char *n
 static bool judge(uint64_t seed, const struct lab_result *result, struct sum *sum)
 {
     const struct lab_strategy_result *strategy = &result->strategies[0];
-    unsigned lock = strategy->idgen.lock;
+    unsigned lock = strategy->settings.idgen.lock;
     uint64_t twice = figure(strategy, "oracle.unique.violations");
     const struct lab_promise *promise = lab_promise_find(LAB_KIND_IDGEN, lock, LAB_ORACLE_UNIQUE);
     bool is_excused = (promise->except & strategy->verdict.conditions) != 0;

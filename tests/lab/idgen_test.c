@@ -194,6 +194,22 @@ static void test_the_same_seed_is_the_same_run(void **state)
     assert_int_not_equal(digests[0], digests[2]);
 }
 
+/* Guarantees are looked up by kind and protocol, of an identifier's strategy its lock. */
+static void test_each_lock_has_a_guarantee_of_its_own(void **state)
+{
+    (void)state;
+    struct lab_settings settings = {.is_idgen = true, .idgen = {.lock = BK_IDGEN_LOCK_COLUMNS}};
+    assert_true(lab_settings_kind(&settings) == LAB_KIND_IDGEN);
+    const struct lab_promise *columns =
+        lab_promise_find(LAB_KIND_IDGEN, lab_settings_way(&settings), LAB_ORACLE_UNIQUE);
+    settings.idgen.lock = BK_IDGEN_LOCK_LWT;
+    const struct lab_promise *lwt =
+        lab_promise_find(LAB_KIND_IDGEN, lab_settings_way(&settings), LAB_ORACLE_UNIQUE);
+    assert_non_null(columns);
+    assert_non_null(lwt);
+    assert_ptr_not_equal(columns, lwt);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +222,7 @@ int main(void)
         cmocka_unit_test(test_a_limit_ends_leases_in_failure),
         cmocka_unit_test(test_levels_that_need_not_meet_give_some_twice),
         cmocka_unit_test(test_the_same_seed_is_the_same_run),
+        cmocka_unit_test(test_each_lock_has_a_guarantee_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

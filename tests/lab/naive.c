@@ -32,12 +32,12 @@ struct writer {
 
 static bool changes(const struct writer *writer)
 {
-    return writer->named->change_count > 0;
+    return writer->named->settings.change_count > 0;
 }
 
 static bool counts_again(const struct lab_strategy *named)
 {
-    return named->source == BK_SOURCE_INCREMENTAL || named->source == BK_SOURCE_SCAN;
+    return named->settings.source == BK_SOURCE_INCREMENTAL || named->settings.source == BK_SOURCE_SCAN;
 }
 
 static const struct bk_history *history_of(const struct writer *writer)
@@ -115,11 +115,11 @@ static struct naive_partition *place(struct naive_result *result, size_t first, 
 static void make_regimes(struct writer *writer, int64_t start_ns)
 {
     const struct lab_strategy *named = writer->named;
-    enum bk_status status = bk_history_begin(&named->strategy, &writer->regimes[0].history);
+    enum bk_status status = bk_history_begin(&named->settings.strategy, &writer->regimes[0].history);
     writer->regimes[0].from_ns = INT64_MIN;
     writer->regime_count = 1;
-    for (uint32_t i = 0; status == BK_OK && i < named->change_count; i++) {
-        const struct lab_change *change = &named->changes[i];
+    for (uint32_t i = 0; status == BK_OK && i < named->settings.change_count; i++) {
+        const struct lab_change *change = &named->settings.changes[i];
         struct regime *last = &writer->regimes[writer->regime_count - 1];
         if (change->keeps_old) {
             status = bk_history_change(&last->history, start_ns + change->at_ns, &change->strategy);
@@ -205,12 +205,12 @@ static int64_t put_counting(struct writer *writer, struct naive_result *result, 
     const struct lab_strategy *named = writer->named;
     int64_t bucket = writer->state.bucket;
     place(result, writer->first, key_index, bucket, row);
-    if (++writer->rows_here % named->every_rows != 0)
+    if (++writer->rows_here % named->settings.every_rows != 0)
         return bucket;
-    bool scans = named->source == BK_SOURCE_SCAN,
-         is_full = writer->rows_here >= named->strategy.of.count.rows;
+    bool scans = named->settings.source == BK_SOURCE_SCAN,
+         is_full = writer->rows_here >= named->settings.strategy.of.count.rows;
     result->state_reads++;
-    result->rows_scanned += scans ? writer->rows_here : named->every_rows;
+    result->rows_scanned += scans ? writer->rows_here : named->settings.every_rows;
     result->lwt += !scans;
     if (!is_full)
         return bucket;
@@ -226,21 +226,21 @@ static void pay_number(const struct lab_strategy *named, uint64_t number, bool i
                        struct naive_result *result)
 {
     bool is_first = number == 0;
-    result->state_reads += is_first && named->source >= BK_SOURCE_LWT;
-    if (named->source == BK_SOURCE_COUNTER) {
+    result->state_reads += is_first && named->settings.source >= BK_SOURCE_LWT;
+    if (named->settings.source == BK_SOURCE_COUNTER) {
         result->counter_increments++;
         result->state_reads++;
     }
-    result->lwt += named->source == BK_SOURCE_LWT;
-    result->lwt += named->source == BK_SOURCE_LEASE && number % named->lease_rows == 0;
-    result->state_reads += named->source == BK_SOURCE_MEMORY && is_first;
-    result->state_writes += named->source == BK_SOURCE_MEMORY && is_first_of_bucket && !is_first;
+    result->lwt += named->settings.source == BK_SOURCE_LWT;
+    result->lwt += named->settings.source == BK_SOURCE_LEASE && number % named->settings.lease_rows == 0;
+    result->state_reads += named->settings.source == BK_SOURCE_MEMORY && is_first;
+    result->state_writes += named->settings.source == BK_SOURCE_MEMORY && is_first_of_bucket && !is_first;
 }
 
 static int64_t put(struct writer *writer, struct naive_result *result, uint64_t key_index, uint64_t number,
                    const struct naive_row *row)
 {
-    const struct bk_strategy *strategy = &writer->named->strategy;
+    const struct bk_strategy *strategy = &writer->named->settings.strategy;
     /* One writer decides by its clock; a window is of the row's own time. */
     bool is_timed = strategy->kind == BK_TIME;
     struct bk_row told = {is_timed ? row->own_ns : row->time_ns, number, row->id, row->bytes};
@@ -267,7 +267,7 @@ static int64_t put(struct writer *writer, struct naive_result *result, uint64_t 
 /* Where a row at the end of the run would go; 0 where nothing is ever left. */
 static int64_t current_bucket(const struct writer *writer, int64_t end_ns)
 {
-    const struct bk_strategy *strategy = &writer->named->strategy;
+    const struct bk_strategy *strategy = &writer->named->settings.strategy;
     if (strategy->kind == BK_HASH || strategy->kind == BK_NONE)
         return 0;
     if (strategy->kind == BK_TIME)
@@ -345,7 +345,8 @@ static void run_key(const struct naive_input *input, uint64_t key_index, struct 
         result->deleted += row->is_deleted;
         result->expired += row->is_expired;
     }
-    bool keeps_state = bk_kind_fires(named->strategy.kind) || named->strategy.max_age_ns != 0;
+    bool keeps_state =
+        bk_kind_fires(named->settings.strategy.kind) || named->settings.strategy.max_age_ns != 0;
     result->state_reads += keeps_state && key->count > 0;
     result->digest += sim_placement_finish(&writer->placement, key_index);
 }

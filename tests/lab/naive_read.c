@@ -19,14 +19,14 @@ struct question {
 static enum bk_plan plan_of(const struct naive_sight *sight, enum lab_read_kind kind, uint32_t *at_once)
 {
     const struct lab_read *read = &sight->scenario->reads.kinds[kind];
-    bool is_own = sight->named->reading.plan != BK_PLAN_DEFAULT;
-    *at_once = is_own ? sight->named->reading.at_once : read->at_once;
-    return is_own ? sight->named->reading.plan : read->plan;
+    bool is_own = sight->named->settings.reading.plan != BK_PLAN_DEFAULT;
+    *at_once = is_own ? sight->named->settings.reading.at_once : read->at_once;
+    return is_own ? sight->named->settings.reading.plan : read->plan;
 }
 
 static struct question question_of(const struct naive_sight *sight, enum lab_read_kind kind)
 {
-    const struct bk_strategy *strategy = &sight->named->strategy;
+    const struct bk_strategy *strategy = &sight->named->settings.strategy;
     const struct lab_read *read = &sight->scenario->reads.kinds[kind];
     uint32_t at_once;
     enum bk_plan plan = plan_of(sight, kind, &at_once);
@@ -101,12 +101,12 @@ static void remember(struct naive_result *result, const struct naive_sight *sigh
                      const struct question *question, int64_t bucket)
 {
     const struct lab_strategy *named = sight->named;
-    if (!named->reading.remembers_empty ||
-        naive_window(&named->strategy, sight->now_ns - named->reading.late_ns) <= bucket)
+    if (!named->settings.reading.remembers_empty ||
+        naive_window(&named->settings.strategy, sight->now_ns - named->settings.reading.late_ns) <= bucket)
         return;
     if (question->kind == LAB_READ_RANGE &&
-        (naive_window(&named->strategy, question->from_ns - 1) >= bucket ||
-         naive_window(&named->strategy, question->until_ns) <= bucket))
+        (naive_window(&named->settings.strategy, question->from_ns - 1) >= bucket ||
+         naive_window(&named->settings.strategy, question->until_ns) <= bucket))
         return;
     result->empty =
         naive_grow(result->empty, result->empty_count, &result->empty_capacity, sizeof *result->empty);
@@ -130,7 +130,8 @@ static void read_history(const struct naive_sight *sight, struct naive_result *r
                              .birth_ns = sight->birth_ns,
                              .partitions_max = sight->scenario->reads.limit};
     query.plan = plan_of(sight, LAB_READ_LATEST, &query.at_once);
-    if (sight->named->strategy.kind == BK_HASH && (query.plan == BK_PLAN_WALK || query.plan == BK_PLAN_PAIR))
+    if (sight->named->settings.strategy.kind == BK_HASH &&
+        (query.plan == BK_PLAN_WALK || query.plan == BK_PLAN_PAIR))
         query.plan = BK_PLAN_DEFAULT;
     struct bk_history_reader reader;
     struct bk_read_step step;
@@ -173,7 +174,7 @@ void naive_read_key(const struct naive_sight *sight, enum lab_read_kind kind, st
         read_history(sight, result);
         return;
     }
-    const struct bk_strategy *strategy = &sight->named->strategy;
+    const struct bk_strategy *strategy = &sight->named->settings.strategy;
     struct question question = question_of(sight, kind);
     struct naive_read read = {.kind = kind};
     struct answers answers = answer(&question, sight);

@@ -23,7 +23,7 @@ void stand_prepare(struct stand *stand, const struct bk_strategy *strategy, enum
         (struct lab_consistency){CASS_LOCAL_QUORUM, CASS_LOCAL_QUORUM, CASS_LOCAL_QUORUM, CASS_LOCAL_SERIAL};
     scenario->agents.count = 1;
     scenario->agents.timeout_ns = SIM_SECOND;
-    stand->strategy.strategy = stand->run.config.strategy = *strategy;
+    stand->strategy.settings.strategy = stand->run.config.strategy = *strategy;
     static const struct lab_run_context alone; /* nobody watches */
     stand->run.strategy = &stand->strategy;
     stand->run.context = &alone;

@@ -139,25 +139,27 @@ static void test_strategies_of_agents_are_read_whole(void **state)
     const struct lab_strategy *strategy = s->strategies;
     (void)state;
     assert_int_equal(s->strategy_count, 6);
-    assert_int_equal(strategy[0].coordination, BK_THREE_STATE);
-    assert_int_equal(strategy[0].counter, BK_COUNTER_LWT);
-    assert_true(strategy[0].lead_ns == 10 * SIM_SECOND);
-    assert_true(strategy[0].lock_lasts_ns == 0 && strategy[0].lock_backoff_ns == 0);
-    assert_int_equal(strategy[1].coordination, BK_LOCKED);
-    assert_int_equal(strategy[1].counter, BK_COUNTER_RMW);
-    assert_true(strategy[1].lock_lasts_ns == 6 * SIM_SECOND && strategy[1].lock_backoff_ns == 7 * SIM_MS);
-    assert_int_equal(strategy[1].lead_ns, 0);
-    assert_int_equal(strategy[2].coordination, BK_SINGLE);
-    assert_int_equal(strategy[2].counter, BK_COUNTER_COLUMN);
+    assert_int_equal(strategy[0].settings.coordination, BK_THREE_STATE);
+    assert_int_equal(strategy[0].settings.counter, BK_COUNTER_LWT);
+    assert_true(strategy[0].settings.lead_ns == 10 * SIM_SECOND);
+    assert_true(strategy[0].settings.lock_lasts_ns == 0 && strategy[0].settings.lock_backoff_ns == 0);
+    assert_int_equal(strategy[1].settings.coordination, BK_LOCKED);
+    assert_int_equal(strategy[1].settings.counter, BK_COUNTER_RMW);
+    assert_true(strategy[1].settings.lock_lasts_ns == 6 * SIM_SECOND &&
+                strategy[1].settings.lock_backoff_ns == 7 * SIM_MS);
+    assert_int_equal(strategy[1].settings.lead_ns, 0);
+    assert_int_equal(strategy[2].settings.coordination, BK_SINGLE);
+    assert_int_equal(strategy[2].settings.counter, BK_COUNTER_COLUMN);
     for (int i = 3; i < 5; i++) {
-        assert_int_equal(strategy[i].coordination, BK_GUARDED);
-        assert_int_equal(strategy[i].counter, BK_COUNTER_COLUMN);
-        assert_true(strategy[i].grant_ns == (i == 3 ? 3 : 10) * SIM_SECOND);
-        assert_true(strategy[i].lead_ns == 0 && strategy[i].lock_lasts_ns == 0);
+        assert_int_equal(strategy[i].settings.coordination, BK_GUARDED);
+        assert_int_equal(strategy[i].settings.counter, BK_COUNTER_COLUMN);
+        assert_true(strategy[i].settings.grant_ns == (i == 3 ? 3 : 10) * SIM_SECOND);
+        assert_true(strategy[i].settings.lead_ns == 0 && strategy[i].settings.lock_lasts_ns == 0);
     }
-    assert_true(strategy[0].grant_ns == 0 && strategy[1].grant_ns == 0 && strategy[2].grant_ns == 0);
-    assert_int_equal(strategy[5].coordination, BK_SINGLE);
-    assert_int_equal(strategy[5].strategy.of.hash.buckets, 65536);
+    assert_true(strategy[0].settings.grant_ns == 0 && strategy[1].settings.grant_ns == 0 &&
+                strategy[2].settings.grant_ns == 0);
+    assert_int_equal(strategy[5].settings.coordination, BK_SINGLE);
+    assert_int_equal(strategy[5].settings.strategy.of.hash.buckets, 65536);
     lab_scenario_destroy(s);
 }
 
@@ -313,7 +315,8 @@ static void test_agents_without_options_have_the_defaults(void **state)
     assert_true(agents->retries == 3 && agents->counter_retries == 0 && agents->operations == 0);
     assert_true(agents->timeout_ns == 12 * SIM_SECOND && agents->restart_ns == 5 * SIM_SECOND);
     assert_true(s->fault_count == 0 && s->faults == NULL);
-    assert_true(s->strategies[0].coordination == BK_SINGLE && s->strategies[0].counter == BK_COUNTER_RMW);
+    assert_true(s->strategies[0].settings.coordination == BK_SINGLE &&
+                s->strategies[0].settings.counter == BK_COUNTER_RMW);
     lab_scenario_destroy(s);
 
     s = parse(HEAD
@@ -324,8 +327,8 @@ static void test_agents_without_options_have_the_defaults(void **state)
     assert_true(s->network.loss == 0.05 && s->network.duplicate == 0.0);
     assert_true(s->consistency.state == CASS_ONE && s->consistency.read == CASS_LOCAL_QUORUM);
     assert_true(s->agents.clock_bound_ns == 20 * SIM_MS && s->agents.cache_ttl_ns == 0);
-    assert_true(s->strategies[0].lock_lasts_ns == 5 * SIM_SECOND);
-    assert_true(s->strategies[0].lock_backoff_ns == 100 * SIM_MS);
+    assert_true(s->strategies[0].settings.lock_lasts_ns == 5 * SIM_SECOND);
+    assert_true(s->strategies[0].settings.lock_backoff_ns == 100 * SIM_MS);
     lab_scenario_destroy(s);
 }
 

@@ -84,21 +84,21 @@ static void check_strategies(const struct lab_scenario *s)
                                          BK_PROBABILISTIC, BK_PROBABILISTIC, BK_HASH};
     for (size_t i = 0; i < 7; i++) {
         assert_string_equal(strategy[i].label, labels[i]);
-        assert_int_equal(strategy[i].strategy.kind, kinds[i]);
+        assert_int_equal(strategy[i].settings.strategy.kind, kinds[i]);
         assert_int_equal(strategy[i].line, 23 + (int)i);
         assert_int_equal(strategy[i].column, 5);
     }
-    assert_int_equal(strategy[1].strategy.of.time.calendar, BK_CALENDAR_NONE);
-    assert_true(strategy[1].strategy.of.time.window_ns == 10 * SIM_DAY);
-    assert_true(strategy[1].strategy.of.time.epoch_ns == 16436 * SIM_DAY);
-    assert_int_equal(strategy[2].strategy.of.time.calendar, BK_CALENDAR_WEEK);
-    assert_int_equal(strategy[3].strategy.of.count.rows, 20480);
-    assert_int_equal(strategy[4].strategy.of.probabilistic.bits, 9);
-    assert_int_equal(strategy[4].strategy.of.probabilistic.chance_denominator, 0);
-    assert_int_equal(strategy[4].strategy.of.probabilistic.threshold, 40);
-    assert_int_equal(strategy[5].strategy.of.probabilistic.chance_numerator, 1);
-    assert_int_equal(strategy[5].strategy.of.probabilistic.chance_denominator, 300);
-    assert_int_equal(strategy[6].strategy.of.hash.buckets, 256);
+    assert_int_equal(strategy[1].settings.strategy.of.time.calendar, BK_CALENDAR_NONE);
+    assert_true(strategy[1].settings.strategy.of.time.window_ns == 10 * SIM_DAY);
+    assert_true(strategy[1].settings.strategy.of.time.epoch_ns == 16436 * SIM_DAY);
+    assert_int_equal(strategy[2].settings.strategy.of.time.calendar, BK_CALENDAR_WEEK);
+    assert_int_equal(strategy[3].settings.strategy.of.count.rows, 20480);
+    assert_int_equal(strategy[4].settings.strategy.of.probabilistic.bits, 9);
+    assert_int_equal(strategy[4].settings.strategy.of.probabilistic.chance_denominator, 0);
+    assert_int_equal(strategy[4].settings.strategy.of.probabilistic.threshold, 40);
+    assert_int_equal(strategy[5].settings.strategy.of.probabilistic.chance_numerator, 1);
+    assert_int_equal(strategy[5].settings.strategy.of.probabilistic.chance_denominator, 300);
+    assert_int_equal(strategy[6].settings.strategy.of.hash.buckets, 256);
 }
 
 static void test_weighted_is_read_with_all_its_settings(void **state)
@@ -115,14 +115,14 @@ static void test_weighted_is_read_with_all_its_settings(void **state)
               "  - weighted: {bytes: 1TiB, threshold: 1, label: w}\n");
     assert_int_equal(s->strategy_count, 2);
     assert_string_equal(s->strategies[0].label, "weighted");
-    assert_int_equal(s->strategies[0].strategy.kind, BK_WEIGHTED);
-    assert_true(s->strategies[0].strategy.of.weighted.bytes == 512000);
-    assert_true(s->strategies[0].strategy.of.weighted.threshold == 40);
-    assert_int_equal(s->strategies[0].coordination, BK_LOCKED);
-    assert_int_equal(s->strategies[0].counter, BK_COUNTER_LWT);
-    assert_true(s->strategies[0].lock_lasts_ns == 3 * SIM_SECOND);
-    assert_true(s->strategies[1].strategy.of.weighted.bytes == UINT64_C(1) << 40);
-    assert_int_equal(s->strategies[1].coordination, BK_SINGLE);
+    assert_int_equal(s->strategies[0].settings.strategy.kind, BK_WEIGHTED);
+    assert_true(s->strategies[0].settings.strategy.of.weighted.bytes == 512000);
+    assert_true(s->strategies[0].settings.strategy.of.weighted.threshold == 40);
+    assert_int_equal(s->strategies[0].settings.coordination, BK_LOCKED);
+    assert_int_equal(s->strategies[0].settings.counter, BK_COUNTER_LWT);
+    assert_true(s->strategies[0].settings.lock_lasts_ns == 3 * SIM_SECOND);
+    assert_true(s->strategies[1].settings.strategy.of.weighted.bytes == UINT64_C(1) << 40);
+    assert_int_equal(s->strategies[1].settings.coordination, BK_SINGLE);
     lab_scenario_destroy(s);
 }
 
@@ -343,8 +343,8 @@ static void test_bounds_themselves_are_taken(void **state)
         "time: {window: 1us}\n  - count: {rows: 1}\n");
     (void)state;
     assert_true(s->workload.key_count == UINT32_MAX && s->workload.popularity.s == 10.0);
-    assert_int_equal(s->strategies[0].strategy.of.probabilistic.bits, 32);
-    assert_int_equal(s->strategies[2].strategy.of.hash.buckets, 2147483647);
+    assert_int_equal(s->strategies[0].settings.strategy.of.probabilistic.bits, 32);
+    assert_int_equal(s->strategies[2].settings.strategy.of.hash.buckets, 2147483647);
     lab_scenario_destroy(s);
 
     char text[LAB_STRATEGIES_MAX * 100 + 256];
@@ -371,11 +371,11 @@ static void test_override_changes_adds_and_removes_fields(void **state)
     (void)state;
     assert_true(s->workload.duration_ns == 13 * SIM_DAY && s->workload.spike_count == 1);
     assert_true(s->workload.spikes[0].factor == 4.0 && s->workload.spikes[0].keys_share == 0.05);
-    assert_int_equal(s->strategies[4].strategy.of.probabilistic.threshold, 50);
-    assert_int_equal(s->strategies[4].strategy.of.probabilistic.bits, 9);
-    assert_int_equal(s->strategies[5].strategy.of.probabilistic.threshold, 40);
-    assert_int_equal(s->strategies[3].strategy.of.count.rows, 7);
-    assert_int_equal(s->strategies[2].strategy.of.time.calendar, BK_CALENDAR_MONTH);
+    assert_int_equal(s->strategies[4].settings.strategy.of.probabilistic.threshold, 50);
+    assert_int_equal(s->strategies[4].settings.strategy.of.probabilistic.bits, 9);
+    assert_int_equal(s->strategies[5].settings.strategy.of.probabilistic.threshold, 40);
+    assert_int_equal(s->strategies[3].settings.strategy.of.count.rows, 7);
+    assert_int_equal(s->strategies[2].settings.strategy.of.time.calendar, BK_CALENDAR_MONTH);
     assert_int_equal(s->limits.partition_rows, 0);
     assert_true(s->workload.popularity.s == 0.5);
     assert_string_equal(s->text, everything);
@@ -394,9 +394,9 @@ static void test_override_changes_adds_and_removes_fields(void **state)
     s = parse_with("x.yaml", everything, second, 7);
     assert_int_equal(s->limits.tiny_rows, 5);
     assert_int_equal(s->limits.partition_rows, 100000);
-    assert_int_equal(s->strategies[6].strategy.of.hash.buckets, 8);
-    assert_int_equal(s->strategies[5].strategy.of.probabilistic.bits, 3);
-    assert_int_equal(s->strategies[5].strategy.of.probabilistic.chance_denominator, 0);
+    assert_int_equal(s->strategies[6].settings.strategy.of.hash.buckets, 8);
+    assert_int_equal(s->strategies[5].settings.strategy.of.probabilistic.bits, 3);
+    assert_int_equal(s->strategies[5].settings.strategy.of.probabilistic.chance_denominator, 0);
     assert_string_equal(s->strategies[0].label, "zero");
     assert_int_equal(s->workload.row_bytes.kind, SIM_SIZE_CONSTANT);
     assert_string_equal(s->name, "a: b");
@@ -434,9 +434,9 @@ static void test_override_of_a_label_reaches_where_it_stands(void **state)
                    sets, 5);
     (void)state;
     assert_string_equal(s->strategies[0].label, "c");
-    assert_int_equal(s->strategies[1].strategy.of.hash.buckets, 4);
-    assert_int_equal(s->strategies[2].strategy.of.probabilistic.bits, 6);
-    assert_int_equal(s->strategies[3].strategy.of.probabilistic.bits, 5);
+    assert_int_equal(s->strategies[1].settings.strategy.of.hash.buckets, 4);
+    assert_int_equal(s->strategies[2].settings.strategy.of.probabilistic.bits, 6);
+    assert_int_equal(s->strategies[3].settings.strategy.of.probabilistic.bits, 5);
     assert_int_equal(s->expects[0].line, 0);
     lab_scenario_destroy(s);
 }

@@ -265,7 +265,7 @@ static void check_strategy(const struct lab_scenario *scenario, size_t number,
     uint64_t load[64] = {0}, rows_here = 0, bytes_here = 0, written_here = 0, all = 0, most_load = 0;
     int64_t least = INT64_MAX;
     for (uint64_t i = 0; i < scenario->workload.key_count; i++) {
-        int64_t current = draw_rows(scenario, &scenario->strategies[number].strategy, i, &list);
+        int64_t current = draw_rows(scenario, &scenario->strategies[number].settings.strategy, i, &list);
         least = current < least ? current : least;
     }
     /* Where keys meet, a partition is open as long as any of them may still come to it. */

@@ -131,13 +131,13 @@ static void test_job_is_the_scenario_of_its_overrides(void **state)
     assert_true(lab_sweep_scenario(sweep, 5, &scenario, &error));
     assert_string_equal(scenario->overrides, "duration=3d\nstrategies.probabilistic.bits=3\n"
                                              "row.bytes={lognormal: {mean: 350, sigma: 1.0}}\n");
-    assert_int_equal(scenario->strategies[0].strategy.of.probabilistic.bits, 3);
+    assert_int_equal(scenario->strategies[0].settings.strategy.of.probabilistic.bits, 3);
     assert_int_equal(scenario->workload.row_bytes.kind, SIM_SIZE_LOGNORMAL);
     assert_true(scenario->workload.duration_ns == INT64_C(3) * 86400 * 1000000000);
     assert_true(scenario->seed == 6 && scenario->workload.seed == 6);
     lab_scenario_destroy(scenario);
     assert_true(lab_sweep_scenario(sweep, 2, &scenario, &error));
-    assert_int_equal(scenario->strategies[0].strategy.of.probabilistic.bits, 2);
+    assert_int_equal(scenario->strategies[0].settings.strategy.of.probabilistic.bits, 2);
     assert_int_equal(scenario->workload.row_bytes.kind, SIM_SIZE_CONSTANT);
     assert_true(scenario->seed == 5);
     lab_scenario_destroy(scenario);

@@ -51,7 +51,7 @@ static struct lab_strategy_result *add_count(struct lab_result *result, const ch
     set(added, "partitions.closed.rows.mean", (double)rows);
     set(added, "partitions.closed.rows.stddev", 0);
     set(added, "writes.rows", 1000 * (double)rows);
-    added->source = BK_SOURCE_COUNTER;
+    added->settings.source = BK_SOURCE_COUNTER;
     return added;
 }
 
@@ -202,7 +202,7 @@ static void test_nearest_of_observed_ones_that_hold_is_nearest_to_the_limit(void
     for (size_t i = 0; i < 3; i++) {
         static const char *const labels[] = {"a", "b", "c"};
         struct lab_strategy_result *added = add_count(result, labels[i], 500, 10);
-        added->observed = WL_OBSERVED_PARTITIONS;
+        added->settings.observed = WL_OBSERVED_PARTITIONS;
         set(added, "partitions.all.rows.max", rows[i]);
     }
     result->limits.partition_bytes = 0;
@@ -220,7 +220,7 @@ static void test_hidden_and_endless_are_warned_of_and_a_long_list_is_counted(voi
     (void)state;
     struct lab_result *result = fixture_result("chat", "made");
     static const char *const labels[] = {"a", "b", "c", "d", "e", "f"};
-    add_count(result, "good", 500, 10)->source = BK_SOURCE_EXTERNAL;
+    add_count(result, "good", 500, 10)->settings.source = BK_SOURCE_EXTERNAL;
     for (size_t i = 0; i < 6; i++) {
         set(add_count(result, labels[i], 500, 1), "oracle.findable.violations", 3);
     }
@@ -299,7 +299,7 @@ static void test_identifiers_are_judged_by_rate_and_uniqueness(void **state)
         struct bk_strategy strategy;
         assert_int_equal(bk_strategy_none(&strategy), BK_OK);
         struct lab_strategy_result *added = fixture_add(result, i == 0 ? "quick" : "sound", &strategy);
-        added->is_idgen = true;
+        added->settings.is_idgen = true;
         set(added, "ids.per_second", rates[i]);
         set(added, "ids.lost", 20);
         set(added, "latency.lock.p99", 25);
@@ -330,7 +330,7 @@ static void test_one_way_that_is_not_named_stands_in_the_table(void **state)
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_none(&strategy), BK_OK);
     for (size_t i = 0; i < 5; i++) {
-        fixture_add(result, "way", &strategy)->is_idgen = true;
+        fixture_add(result, "way", &strategy)->settings.is_idgen = true;
         struct told told;
         tell(result, &told);
         const bool is_one = strstr(told.answer.beware, "; 1 more stands in the table.") != NULL;
@@ -349,7 +349,7 @@ static void test_one_way_of_identifiers_is_compared_with_none(void **state)
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_none(&strategy), BK_OK);
     struct lab_strategy_result *added = fixture_add(result, "only", &strategy);
-    added->is_idgen = true;
+    added->settings.is_idgen = true;
     set(added, "ids.per_second", 500);
     set(added, "ids.lost", 1);
     struct told told;

@@ -70,8 +70,8 @@ static void test_change_of_three_agents_is_told_lane_by_lane(void **state)
     (void)state;
     const char *const lanes[] = {"3333ddd4444444", "33333333344444", "..33.dd4444445"};
     struct lab_result *result = result_of(lanes, 3, -4, 3);
-    result->strategies[0].coordination = BK_THREE_STATE;
-    result->strategies[0].lead_ns = 3 * SIM_SECOND;
+    result->strategies[0].settings.coordination = BK_THREE_STATE;
+    result->strategies[0].settings.lead_ns = 3 * SIM_SECOND;
     char *text = fixture_dump(result, REPORT_BUCKET_CHANGES);
     assert_string_equal(
         text,
@@ -124,7 +124,7 @@ static void test_change_in_force_at_once_has_one_line_and_no_pre_change(void **s
     assert_says(result,
                 "'change stored = change time'\n  stage -6..0 'steady'\n  stage 0..6.999 'post-change'\n");
     result->strategies[0].views.until_ns = stored_ns - 999 * SIM_MS;
-    result->strategies[0].coordination = BK_LOCKED;
+    result->strategies[0].settings.coordination = BK_LOCKED;
     assert_says(result, "  figure 'change time' at once\n");
     assert_says(result, "'9 bits, threshold 40, locked · key k'");
     result->strategies[0].views.until_ns = stored_ns + SIM_SECOND;

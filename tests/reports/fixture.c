@@ -46,7 +46,7 @@ struct lab_strategy_result *fixture_add(struct lab_result *result, const char *l
 {
     assert(result->strategy_count < STRATEGIES_MAX);
     struct lab_strategy_result *out = &result->strategies[result->strategy_count++];
-    out->strategy = *strategy;
+    out->settings.strategy = *strategy;
     out->label = copy(label != NULL ? label : bk_kind_name(strategy->kind));
     lab_histogram_init(&out->closed_rows);
     lab_histogram_init(&out->open_rows);

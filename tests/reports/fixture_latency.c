@@ -158,7 +158,7 @@ static struct lab_result *locks(void)
     struct lab_result *result = fixture_result("latency-of-locks", "made");
     for (size_t i = 0; i < 2; i++) {
         struct lab_strategy_result *out = add(result, i == 0 ? "constant" : "random");
-        out->is_idgen = true;
+        out->settings.is_idgen = true;
         fixture_spend(out, LAB_LATENCY_LOCK, i == 0 ? 9e6 : 4e6, 800);
         fixture_spend(out, LAB_LATENCY_LEASE, i == 0 ? 12e6 : 7e6, 790);
     }

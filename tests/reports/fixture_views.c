@@ -82,8 +82,8 @@ static void add(struct lab_result *result, const char *label, const struct fixtu
 {
     const struct bk_strategy strategy = setting();
     struct lab_strategy_result *out = fixture_add(result, label, &strategy);
-    out->coordination = change->lead_ns > 0 ? BK_THREE_STATE : BK_LOCKED;
-    out->lead_ns = change->lead_ns;
+    out->settings.coordination = change->lead_ns > 0 ? BK_THREE_STATE : BK_LOCKED;
+    out->settings.lead_ns = change->lead_ns;
     fixture_views(result, out, change);
 }
 

@@ -224,7 +224,7 @@ static void test_result_without_latencies_says_why(void **state)
     assert_string_equal(fixture_chart(result, REPORT_LATENCY, &arena)->absent,
                         "the run was stored before latencies were kept; run its scenario again");
     report_arena_free(&arena);
-    only->observed = WL_OBSERVED_PARTITIONS;
+    only->settings.observed = WL_OBSERVED_PARTITIONS;
     assert_string_equal(fixture_chart(result, REPORT_LATENCY, &arena)->absent,
                         "nothing was run, so nothing took time");
     report_arena_free(&arena);

@@ -106,7 +106,7 @@ static void test_result_without_several_nodes_says_why(void **state)
     lab_result_destroy(result);
     result = make_result(1, 0);
     assert_text(result, "absent what each node holds was not kept with this run\n");
-    result->strategies[0].observed = WL_OBSERVED_PARTITIONS;
+    result->strategies[0].settings.observed = WL_OBSERVED_PARTITIONS;
     assert_text(result, "absent nothing was run, so no node holds anything\n");
     lab_result_destroy(result);
 }

@@ -92,7 +92,7 @@ static void test_corner_of_identifiers_alone_is_left_out(void **state)
     (void)state;
     struct lab_result *result = result_with(7, 160, NULL);
     assert_true(report_page_has_live(result));
-    result->strategies[0].is_idgen = true;
+    result->strategies[0].settings.is_idgen = true;
     assert_false(report_page_has_live(result));
     lab_result_destroy(result);
 }

@@ -323,12 +323,12 @@ static void test_run_of_identifiers_has_their_settings_and_no_partitions(void **
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_none(&strategy), BK_OK);
     struct lab_strategy_result *added = fixture_add(result, "striped", &strategy);
-    added->is_idgen = true;
-    added->idgen = (struct bk_idgen_config){.batch = 1500,
-                                            .stripes = 4,
-                                            .lock = BK_IDGEN_LOCK_LWT,
-                                            .backoff = BK_IDGEN_RANDOM_TIMES,
-                                            .backoff_base_ns = 20000000};
+    added->settings.is_idgen = true;
+    added->settings.idgen = (struct bk_idgen_config){.batch = 1500,
+                                                     .stripes = 4,
+                                                     .lock = BK_IDGEN_LOCK_LWT,
+                                                     .backoff = BK_IDGEN_RANDOM_TIMES,
+                                                     .backoff_base_ns = 20000000};
     assert_true(lab_metrics_add(&added->metrics, "ids.per_second", 512.5));
     const struct report_page source = page_of(result);
     struct read_page page;

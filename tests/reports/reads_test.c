@@ -146,7 +146,7 @@ static void test_result_without_reads_says_why(void **state)
     struct report_arena arena;
     assert_string_equal(fixture_chart(result, REPORT_READS, &arena)->absent, "the scenario has no reads");
     report_arena_free(&arena);
-    only->observed = WL_OBSERVED_PARTITIONS;
+    only->settings.observed = WL_OBSERVED_PARTITIONS;
     assert_string_equal(fixture_chart(result, REPORT_READS, &arena)->absent,
                         "nothing was run, so nothing was read");
     report_arena_free(&arena);

@@ -153,7 +153,7 @@ static void test_identifiers_have_no_summary(void **state)
 {
     (void)state;
     struct lab_result *result = counted(1);
-    result->strategies[0].is_idgen = true;
+    result->strategies[0].settings.is_idgen = true;
     char *text = fixture_dump(result, REPORT_SUMMARY);
     assert_string_equal(text, "absent identifiers have no partitions\n");
     free(text);

@@ -352,7 +352,7 @@ static void test_result_without_partitions_says_so(void **state)
                 "absent no partition holds a row, or its size is not known in this unit\n", true);
     const struct bk_strategy strategy = none();
     struct lab_strategy_result *out = fixture_add(result, "file", &strategy);
-    out->observed = WL_OBSERVED_PERCENTILES;
+    out->settings.observed = WL_OBSERVED_PERCENTILES;
     lab_histogram_add(&out->open_bytes, 1000, 50, 1);
     lab_histogram_add(&out->open_bytes, 9000, 50, 1);
     assert_says(result, REPORT_SURVIVAL_ROWS, "absent ", true);

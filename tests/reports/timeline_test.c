@@ -258,10 +258,10 @@ static void test_timeline_without_any_says_why(void **state)
     assert_string_equal(fixture_chart(result, REPORT_TIMELINE, &arena)->absent,
                         "the run was stored without the sizes over time; run it again");
     report_arena_free(&arena);
-    none->observed = WL_OBSERVED_PERCENTILES;
+    none->settings.observed = WL_OBSERVED_PERCENTILES;
     assert_string_equal(fixture_chart(result, REPORT_TIMELINE, &arena)->absent,
                         "what was run or observed here does not say when its partitions began");
-    none->observed = WL_OBSERVED_AUTO;
+    none->settings.observed = WL_OBSERVED_AUTO;
     report_arena_free(&arena);
     lab_result_destroy(result);
 }

@@ -31,17 +31,21 @@ static void assert_comes_back(const struct folder *folder, const struct lab_resu
         fail_msg("%s", error.text);
     assert_results_equal(saved, loaded);
     const struct lab_strategy_result *a = &saved->strategies[0], *b = &loaded->strategies[0];
-    assert_true(a->is_idgen == b->is_idgen && a->observed == b->observed);
-    assert_true(a->idgen.batch == b->idgen.batch && a->idgen.stripes == b->idgen.stripes);
-    assert_true(a->idgen.stripe == b->idgen.stripe && a->idgen.choice == b->idgen.choice);
-    assert_true(a->idgen.lock == b->idgen.lock && a->idgen.lock_lasts_ns == b->idgen.lock_lasts_ns);
-    assert_true(a->idgen.lease_ns == b->idgen.lease_ns && a->idgen.backoff == b->idgen.backoff);
-    assert_true(a->idgen.backoff_base_ns == b->idgen.backoff_base_ns);
-    assert_true(a->idgen.backoff_cap_ns == b->idgen.backoff_cap_ns);
-    assert_true(a->idgen.backoff_limit_ns == b->idgen.backoff_limit_ns);
-    assert_true(a->idgen.attempts == b->idgen.attempts);
-    assert_texts_equal(a->observed_file, b->observed_file);
-    assert_texts_equal(a->observed_table, b->observed_table);
+    assert_true(a->settings.is_idgen == b->settings.is_idgen && a->settings.observed == b->settings.observed);
+    assert_true(a->settings.idgen.batch == b->settings.idgen.batch &&
+                a->settings.idgen.stripes == b->settings.idgen.stripes);
+    assert_true(a->settings.idgen.stripe == b->settings.idgen.stripe &&
+                a->settings.idgen.choice == b->settings.idgen.choice);
+    assert_true(a->settings.idgen.lock == b->settings.idgen.lock &&
+                a->settings.idgen.lock_lasts_ns == b->settings.idgen.lock_lasts_ns);
+    assert_true(a->settings.idgen.lease_ns == b->settings.idgen.lease_ns &&
+                a->settings.idgen.backoff == b->settings.idgen.backoff);
+    assert_true(a->settings.idgen.backoff_base_ns == b->settings.idgen.backoff_base_ns);
+    assert_true(a->settings.idgen.backoff_cap_ns == b->settings.idgen.backoff_cap_ns);
+    assert_true(a->settings.idgen.backoff_limit_ns == b->settings.idgen.backoff_limit_ns);
+    assert_true(a->settings.idgen.attempts == b->settings.idgen.attempts);
+    assert_texts_equal(a->settings.observed_file, b->settings.observed_file);
+    assert_texts_equal(a->settings.observed_table, b->settings.observed_table);
     lab_result_destroy(loaded);
     store_close(store);
 }
@@ -83,21 +87,22 @@ static void test_clients_of_identifiers_come_back(void **state)
     };
     struct folder folder = folder_make();
     struct lab_result *saved = run_of_one();
-    saved->strategies[0].is_idgen = true;
+    saved->strategies[0].settings.is_idgen = true;
     for (int choice = 0; choice < 3; choice++) {
-        saved->strategies[0].idgen = (struct bk_idgen_config){.client_id = 1,
-                                                              .batch = 100,
-                                                              .stripes = 8,
-                                                              .stripe = 3,
-                                                              .choice = (enum bk_idgen_choice)choice,
-                                                              .lock = (enum bk_idgen_lock)(choice > 0),
-                                                              .lock_lasts_ns = INT64_MAX,
-                                                              .lease_ns = INT64_MAX - 1,
-                                                              .backoff = (enum bk_idgen_backoff)choice,
-                                                              .backoff_base_ns = 5,
-                                                              .backoff_cap_ns = choice * 1000,
-                                                              .backoff_limit_ns = choice * 2000,
-                                                              .attempts = UINT32_MAX};
+        saved->strategies[0].settings.idgen =
+            (struct bk_idgen_config){.client_id = 1,
+                                     .batch = 100,
+                                     .stripes = 8,
+                                     .stripe = 3,
+                                     .choice = (enum bk_idgen_choice)choice,
+                                     .lock = (enum bk_idgen_lock)(choice > 0),
+                                     .lock_lasts_ns = INT64_MAX,
+                                     .lease_ns = INT64_MAX - 1,
+                                     .backoff = (enum bk_idgen_backoff)choice,
+                                     .backoff_base_ns = 5,
+                                     .backoff_cap_ns = choice * 1000,
+                                     .backoff_limit_ns = choice * 2000,
+                                     .attempts = UINT32_MAX};
         assert_comes_back(&folder, saved);
     }
     assert_each_is_damage(&folder, saved, edits, sizeof edits / sizeof *edits);
@@ -118,10 +123,10 @@ static void test_what_was_observed_comes_back(void **state)
     };
     struct folder folder = folder_make();
     struct lab_result *saved = run_of_one();
-    saved->strategies[0].observed_file = text_copy("sizes.txt");
-    saved->strategies[0].observed_table = text_copy("");
+    saved->strategies[0].settings.observed_file = text_copy("sizes.txt");
+    saved->strategies[0].settings.observed_table = text_copy("");
     for (int format = WL_OBSERVED_AUTO + 1; format <= WL_OBSERVED_PERCENTILES; format++) {
-        saved->strategies[0].observed = (enum wl_observed_format)format;
+        saved->strategies[0].settings.observed = (enum wl_observed_format)format;
         assert_comes_back(&folder, saved);
     }
     assert_each_is_damage(&folder, saved, edits, sizeof edits / sizeof *edits);
@@ -135,26 +140,26 @@ static void test_names_of_settings_come_back(void **state)
     struct folder folder = folder_make();
     struct lab_result *saved = run_of_one();
     struct lab_strategy_result *strategy = &saved->strategies[0];
-    bk_strategy_weighted(UINT64_MAX, 40, &strategy->strategy);
-    strategy->lead_ns = strategy->grant_ns = INT64_MAX;
+    bk_strategy_weighted(UINT64_MAX, 40, &strategy->settings.strategy);
+    strategy->settings.lead_ns = strategy->settings.grant_ns = INT64_MAX;
     for (int i = BK_SINGLE; i <= BK_GUARDED; i++) {
-        strategy->coordination = (enum bk_coordination)i;
-        strategy->counter = (enum bk_counter)(i % 3);
+        strategy->settings.coordination = (enum bk_coordination)i;
+        strategy->settings.counter = (enum bk_counter)(i % 3);
         assert_comes_back(&folder, saved);
     }
-    strategy->coordination = BK_SINGLE;
-    strategy->counter = BK_COUNTER_RMW;
-    strategy->lead_ns = strategy->grant_ns = 0;
-    bk_strategy_count(7, &strategy->strategy);
-    strategy->lease_rows = UINT64_MAX;
+    strategy->settings.coordination = BK_SINGLE;
+    strategy->settings.counter = BK_COUNTER_RMW;
+    strategy->settings.lead_ns = strategy->settings.grant_ns = 0;
+    bk_strategy_count(7, &strategy->settings.strategy);
+    strategy->settings.lease_rows = UINT64_MAX;
     for (int i = BK_SOURCE_EXTERNAL; i <= BK_SOURCE_MEMORY; i++) {
-        strategy->source = (enum bk_source)i;
+        strategy->settings.source = (enum bk_source)i;
         assert_comes_back(&folder, saved);
     }
-    strategy->source = BK_SOURCE_EXTERNAL;
-    strategy->lease_rows = 0;
+    strategy->settings.source = BK_SOURCE_EXTERNAL;
+    strategy->settings.lease_rows = 0;
     for (int i = BK_CALENDAR_HOUR; i <= BK_CALENDAR_MONTH; i++) {
-        bk_strategy_calendar((enum bk_calendar)i, &strategy->strategy);
+        bk_strategy_calendar((enum bk_calendar)i, &strategy->settings.strategy);
         assert_comes_back(&folder, saved);
     }
     lab_result_destroy(saved);

@@ -232,28 +232,28 @@ static inline struct lab_result *sample_make(uint64_t bins)
         s[i].placement_digest = sim_mix64(i);
         sample_fill(&s[i], bins);
     }
-    bk_strategy_none(&s[0].strategy);
-    bk_strategy_time(INT64_C(864000000000000), INT64_C(-1000000000), &s[1].strategy);
-    bk_strategy_calendar(BK_CALENDAR_MONTH, &s[2].strategy);
-    bk_strategy_count(20480, &s[3].strategy);
-    bk_strategy_probabilistic(9, 40, &s[4].strategy);
-    bk_strategy_probabilistic(0, UINT64_MAX, &s[5].strategy);
-    bk_strategy_probabilistic_chance(1, 300, 40, &s[6].strategy);
-    bk_strategy_hash(256, &s[7].strategy);
-    s[3].source = BK_SOURCE_INCREMENTAL;
-    s[3].every_rows = 1000;
-    s[3].every_ns = 2000000000;
-    s[4].coordination = BK_THREE_STATE;
-    s[4].lead_ns = 10000000000;
+    bk_strategy_none(&s[0].settings.strategy);
+    bk_strategy_time(INT64_C(864000000000000), INT64_C(-1000000000), &s[1].settings.strategy);
+    bk_strategy_calendar(BK_CALENDAR_MONTH, &s[2].settings.strategy);
+    bk_strategy_count(20480, &s[3].settings.strategy);
+    bk_strategy_probabilistic(9, 40, &s[4].settings.strategy);
+    bk_strategy_probabilistic(0, UINT64_MAX, &s[5].settings.strategy);
+    bk_strategy_probabilistic_chance(1, 300, 40, &s[6].settings.strategy);
+    bk_strategy_hash(256, &s[7].settings.strategy);
+    s[3].settings.source = BK_SOURCE_INCREMENTAL;
+    s[3].settings.every_rows = 1000;
+    s[3].settings.every_ns = 2000000000;
+    s[4].settings.coordination = BK_THREE_STATE;
+    s[4].settings.lead_ns = 10000000000;
     s[4].events = (struct lab_event_log){.digest = 1, .stride = 1};
     s[4].views.key = text_copy("");
     s[4].largest[LAB_IN_ROWS] = (struct lab_largest){"key-7", 7, 12, 31000};
     s[4].largest[LAB_IN_BYTES] = (struct lab_largest){"Kanal's \xc3\xa4", UINT64_MAX, -3, UINT64_MAX};
-    s[5].coordination = BK_LOCKED;
-    s[5].counter = BK_COUNTER_COLUMN;
+    s[5].settings.coordination = BK_LOCKED;
+    s[5].settings.counter = BK_COUNTER_COLUMN;
     sample_fill_events(&s[5]);
     sample_fill_slices(&s[5], result->start_ns);
-    s[6].counter = BK_COUNTER_LWT;
+    s[6].settings.counter = BK_COUNTER_LWT;
     result->expect_count = 2;
     result->expects = calloc(2, sizeof *result->expects);
     assert_non_null(result->expects);
@@ -414,15 +414,18 @@ static inline void assert_results_equal(const struct lab_result *a, const struct
     for (size_t i = 0; i < a->strategy_count; i++) {
         const struct lab_strategy_result *x = &a->strategies[i], *y = &b->strategies[i];
         assert_texts_equal(x->label, y->label);
-        assert_strategies_equal(&x->strategy, &y->strategy);
-        assert_int_equal(x->coordination, y->coordination);
-        assert_int_equal(x->counter, y->counter);
-        assert_int_equal(x->source, y->source);
-        assert_true(x->lease_rows == y->lease_rows && x->every_rows == y->every_rows);
-        assert_true(x->every_ns == y->every_ns);
-        assert_true(x->lead_ns == y->lead_ns && x->grant_ns == y->grant_ns);
-        assert_true(x->lock_lasts_ns == y->lock_lasts_ns && x->lock_backoff_ns == y->lock_backoff_ns);
-        assert_int_equal(x->change_count, y->change_count);
+        assert_strategies_equal(&x->settings.strategy, &y->settings.strategy);
+        assert_int_equal(x->settings.coordination, y->settings.coordination);
+        assert_int_equal(x->settings.counter, y->settings.counter);
+        assert_int_equal(x->settings.source, y->settings.source);
+        assert_true(x->settings.lease_rows == y->settings.lease_rows &&
+                    x->settings.every_rows == y->settings.every_rows);
+        assert_true(x->settings.every_ns == y->settings.every_ns);
+        assert_true(x->settings.lead_ns == y->settings.lead_ns &&
+                    x->settings.grant_ns == y->settings.grant_ns);
+        assert_true(x->settings.lock_lasts_ns == y->settings.lock_lasts_ns &&
+                    x->settings.lock_backoff_ns == y->settings.lock_backoff_ns);
+        assert_int_equal(x->settings.change_count, y->settings.change_count);
         assert_true(x->placement_digest == y->placement_digest);
         assert_largest_equal(x->largest, y->largest);
         assert_events_equal(&x->events, &y->events);

@@ -132,10 +132,10 @@ static void test_guarded_run_is_equal(void **state)
     struct folder folder = folder_make();
     struct lab_result *saved = sample_make(3), *loaded;
     struct lab_strategy_result *guarded = &saved->strategies[4];
-    guarded->coordination = BK_GUARDED;
-    guarded->counter = BK_COUNTER_COLUMN;
-    guarded->lead_ns = 0;
-    guarded->grant_ns = 2500000000;
+    guarded->settings.coordination = BK_GUARDED;
+    guarded->settings.counter = BK_COUNTER_COLUMN;
+    guarded->settings.lead_ns = 0;
+    guarded->settings.grant_ns = 2500000000;
     store_must_save(folder.db, saved);
     assert_query(folder.db, "SELECT settings FROM strategies WHERE label = 'probabilistic'",
                  "{\"bits\":9,\"coordination\":\"guarded\",\"counter\":\"counter\",\"grant_ns\":2500000000,"

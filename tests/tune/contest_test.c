@@ -236,12 +236,12 @@ static void test_entrants_of_templates_keep_what_they_say(void **state)
     begin(&contest, scenario);
     for (size_t i = 0; i < contest.race.count; i++) {
         const struct tune_entrant *entrant = &contest.race.entrants[i];
-        enum bk_kind kind = entrant->strategy.strategy.kind;
+        enum bk_kind kind = entrant->strategy.settings.strategy.kind;
         kinds |= 1u << kind;
-        by_lwt += kind == BK_COUNT && entrant->strategy.source == BK_SOURCE_LWT;
-        by_counter += kind == BK_COUNT && entrant->strategy.source == BK_SOURCE_COUNTER;
+        by_lwt += kind == BK_COUNT && entrant->strategy.settings.source == BK_SOURCE_LWT;
+        by_counter += kind == BK_COUNT && entrant->strategy.settings.source == BK_SOURCE_COUNTER;
         aged += kind == BK_PROBABILISTIC;
-        assert_true(kind != BK_PROBABILISTIC || entrant->strategy.strategy.max_age_ns != 0);
+        assert_true(kind != BK_PROBABILISTIC || entrant->strategy.settings.strategy.max_age_ns != 0);
         for (size_t j = 0; j < i; j++)
             assert_string_not_equal(entrant->strategy.label, contest.race.entrants[j].strategy.label);
     }
@@ -310,7 +310,7 @@ static void test_limit_below_a_row_is_refused_by_the_law(void **state)
               "limits: {partition_bytes: 299B}\nstrategies: [probabilistic: {bits: 1, threshold: 3}]\n");
     begin(&contest, scenario);
     for (size_t i = 0; i < contest.race.count; i++) {
-        enum bk_kind kind = contest.race.entrants[i].strategy.strategy.kind;
+        enum bk_kind kind = contest.race.entrants[i].strategy.settings.strategy.kind;
         if (kind == BK_PROBABILISTIC || kind == BK_COUNT)
             assert_int_equal(contest.race.entrants[i].status, TUNE_REFUSED);
     }
@@ -331,22 +331,22 @@ static void check_text(const struct lab_strategy *strategy, const char *agents)
     tune_strategy_text(read, again);
     assert_string_equal(text, again);
     assert_string_equal(read->label, strategy->label);
-    assert_int_equal(read->strategy.kind, strategy->strategy.kind);
-    assert_int_equal(read->strategy.max_age_ns, strategy->strategy.max_age_ns);
-    assert_int_equal(read->coordination, strategy->coordination);
-    assert_int_equal(read->counter, strategy->counter);
-    assert_int_equal(read->source, strategy->source);
-    assert_int_equal(read->lease_rows, strategy->lease_rows);
-    assert_int_equal(read->every_rows, strategy->every_rows);
-    assert_int_equal(read->every_ns, strategy->every_ns);
-    assert_int_equal(read->lead_ns, strategy->lead_ns);
-    assert_int_equal(read->grant_ns, strategy->grant_ns);
-    assert_int_equal(read->lock_lasts_ns, strategy->lock_lasts_ns);
-    assert_int_equal(read->lock_backoff_ns, strategy->lock_backoff_ns);
-    assert_int_equal(read->reading.plan, strategy->reading.plan);
-    assert_int_equal(read->reading.at_once, strategy->reading.at_once);
-    assert_int_equal(read->reading.remembers_empty, strategy->reading.remembers_empty);
-    assert_int_equal(read->reading.late_ns, strategy->reading.late_ns);
+    assert_int_equal(read->settings.strategy.kind, strategy->settings.strategy.kind);
+    assert_int_equal(read->settings.strategy.max_age_ns, strategy->settings.strategy.max_age_ns);
+    assert_int_equal(read->settings.coordination, strategy->settings.coordination);
+    assert_int_equal(read->settings.counter, strategy->settings.counter);
+    assert_int_equal(read->settings.source, strategy->settings.source);
+    assert_int_equal(read->settings.lease_rows, strategy->settings.lease_rows);
+    assert_int_equal(read->settings.every_rows, strategy->settings.every_rows);
+    assert_int_equal(read->settings.every_ns, strategy->settings.every_ns);
+    assert_int_equal(read->settings.lead_ns, strategy->settings.lead_ns);
+    assert_int_equal(read->settings.grant_ns, strategy->settings.grant_ns);
+    assert_int_equal(read->settings.lock_lasts_ns, strategy->settings.lock_lasts_ns);
+    assert_int_equal(read->settings.lock_backoff_ns, strategy->settings.lock_backoff_ns);
+    assert_int_equal(read->settings.reading.plan, strategy->settings.reading.plan);
+    assert_int_equal(read->settings.reading.at_once, strategy->settings.reading.at_once);
+    assert_int_equal(read->settings.reading.remembers_empty, strategy->settings.reading.remembers_empty);
+    assert_int_equal(read->settings.reading.late_ns, strategy->settings.reading.late_ns);
     lab_scenario_destroy(scenario);
 }
 

@@ -16,14 +16,14 @@ void lab_changes_begin(struct lab_cluster_run *run)
     bool is_made = lab_regimes_make(run->strategy, run->start_ns, &run->regimes);
     assert(is_made);
     (void)is_made;
-    bk_history_begin(&run->strategy->strategy, &run->config.history);
+    bk_history_begin(&run->strategy->settings.strategy, &run->config.history);
     add_dated(run, 0, &run->config.history);
 }
 
 void lab_deploys_begin(struct lab_cluster_run *run)
 {
-    for (uint32_t i = 0; i < run->strategy->change_count; i++) {
-        const struct lab_change *change = &run->strategy->changes[i];
+    for (uint32_t i = 0; i < run->strategy->settings.change_count; i++) {
+        const struct lab_change *change = &run->strategy->settings.changes[i];
         if (!is_deployed(change))
             continue;
         lab_condition_set(run, LAB_CONDITION_UNEVEN_SETTINGS);
@@ -40,7 +40,7 @@ void lab_deploys_begin(struct lab_cluster_run *run)
 void lab_deploy(struct lab_cluster_run *run, uint32_t number, uint32_t index)
 {
     struct lab_host_agent *agent = &run->agents[number];
-    const struct lab_change *change = &run->strategy->changes[index];
+    const struct lab_change *change = &run->strategy->settings.changes[index];
     if (change->keeps_old)
         add(&agent->history, lab_agent_clock(run, number), &change->strategy);
     else
@@ -65,7 +65,7 @@ const struct bk_history *lab_settings_at(const struct lab_cluster_run *run, int6
 
 bool lab_is_misplaced(const struct lab_cluster_run *run, int64_t time_ns, int64_t bucket)
 {
-    if (run->strategy->change_count == 0)
+    if (run->strategy->settings.change_count == 0)
         return false;
     const struct bk_history *history = lab_settings_at(run, time_ns);
     const struct bk_era *era = &history->eras[bk_history_era_at(history, time_ns)];
@@ -84,8 +84,8 @@ static bool is_deployed(const struct lab_change *change)
 /* Those that follow and are known by their date. */
 static void add_dated(const struct lab_cluster_run *run, uint32_t change, struct bk_history *history)
 {
-    const struct lab_change *changes = run->strategy->changes;
-    for (; change < run->strategy->change_count && !is_deployed(&changes[change]); change++)
+    const struct lab_change *changes = run->strategy->settings.changes;
+    for (; change < run->strategy->settings.change_count && !is_deployed(&changes[change]); change++)
         add(history, lab_until(run->start_ns, changes[change].at_ns), &changes[change].strategy);
 }
 

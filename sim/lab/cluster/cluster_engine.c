@@ -202,10 +202,11 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
     struct cass_cluster_config config = scenario->network;
     config.seed = scenario->seed;
     config.client_count = scenario->agents.count;
-    config.keeps_order = run->strategy->source == BK_SOURCE_INCREMENTAL ||
+    config.keeps_order = run->strategy->settings.source == BK_SOURCE_INCREMENTAL ||
                          scenario->reads.kinds[LAB_READ_RANGE].rate_per_s > 0;
-    bool counts = run->strategy->source == BK_SOURCE_INCREMENTAL || run->strategy->source == BK_SOURCE_SCAN ||
-                  run->strategy->source == BK_SOURCE_MEMORY;
+    bool counts = run->strategy->settings.source == BK_SOURCE_INCREMENTAL ||
+                  run->strategy->settings.source == BK_SOURCE_SCAN ||
+                  run->strategy->settings.source == BK_SOURCE_MEMORY;
     config.keeps_lifetimes = lab_rows_go(scenario) && (counts || scenario->reads.present);
     config.row_cells = (uint32_t)scenario->workload.row_cells;
     if (run->rows != NULL) {

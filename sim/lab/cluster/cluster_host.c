@@ -41,7 +41,7 @@ static const struct bk_strategy *settings_of(const struct lab_host_agent *agent,
 bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
 {
     const struct lab_agents *agents = &run->scenario->agents;
-    if (run->strategy->is_idgen)
+    if (run->strategy->settings.is_idgen)
         return lab_idgen_create(run, error);
     run->agent_count = agents->count;
     uint32_t share = LAB_OPERATIONS_ALL / agents->count;
@@ -54,24 +54,24 @@ bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
     if (run->agents == NULL)
         return sim_fail_memory(error);
     run->config = (struct bk_agent_config){
-        .strategy = run->strategy->strategy,
-        .coordination = run->strategy->coordination,
-        .counter = run->strategy->counter,
-        .source = run->strategy->source,
-        .lease_rows = run->strategy->lease_rows,
-        .every_rows = run->strategy->every_rows,
-        .every_ns = run->strategy->every_ns,
+        .strategy = run->strategy->settings.strategy,
+        .coordination = run->strategy->settings.coordination,
+        .counter = run->strategy->settings.counter,
+        .source = run->strategy->settings.source,
+        .lease_rows = run->strategy->settings.lease_rows,
+        .every_rows = run->strategy->settings.every_rows,
+        .every_ns = run->strategy->settings.every_ns,
         .remember_keys = remember_keys(run),
-        .late_ns = run->strategy->reading.late_ns,
-        .lead_ns = run->strategy->lead_ns,
+        .late_ns = run->strategy->settings.reading.late_ns,
+        .lead_ns = run->strategy->settings.lead_ns,
         .cache_ttl_ns = agents->cache_ttl_ns,
         .operations = run->operation_count,
         .retries = agents->retries,
         .counter_retries = agents->counter_retries,
         .retry_backoff_ns = 10 * SIM_MS,
-        .lock_lasts_ns = run->strategy->lock_lasts_ns,
-        .lock_backoff_ns = run->strategy->lock_backoff_ns,
-        .grant_ns = run->strategy->grant_ns,
+        .lock_lasts_ns = run->strategy->settings.lock_lasts_ns,
+        .lock_backoff_ns = run->strategy->settings.lock_backoff_ns,
+        .grant_ns = run->strategy->settings.grant_ns,
         .clock_bound_ns = agents->clock_bound_ns,
         .agent_id = 1,
     };
@@ -304,7 +304,7 @@ static uint32_t cache_entries(const struct lab_cluster_run *run)
 static uint32_t remember_keys(const struct lab_cluster_run *run)
 {
     uint64_t asked = run->scenario->agents.cache_entries, enough = (uint64_t)run->key_count * 4;
-    if (!run->strategy->reading.remembers_empty)
+    if (!run->strategy->settings.reading.remembers_empty)
         return 0;
     return (uint32_t)(asked < enough ? asked : enough);
 }

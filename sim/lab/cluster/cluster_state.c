@@ -87,8 +87,9 @@ int64_t lab_current_bucket(const struct lab_cluster_run *run, uint32_t key_index
     default: {
         /* none and hash: all of an era are open until the next */
         const struct bk_history *history = lab_settings_at(run, time_ns);
-        return run->strategy->change_count == 0 ? INT64_MIN
-                                                : history->eras[bk_history_era_at(history, time_ns)].shift;
+        return run->strategy->settings.change_count == 0
+                   ? INT64_MIN
+                   : history->eras[bk_history_era_at(history, time_ns)].shift;
     }
     }
 }

@@ -110,8 +110,9 @@ uint64_t lab_fuzz_median(const struct lab_histogram *histogram)
 static void judge(const struct lab_strategy_result *strategy, struct lab_fuzz_run *out)
 {
     const struct lab_verdict *verdict = &strategy->verdict;
-    enum bk_kind kind = strategy->is_idgen ? LAB_KIND_IDGEN : strategy->strategy.kind;
-    *out = (struct lab_fuzz_run){.kind = kind, .way = lab_result_way(strategy), .rolls = verdict->rolls};
+    enum bk_kind kind = lab_settings_kind(&strategy->settings);
+    *out = (struct lab_fuzz_run){
+        .kind = kind, .way = lab_settings_way(&strategy->settings), .rolls = verdict->rolls};
     for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
         bool is_broken = lab_promise_is_broken(kind, out->way, (enum lab_oracle)oracle, verdict);
         out->judged |= (uint32_t)verdict->is_judged[oracle] << oracle;

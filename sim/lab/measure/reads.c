@@ -31,7 +31,7 @@ void lab_read_plan(const struct lab_scenario *scenario, const struct lab_strateg
                    enum lab_read_kind kind, enum bk_plan *plan, uint32_t *at_once)
 {
     const struct lab_read *read = &scenario->reads.kinds[kind];
-    const struct lab_reading *own = &strategy->reading;
+    const struct lab_reading *own = &strategy->settings.reading;
     bool is_own = own->plan != BK_PLAN_DEFAULT;
     *plan = is_own ? own->plan : read->plan;
     *at_once = is_own ? own->at_once : read->at_once;
@@ -45,7 +45,8 @@ void lab_read_query(const struct lab_scenario *scenario, const struct lab_strate
     memset(out, 0, sizeof *out);
     out->kind = kinds[kind];
     lab_read_plan(scenario, strategy, kind, &out->plan, &out->at_once);
-    if (strategy->strategy.kind == BK_HASH && (out->plan == BK_PLAN_WALK || out->plan == BK_PLAN_PAIR))
+    if (strategy->settings.strategy.kind == BK_HASH &&
+        (out->plan == BK_PLAN_WALK || out->plan == BK_PLAN_PAIR))
         out->plan = BK_PLAN_DEFAULT;
     out->rows = read->rows;
     out->now_ns = now_ns;

@@ -24,7 +24,7 @@ struct lab_standing lab_standing_of(const struct lab_result *result,
     const double total = figure(strategy, "partitions.total", 0);
     const double mean = figure(strategy, "partitions.closed.rows.mean", 0);
     struct lab_standing standing = {.over = nothing, .cost = lab_cost_of(strategy), .spread = nothing};
-    if (strategy->observed != WL_OBSERVED_AUTO)
+    if (strategy->settings.observed != WL_OBSERVED_AUTO)
         standing.bars |= LAB_BAR_OBSERVED;
     else if (is_endless(strategy))
         standing.bars |= LAB_BAR_ENDLESS;
@@ -73,8 +73,8 @@ static double figure(const struct lab_strategy_result *strategy, const char *nam
 /* Where rows expire, what is left of a partition stops growing. */
 static bool is_endless(const struct lab_strategy_result *strategy)
 {
-    return !strategy->is_idgen &&
-           (strategy->strategy.kind == BK_NONE || strategy->strategy.kind == BK_HASH) &&
+    return !strategy->settings.is_idgen &&
+           (strategy->settings.strategy.kind == BK_NONE || strategy->settings.strategy.kind == BK_HASH) &&
            figure(strategy, "rows.expired", 0) == 0;
 }
 

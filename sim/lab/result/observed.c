@@ -63,11 +63,12 @@ static bool read_one(const struct lab_scenario *scenario, const struct lab_obser
     if (!wl_observed_read(observed->path, observed->format, observed->table, stop, &seen, error))
         return false;
     const char *slash = strrchr(observed->path, '/');
-    out->observed = seen.format;
+    out->settings.observed = seen.format;
     out->label = sim_text_copy(observed->label);
-    out->observed_file = sim_text_copy(slash == NULL ? observed->path : slash + 1);
-    out->observed_table = sim_text_copy(seen.table);
-    bool is_fine = out->label != NULL && out->observed_file != NULL && out->observed_table != NULL;
+    out->settings.observed_file = sim_text_copy(slash == NULL ? observed->path : slash + 1);
+    out->settings.observed_table = sim_text_copy(seen.table);
+    bool is_fine =
+        out->label != NULL && out->settings.observed_file != NULL && out->settings.observed_table != NULL;
     if (is_fine && seen.format == WL_OBSERVED_PARTITIONS) {
         fill_partitions(&seen, out);
         is_fine = partition_metrics(&seen, &scenario->limits, out);

@@ -26,9 +26,7 @@ bool lab_metrics_add(struct lab_metrics *metrics, const char *name, double value
 
 const char *lab_result_kind(const struct lab_strategy_result *strategy)
 {
-    if (strategy->observed != WL_OBSERVED_AUTO)
-        return "observed";
-    return strategy->is_idgen ? "idgen" : bk_kind_name(strategy->strategy.kind);
+    return lab_kind_name(lab_settings_kind(&strategy->settings));
 }
 
 const char *lab_latency_name(enum lab_latency latency)
@@ -45,12 +43,6 @@ const struct lab_metric *lab_metrics_find(const struct lab_metrics *metrics, con
             return &metrics->items[i];
     }
     return NULL;
-}
-
-unsigned lab_result_way(const struct lab_strategy_result *strategy)
-{
-    return strategy->strategy.kind == BK_COUNT ? (unsigned)strategy->source
-                                               : (unsigned)strategy->coordination;
 }
 
 const struct lab_metric *lab_result_find(const struct lab_result *result, const char *name)
@@ -100,12 +92,12 @@ void lab_strategy_result_clear(struct lab_strategy_result *strategy)
     free(strategy->events.marks);
     free(strategy->views.key);
     free(strategy->views.items);
-    free(strategy->observed_file);
-    free(strategy->observed_table);
+    free(strategy->settings.observed_file);
+    free(strategy->settings.observed_table);
 }
 
 bool lab_result_is_observed(const struct lab_result *result)
 {
     /* They stand behind the others. */
-    return result->strategy_count > 0 && result->strategies[0].observed != WL_OBSERVED_AUTO;
+    return result->strategy_count > 0 && result->strategies[0].settings.observed != WL_OBSERVED_AUTO;
 }

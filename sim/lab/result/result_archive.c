@@ -10,7 +10,7 @@
 #define EXPECT_BYTES   16u
 
 static void archive_strategy(struct lab_strategy_result *strategy, struct sim_archive *archive);
-static void archive_setting(struct lab_strategy_result *strategy, struct sim_archive *archive);
+static void archive_settings(struct lab_settings *settings, struct sim_archive *archive);
 static void archive_metrics(struct lab_metrics *metrics, struct sim_archive *archive);
 static void archive_events(struct lab_event_log *events, struct sim_archive *archive);
 static void archive_views(struct lab_views *views, struct sim_archive *archive);
@@ -56,7 +56,7 @@ static void archive_strategy(struct lab_strategy_result *strategy, struct sim_ar
                                                 &strategy->closed_bytes, &strategy->open_bytes,
                                                 &strategy->read_partitions};
     sim_archive_text(archive, &strategy->label);
-    archive_setting(strategy, archive);
+    archive_settings(&strategy->settings, archive);
     sim_archive_u64(archive, &strategy->placement_digest);
     for (size_t i = 0; i < sizeof histograms / sizeof *histograms; i++)
         lab_histogram_archive(histograms[i], archive);
@@ -72,28 +72,16 @@ static void archive_strategy(struct lab_strategy_result *strategy, struct sim_ar
     sim_archive_bytes(archive, &strategy->verdict, sizeof strategy->verdict);
 }
 
-/* Numbers and enums, of ranks that run the same program. */
-static void archive_setting(struct lab_strategy_result *strategy, struct sim_archive *archive)
+/* Numbers and enums, of ranks that run the same program, as one piece; the texts by themselves. */
+static void archive_settings(struct lab_settings *settings, struct sim_archive *archive)
 {
-    sim_archive_bytes(archive, &strategy->strategy, sizeof strategy->strategy);
-    SIM_ARCHIVE_ENUM(archive, strategy->coordination, UINT32_MAX);
-    SIM_ARCHIVE_ENUM(archive, strategy->counter, UINT32_MAX);
-    SIM_ARCHIVE_ENUM(archive, strategy->source, UINT32_MAX);
-    sim_archive_u64(archive, &strategy->lease_rows);
-    sim_archive_u64(archive, &strategy->every_rows);
-    sim_archive_i64(archive, &strategy->every_ns);
-    sim_archive_i64(archive, &strategy->lead_ns);
-    sim_archive_i64(archive, &strategy->lock_lasts_ns);
-    sim_archive_i64(archive, &strategy->lock_backoff_ns);
-    sim_archive_i64(archive, &strategy->grant_ns);
-    sim_archive_u32(archive, &strategy->change_count);
-    sim_archive_bytes(archive, strategy->changes, sizeof strategy->changes);
-    sim_archive_bytes(archive, &strategy->reading, sizeof strategy->reading);
-    sim_archive_bool(archive, &strategy->is_idgen);
-    sim_archive_bytes(archive, &strategy->idgen, sizeof strategy->idgen);
-    SIM_ARCHIVE_ENUM(archive, strategy->observed, UINT32_MAX);
-    sim_archive_text(archive, &strategy->observed_file);
-    sim_archive_text(archive, &strategy->observed_table);
+    struct lab_settings plain = *settings;
+    plain.observed_file = plain.observed_table = NULL;
+    sim_archive_bytes(archive, &plain, sizeof plain);
+    if (archive->is_loading)
+        *settings = plain;
+    sim_archive_text(archive, &settings->observed_file);
+    sim_archive_text(archive, &settings->observed_table);
 }
 
 static void archive_metrics(struct lab_metrics *metrics, struct sim_archive *archive)

@@ -45,24 +45,9 @@ struct lab_strategy_result *lab_result_add(struct lab_result *result, const stru
     struct lab_strategy_result *strategy = &result->strategies[index];
     result->strategy_count = index + 1;
     strategy->label = sim_text_copy(scenario->strategies[index].label);
-    strategy->strategy = scenario->strategies[index].strategy;
-    strategy->coordination = scenario->strategies[index].coordination;
-    strategy->counter = scenario->strategies[index].counter;
-    strategy->source = scenario->strategies[index].source;
-    strategy->lease_rows = scenario->strategies[index].lease_rows;
-    strategy->every_rows = scenario->strategies[index].every_rows;
-    strategy->every_ns = scenario->strategies[index].every_ns;
-    strategy->lead_ns = scenario->strategies[index].lead_ns;
-    strategy->lock_lasts_ns = scenario->strategies[index].lock_lasts_ns;
-    strategy->lock_backoff_ns = scenario->strategies[index].lock_backoff_ns;
-    strategy->grant_ns = scenario->strategies[index].grant_ns;
-    strategy->change_count = scenario->strategies[index].change_count;
-    memcpy(strategy->changes, scenario->strategies[index].changes, sizeof strategy->changes);
-    strategy->reading = scenario->strategies[index].reading;
-    if (!strategy->reading.remembers_empty)
-        strategy->reading.late_ns = 0;
-    strategy->is_idgen = scenario->strategies[index].is_idgen;
-    strategy->idgen = scenario->strategies[index].idgen;
+    strategy->settings = scenario->strategies[index].settings;
+    if (!strategy->settings.reading.remembers_empty)
+        strategy->settings.reading.late_ns = 0;
     strategy->placement_digest = tally->placement_digest;
     memcpy(strategy->largest, tally->largest, sizeof strategy->largest);
     result->digest = sim_digest_chain(result->digest, tally->placement_digest);

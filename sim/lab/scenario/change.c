@@ -6,9 +6,9 @@ bool lab_regimes_make(const struct lab_strategy *strategy, int64_t start_ns, str
     *out = (struct lab_regimes){.count = 1};
     struct lab_regime *regime = &out->items[0];
     regime->from_ns = INT64_MIN;
-    enum bk_status status = bk_history_begin(&strategy->strategy, &regime->history);
-    for (uint32_t i = 0; status == BK_OK && i < strategy->change_count; i++) {
-        const struct lab_change *change = &strategy->changes[i];
+    enum bk_status status = bk_history_begin(&strategy->settings.strategy, &regime->history);
+    for (uint32_t i = 0; status == BK_OK && i < strategy->settings.change_count; i++) {
+        const struct lab_change *change = &strategy->settings.changes[i];
         if (start_ns > INT64_MAX - change->at_ns)
             return false;
         int64_t from_ns = start_ns + change->at_ns;

@@ -29,7 +29,7 @@ static bool check_windows(const struct lab_scenario *scenario, const struct lab_
                           struct sim_error *error)
 {
     const struct wl_workload *workload = &scenario->workload;
-    int64_t window_ns = strategy->strategy.of.time.window_ns;
+    int64_t window_ns = strategy->settings.strategy.of.time.window_ns;
     if (!wl_has_own_times(workload) || window_ns == 0)
         return true;
     int64_t windows = workload->duration_ns / window_ns + wl_late_most_ns(workload) / window_ns;
@@ -52,7 +52,7 @@ bool lab_check_walks(const struct lab_scenario *scenario, int64_t start_ns, int6
     for (size_t i = 0; scenario->reads.present && i < scenario->strategy_count; i++) {
         const struct lab_strategy *strategy = &scenario->strategies[i];
         struct lab_regimes regimes;
-        if (strategy->strategy.kind == BK_TIME && lab_regimes_make(strategy, start_ns, &regimes) &&
+        if (strategy->settings.strategy.kind == BK_TIME && lab_regimes_make(strategy, start_ns, &regimes) &&
             !can_walk(&regimes, birth_ns, end_ns))
             return sim_fail(
                 error, SIM_ERROR_INPUT,
@@ -76,12 +76,13 @@ bool lab_run_check(const struct lab_scenario *scenario, struct sim_error *error)
 {
     for (size_t i = 0; i < scenario->strategy_count; i++) {
         const struct lab_strategy *strategy = &scenario->strategies[i];
-        if (strategy->strategy.kind == BK_HASH && strategy->strategy.of.hash.buckets > HASH_BUCKETS_MAX)
+        if (strategy->settings.strategy.kind == BK_HASH &&
+            strategy->settings.strategy.of.hash.buckets > HASH_BUCKETS_MAX)
             return sim_fail(error, SIM_ERROR_INPUT,
                             "%s:%d:%d: %u hash buckets are more than a run can hold; use at most %u",
                             scenario->path, strategy->line, strategy->column,
-                            strategy->strategy.of.hash.buckets, HASH_BUCKETS_MAX);
-        if (strategy->strategy.kind == BK_TIME && !check_windows(scenario, strategy, error))
+                            strategy->settings.strategy.of.hash.buckets, HASH_BUCKETS_MAX);
+        if (strategy->settings.strategy.kind == BK_TIME && !check_windows(scenario, strategy, error))
             return false;
     }
     const struct wl_workload *workload = &scenario->workload;
@@ -104,7 +105,7 @@ const char *lab_thin_refusal(const struct lab_scenario *scenario)
     if (scenario->reads.kinds[LAB_READ_RANGE].rate_per_s > 0)
         return "reads of ranges ask for the times of rows";
     for (size_t i = 0; i < scenario->strategy_count; i++) {
-        if (scenario->strategies[i].change_count > 0)
+        if (scenario->strategies[i].settings.change_count > 0)
             return "a strategy's settings change";
     }
     return NULL;

@@ -84,22 +84,22 @@ static bool check_strategies(struct lab_reader *reader, const struct lab_node *r
     const struct lab_node *item = lab_placing(lab_node_find(root, "strategies")->first);
     for (size_t i = 0; i < scenario->strategy_count; i++, item = lab_placing(item->next)) {
         const struct lab_strategy *strategy = &scenario->strategies[i];
-        const struct lab_node *settings = lab_node_find(item, bk_kind_name(strategy->strategy.kind));
-        if (!is_cluster && strategy->coordination != BK_SINGLE)
+        const struct lab_node *settings = lab_node_find(item, bk_kind_name(strategy->settings.strategy.kind));
+        if (!is_cluster && strategy->settings.coordination != BK_SINGLE)
             return fail_needs_agents(reader, lab_node_find(settings, "coordination"));
-        if (!is_cluster && strategy->counter != BK_COUNTER_RMW)
+        if (!is_cluster && strategy->settings.counter != BK_COUNTER_RMW)
             return fail_needs_agents(reader, lab_node_find(settings, "counter"));
-        if (!is_cluster && strategy->every_ns != 0)
+        if (!is_cluster && strategy->settings.every_ns != 0)
             return fail_needs_agents(reader, lab_node_find(settings, "every_time"));
         if (!is_cluster && lab_rows_go(scenario) && counts_rows_again(strategy))
             return lab_fail_value(reader, lab_node_find(settings, "counter"),
                                   "it counts rows that are there, and some go before they are counted, which "
                                   "only agents see; add 'agents: {count: N}', or use memory");
-        if (is_cluster && strategy->strategy.max_age_ns != 0)
+        if (is_cluster && strategy->settings.strategy.max_age_ns != 0)
             return lab_fail_value(reader, lab_node_find(settings, "max_age"),
                                   "agents keep no ages; remove this, or 'agents'");
-        if (is_cluster && strategy->strategy.kind == BK_HASH &&
-            strategy->strategy.of.hash.buckets > LAB_CLUSTER_BUCKETS_MAX)
+        if (is_cluster && strategy->settings.strategy.kind == BK_HASH &&
+            strategy->settings.strategy.of.hash.buckets > LAB_CLUSTER_BUCKETS_MAX)
             return lab_fail_value(reader, lab_node_find(settings, "buckets"),
                                   "more than the cluster engine holds; give at most 65536");
         if (!lab_then_complete(reader, settings, strategy))
@@ -110,7 +110,7 @@ static bool check_strategies(struct lab_reader *reader, const struct lab_node *r
 
 static bool counts_rows_again(const struct lab_strategy *strategy)
 {
-    return strategy->source == BK_SOURCE_SCAN || strategy->source == BK_SOURCE_INCREMENTAL;
+    return strategy->settings.source == BK_SOURCE_SCAN || strategy->settings.source == BK_SOURCE_INCREMENTAL;
 }
 
 static bool fail_needs_agents(struct lab_reader *reader, const struct lab_node *node)

@@ -84,10 +84,10 @@ bool lab_identifiers_complete(struct lab_reader *reader, const struct lab_node *
     scenario->identifiers.present = section != NULL;
     const struct lab_node *item = lab_placing(lab_node_find(root, "strategies")->first);
     for (size_t i = 0; i < scenario->strategy_count; i++, item = lab_placing(item->next)) {
-        if (scenario->strategies[i].is_idgen && section == NULL)
+        if (scenario->strategies[i].settings.is_idgen && section == NULL)
             return lab_fail_at(&reader->tree, &item->place,
                                "'idgen' hands out identifiers, and nobody wants any; add 'identifiers: {}'");
-        if (!scenario->strategies[i].is_idgen && section != NULL)
+        if (!scenario->strategies[i].settings.is_idgen && section != NULL)
             return lab_fail_at(
                 &reader->tree, &item->place,
                 "it places rows, and 'identifiers' are wanted; use idgen, or remove 'identifiers'");

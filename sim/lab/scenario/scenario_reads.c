@@ -181,8 +181,8 @@ static bool check_plans(struct lab_reader *reader, const struct lab_node *read, 
     const struct lab_scenario *scenario = reader->scenario;
     for (size_t i = 0; i < scenario->strategy_count; i++) {
         const struct lab_strategy *strategy = &scenario->strategies[i];
-        if ((plan == BK_PLAN_ALL || plan == BK_PLAN_LAZY) && strategy->strategy.kind != BK_HASH &&
-            strategy->reading.plan == BK_PLAN_DEFAULT)
+        if ((plan == BK_PLAN_ALL || plan == BK_PLAN_LAZY) && strategy->settings.strategy.kind != BK_HASH &&
+            strategy->settings.reading.plan == BK_PLAN_DEFAULT)
             return lab_fail_value(
                 reader, lab_node_find(read, "plan"),
                 "only hash is read so; give it under hash, as in read: {plan: lazy}, and use "
@@ -194,7 +194,7 @@ static bool check_plans(struct lab_reader *reader, const struct lab_node *read, 
 static bool changes_settings(const struct lab_scenario *scenario)
 {
     for (size_t i = 0; i < scenario->strategy_count; i++) {
-        if (scenario->strategies[i].change_count > 0)
+        if (scenario->strategies[i].settings.change_count > 0)
             return true;
     }
     return false;

@@ -309,13 +309,13 @@ static bool check_strategies(struct lab_reader *reader, const struct lab_node *t
     const struct lab_scenario *scenario = reader->scenario;
     bool has_bucket = lab_design_column(&scenario->design, LAB_FEED_BUCKET) != NULL;
     for (size_t i = 0; i < scenario->strategy_count; i++) {
-        if (scenario->strategies[i].change_count > 0)
+        if (scenario->strategies[i].settings.change_count > 0)
             return lab_fail_at(
                 &reader->tree, &table->name_place,
                 "settings of strategy '%s' change in the run, and what a table keeps is counted "
                 "of those that do not; remove 'then' there, or 'table'",
                 scenario->strategies[i].label);
-        if (!has_bucket && scenario->strategies[i].strategy.kind != BK_NONE)
+        if (!has_bucket && scenario->strategies[i].settings.strategy.kind != BK_NONE)
             return lab_fail_at(&reader->tree, &lab_node_find(table, "columns")->name_place,
                                "no column is fed by the bucket, and strategy '%s' needs one; add it, as in "
                                "hour: bucket, or try 'none' alone",

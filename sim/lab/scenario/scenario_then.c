@@ -115,29 +115,30 @@ bool lab_then_complete(struct lab_reader *reader, const struct lab_node *setting
     const struct lab_scenario *scenario = reader->scenario;
     bool is_cluster = scenario->engine == LAB_ENGINE_CLUSTER;
     const struct lab_node *list = lab_node_find(settings, "then");
-    if (strategy->change_count == 0)
+    if (strategy->settings.change_count == 0)
         return true;
-    if (is_cluster && strategy->strategy.kind == BK_COUNT)
+    if (is_cluster && strategy->settings.strategy.kind == BK_COUNT)
         return lab_fail_at(&reader->tree, &list->name_place,
                            "'then' of count needs one writer, whose state says where the new count begins; "
                            "remove agents, or this");
-    if (strategy->source != BK_SOURCE_EXTERNAL)
+    if (strategy->settings.source != BK_SOURCE_EXTERNAL)
         return lab_fail_at(&reader->tree, &list->name_place,
                            "'then' goes with counter: external alone; use that, or remove this");
-    if (strategy->strategy.kind == BK_HASH && strategy->strategy.of.hash.buckets > BUCKETS_MAX)
+    if (strategy->settings.strategy.kind == BK_HASH &&
+        strategy->settings.strategy.of.hash.buckets > BUCKETS_MAX)
         return lab_fail_value(reader, lab_node_find(settings, "buckets"),
                               "more than a run with 'then' can hold; give at most 4096");
     const struct lab_node *item = list->first;
-    for (uint32_t i = 0; i < strategy->change_count; i++, item = item->next) {
+    for (uint32_t i = 0; i < strategy->settings.change_count; i++, item = item->next) {
         const struct lab_node *at = lab_node_find(item, "at"), *rollout = lab_node_find(item, "rollout");
         int64_t duration_ns = scenario->workload.duration_ns;
-        if (i > 0 && strategy->changes[i].at_ns <= strategy->changes[i - 1].at_ns)
+        if (i > 0 && strategy->settings.changes[i].at_ns <= strategy->settings.changes[i - 1].at_ns)
             return lab_fail_value(reader, at, "not after the change before it; put changes in order of time");
-        if (i > 0 &&
-            strategy->changes[i].at_ns - strategy->changes[i - 1].at_ns < strategy->changes[i - 1].rollout_ns)
+        if (i > 0 && strategy->settings.changes[i].at_ns - strategy->settings.changes[i - 1].at_ns <
+                         strategy->settings.changes[i - 1].rollout_ns)
             return lab_fail_value(reader, at,
                                   "the rollout before it has not ended by then; move it, or shorten that");
-        if (duration_ns > 0 && strategy->changes[i].at_ns >= duration_ns)
+        if (duration_ns > 0 && strategy->settings.changes[i].at_ns >= duration_ns)
             return lab_fail_value(reader, at,
                                   "the change comes after the run's end; move it, or make duration longer");
         if (rollout != NULL && !is_cluster)

@@ -112,7 +112,7 @@ static void prepare(struct outlook *outlook, const struct lab_scenario *scenario
     const struct lab_design *design = &scenario->design;
     const struct lab_strategy *strategy = &scenario->strategies[number];
     const struct wl_workload *workload = &scenario->workload;
-    enum bk_kind kind = strategy->strategy.kind;
+    enum bk_kind kind = strategy->settings.strategy.kind;
     outlook->scenario = scenario;
     outlook->design = design;
     outlook->strategy = strategy;
@@ -128,7 +128,7 @@ static void prepare(struct outlook *outlook, const struct lab_scenario *scenario
         scenario->limits.partition_rows == 0 ? ENDLESS : (double)scenario->limits.partition_rows;
     outlook->limit_bytes = scenario->limits.partition_bytes == 0 ? BYTES_LIMIT_DEFAULT
                                                                  : (double)scenario->limits.partition_bytes;
-    double buckets = kind == BK_HASH ? (double)strategy->strategy.of.hash.buckets : 1;
+    double buckets = kind == BK_HASH ? (double)strategy->settings.strategy.of.hash.buckets : 1;
     double of_columns = partition_share(design) / buckets;
     outlook->top_share = of_columns;
     if (!outlook->has_rates)
@@ -164,7 +164,7 @@ static double partition_share(const struct lab_design *design)
  * many standard deviations above the mean. */
 static double rows_in(const struct outlook *outlook, double rate, double sigmas)
 {
-    const struct bk_strategy *strategy = &outlook->strategy->strategy;
+    const struct bk_strategy *strategy = &outlook->strategy->settings.strategy;
     double all = rate * outlook->duration_s, window = window_s(strategy), most = ENDLESS;
     double writers = outlook->has_key ? 1 : (double)outlook->scenario->workload.key_count;
     if (outlook->is_endless)
@@ -190,13 +190,14 @@ static double rows_in(const struct outlook *outlook, double rate, double sigmas)
 static double counters_of_key(const struct outlook *outlook)
 {
     const struct lab_agents *agents = &outlook->scenario->agents;
-    bool is_own = outlook->strategy->source == BK_SOURCE_MEMORY && agents->present && !agents->by_key;
+    bool is_own =
+        outlook->strategy->settings.source == BK_SOURCE_MEMORY && agents->present && !agents->by_key;
     return is_own ? (double)agents->count : 1;
 }
 
 static double rows_of_increment(const struct outlook *outlook)
 {
-    const struct bk_strategy *strategy = &outlook->strategy->strategy;
+    const struct bk_strategy *strategy = &outlook->strategy->settings.strategy;
     if (strategy->kind == BK_WEIGHTED)
         return (double)strategy->of.weighted.bytes / outlook->row_bytes;
     double n = (double)strategy->of.probabilistic.chance_denominator;
@@ -230,7 +231,7 @@ static double distinct_keys(const struct lab_scenario *scenario)
 static void look_unbounded(struct outlook *outlook)
 {
     const struct lab_column *bucket = lab_design_column(outlook->design, LAB_FEED_BUCKET);
-    bool is_hash = outlook->strategy->strategy.kind == BK_HASH;
+    bool is_hash = outlook->strategy->settings.strategy.kind == BK_HASH;
     char figure[2 * FIGURE_SIZE] = "", rows[FIGURE_SIZE], reason[FIGURE_SIZE];
     if (!outlook->is_endless || outlook->distinct < ENDLESS)
         return;
@@ -242,7 +243,7 @@ static void look_unbounded(struct outlook *outlook)
         snprintf(reason, sizeof reason, "nothing in the partition key moves on");
     else if (is_hash)
         snprintf(reason, sizeof reason, "one of %u values for ever",
-                 outlook->strategy->strategy.of.hash.buckets);
+                 outlook->strategy->settings.strategy.of.hash.buckets);
     else
         snprintf(reason, sizeof reason, "the same value for ever");
     warn(outlook, LAB_RISK_UNBOUNDED, outlook->has_rates && is_over(outlook, outlook->top_rows),
@@ -284,10 +285,10 @@ static void look_load(struct outlook *outlook)
 static void look_uncounted(struct outlook *outlook)
 {
     const struct lab_strategy *strategy = outlook->strategy;
-    if (strategy->strategy.kind != BK_COUNT || strategy->source != BK_SOURCE_SCAN)
+    if (strategy->settings.strategy.kind != BK_COUNT || strategy->settings.source != BK_SOURCE_SCAN)
         return;
     double ttl_s = (double)outlook->scenario->row_ttl_ns / 1e9,
-           rows = (double)strategy->strategy.of.count.rows;
+           rows = (double)strategy->settings.strategy.of.count.rows;
     char shown[SHOWN_SIZE];
     if (ttl_s <= 0 || outlook->is_endless || !outlook->has_rates || outlook->mean_rate * ttl_s >= rows)
         return;
@@ -401,7 +402,7 @@ static const char *cure_of_size(const struct outlook *outlook)
 {
     if (lab_design_column(outlook->design, LAB_FEED_BUCKET) == NULL)
         return "feed a column by bucket, and put it into the partition key";
-    switch (outlook->strategy->strategy.kind) {
+    switch (outlook->strategy->settings.strategy.kind) {
     case BK_NONE:
         return "use time, count or probabilistic";
     case BK_TIME:
@@ -460,7 +461,7 @@ static void warn(struct outlook *outlook, enum lab_risk risk, bool is_certain, c
                  const char *cure, const char *format, ...)
 {
     struct lab_warnings *out = outlook->out;
-    bool is_hash = outlook->strategy->strategy.kind == BK_HASH;
+    bool is_hash = outlook->strategy->settings.strategy.kind == BK_HASH;
     bool is_common = (risk == LAB_RISK_HOT_SPOT && !is_hash) ||
                      (risk == LAB_RISK_OVERWRITTEN && outlook->distinct == ENDLESS);
     struct lab_warning one = {.risk = risk,

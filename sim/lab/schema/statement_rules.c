@@ -186,7 +186,8 @@ static const struct lab_rule count_rules[] = {
 
 const struct lab_rule *lab_rules_of(const struct lab_strategy *strategy, size_t *count)
 {
-    bool is_count = strategy->strategy.kind == BK_COUNT, fires = bk_kind_fires(strategy->strategy.kind);
+    bool is_count = strategy->settings.strategy.kind == BK_COUNT,
+         fires = bk_kind_fires(strategy->settings.strategy.kind);
     *count = fires      ? sizeof firing_rules / sizeof *firing_rules
              : is_count ? sizeof count_rules / sizeof *count_rules
                         : 0;
@@ -195,8 +196,8 @@ const struct lab_rule *lab_rules_of(const struct lab_strategy *strategy, size_t 
 
 bool lab_rule_applies(const struct lab_rule *rule, const struct lab_strategy *strategy)
 {
-    bool is_count = strategy->strategy.kind == BK_COUNT;
-    unsigned way = is_count ? (unsigned)strategy->source : (unsigned)strategy->coordination;
-    return (rule->ways & BIT(way)) != 0 && (rule->counters & BIT(strategy->counter)) != 0 &&
-           (!rule->at_threshold_1 || bk_threshold(&strategy->strategy) == 1);
+    bool is_count = strategy->settings.strategy.kind == BK_COUNT;
+    unsigned way = is_count ? (unsigned)strategy->settings.source : (unsigned)strategy->settings.coordination;
+    return (rule->ways & BIT(way)) != 0 && (rule->counters & BIT(strategy->settings.counter)) != 0 &&
+           (!rule->at_threshold_1 || bk_threshold(&strategy->settings.strategy) == 1);
 }

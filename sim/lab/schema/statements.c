@@ -61,9 +61,9 @@ bool lab_statements_make(const struct lab_scenario *scenario, size_t strategy, s
     memset(out, 0, sizeof *out);
     struct maker maker = {
         .scenario = scenario, .design = &scenario->design, .out = out, .key = key_name(&scenario->design)};
-    maker.is_weighted = one->strategy.kind == BK_WEIGHTED;
-    maker.is_summed = one->source == BK_SOURCE_INCREMENTAL;
-    maker.is_hash = one->strategy.kind == BK_HASH;
+    maker.is_weighted = one->settings.strategy.kind == BK_WEIGHTED;
+    maker.is_summed = one->settings.source == BK_SOURCE_INCREMENTAL;
+    maker.is_hash = one->settings.strategy.kind == BK_HASH;
     make_row_table(&maker);
     make_sides(&maker, rules, count, one, true);
     make_rows(&maker);
@@ -76,7 +76,7 @@ bool lab_statements_make(const struct lab_scenario *scenario, size_t strategy, s
 const char *lab_statements_problem(const struct lab_scenario *scenario, size_t strategy)
 {
     const struct lab_design *design = &scenario->design;
-    if (scenario->strategies[strategy].source != BK_SOURCE_INCREMENTAL)
+    if (scenario->strategies[strategy].settings.source != BK_SOURCE_INCREMENTAL)
         return NULL;
     if (design->clustering_count >= 2 && design->columns[design->clustering[0]].feed == LAB_FEED_TIME &&
         design->columns[design->clustering[1]].feed == LAB_FEED_ID &&

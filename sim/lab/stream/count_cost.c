@@ -8,25 +8,26 @@ static uint64_t rows_scanned(uint64_t counts, uint64_t every_rows);
 
 struct bk_strategy lab_counted_strategy(const struct lab_strategy *strategy)
 {
-    struct bk_strategy counted = strategy->strategy;
+    struct bk_strategy counted = strategy->settings.strategy;
     uint64_t rows = 0;
     if (lab_closes_when_full(strategy) &&
-        !__builtin_mul_overflow(counts_of_partition(strategy), strategy->every_rows, &rows))
+        !__builtin_mul_overflow(counts_of_partition(strategy), strategy->settings.every_rows, &rows))
         counted.of.count.rows = rows;
     return counted;
 }
 
 bool lab_closes_when_full(const struct lab_strategy *strategy)
 {
-    return strategy->source == BK_SOURCE_INCREMENTAL || strategy->source == BK_SOURCE_SCAN;
+    return strategy->settings.source == BK_SOURCE_INCREMENTAL || strategy->settings.source == BK_SOURCE_SCAN;
 }
 
 void lab_count_cost(const struct lab_strategy *strategy, uint64_t rows, struct lab_tally *tally)
 {
-    uint64_t every_rows = strategy->every_rows, counts = every_rows > 0 ? rows / every_rows : 0;
+    uint64_t every_rows = strategy->settings.every_rows, counts = every_rows > 0 ? rows / every_rows : 0;
     assert(rows > 0);
-    tally->state_reads += strategy->source >= BK_SOURCE_LWT; /* whoever comes first looks what there is */
-    switch (strategy->source) {
+    tally->state_reads +=
+        strategy->settings.source >= BK_SOURCE_LWT; /* whoever comes first looks what there is */
+    switch (strategy->settings.source) {
     case BK_SOURCE_EXTERNAL:
         break;
     case BK_SOURCE_COUNTER:
@@ -37,7 +38,7 @@ void lab_count_cost(const struct lab_strategy *strategy, uint64_t rows, struct l
         tally->lwt += rows;
         break;
     case BK_SOURCE_LEASE:
-        tally->lwt += (rows - 1) / strategy->lease_rows + 1;
+        tally->lwt += (rows - 1) / strategy->settings.lease_rows + 1;
         break;
     case BK_SOURCE_INCREMENTAL:
         tally->state_reads += counts;
@@ -55,14 +56,14 @@ void lab_count_cost(const struct lab_strategy *strategy, uint64_t rows, struct l
     }
     case BK_SOURCE_MEMORY:
         tally->state_reads++; /* the count of what is there: nothing */
-        tally->state_writes += (rows - 1) / strategy->strategy.of.count.rows;
+        tally->state_writes += (rows - 1) / strategy->settings.strategy.of.count.rows;
         break;
     }
 }
 
 static uint64_t counts_of_partition(const struct lab_strategy *strategy)
 {
-    return (strategy->strategy.of.count.rows - 1) / strategy->every_rows + 1;
+    return (strategy->settings.strategy.of.count.rows - 1) / strategy->settings.every_rows + 1;
 }
 
 /* n + 2n + ... */

@@ -49,7 +49,7 @@ void lab_lane_read(struct lab_lane *lane, const struct lab_lane_settings *settin
     }
     struct reading reading = {.lane = lane, .settings = settings, .event = event};
     bool ok = true;
-    if (settings->way->reading.remembers_empty && lane->empties == NULL) {
+    if (settings->way->settings.reading.remembers_empty && lane->empties == NULL) {
         lane->empties = calloc(1, sizeof *lane->empties);
         ok = lane->empties != NULL;
     }
@@ -165,7 +165,7 @@ static void answer_walk(struct reading *reading, const struct bk_read_step *step
     uint64_t rows = 0;
     int64_t empty_high = step->bucket_high;
     bool saw_older = false;
-    const struct lab_reading *named = &reading->settings->way->reading;
+    const struct lab_reading *named = &reading->settings->way->settings.reading;
     struct bk_empties *empties = reading->lane->empties;
     while (next_down(reading, &past) && past.bucket >= step->bucket_low) {
         uint64_t wanted = wanted_of(reading, &past);
@@ -299,7 +299,7 @@ static bool keeps_all(const struct lab_lane_settings *settings)
 {
     const struct lab_reads *reads = &settings->scenario->reads;
     return reads->kinds[LAB_READ_ALL].rate_per_s > 0 &&
-           (reads->limit != 0 || settings->way->reading.remembers_empty);
+           (reads->limit != 0 || settings->way->settings.reading.remembers_empty);
 }
 
 /* The most buckets that one step asks. */

@@ -48,7 +48,8 @@ bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ri
         worker->strategies[i] = lab_counted_strategy(&scenario->strategies[i]);
         worker->settings[i] = (struct lab_lane_settings){scenario, ring, &worker->strategies[i],
                                                          &scenario->strategies[i], NULL};
-        worker->wants_bytes = worker->wants_bytes || scenario->strategies[i].strategy.kind == BK_WEIGHTED;
+        worker->wants_bytes =
+            worker->wants_bytes || scenario->strategies[i].settings.strategy.kind == BK_WEIGHTED;
         is_made = lab_stream_tally_init(scenario, ring, &worker->tallies[i]);
     }
     if (!is_made) {
@@ -66,7 +67,7 @@ bool lab_worker_start(struct lab_worker *worker, int64_t start_ns, struct sim_er
         lab_slices_begin(&worker->tallies[i].slices, start_ns, worker->end_ns);
         if (worker->tallies[i].stored != NULL)
             lab_stored_begin(worker->tallies[i].stored, start_ns, worker->end_ns);
-        if (strategy->change_count == 0)
+        if (strategy->settings.change_count == 0)
             continue;
         if (!lab_regimes_make(strategy, start_ns, &worker->regimes[i]))
             return sim_fail(error, SIM_ERROR_INPUT, "%s:%d:%d: a change lies beyond all time; lower 'at'",

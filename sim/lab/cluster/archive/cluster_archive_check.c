@@ -106,7 +106,7 @@ static bool agent_event_fits(const struct lab_cluster_run *run, const struct sim
     case LAB_EVENT_TAKE:
         return run->idgen != NULL;
     case LAB_EVENT_DEPLOY:
-        if (run->idgen != NULL || event->a >= run->strategy->change_count ||
+        if (run->idgen != NULL || event->a >= run->strategy->settings.change_count ||
             (tally->deploys[event->target] >> event->a & 1) != 0)
             return false;
         tally->deploys[event->target] |= (uint8_t)(1u << event->a);
@@ -172,7 +172,7 @@ static bool counts_fit(const struct lab_cluster_run *run, const struct tally *ta
 static bool histories_fit(const struct lab_cluster_run *run, const struct tally *tally)
 {
     for (uint32_t i = 0; run->idgen == NULL && i < run->agent_count; i++) {
-        uint32_t next = 0, count = run->strategy->change_count;
+        uint32_t next = 0, count = run->strategy->settings.change_count;
         while (next < count && (tally->deploys[i] >> next & 1) == 0)
             next++;
         if (run->agents[i].history.count + (count - next) > BK_ERAS_MAX)

@@ -31,14 +31,14 @@ static void set_tick(struct lab_cluster_run *run, uint32_t number);
 bool lab_idgen_create(struct lab_cluster_run *run, struct sim_error *error)
 {
     const struct lab_scenario *scenario = run->scenario;
-    uint32_t count = scenario->agents.count, stripes = run->strategy->idgen.stripes;
+    uint32_t count = scenario->agents.count, stripes = run->strategy->settings.idgen.stripes;
     struct lab_idgen *idgen = calloc(1, sizeof *idgen);
     run->idgen = idgen;
     run->agent_count = count;
     run->agents = calloc(count, sizeof *run->agents);
     if (idgen == NULL || run->agents == NULL)
         return sim_fail_memory(error);
-    idgen->config = run->strategy->idgen;
+    idgen->config = run->strategy->settings.idgen;
     idgen->config.retries = scenario->agents.retries;
     idgen->clients = calloc(count, sizeof *idgen->clients);
     idgen->spans = calloc(stripes, sizeof *idgen->spans);
@@ -56,7 +56,7 @@ void lab_idgen_destroy(struct lab_cluster_run *run)
     struct lab_idgen *idgen = run->idgen;
     if (idgen == NULL)
         return;
-    for (uint32_t i = 0; idgen->spans != NULL && i < run->strategy->idgen.stripes; i++)
+    for (uint32_t i = 0; idgen->spans != NULL && i < run->strategy->settings.idgen.stripes; i++)
         free(idgen->spans[i].items);
     free(idgen->spans);
     free(idgen->clients);

@@ -100,7 +100,7 @@ void lab_conditions_begin(struct lab_cluster_run *run)
     if (run->config.coordination == BK_THREE_STATE &&
         run->config.lead_ns < agents->cache_ttl_ns + 2 * agents->clock_bound_ns)
         lab_condition_set(run, LAB_CONDITION_SHORT_LEAD);
-    const struct bk_idgen_config *idgen = &run->strategy->idgen;
+    const struct bk_idgen_config *idgen = &run->strategy->settings.idgen;
     if (run->idgen != NULL && idgen->lock_lasts_ns - idgen->lease_ns < 2 * agents->clock_bound_ns)
         lab_condition_set(run, LAB_CONDITION_SHORT_LEASE);
     if (run->idgen != NULL)

@@ -172,10 +172,8 @@ void lab_excuses_settle(struct lab_cluster_run *run, bool is_end)
 void lab_excuses_begin(struct lab_cluster_run *run)
 {
     struct lab_oracles *oracles = &run->oracles;
-    enum bk_kind kind = run->strategy->is_idgen ? LAB_KIND_IDGEN : run->config.strategy.kind;
-    unsigned way = run->strategy->is_idgen ? (unsigned)run->strategy->idgen.lock
-                   : kind == BK_COUNT      ? (unsigned)run->config.source
-                                           : (unsigned)run->config.coordination;
+    enum bk_kind kind = lab_settings_kind(&run->strategy->settings);
+    unsigned way = lab_settings_way(&run->strategy->settings);
     oracles->jumps_until_ns = INT64_MIN;
     for (int i = 0; i < LAB_ORACLE_COUNT; i++) {
         const struct lab_promise *promise = lab_promise_find(kind, way, (enum lab_oracle)i);

@@ -71,7 +71,7 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
     oracles->verdict.is_judged[LAB_ORACLE_AGREEMENT] = oracles->is_ordered;
     oracles->verdict.is_judged[LAB_ORACLE_MONOTONE] = oracles->is_ordered;
     oracles->verdict.is_judged[LAB_ORACLE_NO_GAPS] = is_counted;
-    bool is_steady = run->strategy->change_count == 0; /* a partition may be filled under two laws */
+    bool is_steady = run->strategy->settings.change_count == 0; /* a partition may be filled under two laws */
     oracles->verdict.is_judged[LAB_ORACLE_BOUNDED] = is_steady && is_counted && kind != BK_WEIGHTED;
     oracles->verdict.is_judged[LAB_ORACLE_FILLED] = is_steady && bk_kind_fires(kind) && kind != BK_WEIGHTED;
     oracles->verdict.is_judged[LAB_ORACLE_LIVE] = is_steady && bk_kind_fires(kind);

@@ -61,7 +61,8 @@ void lab_findable_read(struct lab_cluster_run *run, const struct lab_host_operat
     uint32_t conditions = lab_conditions_at(run, operation->key, operation->begun_ns, now_ns);
     /* By clocks that differ, a reader may come to a new era of a hash after writers do. */
     bool is_fresh =
-        kind == BK_NONE || kind == BK_COUNT || (kind == BK_HASH && run->strategy->change_count == 0) ||
+        kind == BK_NONE || kind == BK_COUNT ||
+        (kind == BK_HASH && run->strategy->settings.change_count == 0) ||
         (run->config.coordination == BK_GUARDED && (conditions >> LAB_CONDITION_CLOCK_JUMP & 1) == 0);
     if (is_fresh && !ends_too_early(run, operation))
         lab_violate_within(

@@ -40,7 +40,7 @@ void lab_no_gaps_end(struct lab_cluster_run *run)
                         bucket);
         }
         /* A bucket is empty when all of its rows were refused, so an excuse takes as many. */
-        uint64_t each = run->strategy->change_count == 0 ? run->config.strategy.of.count.rows : 1;
+        uint64_t each = run->strategy->settings.change_count == 0 ? run->config.strategy.of.count.rows : 1;
         if (empty > 0 && oracles->keys[key].missed / each >= empty)
             lab_condition_of_key(run, LAB_CONDITION_REFUSED_ROWS, key, INT64_MIN, LAB_OPEN_ENDED);
     }

@@ -12,8 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bucketing/agent.h"
-#include "bucketing/idgen.h"
+#include "lab/settings.h"
 
 /* What a violation is counted in stands in brackets. */
 #define LAB_ORACLE_MAP(X)                                                                                    \
@@ -150,11 +149,7 @@ struct lab_verdict {
     uint64_t rolls;
 };
 
-/* In place of a kind of strategy: identifiers in leased batches. */
-#define LAB_KIND_IDGEN BK_KIND_COUNT
-
-/* How a strategy gets its agents to agree, or its rows counted: the enum bk_coordination, of BK_COUNT the
- * enum bk_source, of LAB_KIND_IDGEN the enum bk_idgen_lock. */
+/* As lab_settings_way() tells them. */
 #define LAB_WAY_COUNT ((unsigned)BK_SOURCE_MEMORY + 1)
 _Static_assert(BK_GUARDED < LAB_WAY_COUNT, "there are no more coordinations than ways");
 

@@ -77,24 +77,10 @@ struct lab_node_load {
 
 struct lab_strategy_result {
     char *label;
-    struct bk_strategy strategy;
-    enum bk_coordination coordination; /* these four: of a cluster run; else 0 */
-    enum bk_counter counter;
-    enum bk_source source; /* of count, and these: as in struct lab_strategy */
-    uint64_t lease_rows, every_rows;
-    int64_t every_ns;
-    int64_t lead_ns, lock_lasts_ns, lock_backoff_ns, grant_ns;
-    uint32_t change_count;
-    struct lab_change changes[LAB_CHANGES_MAX];
-    struct lab_reading reading; /* late_ns: 0 where empty windows are not remembered */
-    bool is_idgen;              /* it handed out identifiers; then strategy is BK_NONE, and means nothing */
-    struct bk_idgen_config idgen;
-    /* Not AUTO: a running Cassandra told its sizes, and nothing was run; then strategy is BK_NONE, and means
-     * nothing. All partitions count as open. WL_OBSERVED_PERCENTILES: open_bytes holds hundredths of the
-     * partitions in place of partitions, each as large as it can be. */
-    enum wl_observed_format observed;
-    char *observed_file, *observed_table; /* without folder; "keyspace.table", "" where not told */
-    uint64_t placement_digest;            /* of one that was observed: over its sizes */
+    /* Where observed is set nothing was run: all partitions count as open. Of WL_OBSERVED_PERCENTILES
+     * open_bytes holds hundredths of the partitions in place of partitions, each as large as it can be. */
+    struct lab_settings settings;
+    uint64_t placement_digest; /* of one that was observed: over its sizes */
     struct lab_histogram closed_rows, open_rows, closed_bytes, open_bytes; /* weight: rows */
     struct lab_histogram read_partitions;            /* partitions per read; empty without reads. weight: 1 */
     struct lab_histogram latency[LAB_LATENCY_COUNT]; /* ns, rounded up to LAB_LATENCY_BITS significant bits;
@@ -130,11 +116,9 @@ struct lab_result {
     bool is_tuned; /* `tune` chose from these by several seeds, of which this run is one: the choice is its */
 };
 
-/* The coordination, of count the source. */
-unsigned lab_result_way(const struct lab_strategy_result *strategy);
 /* "latency.write" and so on. */
 const char *lab_latency_name(enum lab_latency latency);
-/* "probabilistic" and the like; "idgen", "observed". */
+/* lab_kind_name() of its settings. */
 const char *lab_result_kind(const struct lab_strategy_result *strategy);
 /* Both take NULL for a missing name: 0 for find, and nothing is added without memory (returns false). */
 bool lab_metrics_add(struct lab_metrics *metrics, const char *name, double value);

@@ -10,12 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bucketing/agent.h"
-#include "bucketing/bucketing.h"
 #include "kernel/error.h"
 #include "lab/cluster.h"
 #include "lab/design.h"
 #include "lab/expect.h"
+#include "lab/settings.h"
 #include "lab/tune.h"
 #include "workload/observed.h"
 #include "workload/workload.h"
@@ -26,18 +25,6 @@
 /* A scenario with agents or faults has LAB_ENGINE_CLUSTER, whether it says so or auto; one that says auto and
  * has many rows that need not be drawn has LAB_ENGINE_THINNED. */
 enum lab_engine { LAB_ENGINE_AUTO, LAB_ENGINE_EXACT, LAB_ENGINE_THINNED, LAB_ENGINE_CLUSTER };
-
-#define LAB_CHANGES_MAX (BK_ERAS_MAX - 1)
-
-/* Other settings of the same kind, from a date on. */
-struct lab_change {
-    int64_t at_ns; /* after the start of the run; above 0, and above that of the change before */
-    int64_t
-        rollout_ns; /* 0: all agents know the date in advance; else each takes the new settings at a
-                       moment of its own between at and at + rollout, by its own clock, and dates them so */
-    bool keeps_old; /* false: who takes them knows no other settings any more */
-    struct bk_strategy strategy;
-};
 
 enum lab_read_kind { LAB_READ_LATEST, LAB_READ_RANGE, LAB_READ_ALL, LAB_READ_KINDS };
 
@@ -55,31 +42,9 @@ struct lab_reads {
     uint64_t limit; /* partitions that a read may ask; 0: the core's own */
 };
 
-/* How a strategy's readers go about it; the scenario's `reads` where the strategy says nothing. */
-struct lab_reading {
-    enum bk_plan plan; /* BK_PLAN_DEFAULT: as the kind of read says */
-    uint32_t at_once;
-    bool remembers_empty; /* BK_TIME */
-    int64_t late_ns;
-};
-
 struct lab_strategy {
     char *label; /* its kind where none is given; no label twice */
-    struct bk_strategy strategy;
-    enum bk_coordination coordination;      /* of probabilistic; else BK_SINGLE */
-    enum bk_counter counter;                /* of probabilistic; default BK_COUNTER_RMW */
-    enum bk_source source;                  /* of count; else BK_SOURCE_EXTERNAL */
-    uint64_t lease_rows;                    /* of BK_SOURCE_LEASE: default 100; else 0 */
-    uint64_t every_rows;                    /* of BK_SOURCE_INCREMENTAL and, default 1, BK_SOURCE_SCAN */
-    int64_t every_ns;                       /* of the same; 0: not by time */
-    int64_t lead_ns;                        /* of BK_THREE_STATE; else 0 */
-    int64_t lock_lasts_ns, lock_backoff_ns; /* of BK_LOCKED: default 5s and 100ms; else 0 */
-    int64_t grant_ns;                       /* of BK_GUARDED: default 10s; else 0 */
-    uint32_t change_count;                  /* 0: the settings hold throughout */
-    struct lab_change changes[LAB_CHANGES_MAX];
-    struct lab_reading reading;
-    bool is_idgen;                /* it hands out identifiers; then strategy is BK_NONE, and means nothing */
-    struct bk_idgen_config idgen; /* without client_id and retries */
+    struct lab_settings settings;
     int line, column;
 };
 
