@@ -12,8 +12,18 @@
 #define SHOWN_SIZE_MAX 60u /* bytes of a value that an error repeats */
 
 static const char *const type_names[CASS_TYPE_COUNT] = {
-    [CASS_TEXT] = "text",     [CASS_BLOB] = "blob", [CASS_INT] = "int",
-    [CASS_BIGINT] = "bigint", [CASS_UUID] = "uuid", [CASS_TIMEUUID] = "timeuuid",
+    [CASS_TEXT] = "text",           [CASS_BLOB] = "blob",       [CASS_INT] = "int",
+    [CASS_BIGINT] = "bigint",       [CASS_UUID] = "uuid",       [CASS_TIMEUUID] = "timeuuid",
+    [CASS_BOOLEAN] = "boolean",     [CASS_TINYINT] = "tinyint", [CASS_SMALLINT] = "smallint",
+    [CASS_TIMESTAMP] = "timestamp", [CASS_FLOAT] = "float",     [CASS_DOUBLE] = "double",
+    [CASS_COUNTER] = "counter",
+};
+
+/* Of a value in bytes; 0: it varies. */
+static const uint8_t value_sizes[CASS_TYPE_COUNT] = {
+    [CASS_INT] = 4,     [CASS_BIGINT] = 8,  [CASS_UUID] = UUID_SIZE, [CASS_TIMEUUID] = UUID_SIZE,
+    [CASS_BOOLEAN] = 1, [CASS_TINYINT] = 1, [CASS_SMALLINT] = 2,     [CASS_TIMESTAMP] = 8,
+    [CASS_FLOAT] = 4,   [CASS_DOUBLE] = 8,
 };
 
 static const char *const wanted_forms[CASS_TYPE_COUNT] = {
@@ -24,6 +34,13 @@ static const char *const wanted_forms[CASS_TYPE_COUNT] = {
     [CASS_UUID] = "give hexadecimal digits as 8-4-4-4-12, such as f6071e72-48ec-4fcb-bf3e-379c8a696488",
     [CASS_TIMEUUID] = ("give a version 1 uuid, hexadecimal digits as 8-4-4-4-12, such as "
                        "b34b62d4-6a8d-11ea-8000-005000237906"),
+    [CASS_BOOLEAN] = "give true or false",
+    [CASS_TINYINT] = "give a whole number from -128 to 127",
+    [CASS_SMALLINT] = "give a whole number from -32768 to 32767",
+    [CASS_TIMESTAMP] = "give whole milliseconds since 1970, such as 1767225600000",
+    [CASS_FLOAT] = "give a number, such as 0.5 or -1e-3",
+    [CASS_DOUBLE] = "give a number, such as 0.5 or -1e-3",
+    [CASS_COUNTER] = "a counter has no literal",
 };
 
 static bool value_size(enum cass_type type, const char *text, size_t *size, struct sim_error *error);
@@ -31,6 +48,7 @@ static bool write_value(enum cass_type type, const char *text, uint8_t *out, siz
 static bool write_text(const char *text, uint8_t *out, size_t size);
 static bool write_hex(const char *text, uint8_t *out, size_t size);
 static bool write_integer(const char *text, uint8_t *out, size_t size);
+static bool write_number(const char *text, uint8_t *out, size_t size);
 static bool write_uuid(const char *text, uint8_t *out);
 static int hex_digit(char c);
 static bool fail_value(struct sim_error *error, enum cass_type type, const char *text, const char *why);
@@ -50,6 +68,13 @@ const char *cass_type_name(enum cass_type type)
 {
     assert(type < CASS_TYPE_COUNT);
     return type_names[type];
+}
+
+/* Types whose values Cassandra's valueLengthIfFixed() knows; tinyint and smallint are not among them. */
+uint32_t cass_type_size(enum cass_type type)
+{
+    assert(type < CASS_TYPE_COUNT);
+    return type == CASS_TINYINT || type == CASS_SMALLINT ? 0 : value_sizes[type];
 }
 
 bool cass_value_parse(enum cass_type type, const char *text, uint8_t **out, size_t *out_size,
@@ -87,14 +112,8 @@ static bool value_size(enum cass_type type, const char *text, size_t *size, stru
             return fail_value(error, type, text, "");
         *size = length / 2 - 1;
         break;
-    case CASS_INT:
-        *size = 4;
-        break;
-    case CASS_BIGINT:
-        *size = 8;
-        break;
     default:
-        *size = UUID_SIZE;
+        *size = value_sizes[type];
         break;
     }
     if (*size > CASS_COMPONENT_SIZE_MAX)
@@ -111,7 +130,18 @@ static bool write_value(enum cass_type type, const char *text, uint8_t *out, siz
         return text[0] == '0' && (text[1] == 'x' || text[1] == 'X') && write_hex(text + 2, out, size);
     case CASS_INT:
     case CASS_BIGINT:
+    case CASS_TINYINT:
+    case CASS_SMALLINT:
+    case CASS_TIMESTAMP:
         return write_integer(text, out, size);
+    case CASS_BOOLEAN:
+        out[0] = strcmp(text, "true") == 0;
+        return out[0] == 1 || strcmp(text, "false") == 0;
+    case CASS_FLOAT:
+    case CASS_DOUBLE:
+        return write_number(text, out, size);
+    case CASS_COUNTER:
+        return false;
     case CASS_UUID:
         return write_uuid(text, out);
     default:
@@ -160,6 +190,28 @@ static bool write_integer(const char *text, uint8_t *out, size_t size)
     uint64_t value = negative ? 0 - magnitude : magnitude;
     for (size_t i = 0; i < size; i++)
         out[i] = (uint8_t)(value >> (8 * (size - 1 - i)));
+    return true;
+}
+
+/* Digits with a point and an exponent at most: no infinity, no hexadecimal. The program sets no locale. */
+static bool write_number(const char *text, uint8_t *out, size_t size)
+{
+    size_t length = strspn(text, "+-.0123456789eE");
+    char *end;
+    double value = strtod(text, &end);
+    if (length == 0 || text[length] != '\0' || *end != '\0' || end == text)
+        return false;
+    uint64_t bits = 0;
+    if (size == sizeof(float)) {
+        float narrow = (float)value;
+        uint32_t half;
+        memcpy(&half, &narrow, sizeof half);
+        bits = half;
+    } else {
+        memcpy(&bits, &value, sizeof bits);
+    }
+    for (size_t i = 0; i < size; i++)
+        out[i] = (uint8_t)(bits >> (8 * (size - 1 - i)));
     return true;
 }
 

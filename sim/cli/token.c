@@ -9,7 +9,8 @@
 
 static const struct cli_option options[] = {{"type", "T,...",
                                              "the type of each value (default text): text,\n"
-                                             "blob, int, bigint, uuid or timeuuid"},
+                                             "blob, int, bigint, uuid, timeuuid, boolean,\n"
+                                             "tinyint, smallint, timestamp, float, double"},
                                             CLI_OPTION_JSON,
                                             CLI_OPTION_QUIET,
                                             {NULL, NULL, NULL}};
@@ -103,11 +104,13 @@ static bool next_type(const char **list, enum cass_type *out, struct sim_error *
     size_t length = strcspn(*list, ",");
     snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), *list);
     *list += length + ((*list)[length] == ',');
-    if (cass_type_parse(name, out))
+    if (cass_type_parse(name, out) && *out != CASS_COUNTER)
         return true;
-    return sim_fail(error, SIM_ERROR_INPUT,
-                    "bucketlab: --type: no type '%s'; the types are text, blob, int, bigint, uuid, timeuuid",
-                    name);
+    return sim_fail(
+        error, SIM_ERROR_INPUT,
+        "bucketlab: --type: no type '%s'; the types are text, blob, int, bigint, uuid, timeuuid, boolean, "
+        "tinyint, smallint, timestamp, float, double",
+        name);
 }
 
 static bool print_json(int64_t value, const uint8_t *key, size_t size, struct sim_error *error)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 bucketlab_test(cassandra/token_test LINK sim_cassandra)
 bucketlab_test(cassandra/value_test LINK sim_cassandra)
+bucketlab_test(cassandra/sstable_test LINK sim_cassandra)
 bucketlab_test(cassandra/estimated_histogram_test LINK sim_cassandra)
 bucketlab_test(cassandra/ring_test LINK sim_cassandra)
 # The order of draws is private; no ring that a seed makes would ever meet a token twice.

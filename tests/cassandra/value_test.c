@@ -37,6 +37,13 @@ static void test_value_good_literals_give_cassandra_bytes(void **state)
         {CASS_UUID, "f6071e72-48ec-4fcb-bf3e-379c8a696488", "f6071e7248ec4fcbbf3e379c8a696488"},
         {CASS_UUID, "F6071E72-48EC-4FCB-BF3E-379C8A696488", "f6071e7248ec4fcbbf3e379c8a696488"},
         {CASS_TIMEUUID, "d8775a70-6ea4-11e4-9fa7-0db22d2a6140", "d8775a706ea411e49fa70db22d2a6140"},
+        {CASS_BOOLEAN, "true", "01"},
+        {CASS_BOOLEAN, "false", "00"},
+        {CASS_TINYINT, "-128", "80"},
+        {CASS_SMALLINT, "32767", "7fff"},
+        {CASS_TIMESTAMP, "1767225600000", "0000019b76daa800"},
+        {CASS_FLOAT, "-0.5", "bf000000"},
+        {CASS_DOUBLE, "1e3", "408f400000000000"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         uint8_t *bytes;
@@ -87,6 +94,15 @@ static void test_value_bad_literals_are_refused_by_name(void **state)
         {CASS_UUID, "f6071e72-48ec-4fcb-bf3e-379c8a69648g", "8-4-4-4-12"},
         {CASS_UUID, "{6071e72-48ec-4fcb-bf3e-379c8a696488}", "8-4-4-4-12"},
         {CASS_TIMEUUID, "f6071e72-48ec-4fcb-bf3e-379c8a696488", "version 1"},
+        {CASS_BOOLEAN, "True", "give true or false"},
+        {CASS_TINYINT, "128", "'128' is not a tinyint"},
+        {CASS_SMALLINT, "-32769", "from -32768"},
+        {CASS_TIMESTAMP, "2026-01-01", "milliseconds"},
+        {CASS_FLOAT, "", "give a number"},
+        {CASS_FLOAT, "0x1p3", "'0x1p3'"},
+        {CASS_DOUBLE, "inf", "'inf' is not a double"},
+        {CASS_DOUBLE, "1.5 ", "'1.5 '"},
+        {CASS_COUNTER, "1", "no literal"},
         {CASS_TEXT, "a\xff", "'a?' is not a text; give UTF-8"},
         {CASS_TEXT, "\xc3", "UTF-8"},
         {CASS_TEXT, "\xc0\x80", "UTF-8"},
@@ -145,7 +161,9 @@ static void test_value_size_is_bounded(void **state)
 static void test_type_names_are_read_back(void **state)
 {
     (void)state;
-    static const char *const names[] = {"text", "blob", "int", "bigint", "uuid", "timeuuid"};
+    static const char *const names[] = {"text",     "blob",    "int",     "bigint",   "uuid",
+                                        "timeuuid", "boolean", "tinyint", "smallint", "timestamp",
+                                        "float",    "double",  "counter"};
     enum cass_type type;
     assert_int_equal(sizeof(names) / sizeof(names[0]), CASS_TYPE_COUNT);
     for (size_t i = 0; i < CASS_TYPE_COUNT; i++) {

@@ -4,13 +4,13 @@
 #   start.sh [first_node] [last_node]      default: 1 1
 # Environment: CASSANDRA_HOME_DIR (where all is kept, default ./cassandra-home), PAXOS=v1|v2, NUM_TOKENS,
 # TOKENS ("t1 t2 t3": one token a node), HEAP (default 1g), NATIVE_PORT (9042), STORAGE_PORT (7000),
-# JMX_PORT (7199; node n has JMX_PORT + n - 1), SNITCH=GossipingPropertyFileSnitch with PLACES ("dc1:r1 dc1:r2 ...").
+# JMX_PORT (7199; node n has JMX_PORT + n - 1), SSTABLE=big|bti (format nb, the default, or da), SNITCH=GossipingPropertyFileSnitch with PLACES ("dc1:r1 dc1:r2 ...").
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 home=${CASSANDRA_HOME_DIR:-$PWD/cassandra-home}
 first=${1:-1} last=${2:-$first}
 : "${PAXOS:=v1}" "${NUM_TOKENS:=16}" "${TOKENS:=}" "${HEAP:=1g}" "${NATIVE_PORT:=9042}" "${STORAGE_PORT:=7000}"
-: "${JMX_PORT:=7199}" "${SNITCH:=SimpleSnitch}" "${PLACES:=}"
+: "${JMX_PORT:=7199}" "${SNITCH:=SimpleSnitch}" "${PLACES:=}" "${SSTABLE:=big}"
 mkdir -p "$home"
 if [[ ! -d $home/lib ]]; then
     mvn -q -B -f "$here/pom.xml" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$home/lib"
@@ -28,6 +28,9 @@ for ((n = first; n <= last; n++)); do
     sed -e "s|@HOME@|$node|g" -e "s|@ADDRESS@|127.0.0.$n|g" -e "s|@NUM_TOKENS@|$NUM_TOKENS|" -e "s|@PAXOS@|$PAXOS|" \
         -e "s|@INITIAL_TOKEN@|$token|" -e "s|@STORAGE_PORT@|$STORAGE_PORT|g" -e "s|@NATIVE_PORT@|$NATIVE_PORT|" \
         -e "s|@SNITCH@|$SNITCH|" "$here/cassandra.yaml.in" >"$node/conf/cassandra.yaml"
+    if [[ $SSTABLE == bti ]]; then
+        printf 'storage_compatibility_mode: NONE\nsstable:\n  selected_format: bti\n' >>"$node/conf/cassandra.yaml"
+    fi
     cp "$here/logback.xml" "$node/conf/"
     read -r -a places <<<"$PLACES"
     if ((${#places[@]})); then

@@ -27,13 +27,32 @@ size_t cass_key_size(const struct cass_component *components, size_t count);
 /* Writes the serialised key; `out` holds cass_key_size() bytes. count >= 1. */
 void cass_key_serialise(const struct cass_component *components, size_t count, uint8_t *out);
 
-enum cass_type { CASS_TEXT, CASS_BLOB, CASS_INT, CASS_BIGINT, CASS_UUID, CASS_TIMEUUID, CASS_TYPE_COUNT };
-/* "text" ... "timeuuid"; returns false for a name that is none. */
+enum cass_type {
+    CASS_TEXT,
+    CASS_BLOB,
+    CASS_INT,
+    CASS_BIGINT,
+    CASS_UUID,
+    CASS_TIMEUUID,
+    CASS_BOOLEAN,
+    CASS_TINYINT,
+    CASS_SMALLINT,
+    CASS_TIMESTAMP,
+    CASS_FLOAT,
+    CASS_DOUBLE,
+    CASS_COUNTER, /* no value of it can be written out, and none stands in a key */
+    CASS_TYPE_COUNT
+};
+/* "text" ... "counter"; returns false for a name that is none. */
 bool cass_type_parse(const char *name, enum cass_type *out);
 const char *cass_type_name(enum cass_type type);
-/* The bytes of a CQL literal: text as it is, a blob as 0x..., int and bigint big-endian, uuids as 16 bytes (a
- * timeuuid must have version 1). *out is malloc'ed and the caller's to free. Errors: SIM_ERROR_INPUT with the
- * value and the form that is wanted. */
+/* Bytes of a value that an sstable keeps without its length; 0: it keeps the length. tinyint and smallint
+ * have theirs, though it is always the same. */
+uint32_t cass_type_size(enum cass_type type);
+/* The bytes of a CQL literal: text as it is, a blob as 0x..., whole numbers big-endian, a timestamp as
+ * milliseconds since 1970, float and double as IEEE 754, uuids as 16 bytes (a timeuuid must have version 1);
+ * no counter. *out is malloc'ed and the caller's to free. Errors: SIM_ERROR_INPUT with the value and the form
+ * that is wanted. */
 bool cass_value_parse(enum cass_type type, const char *text, uint8_t **out, size_t *out_size,
                       struct sim_error *error);
 
