@@ -149,7 +149,7 @@ static bool fail_probes(const struct job *job, struct sim_error *error)
     if (job->base.path != NULL || job->base.override_count > 0 || tally->seeds < PROBED_SEEDS)
         return true;
     for (unsigned probe = 0; probe < LAB_PROBE_COUNT; probe++) {
-        if (tally->probes[probe] == 0 && used < sizeof names)
+        if (tally->probes[probe] == 0 && probe != LAB_PROBE_OPTIONAL && used < sizeof names)
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used == 0 ? "" : ", ",
                                      lab_probe_name((enum lab_probe)probe));
     }

@@ -140,7 +140,7 @@ static void judge_order(struct naive *naive, const struct naive_row *row)
         const struct naive_row *low = other->puts[0] < row->puts[0] ? other : row;
         const struct naive_row *high = low == row ? other : row;
         int64_t apart_ns = low->time_ns - high->time_ns;
-        goes_back = goes_back || apart_ns > 0;
+        goes_back = goes_back || apart_ns >= 0;
         disagrees = disagrees || (apart_ns > naive->tolerance_ns && other->agent != row->agent);
     }
     if (naive->is_judged[LAB_ORACLE_AGREEMENT])

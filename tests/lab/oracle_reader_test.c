@@ -387,6 +387,94 @@ static void test_findable_where_a_cause_means_nothing_judges_by_the_other(void *
     stand_close(&stand);
 }
 
+/* --- findable: the run's own readers of windows */
+
+#define WINDOW     (10 * SECOND)
+#define INDEX(nth) (1767225600 / 10 + (nth))
+
+static void open_windows(struct stand *stand)
+{
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_time(WINDOW, 0, &strategy), BK_OK);
+    stand_prepare(stand, &strategy, BK_SINGLE);
+    stand->scenario.agents.clock_bound_ns = SECOND;
+    stand->run.config.remember_keys = 1;
+    stand->run.config.late_ns = 5 * SECOND;
+    stand_open(stand);
+}
+
+/* A row of this time, acknowledged now. */
+static void write_window(struct stand *stand, uint64_t row, int64_t time_ns)
+{
+    struct lab_host_operation operation = stand_operation(0, row, INDEX(time_ns / WINDOW));
+    operation.row_time_ns = stand_time(stand, time_ns);
+    stand_place(stand, 0, row, time_ns, operation.bucket, 0);
+    stand_store(stand, 0, row, time_ns, operation.bucket, true);
+    stand_acknowledge(stand, &operation);
+}
+
+/* A reader from now down to the birth was due two rows, and found one. */
+static void read_short(struct stand *stand, int64_t now_ns, int64_t birth_ns)
+{
+    struct lab_host_operation operation = stand_operation(0, 0, LAB_UNPLACED);
+    operation.is_read = true;
+    operation.begun_ns = sim_queue_now(&stand->run.queue);
+    lab_findable_begun(&stand->run, &operation, stand_time(stand, now_ns), stand_time(stand, birth_ns));
+    operation.done = (struct lab_read_done){.due = 2, .rows = 1};
+    lab_findable_read(&stand->run, &operation);
+}
+
+static void test_findable_windows_that_a_reader_walks_are_judged(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_windows(&stand);
+    write_window(&stand, 0, 9 * SECOND);
+    stand_wait_until(&stand, 9 * SECOND);
+    write_window(&stand, 1, 10 * SECOND);
+    read_short(&stand, 9 * SECOND, 0); /* its clock shows the first window */
+    read_short(&stand, 10 * SECOND, 10 * SECOND);
+    assert_violations(&stand, LAB_ORACLE_FINDABLE, 0);
+    read_short(&stand, 10 * SECOND, 0);
+    assert_violations(&stand, LAB_ORACLE_FINDABLE, 1);
+    stand_close(&stand);
+}
+
+/* The window ends at 10 s, and is remembered 5 s later by a clock that is 1 s ahead. */
+static void test_findable_row_behind_a_remembered_window_is_excused(void **state)
+{
+    (void)state;
+    for (int64_t spare_ns = 0; spare_ns <= 1; spare_ns++) {
+        struct stand stand;
+        open_windows(&stand);
+        write_window(&stand, 0, 0);
+        stand_wait_until(&stand, 14 * SECOND - spare_ns);
+        write_window(&stand, 1, SECOND);
+        read_short(&stand, 15 * SECOND, 0);
+        assert_violations(&stand, LAB_ORACLE_FINDABLE, (uint64_t)spare_ns);
+        stand_close(&stand);
+    }
+}
+
+/* What was taken for empty by a clock that jumped stays so. */
+static void test_findable_windows_remembered_by_a_wrong_clock_are_not_judged(void **state)
+{
+    (void)state;
+    for (uint32_t remembers = 0; remembers <= 1; remembers++) {
+        struct stand stand;
+        open_windows(&stand);
+        stand.run.config.remember_keys = remembers;
+        write_window(&stand, 0, 0);
+        write_window(&stand, 1, SECOND);
+        lab_condition_of_key(&stand.run, LAB_CONDITION_CLOCK_JUMP, LAB_NO_KEY, stand_time(&stand, 0),
+                             stand_time(&stand, SECOND));
+        stand_wait_until(&stand, 5 * SECOND);
+        read_short(&stand, 5 * SECOND, 0);
+        assert_violations(&stand, LAB_ORACLE_FINDABLE, 1 - remembers);
+        stand_close(&stand);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -406,6 +494,9 @@ int main(void)
         cmocka_unit_test(test_findable_on_too_few_replicas_is_violated),
         cmocka_unit_test(test_findable_on_few_replicas_is_not_lost_again),
         cmocka_unit_test(test_findable_where_a_cause_means_nothing_judges_by_the_other),
+        cmocka_unit_test(test_findable_windows_that_a_reader_walks_are_judged),
+        cmocka_unit_test(test_findable_row_behind_a_remembered_window_is_excused),
+        cmocka_unit_test(test_findable_windows_remembered_by_a_wrong_clock_are_not_judged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -289,6 +289,7 @@ static void start_agent(struct lab_cluster_run *run, uint32_t number)
     }
     agent->is_up = true;
     agent->restart = 0;
+    agent->keys_seen = 0;
 }
 
 /* Who keeps no state needs no cache, and in one this much larger than the keys none pushes out another. */
@@ -381,6 +382,18 @@ uint32_t lab_choose_agent_of_row(const struct lab_cluster_run *run, uint32_t key
     return lab_choose_agent_of_key(run, key, sim_hash(run->scenario->seed ^ entity, SIM_AGENT, row));
 }
 
+/* Of more keys than the sets of its cache hold, one at least has made room for another. */
+static void watch_cache(struct lab_cluster_run *run, struct lab_host_agent *agent, uint32_t key)
+{
+    uint64_t seen = agent->keys_seen | UINT64_C(1) << (key & 63);
+    uint32_t held = (run->config.cache_entries + 3) / 4 * 4;
+    if (seen == agent->keys_seen)
+        return;
+    agent->keys_seen = seen;
+    run->oracles.verdict.probes[LAB_PROBE_EVICTION] +=
+        lab_keeps_state(run) && (uint32_t)__builtin_popcountll(seen) > held;
+}
+
 struct lab_host_operation *lab_agent_begun(struct lab_cluster_run *run, uint32_t agent, uint32_t number,
                                            uint32_t key)
 {
@@ -392,6 +405,7 @@ struct lab_host_operation *lab_agent_begun(struct lab_cluster_run *run, uint32_t
                                              .bucket = LAB_UNPLACED,
                                              .begun_ns = sim_queue_now(&run->queue)};
     run->operations_active++;
+    watch_cache(run, &run->agents[agent], key);
     return operation;
 }
 

@@ -76,6 +76,7 @@ void lab_read_event(struct lab_cluster_run *run, uint32_t key_index, enum lab_re
         operation->read = kind;
         operation->row_time_ns = query.from_ns;
         operation->done.due = acknowledged_rows(run, key_index, kind, &query);
+        lab_findable_begun(run, operation, query.now_ns, query.birth_ns);
         if (kind == LAB_READ_LATEST)
             lab_story_tell(run, key_index, "agent %u reads the newest %llu rows", chosen,
                            (unsigned long long)query.rows);
@@ -137,6 +138,9 @@ void lab_read_ended(struct lab_cluster_run *run, struct lab_host_operation *oper
     done->rows = action->rows_found;
     done->is_early = action->order == BK_ORDER_NONE && done->partitions < (uint64_t)strategy->of.hash.buckets;
     done->is_cut = action->status == BK_OPERATION_TOO_LONG;
+    uint64_t *probes = run->oracles.verdict.probes;
+    probes[LAB_PROBE_RANGE_READ] += done->kind == LAB_READ_RANGE && done->partitions > 1;
+    probes[LAB_PROBE_REMEMBERED] += action->partitions_spared > 0;
     lab_read_count(&run->tally.reads, done);
     if (done->rows < done->due && !done->is_cut)
         lab_findable_read(run, operation);

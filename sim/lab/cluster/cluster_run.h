@@ -95,6 +95,7 @@ struct lab_host_operation {
     uint64_t row, row_bytes; /* number within the key */
     uint64_t row_id;
     uint64_t weight;       /* what it adds to a counter, when it fires */
+    uint64_t beyond;       /* of a read: rows acknowledged in windows that it does not walk */
     int64_t row_time_ns;   /* of a read of a range: where the range begins */
     int64_t bucket;        /* where it was put first; LAB_UNPLACED: not yet */
     bool has_counted;      /* its increment was asked for */
@@ -122,6 +123,7 @@ struct lab_host_agent {
     bool is_paused, has_heard; /* it has heard what it will act on when the pause is over */
     bool wants_checkpoint;     /* as soon as nothing is under way */
     bool goes_back;            /* it restarts from its checkpoint */
+    uint64_t keys_seen;        /* bit k: it has had an operation on a key of this number modulo 64 */
     int64_t pause_until_ns;
     unsigned char *checkpoint; /* NULL: none was made */
     size_t checkpoint_bytes;

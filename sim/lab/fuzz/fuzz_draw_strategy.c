@@ -14,6 +14,7 @@
 /* A change, and another, then have a moment of their own. */
 #define THEN_LEAST_NS  (10 * SIM_SECOND)
 #define WEIGHTED_SHARE 0.1
+#define WINDOWS_SHORT  12
 #define PLAN_SHARE     0.15
 
 enum draw_kind {
@@ -81,9 +82,19 @@ void lab_fuzz_draw_strategy(const struct lab_fuzz_plan *plan, struct lab_writer 
         draw_reading(plan, kind, writer);
 }
 
+bool lab_draw_remembers(const struct lab_fuzz_plan *plan)
+{
+    struct sim_random random;
+    lab_draw_init(&random, plan, LAB_DRAW_EMPTIES);
+    return draw_kind(plan) == DRAW_TIME && lab_draw_chance(&random, 0.5);
+}
+
+/* Where readers remember which windows were empty, these are so short that many are. */
 static int64_t draw_window(const struct lab_fuzz_plan *plan, struct sim_random *random)
 {
-    return lab_draw_on_grid(plan, lab_draw_span(random, plan->duration_ns / 50, plan->duration_ns / 4));
+    int64_t parts = lab_draw_remembers(plan) ? WINDOWS_SHORT : 1;
+    int64_t least_ns = plan->duration_ns / 50 / parts, most_ns = plan->duration_ns / 4 / parts;
+    return lab_draw_on_grid(plan, lab_draw_span(random, least_ns, most_ns));
 }
 
 /* How its rows are read, in a few seeds; readers of windows remember which were empty in half of them. */
@@ -97,7 +108,7 @@ static void draw_reading(const struct lab_fuzz_plan *plan, enum draw_kind kind, 
     bool has_plan = lab_draw_chance(&random, kind == DRAW_HASH ? 0.6 : PLAN_SHARE);
     uint64_t choice = lab_draw_whole(&random, 0, 2), at_once = lab_draw_whole(&random, 1, 12);
     lab_draw_init(&random, plan, LAB_DRAW_EMPTIES);
-    bool remembers = kind == DRAW_TIME && lab_draw_chance(&random, 0.5);
+    bool remembers = kind == DRAW_TIME && lab_draw_chance(&random, 0.5); /* as lab_draw_remembers() has it */
     int64_t late_ns = lab_draw_span(&random, 100 * SIM_MS, plan->duration_ns / 4);
     if (!has_plan && !remembers)
         return;

@@ -8,16 +8,17 @@
 #include "kernel/time.h"
 
 /* Shares of the seeds. */
-#define BURSTS     0.3
-#define LATE       0.12
-#define EARLY      0.1
-#define RESOLUTION 0.1
-#define BACKFILL   0.04
-#define TTL        0.08
-#define DELETES    0.08
-#define LATEST     0.8
-#define RANGE      0.15
-#define ALL        0.08
+#define BURSTS          0.3
+#define LATE            0.12
+#define EARLY           0.1
+#define LATE_REMEMBERED 0.6 /* of those whose readers remember empty windows */
+#define RESOLUTION      0.1
+#define BACKFILL        0.04
+#define TTL             0.08
+#define DELETES         0.08
+#define LATEST          0.8
+#define RANGE           0.15
+#define ALL             0.08
 
 #define SPAN_MAX (365 * SIM_DAY)
 
@@ -41,7 +42,7 @@ static void draw_own_times(const struct lab_fuzz_plan *plan, struct lab_writer *
     char span[LAB_SPAN_SIZE];
     int64_t bound_ns = plan->clock_bound_ns > 0 ? plan->clock_bound_ns : SIM_SECOND;
     lab_draw_init(&random, plan, LAB_DRAW_LATE);
-    if (lab_draw_chance(&random, LATE)) {
+    if (lab_draw_chance(&random, lab_draw_remembers(plan) ? LATE_REMEMBERED : LATE)) {
         uint64_t share = lab_draw_whole(&random, 1, 30);
         int64_t by_ns = draw_span(&random, 100 * SIM_MS, plan->duration_ns / 5);
         lab_writer_add(writer, "  late: {share: %" PRIu64 "%%, by: %s}\n", share, lab_span_text(by_ns, span));

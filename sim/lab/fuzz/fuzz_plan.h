@@ -100,6 +100,9 @@ const char *lab_span_text(int64_t span_ns, char *buffer);
 /* On the grid of the clocks, so that a row's time can meet the end of such a span exactly. */
 int64_t lab_draw_on_grid(const struct lab_fuzz_plan *plan, int64_t span_ns);
 
+/* The seed's strategy is of windows, and its readers remember which were empty. */
+bool lab_draw_remembers(const struct lab_fuzz_plan *plan);
+
 /* fuzz_draw_workload.c: rows and reads; of a trace, the reads alone. fuzz_draw_idgen.c: "identifiers:", and
  * its strategy. fuzz_draw_strategy.c, fuzz_draw_fault.c: "strategies:", "faults:". */
 void lab_fuzz_draw_workload(const struct lab_fuzz_plan *plan, bool is_trace, struct lab_writer *writer);

@@ -19,8 +19,8 @@ static void operation_flags(struct sim_archive *archive, struct lab_host_operati
 static void read_done_of(struct sim_archive *archive, struct lab_read_done *done);
 static void outcome_of(struct sim_archive *archive, struct bk_outcome *outcome);
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 368, "operations have other fields: archive them");
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) == 112,
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 376, "operations have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) == 120,
                   "agents have other fields: archive them");
 
 void lab_archive_agents(struct lab_cluster_run *run, struct sim_archive *archive)
@@ -35,6 +35,7 @@ static void agent_of(struct lab_cluster_run *run, struct sim_archive *archive, u
     struct lab_host_agent *agent = &run->agents[number];
     lab_archive_agent_clock(archive, agent);
     history_of(run, archive, &agent->history);
+    sim_archive_u64(archive, &agent->keys_seen);
     sim_archive_bool(archive, &agent->wants_checkpoint);
     sim_archive_bool(archive, &agent->goes_back);
     agent->checkpoint = sim_archive_array(archive, agent->checkpoint, 1, &agent->checkpoint_bytes, SIZE_MAX);
@@ -156,6 +157,7 @@ static void operation_of(const struct lab_cluster_run *run, struct sim_archive *
     sim_archive_u64(archive, &operation->row_bytes);
     sim_archive_u64(archive, &operation->row_id);
     sim_archive_u64(archive, &operation->weight);
+    sim_archive_u64(archive, &operation->beyond);
     sim_archive_i64(archive, &operation->row_time_ns);
     sim_archive_i64(archive, &operation->bucket);
     sim_archive_u64(archive, &operation->counter);

@@ -27,7 +27,7 @@ static void excuses_of(struct lab_cluster_run *run, struct sim_archive *archive)
 static bool spans_fit(const struct lab_oracles *oracles);
 static bool links_fit(const struct lab_oracles *oracles);
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 224 && sizeof(struct lab_key_ledger) == 208,
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 224 && sizeof(struct lab_key_ledger) == 216,
                   "the ledger has other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_oracles) - sizeof(struct lab_verdict) == 408,
                   "oracles have other fields: archive them");
@@ -127,6 +127,7 @@ static void ledger_of(struct lab_cluster_run *run, struct sim_archive *archive, 
     window_of(archive, &ledger->window);
     newest_of(oracles, archive, ledger);
     sim_archive_u64(archive, &ledger->stored);
+    sim_archive_u64(archive, &ledger->overdue);
     sim_archive_i64(archive, &ledger->second);
     sim_archive_u64(archive, &ledger->rows_in_second);
     sim_archive_u64(archive, &ledger->peak_rows_per_s);

@@ -20,6 +20,7 @@ void lab_idgen_tally(struct lab_cluster_run *run)
         in_hand += run->agents[i].is_up ? bk_idgen_in_hand(&idgen->clients[i].idgen) : 0;
     idgen->in_hand = in_hand;
     lab_excuses_settle(run, true);
+    run->oracles.verdict.probes[LAB_PROBE_IDENTIFIERS] += idgen->leased;
     for (uint32_t node = 0; node < run->node_count; node++) {
         struct cass_node_stats stats;
         cass_node_stats(run->cluster, node, &stats);

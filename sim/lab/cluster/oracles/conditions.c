@@ -145,6 +145,7 @@ void lab_conditions_end(struct lab_cluster_run *run)
     int64_t ttl_ns = run->scenario->row_ttl_ns;
     if (ttl_ns > 0 && ttl_ns < sim_queue_now(&run->queue) - run->start_ns)
         lab_condition_set(run, LAB_CONDITION_REMOVED_ROWS);
+    verdict->probes[LAB_PROBE_EXPIRED] += ttl_ns > 0 && ttl_ns < sim_queue_now(&run->queue) - run->start_ns;
     for (uint32_t key = 0; run->config.strategy.kind == BK_COUNT && key < run->key_count; key++) {
         if (run->keys[key].deletes_asked > 0)
             lab_condition_of_key(run, LAB_CONDITION_REMOVED_ROWS, key, INT64_MIN, LAB_OPEN_ENDED);

@@ -141,8 +141,10 @@ uint32_t lab_excuse(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_
         return 0;
     if (doubts->count == DOUBTS_MAX)
         lab_excuses_settle(run, false);
-    if (doubts->count == DOUBTS_MAX)
+    if (doubts->count == DOUBTS_MAX) {
+        oracles->verdict.probes[LAB_PROBE_DOUBTS_FULL]++;
         return 0;
+    }
     struct lab_doubt *items = grow(doubts->items, doubts->count, &doubts->capacity, sizeof *items);
     if (items == NULL) {
         run->out_of_memory = true;

@@ -154,6 +154,22 @@ void lab_oracles_expect_partition(const struct lab_cluster_run *run, uint32_t ke
         __builtin_prefetch(lines + i);
 }
 
+/* The row's time is the first of its bucket, or the first beyond a grant. */
+static bool is_on_edge(const struct lab_cluster_run *run, uint32_t key_index, int64_t time_ns, int64_t bucket)
+{
+    const struct lab_cluster_key *key = &run->keys[key_index];
+    if (run->config.coordination == BK_GUARDED && time_ns == key->state[BK_GUARDED_UNTIL])
+        return true;
+    if (lab_keeps_state(run))
+        return bucket > 0 && (size_t)bucket < key->change_count && time_ns == key->changes[bucket];
+    if (run->config.strategy.kind != BK_TIME)
+        return false;
+    struct bk_row row = {.time_ns = time_ns};
+    struct bk_route route;
+    bk_history_route(lab_settings_at(run, time_ns), NULL, &row, &route);
+    return route.from_ns == time_ns;
+}
+
 void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row, int64_t time_ns,
                         int64_t bucket, uint32_t agent)
 {
@@ -179,6 +195,7 @@ void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row,
         lab_extreme_add(&partition->latest, time_ns, agent);
         lab_extreme_add(&partition->earliest, -time_ns, agent);
     }
+    oracles->verdict.probes[LAB_PROBE_ON_EDGE] += is_on_edge(run, key, time_ns, bucket);
     if (!bk_kind_fires(run->config.strategy.kind)) {
         run->tally.misrouted += lab_is_misplaced(run, time_ns, bucket);
         return;
@@ -200,7 +217,7 @@ void lab_oracles_acknowledged(struct lab_cluster_run *run, const struct lab_host
     partition->acknowledged++;
     balance_add(partition, operation->row, false);
     lab_available_acknowledged(run, operation);
-    lab_findable_acknowledged(run, key, partition, operation->row, operation->begun_ns);
+    lab_findable_acknowledged(run, key, partition, operation);
     if (operation->fires) {
         partition->fired++;
         lab_live_fired(run, partition);

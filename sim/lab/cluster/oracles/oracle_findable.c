@@ -6,11 +6,26 @@
 
 #include "cluster_run.h"
 
-void lab_findable_acknowledged(struct lab_cluster_run *run, uint32_t key, struct lab_partition *partition,
-                               uint64_t row, int64_t begun_ns)
+/* An agent remembers a window as empty that ended `late` ago by its clock when it asked. A row that was
+ * acknowledged by then stands on replicas that it asked. */
+static bool is_overdue(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
-    const struct lab_oracles *oracles = &run->oracles;
+    struct bk_row row = {.time_ns = operation->row_time_ns};
+    struct bk_route route;
+    if (run->config.remember_keys == 0 || bk_route(&run->config.strategy, NULL, &row, &route) != BK_OK)
+        return false;
+    int64_t clock_ns = lab_until(sim_queue_now(&run->queue), run->scenario->agents.clock_bound_ns);
+    return clock_ns >= lab_until(route.until_ns, run->config.late_ns);
+}
+
+void lab_findable_acknowledged(struct lab_cluster_run *run, uint32_t key, struct lab_partition *partition,
+                               const struct lab_host_operation *operation)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    uint64_t row = operation->row;
+    int64_t begun_ns = operation->begun_ns;
     int64_t now_ns = sim_queue_now(&run->queue);
+    oracles->keys[key].overdue += is_overdue(run, operation);
     if (oracles->is_linked && partition->bucket > lab_state_newest(run, key)) {
         partition->unfindable++;
         lab_violate_within(run, LAB_ORACLE_FINDABLE, key, 1, begun_ns, now_ns,
@@ -51,6 +66,39 @@ static bool ends_too_early(const struct lab_cluster_run *run, const struct lab_h
     return false;
 }
 
+/* Windows are walked from the one of the reader's clock to that of the key's birth. */
+void lab_findable_begun(const struct lab_cluster_run *run, struct lab_host_operation *operation,
+                        int64_t now_ns, int64_t birth_ns)
+{
+    const struct lab_oracles *oracles = &run->oracles;
+    struct bk_row newest = {.time_ns = now_ns}, oldest = {.time_ns = birth_ns < now_ns ? birth_ns : now_ns};
+    struct bk_route top, bottom;
+    if (run->config.strategy.kind != BK_TIME)
+        return;
+    bk_route(&run->config.strategy, NULL, &newest, &top);
+    bk_route(&run->config.strategy, NULL, &oldest, &bottom);
+    for (uint32_t i = oracles->keys[operation->key].top; i != LAB_NO_PARTITION;
+         i = oracles->partitions[i].lower) {
+        const struct lab_partition *partition = &oracles->partitions[i];
+        if (partition->bucket > top.bucket || partition->bucket < bottom.bucket)
+            operation->beyond += partition->acknowledged;
+    }
+}
+
+/* Rows that such a read need not find: those of other windows, and those that came to a window later than
+ * readers of windows wait for. */
+static uint64_t may_be_missed(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    return operation->beyond + run->oracles.keys[operation->key].overdue;
+}
+
+/* What an agent remembers of windows by a clock that jumped stays wrong when the jump is over. */
+static bool remembers_right(const struct lab_cluster_run *run, uint32_t key)
+{
+    uint32_t met = lab_conditions_at(run, key, INT64_MIN, sim_queue_now(&run->queue));
+    return run->config.remember_keys == 0 || (met >> LAB_CONDITION_CLOCK_JUMP & 1) == 0;
+}
+
 /* Where readers need no state that may be old, or have rules by which it is fresh enough, the run's own
  * readers count too; those rules hold as long as clocks do. */
 void lab_findable_read(struct lab_cluster_run *run, const struct lab_host_operation *operation)
@@ -59,16 +107,19 @@ void lab_findable_read(struct lab_cluster_run *run, const struct lab_host_operat
     enum bk_kind kind = run->config.strategy.kind;
     int64_t now_ns = sim_queue_now(&run->queue);
     uint32_t conditions = lab_conditions_at(run, operation->key, operation->begun_ns, now_ns);
-    /* By clocks that differ, a reader may come to a new era of a hash after writers do. */
+    uint64_t missing = done->due - done->rows, excused = may_be_missed(run, operation);
+    /* By clocks that differ, a reader may come to a new era of a hash, or of windows, after writers do. */
+    bool is_steady = run->strategy->settings.change_count == 0;
     bool is_fresh =
-        kind == BK_NONE || kind == BK_COUNT ||
-        (kind == BK_HASH && run->strategy->settings.change_count == 0) ||
+        kind == BK_NONE || kind == BK_COUNT || (kind == BK_HASH && is_steady) ||
+        (kind == BK_TIME && is_steady && remembers_right(run, operation->key)) ||
         (run->config.coordination == BK_GUARDED && (conditions >> LAB_CONDITION_CLOCK_JUMP & 1) == 0);
     if (is_fresh && !ends_too_early(run, operation))
-        lab_violate_within(
-            run, LAB_ORACLE_FINDABLE, operation->key, done->due - done->rows, operation->begun_ns, now_ns,
-            "a reader found %" PRIu64 " of %" PRIu64 " rows that were acknowledged before it began",
-            done->rows, done->due);
+        lab_violate_within(run, LAB_ORACLE_FINDABLE, operation->key,
+                           missing > excused ? missing - excused : 0, operation->begun_ns, now_ns,
+                           "a reader found %" PRIu64 " of %" PRIu64
+                           " rows that were acknowledged before it began",
+                           done->rows, done->due);
 }
 
 /* The key's state has gone back: what was acknowledged above it is out of a reader's sight. */

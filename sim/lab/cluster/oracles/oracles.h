@@ -80,8 +80,8 @@ struct lab_key_ledger {
     uint32_t newest_begin, newest_count, newest_run;
     uint32_t spans; /* number + 1 of its newest span; 0: none */
     int64_t misplaced_ns,
-        misplaced_from_ns; /* when a row was put out of order last, and the cause; 0: never */
-    uint64_t stored;
+        misplaced_from_ns;    /* when a row was put out of order last, and the cause; 0: never */
+    uint64_t stored, overdue; /* overdue: acknowledged when readers may have taken their windows for empty */
     int64_t second;
     uint64_t rows_in_second, peak_rows_per_s;
     /* The state as a reader of all replicas finds it. */
@@ -259,7 +259,11 @@ int64_t lab_health_well_ns(const struct lab_cluster_run *run);
 
 /* --- The oracles. */
 void lab_findable_acknowledged(struct lab_cluster_run *run, uint32_t key, struct lab_partition *partition,
-                               uint64_t row, int64_t begun_ns);
+                               const struct lab_host_operation *operation);
+/* A read begins at this time of its agent's clock: takes down what it will not meet, since it lies above or
+ * below the windows that it walks. */
+void lab_findable_begun(const struct lab_cluster_run *run, struct lab_host_operation *operation,
+                        int64_t now_ns, int64_t birth_ns);
 /* A reader of the run itself has found too few rows. */
 void lab_findable_read(struct lab_cluster_run *run, const struct lab_host_operation *operation);
 void lab_findable_lowered(struct lab_cluster_run *run, uint32_t key);

@@ -113,7 +113,18 @@ const char *lab_condition_about(enum lab_condition condition);
     X(READ_REPAIRED, "read_repaired")                                                                        \
     X(COUNTER_UNKNOWN, "counter_update_unknown")                                                             \
     X(PAUSED_ACT, "action_after_a_pause")                                                                    \
-    X(CHECKPOINT, "restart_from_a_checkpoint")
+    X(CHECKPOINT, "restart_from_a_checkpoint")                                                               \
+    X(EVICTION, "key_evicted_from_a_cache")                                                                  \
+    X(RANGE_READ, "range_read_over_several_buckets")                                                         \
+    X(ON_EDGE, "row_on_the_edge_of_a_bucket")                                                                \
+    X(REMEMBERED, "read_with_remembered_empty_windows")                                                      \
+    X(EXPIRED, "rows_expired")                                                                               \
+    X(IDENTIFIERS, "identifiers_leased")                                                                     \
+    X(DOUBTS_FULL, "more_doubts_than_are_kept")
+
+/* A path that is worth counting, and that a campaign need not walk: more violations in doubt than a run keeps
+ * come of a broken guarantee, or of a run that is told late of very much. */
+#define LAB_PROBE_OPTIONAL LAB_PROBE_DOUBTS_FULL
 
 enum lab_probe {
 #define LAB_PROBE_ENUM(name, text) LAB_PROBE_##name,
