@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bucketlab COMMAND [OPTIONS] [ARGS]: finds the command, runs it, prints its error, tells its exit code. */
 #define _POSIX_C_SOURCE 200809L
-#include "cli.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "campaign.h"
+#include "cli/campaign.h"
 #include "kernel/text.h"
 
 /* Every command was measured to need at most 96 KiB, arguments and environment included. The rest is margin,

@@ -11,7 +11,7 @@ class InitTest(ProgramTest):
     def test_init_writes_the_starter_whole(self):
         self.assertEqual(self.good("init"), "wrote scenario.yaml; try it: bucketlab run scenario.yaml\n")
         self.assertEqual(self.files(), ["scenario.yaml"])
-        with open(os.path.join(SOURCE, "sim", "cli", "starter.yaml"), "rb") as file:
+        with open(os.path.join(SOURCE, "sim", "cli", "commands", "run", "starter.yaml"), "rb") as file:
             starter = file.read()
         with open(os.path.join(self.folder, "scenario.yaml"), "rb") as file:
             self.assertEqual(file.read(), starter)

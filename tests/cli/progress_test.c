@@ -2,7 +2,7 @@
 /* Aim: the line of progress tells the truth, does not jump, and is never wider than the terminal.
  * Method: work that goes evenly, gets slower, comes in large pieces or has no known end, on a clock of the
  * test's. */
-#include "progress.h"
+#include "cli/progress.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "cli.h"
+#include "cli/text.h"
 
 #define FRAME_MS 200
 

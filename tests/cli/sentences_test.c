@@ -13,8 +13,7 @@
 
 #include <cmocka.h>
 
-#include "cli.h"
-#include "contest_answer.h"
+#include "cli/contest_answer.h"
 #include "kernel/time.h"
 
 #define ENTRANTS 6

@@ -57,7 +57,9 @@ endforeach()
 # texts; the sentences of an answer.
 foreach(name progress texts sentences laws)
   add_executable(cli_${name}_test ${CMAKE_CURRENT_LIST_DIR}/${name}_test.c)
-  target_link_libraries(cli_${name}_test PRIVATE bucketlab_flags bucketlab_cli PkgConfig::CMOCKA)
+  target_link_libraries(cli_${name}_test PRIVATE bucketlab_flags bucketlab_cli sim_cli_show sim_cli_commands_cql
+                                                 PkgConfig::CMOCKA)
+  target_include_directories(cli_${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/sim/cli/commands/cql)
   add_test(NAME cli/${name}_test COMMAND cli_${name}_test)
   set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 60)
 endforeach()

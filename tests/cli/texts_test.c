@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "cli.h"
+#include "cli/text.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 

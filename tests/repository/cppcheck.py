@@ -12,7 +12,7 @@ if shutil.which("cppcheck") is None:
 cache = pathlib.Path(sys.argv[1]) / "cppcheck"
 cache.mkdir(exist_ok=True)
 names = sources.files(".c", under=("core/", "sim/", "reports/"))
-includes = [f"-I{folder}/include" for folder in sources.FOLDERS if folder != "sim/cli"]
+includes = [f"-I{folder}/include" for folder in sources.FOLDERS]
 check = subprocess.run(
     ["cppcheck", "--quiet", "--std=c11", "--enable=warning,performance,portability", "--inline-suppr",
      "--suppressions-list=.cppcheck", "--error-exitcode=1", f"--cppcheck-build-dir={cache}", "-j2",

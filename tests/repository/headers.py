@@ -39,7 +39,9 @@ def compile_alone(header, folder, command, suffix):
 for folder in sources.FOLDERS:
     for header in sources.public_headers(folder):
         count += 1
-        compile_alone(header, folder, [compiler, "-std=c17"], "c")
+        # The program is for POSIX, and so are its headers.
+        posix = ["-D_POSIX_C_SOURCE=200809L"] if folder.startswith("sim/cli/") else []
+        compile_alone(header, folder, [compiler, "-std=c17", *posix], "c")
         if folder == "core" and shutil.which("clang"):
             compile_alone(header, folder, ["clang", "-x", "c++", "-std=c++17"], "cpp")
             compile_alone(header, folder, ["clang", "-x", "c++", "-std=c++11"], "cpp")

@@ -31,11 +31,6 @@ def without_comments(text):
     return COMMENT_OR_STRING.sub(lambda found: found[0] if found[0][0] == '"' else " ", text)
 
 
-def module_of(name, folders):
-    """The innermost module that a file lies in."""
-    return max((folder for folder in folders if name.startswith(f"{folder}/")), key=len, default=None)
-
-
 def circles_of(edges):
     """The sets of nodes that reach each other (Tarjan's strongly connected components), of two nodes or more."""
     index, low, stack, out = {}, {}, [], []
@@ -78,7 +73,7 @@ class Tree:
         self.modules = {}
         self.public = {}  # what an include says -> the header
         for name in sources.files(".c", ".h", under=("core/", "sim/", "reports/")):
-            module = module_of(name, self.folders)
+            module = sources.folder_of(name, self.folders)
             if module:
                 self.modules[name] = module
                 if "/include/" in name:

@@ -81,6 +81,11 @@ FOLDERS = read_folders(ROOT)
 SKIPPED = 77  # tests.cmake names it to ctest
 
 
+def folder_of(name, folders=None):
+    """The innermost folder with a target that a file lies in."""
+    return max((folder for folder in folders or FOLDERS if name.startswith(f"{folder}/")), key=len, default=None)
+
+
 def files(*suffixes, under=("",)):
     """Paths below ROOT that git knows or would take up; without git, all outside build folders and dot folders."""
     command = ["git", "-c", "safe.directory=*", "ls-files", "-co", "--exclude-standard"]

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "cli.h"
+#include "cli/commands.h"
 
 struct manual_directive {
     const char *name; /* without '@'; NULL ends a table */

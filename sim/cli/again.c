@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "again.h"
-
-bool cli_scenario_again(const struct store_run_info *info, uint64_t seed, struct lab_scenario **out,
-                        struct sim_error *error)
-{
-    return lab_scenario_again(info->scenario_path, info->scenario_text, info->overrides, NULL, 0, seed, out,
-                              error);
-}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Builds the JSON that --json prints. All numbers go through here, so that they print alike. */
+#include "cli/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/text.h"
+
+struct text {
+    char *bytes; /* ends with a zero */
+    size_t size, capacity;
+    bool is_cut;
+};
+
+static int add_text(const char *bytes, size_t size, void *context);
+static json_t *strategies_of(const struct lab_result *result);
+static json_t *metrics_of(const struct lab_metrics *metrics);
+static json_t *expects_of(const struct lab_result *result);
+static json_t *hex(uint64_t value);
+
+json_t *cli_json_number(double value)
+{
+    if (!isfinite(value))
+        return json_null();
+    if (fabs(value) <= 0x1p53 && value == (double)(json_int_t)value)
+        return json_integer((json_int_t)value);
+    return json_real(value);
+}
+
+json_t *cli_json_whole(uint64_t value)
+{
+    if (value <= INT64_MAX)
+        return json_integer((json_int_t)value);
+    char digits[CLI_NUMBER_SIZE];
+    snprintf(digits, sizeof digits, "%" PRIu64, value);
+    return json_string(digits);
+}
+
+json_t *cli_json_run(int64_t run, const struct lab_result *result, json_t *warnings)
+{
+    json_t *object = json_object();
+    bool is_fine = cli_json_set(object, "run", json_integer(run)) &&
+                   cli_json_set(object, "scenario", json_string(result->scenario_name)) &&
+                   cli_json_set(object, "seed", cli_json_whole(result->seed)) &&
+                   cli_json_set(object, "digest", hex(result->digest)) &&
+                   cli_json_set(object, "rows", cli_json_whole(result->rows)) &&
+                   cli_json_set(object, "strategies", strategies_of(result)) &&
+                   cli_json_set(object, "expect", expects_of(result));
+    is_fine = cli_json_set(object, "warnings", warnings) && is_fine;
+    return cli_json_complete(object, is_fine);
+}
+
+bool cli_json_set(json_t *object, const char *name, json_t *value)
+{
+    return json_object_set_new(object, name, value) == 0;
+}
+
+json_t *cli_json_complete(json_t *object, bool is_complete)
+{
+    if (is_complete)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+json_t *cli_json_append(json_t *list, json_t *item)
+{
+    return cli_json_complete(list, json_array_append_new(list, item) == 0);
+}
+
+char *cli_json_text(const json_t *value)
+{
+    struct text text = {.size = 0};
+    /* Jansson goes on after a key that it could not write, so that its word alone does not do. */
+    if (json_dump_callback(value, add_text, &text, JSON_COMPACT | JSON_REAL_PRECISION(17)) == 0 &&
+        !text.is_cut)
+        return text.bytes;
+    free(text.bytes);
+    return NULL;
+}
+
+bool cli_json_print(json_t *value, struct sim_error *error)
+{
+    char *line = value == NULL ? NULL : cli_json_text(value);
+    json_decref(value);
+    if (line == NULL)
+        return sim_fail_memory(error);
+    /* A failed write stays in the stream's error flag, which main() looks at. */
+    puts(line);
+    free(line);
+    return true;
+}
+
+static int add_text(const char *bytes, size_t size, void *context)
+{
+    struct text *text = context;
+    if (text->capacity - text->size <= size) {
+        size_t capacity = 2 * (text->size + size) + 64;
+        char *grown = text->is_cut ? NULL : realloc(text->bytes, capacity);
+        if (grown == NULL) {
+            text->is_cut = true;
+            return -1;
+        }
+        text->bytes = grown;
+        text->capacity = capacity;
+    }
+    memcpy(text->bytes + text->size, bytes, size);
+    text->size += size;
+    text->bytes[text->size] = '\0';
+    return 0;
+}
+
+static json_t *strategies_of(const struct lab_result *result)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && i < result->strategy_count; i++) {
+        const struct lab_strategy_result *strategy = &result->strategies[i];
+        json_t *object = json_object();
+        bool is_fine = cli_json_set(object, "label", json_string(strategy->label)) &&
+                       cli_json_set(object, "kind", json_string(lab_result_kind(strategy))) &&
+                       cli_json_set(object, "placement_digest", hex(strategy->placement_digest)) &&
+                       cli_json_set(object, "metrics", metrics_of(&strategy->metrics));
+        list = cli_json_append(list, cli_json_complete(object, is_fine));
+    }
+    return list;
+}
+
+static json_t *metrics_of(const struct lab_metrics *metrics)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < metrics->count; i++) {
+        if (!cli_json_set(object, metrics->items[i].name, cli_json_number(metrics->items[i].value))) {
+            json_decref(object);
+            return NULL;
+        }
+    }
+    return object;
+}
+
+static json_t *expects_of(const struct lab_result *result)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && i < result->expect_count; i++) {
+        const struct lab_expect_result *expect = &result->expects[i];
+        json_t *object = json_object();
+        bool is_fine = cli_json_set(object, "text", json_string(expect->text)) &&
+                       cli_json_set(object, "actual", cli_json_number(expect->actual)) &&
+                       cli_json_set(object, "ok", json_boolean(expect->ok));
+        list = cli_json_append(list, cli_json_complete(object, is_fine));
+    }
+    return list;
+}
+
+static json_t *hex(uint64_t value)
+{
+    char text[17];
+    snprintf(text, sizeof text, "%016" PRIx64, value);
+    return json_string(text);
+}

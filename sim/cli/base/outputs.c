@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Holds every output path of a command against every input, by name and by inode, before anything is
+ * opened. */
+#define _XOPEN_SOURCE 700
+#include "cli/outputs.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kernel/file.h"
+#include "reports/output.h"
+
+/* As many as Linux follows. */
+#define LINKS_MAX   40
+#define ENDINGS_MAX (REPORT_FORMAT_COUNT + 1)
+
+enum kind { INPUT, DATABASE, DATABASE_WAL, DATABASE_SHM, DATABASE_JOURNAL, OUTPUT, FOLDER };
+
+static const char *const database_endings[] = {
+    [DATABASE] = "", [DATABASE_WAL] = "-wal", [DATABASE_SHM] = "-shm", [DATABASE_JOURNAL] = "-journal"};
+
+struct cli_output_file {
+    enum kind kind;
+    const char *option; /* without the dashes; NULL: an input */
+    const char *what;   /* of an input */
+    const char *named;  /* as the user wrote it; of FOLDER the folder */
+    char *whole;        /* absolute, without links; of FOLDER the folder's */
+    bool is_there, is_written;
+    dev_t device;
+    ino_t inode;
+    char *stem; /* of FOLDER; the rest is for them too */
+    const char *endings[ENDINGS_MAX];
+};
+
+/* Takes the first component off *rest. */
+static size_t take_component(char **rest, char **component)
+{
+    *component = *rest + strspn(*rest, "/");
+    size_t size = strcspn(*component, "/");
+    *rest = *component + size;
+    return size;
+}
+
+/* Puts the target of a link in front of what is left of a path. */
+static bool follow(const char *link, char *rest)
+{
+    char joined[PATH_MAX];
+    ssize_t size = readlink(link, joined, sizeof joined - 1);
+    size_t left = strlen(rest) + 1; /* with its end */
+    if (size < 0 || (size_t)size + 1 + left > sizeof joined)
+        return false;
+    joined[size] = '/';
+    memcpy(joined + size + 1, rest, left);
+    memcpy(rest, joined, (size_t)size + 1 + left);
+    return true;
+}
+
+/* The path of a file that need not exist, nor its folders: absolute, without links, "." and "..", the links
+ * followed one by one as the kernel does. A path that is too long, or turns in a circle, is left as it is:
+ * nothing can be opened by it. malloc'ed. */
+static char *whole_path(const char *path)
+{
+    char whole[PATH_MAX] = "", rest[PATH_MAX], *component;
+    int links = 0;
+    if (path[0] != '/' && (getcwd(whole, sizeof whole) == NULL || strcmp(whole, "/") == 0))
+        whole[0] = '\0';
+    if (strlen(path) >= sizeof rest)
+        return strdup(path);
+    strcpy(rest, path);
+    for (char *next = rest;;) {
+        size_t size = take_component(&next, &component), used = strlen(whole);
+        struct stat status;
+        if (size == 0)
+            return strdup(used == 0 ? "/" : whole);
+        if (size == 1 && component[0] == '.')
+            continue;
+        if (size == 2 && memcmp(component, "..", 2) == 0) {
+            char *slash = strrchr(whole, '/');
+            *(slash == NULL ? whole : slash) = '\0';
+            continue;
+        }
+        if (used + size + 2 > sizeof whole)
+            return strdup(path);
+        snprintf(whole + used, sizeof whole - used, "/%.*s", (int)size, component);
+        if (lstat(whole, &status) != 0 || !S_ISLNK(status.st_mode))
+            continue;
+        memmove(rest, next, strlen(next) + 1);
+        next = rest;
+        if (++links > LINKS_MAX || !follow(whole, rest))
+            return strdup(path);
+        whole[rest[0] == '/' ? 0 : used] = '\0';
+    }
+}
+
+static struct cli_output_file *add(struct cli_outputs *outputs, enum kind kind, const char *path)
+{
+    if (outputs->count == outputs->capacity) {
+        size_t larger = outputs->capacity == 0 ? 16 : 2 * outputs->capacity;
+        struct cli_output_file *grown = realloc(outputs->files, larger * sizeof *grown);
+        if (grown == NULL) {
+            outputs->out_of_memory = true;
+            return NULL;
+        }
+        outputs->files = grown;
+        outputs->capacity = larger;
+    }
+    struct stat status;
+    bool is_stdin = kind == INPUT && strcmp(path, SIM_STANDARD_INPUT) == 0;
+    struct cli_output_file *file = &outputs->files[outputs->count++];
+    *file = (struct cli_output_file){
+        .kind = kind, .named = path, .whole = is_stdin ? strdup("") : whole_path(path)};
+    outputs->out_of_memory = outputs->out_of_memory || file->whole == NULL;
+    file->is_there = (is_stdin ? fstat(STDIN_FILENO, &status) : stat(path, &status)) == 0;
+    if (file->is_there) {
+        file->device = status.st_dev;
+        file->inode = status.st_ino;
+    }
+    return file;
+}
+
+void cli_outputs_input(struct cli_outputs *outputs, const char *what, const char *path)
+{
+    struct cli_output_file *file = path == NULL ? NULL : add(outputs, INPUT, path);
+    if (file != NULL)
+        file->what = what;
+}
+
+void cli_outputs_scenario(struct cli_outputs *outputs, const struct lab_scenario *scenario)
+{
+    cli_outputs_input(outputs, "the scenario", scenario->path);
+    cli_outputs_input(outputs, "the trace", scenario->trace_path);
+    for (size_t i = 0; i < scenario->observed_count; i++)
+        cli_outputs_input(outputs, "the observed file", scenario->observed[i].path);
+}
+
+/* SQLite follows links, and puts its other files beside the file that they lead to. */
+void cli_outputs_database(struct cli_outputs *outputs, const char *option, const char *path, bool is_written)
+{
+    char *whole = path == NULL || path[0] == '\0' ? NULL : whole_path(path);
+    if (whole == NULL) {
+        outputs->out_of_memory = outputs->out_of_memory || (path != NULL && path[0] != '\0');
+        return;
+    }
+    for (enum kind kind = DATABASE; kind <= DATABASE_JOURNAL; kind++) {
+        size_t size = strlen(whole) + sizeof "-journal";
+        char *side = malloc(size);
+        if (side == NULL) {
+            outputs->out_of_memory = true;
+            break;
+        }
+        snprintf(side, size, "%s%s", whole, database_endings[kind]);
+        struct cli_output_file *file = add(outputs, kind, side);
+        free(side);
+        if (file == NULL)
+            break;
+        file->named = path;
+        file->option = option;
+        file->is_written = is_written;
+    }
+    free(whole);
+}
+
+void cli_outputs_file(struct cli_outputs *outputs, const char *option, const char *path)
+{
+    struct stat status;
+    if (path == NULL || path[0] == '\0' || strcmp(path, "-") == 0 ||
+        (stat(path, &status) == 0 && !S_ISREG(status.st_mode)))
+        return;
+    struct cli_output_file *file = add(outputs, OUTPUT, path);
+    if (file != NULL) {
+        file->option = option;
+        file->is_written = true;
+    }
+}
+
+static void add_folder(struct cli_outputs *outputs, const char *folder, const char *name,
+                       const char *const *endings, size_t count)
+{
+    struct cli_output_file *file = add(outputs, FOLDER, folder);
+    if (file == NULL)
+        return;
+    file->option = "out";
+    file->is_written = true;
+    for (size_t i = 0; i < count; i++)
+        file->endings[i] = endings[i];
+    file->stem = report_output_path("", name, NULL, "");
+    if (file->stem == NULL)
+        outputs->out_of_memory = true;
+    else
+        file->stem[strlen(file->stem) - 1] = '\0'; /* the point */
+}
+
+void cli_outputs_charts(struct cli_outputs *outputs, const struct cli_pictures *pictures,
+                        const char *scenario)
+{
+    static const char *const names[REPORT_FORMAT_COUNT] = {".png", ".svg", ".pdf"};
+    const char *endings[ENDINGS_MAX];
+    size_t count = 0;
+    for (int format = 0; format < REPORT_FORMAT_COUNT; format++) {
+        if (pictures->wanted[format])
+            endings[count++] = names[format];
+    }
+    if (pictures->has_page)
+        endings[count++] = ".html";
+    add_folder(outputs, pictures->folder, scenario, endings, count);
+}
+
+void cli_outputs_finding(struct cli_outputs *outputs, const char *folder, const char *name)
+{
+    static const char *const endings[] = {".yaml"};
+    add_folder(outputs, folder, name, endings, 1);
+}
+
+/* Whether a file of this name may be one of those that will be written into the folder. */
+static bool is_made_name(const struct cli_output_file *made, const char *name)
+{
+    size_t stem = strlen(made->stem), size = strlen(name);
+    if (strncmp(name, made->stem, stem) != 0 || (name[stem] != '-' && name[stem] != '.'))
+        return false;
+    for (size_t i = 0; i < ENDINGS_MAX; i++) {
+        size_t end = made->endings[i] == NULL ? 0 : strlen(made->endings[i]);
+        if (end > 0 && size >= stem + end && strcmp(name + size - end, made->endings[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* By its path, or as a link of another name. */
+static bool is_made(const struct cli_output_file *made, const struct cli_output_file *other)
+{
+    const char *slash = strrchr(other->whole, '/');
+    size_t folder = slash == NULL ? 0 : (size_t)(slash - other->whole);
+    size_t wanted = strcmp(made->whole, "/") == 0 ? 0 : strlen(made->whole);
+    if (slash != NULL && folder == wanted && memcmp(made->whole, other->whole, folder) == 0 &&
+        is_made_name(made, slash + 1))
+        return true;
+    DIR *listing = other->is_there ? opendir(made->whole) : NULL;
+    bool is_found = false;
+    for (struct dirent *entry; !is_found && listing != NULL && (entry = readdir(listing)) != NULL;) {
+        struct stat status;
+        is_found = is_made_name(made, entry->d_name) &&
+                   fstatat(dirfd(listing), entry->d_name, &status, 0) == 0 &&
+                   status.st_dev == other->device && status.st_ino == other->inode;
+    }
+    if (listing != NULL)
+        closedir(listing);
+    return is_found;
+}
+
+static bool is_database(const struct cli_output_file *file)
+{
+    return file->kind >= DATABASE && file->kind <= DATABASE_JOURNAL;
+}
+
+/* One database may be named twice, as --db and --baseline; its files of one kind are then the same. */
+static bool overwrites(const struct cli_output_file *output, const struct cli_output_file *other)
+{
+    if (output == other || !output->is_written || (is_database(output) && output->kind == other->kind) ||
+        (is_database(output) && is_database(other) && output->named == other->named))
+        return false;
+    if (output->kind == FOLDER)
+        return other->kind != FOLDER && is_made(output, other);
+    bool is_same = output->is_there && other->is_there && output->device == other->device &&
+                   output->inode == other->inode;
+    return other->kind != FOLDER && (is_same || strcmp(output->whole, other->whole) == 0);
+}
+
+static bool refuse(const struct cli_output_file *output, const struct cli_output_file *other,
+                   struct sim_error *error)
+{
+    bool is_folder = output->kind == FOLDER;
+    bool is_side = is_database(other) && other->kind != DATABASE;
+    const char *what = is_side                ? "a file of the database"
+                       : is_database(other)   ? "the database"
+                       : other->kind == INPUT ? other->what
+                                              : "the file of another option,";
+    return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s %s: %swould overwrite %s %s; name another %s",
+                    output->option, output->named, is_folder ? "a file there " : "", what, other->named,
+                    is_folder ? "folder" : "file");
+}
+
+bool cli_outputs_check(struct cli_outputs *outputs, struct sim_error *error)
+{
+    bool is_fine = !outputs->out_of_memory || sim_fail_memory(error);
+    /* Files before databases, so that `--csv x --db x` speaks of the file. */
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; is_fine && i < outputs->count; i++) {
+            const struct cli_output_file *output = &outputs->files[i];
+            for (size_t j = 0; is_fine && is_database(output) == (pass == 1) && j < outputs->count; j++) {
+                if (overwrites(output, &outputs->files[j]))
+                    is_fine = refuse(output, &outputs->files[j], error);
+            }
+        }
+    }
+    for (size_t i = 0; i < outputs->count; i++) {
+        free(outputs->files[i].whole);
+        free(outputs->files[i].stem);
+    }
+    free(outputs->files);
+    *outputs = (struct cli_outputs){0};
+    return is_fine;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Draws the line of progress on stderr, with the rate and the time that is left. */
+#define _DEFAULT_SOURCE /* struct winsize */
+#include "cli/progress.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/text.h"
+
+#define FIRST_BAR_MS    400
+#define FIRST_LEFT_MS   1000 /* sooner nobody can tell */
+#define LINE_MS         10000
+#define SAMPLE_MS       500
+#define PULL_MS         3000 /* in which what is shown comes near to what is reckoned */
+#define STEPS_LEAST     4    /* of `done` within the samples, or they say less than the whole does */
+#define LEFT_MOST_MS    (1000 * 86400000.0)
+#define COLUMNS_USUAL   80
+#define BAR_CELLS       24
+#define BAR_CELLS_LEAST 8
+#define NAME_CELLS      20
+#define PART_SIZE       64
+
+static void keep_sample(struct cli_progress *display);
+static struct cli_progress_sample base_of(const struct cli_progress *display);
+static double left_of(const struct cli_progress *display);
+static size_t terminal_columns(void);
+static size_t cut_name(const char *name, size_t cells, char *buffer);
+static void put_left(double left_ms, char *buffer);
+static void put_bar(double share, size_t cells, char *buffer);
+
+void cli_progress_init(struct cli_progress *display, const char *name, bool is_quiet)
+{
+    const bool is_terminal = isatty(STDERR_FILENO) == 1;
+    *display = (struct cli_progress){.name = name,
+                                     .unit = "rows/s",
+                                     .is_quiet = is_quiet,
+                                     .is_terminal = is_terminal,
+                                     .next_ms = is_terminal ? FIRST_BAR_MS : LINE_MS,
+                                     .left_ms = -1};
+}
+
+void cli_progress_show(struct cli_progress *display, struct lab_progress *progress, int64_t elapsed_ms)
+{
+    char line[CLI_PROGRESS_SIZE];
+    if (display->is_quiet)
+        return;
+    cli_progress_note(display, atomic_load_explicit(&progress->done, memory_order_relaxed),
+                      atomic_load_explicit(&progress->total, memory_order_relaxed),
+                      atomic_load_explicit(&progress->rows, memory_order_relaxed), elapsed_ms);
+    if (elapsed_ms < display->next_ms)
+        return;
+    cli_progress_line(display, display->is_terminal ? terminal_columns() : 0, line);
+    fputs(display->is_terminal ? "\r" : "", stderr);
+    cli_print_text(stderr, line);
+    fputs(display->is_terminal ? "\033[K" : "\n", stderr);
+    fflush(stderr);
+    if (!display->is_terminal)
+        display->next_ms += (elapsed_ms - display->next_ms) / LINE_MS * LINE_MS + LINE_MS;
+    display->is_shown = true;
+}
+
+void cli_progress_end(struct cli_progress *display)
+{
+    if (display->is_terminal && display->is_shown)
+        fputs("\r\033[K", stderr);
+}
+
+void cli_progress_note(struct cli_progress *display, uint64_t done, uint64_t total, uint64_t rows,
+                       int64_t elapsed_ms)
+{
+    double passed_ms = (double)(elapsed_ms - display->now.at_ms);
+    if (done != display->now.done)
+        display->step_ms = elapsed_ms;
+    display->now = (struct cli_progress_sample){elapsed_ms, done, rows};
+    display->total = total;
+    double reckoned_ms = left_of(display);
+    if (reckoned_ms < 0 || display->left_ms < 0) {
+        display->left_ms = reckoned_ms;
+    } else {
+        double ticked_ms = display->left_ms - passed_ms;
+        display->left_ms = ticked_ms + (reckoned_ms - ticked_ms) * passed_ms / (passed_ms + PULL_MS);
+        if (display->left_ms < 0)
+            display->left_ms = 0;
+    }
+    keep_sample(display);
+}
+
+void cli_progress_line(const struct cli_progress *display, size_t columns, char buffer[CLI_PROGRESS_SIZE])
+{
+    char name[4 * NAME_CELLS + 1], bar[PART_SIZE] = "", share[PART_SIZE] = "", left[PART_SIZE] = "",
+                                   rate[PART_SIZE], number[CLI_NUMBER_SIZE];
+    const struct cli_progress_sample base = base_of(display), *now = &display->now;
+    double passed_ms = now->at_ms > base.at_ms ? (double)(now->at_ms - base.at_ms) : 1;
+    double part = display->total == 0           ? 0
+                  : now->done >= display->total ? 1
+                                                : (double)now->done / (double)display->total;
+    size_t width = cut_name(display->name, NAME_CELLS, name), room = columns > 0 ? columns - 1 : SIZE_MAX;
+    cli_compact((double)(now->rows - base.rows) * 1000 / passed_ms, 5, number);
+    snprintf(rate, sizeof rate, ", %s %s", number, display->unit);
+    if (display->total > 0) {
+        snprintf(share, sizeof share, " %3d %%", (int)(part * 100));
+        put_left(display->left_ms, left);
+    }
+    /* What matters least goes first where the terminal is narrow: the bar's length, the rate, the bar, the
+     * time. */
+    width += strlen(share) + strlen(left) + strlen(rate);
+    if (width > room) {
+        width -= strlen(rate);
+        rate[0] = '\0';
+    }
+    if (display->is_terminal && display->total > 0 && width + BAR_CELLS_LEAST + 3 <= room) {
+        size_t cells = room - width - 3;
+        put_bar(part, cells < BAR_CELLS ? cells : BAR_CELLS, bar);
+    }
+    if (width > room) {
+        width -= strlen(left);
+        left[0] = '\0';
+    }
+    if (width > room) {
+        size_t rest = strlen(share) < room ? room - strlen(share) : 0;
+        cut_name(display->name, rest < NAME_CELLS ? rest : NAME_CELLS, name);
+        if (strlen(share) > room)
+            share[0] = '\0';
+    }
+    snprintf(buffer, CLI_PROGRESS_SIZE, "%s%s%s%s%s", name, bar, share, left, rate);
+}
+
+static void keep_sample(struct cli_progress *display)
+{
+    if (display->count > 0) {
+        size_t last = (display->first + display->count - 1) % CLI_PROGRESS_SAMPLES;
+        if (display->now.at_ms - display->samples[last].at_ms < SAMPLE_MS)
+            return;
+    }
+    if (display->count == CLI_PROGRESS_SAMPLES) {
+        display->first = (display->first + 1) % CLI_PROGRESS_SAMPLES;
+        display->count--;
+    }
+    display->samples[(display->first + display->count++) % CLI_PROGRESS_SAMPLES] = display->now;
+}
+
+/* What the work of late is counted from: the oldest sample, or the beginning when too little was done since.
+ */
+static struct cli_progress_sample base_of(const struct cli_progress *display)
+{
+    const struct cli_progress_sample beginning = {0, 0, 0};
+    size_t steps = 0;
+    for (size_t i = 1; i < display->count; i++) {
+        const struct cli_progress_sample *before =
+            &display->samples[(display->first + i - 1) % CLI_PROGRESS_SAMPLES];
+        const struct cli_progress_sample *after =
+            &display->samples[(display->first + i) % CLI_PROGRESS_SAMPLES];
+        steps += after->done != before->done || (display->total == 0 && after->rows != before->rows);
+    }
+    return steps < STEPS_LEAST ? beginning : display->samples[display->first];
+}
+
+/* Below 0: not known, or nothing is left. The time since the last step counts, as far as a step takes; one
+ * that takes longer than those before it makes all that are to come longer. */
+static double left_of(const struct cli_progress *display)
+{
+    const struct cli_progress_sample base = base_of(display), *now = &display->now;
+    if (now->at_ms < FIRST_LEFT_MS || now->done <= base.done || now->done >= display->total)
+        return -1;
+    double left = (double)(display->total - now->done), steps = (double)(now->done - base.done);
+    double step_ms = (double)(display->step_ms - base.at_ms) / steps;
+    double since_ms = (double)(now->at_ms - display->step_ms), left_ms = left * step_ms - since_ms;
+    if (since_ms > step_ms)
+        left_ms = (left - 1) * (double)(now->at_ms - base.at_ms) / (steps + 1) + (since_ms - step_ms) / 2;
+    return left_ms < LEFT_MOST_MS ? left_ms : -1;
+}
+
+static size_t terminal_columns(void)
+{
+    struct winsize size;
+    bool is_known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return is_known ? size.ws_col : COLUMNS_USUAL;
+}
+
+/* As much of the name as goes into so many columns; returns how many it takes. */
+static size_t cut_name(const char *name, size_t cells, char *buffer)
+{
+    size_t used = 0, width = 0;
+    while (name[used] != '\0') {
+        size_t end = used + 1;
+        while (((unsigned char)name[end] & 0xc0) == 0x80)
+            end++;
+        if (end > 4 * NAME_CELLS)
+            break;
+        memcpy(buffer + used, name + used, end - used);
+        buffer[end] = '\0';
+        if (cli_text_width(buffer) > cells)
+            break;
+        width = cli_text_width(buffer);
+        used = end;
+    }
+    buffer[used] = '\0';
+    return width;
+}
+
+/* ", 1:23 left", to whole seconds and never none: what is left takes some time. */
+static void put_left(double left_ms, char *buffer)
+{
+    if (left_ms < 0)
+        return;
+    int64_t left_s = (int64_t)(left_ms / 1000 + 0.5);
+    if (left_s < 1)
+        left_s = 1;
+    if (left_s < 3600)
+        snprintf(buffer, PART_SIZE, ", %d:%02d left", (int)(left_s / 60), (int)(left_s % 60));
+    else if (left_s < 48 * 3600)
+        snprintf(buffer, PART_SIZE, ", %d:%02d:%02d left", (int)(left_s / 3600), (int)(left_s / 60 % 60),
+                 (int)(left_s % 60));
+    else
+        snprintf(buffer, PART_SIZE, ", %d days left", (int)(left_s / 86400));
+}
+
+static void put_bar(double share, size_t cells, char *buffer)
+{
+    size_t full = (size_t)(share * (double)cells);
+    memcpy(buffer, " [", 2);
+    for (size_t i = 0; i < cells; i++)
+        buffer[2 + i] = i < full ? '#' : '.';
+    memcpy(buffer + 2 + cells, "]", 2);
+}

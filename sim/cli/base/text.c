@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Prints texts and numbers on a terminal: without control characters, wrapped at 80 columns, in few digits.
+ */
+#include "cli/text.h"
+
+#include <glib.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "kernel/text.h"
+#include "kernel/time.h"
+
+#define LINE_COLUMNS 80
+
+static bool is_word(const char *text);
+static void print_part(FILE *stream, const char *text, size_t length);
+static size_t part_width(const char *text, size_t length);
+static int scaled(double value, const char *const *units, size_t width, char *buffer);
+
+void cli_print_text(FILE *stream, const char *text)
+{
+    print_part(stream, text, strlen(text));
+}
+
+void cli_print_lines(FILE *stream, const char *text)
+{
+    for (size_t size; *text != '\0'; text += size) {
+        size = strcspn(text, "\n");
+        print_part(stream, text, size);
+        if (text[size] == '\n') {
+            fputc('\n', stream);
+            size++;
+        }
+    }
+}
+
+size_t cli_quote(const char *text, char *buffer)
+{
+    char *end = buffer;
+    if (is_word(text)) {
+        size_t size = strlen(text);
+        memcpy(buffer, text, size + 1);
+        return size;
+    }
+    *end++ = '\'';
+    for (; *text != '\0'; text++) {
+        if (*text == '\'') {
+            memcpy(end, "'\\''", 4);
+            end += 4;
+        } else {
+            *end++ = *text;
+        }
+    }
+    *end++ = '\'';
+    *end = '\0';
+    return (size_t)(end - buffer);
+}
+
+void cli_print_quoted(FILE *stream, const char *text)
+{
+    if (is_word(text)) {
+        fputs(text, stream);
+        return;
+    }
+    putc('\'', stream);
+    while (true) {
+        size_t size = strcspn(text, "'");
+        print_part(stream, text, size);
+        if (text[size] == '\0')
+            break;
+        fputs("'\\''", stream);
+        text += size + 1;
+    }
+    putc('\'', stream);
+}
+
+/* One word for a shell, as it stands. */
+static bool is_word(const char *text)
+{
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+%@";
+    return text[0] != '\0' && strspn(text, safe) == strlen(text);
+}
+
+size_t cli_text_width(const char *text)
+{
+    return part_width(text, strlen(text));
+}
+
+size_t cli_print_wrapped(const char *text, size_t column)
+{
+    return cli_print_indented(text, column, 0);
+}
+
+size_t cli_print_indented(const char *text, size_t column, size_t indent)
+{
+    for (;; text++) {
+        size_t length = strcspn(text, " "), width = part_width(text, length);
+        bool fits = column + 1 + width <= LINE_COLUMNS;
+        if (fits)
+            putchar(' ');
+        else
+            printf("\n%*s", (int)indent, "");
+        print_part(stdout, text, length);
+        column = (fits ? column + 1 : indent) + width;
+        text += length;
+        if (*text == '\0')
+            return column;
+    }
+}
+
+void cli_print_paragraph(const char *text)
+{
+    size_t length = strcspn(text, " ");
+    print_part(stdout, text, length);
+    if (text[length] != '\0')
+        cli_print_wrapped(text + length + 1, part_width(text, length));
+    putchar('\n');
+}
+
+void cli_compact(double value, size_t width, char *buffer)
+{
+    static const char *const units[] = {"k", "M", "G", "T", "P", "E", NULL};
+    double most = width >= 5 ? 99999.5 : 9999.5;
+    if (!(value >= 0) || value >= 9.99e20)
+        snprintf(buffer, CLI_NUMBER_SIZE, "%s", value >= 0 ? "huge" : "-");
+    else if (value == 0)
+        snprintf(buffer, CLI_NUMBER_SIZE, "0");
+    else if (value < 0.005)
+        snprintf(buffer, CLI_NUMBER_SIZE, "<.01");
+    else if (value < most && value == (double)(int64_t)value)
+        snprintf(buffer, CLI_NUMBER_SIZE, "%.0f", value);
+    else if (value < most)
+        snprintf(buffer, CLI_NUMBER_SIZE, "%.*f", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value);
+    else
+        scaled(value, units, width, buffer);
+}
+
+void cli_compact_bytes(double value, char *buffer)
+{
+    static const char *const units[] = {"KB", "MB", "GB", "TB", "PB", "EB", NULL};
+    if (!(value >= 0) || value >= 9.99e20)
+        snprintf(buffer, CLI_NUMBER_SIZE, "%s", value >= 0 ? "huge" : "-");
+    else if (value < 999.5)
+        snprintf(buffer, CLI_NUMBER_SIZE, "%.0fB", value);
+    else
+        scaled(value, units, 6, buffer);
+}
+
+void cli_duration(int64_t duration_ns, char *buffer)
+{
+    static const struct {
+        int64_t ns;
+        const char *unit;
+    } units[] = {{SIM_DAY, "d"}, {SIM_HOUR, "h"}, {SIM_MINUTE, "m"}, {SIM_SECOND, "s"},
+                 {SIM_MS, "ms"}, {SIM_US, "us"},  {1, "ns"}};
+    size_t i = 0;
+    while (duration_ns % units[i].ns != 0)
+        i++;
+    snprintf(buffer, CLI_NUMBER_SIZE, "%" PRId64 "%s", duration_ns / units[i].ns,
+             duration_ns == 0 ? "s" : units[i].unit);
+}
+
+void cli_size(uint64_t bytes, char *buffer)
+{
+    static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
+    size_t unit = 0;
+    for (; bytes != 0 && bytes % 1000 == 0; unit++)
+        bytes /= 1000;
+    snprintf(buffer, CLI_NUMBER_SIZE, "%" PRIu64 "%s", bytes, units[unit]);
+}
+
+void cli_grouped(uint64_t value, char *buffer)
+{
+    char digits[CLI_NUMBER_SIZE];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, value);
+    for (int i = 0; i < length; i++) {
+        *buffer++ = digits[i];
+        if (i + 1 < length && (length - 1 - i) % 3 == 0)
+            *buffer++ = ',';
+    }
+    *buffer = '\0';
+}
+
+static void print_part(FILE *stream, const char *text, size_t length)
+{
+    while (length > 0) {
+        bool is_fine;
+        size_t size = sim_text_step(text, length, "", &is_fine);
+        if (is_fine)
+            fwrite(text, 1, size, stream);
+        else
+            fputc('?', stream);
+        text += size;
+        length -= size;
+    }
+}
+
+/* As terminals do it, whatever the locale: a mark that stands on the letter before it takes no column, a
+ * character of East Asian width two. */
+static size_t part_width(const char *text, size_t length)
+{
+    size_t width = 0;
+    while (length > 0) {
+        unsigned code = 0;
+        bool is_fine;
+        size_t size = sim_text_step(text, length, "", &is_fine);
+        sim_utf8(text, length, &code);
+        if (!is_fine)
+            width += 1;
+        else if (!g_unichar_iszerowidth(code))
+            width += g_unichar_iswide(code) ? 2 : 1;
+        text += size;
+        length -= size;
+    }
+    return width;
+}
+
+static int scaled(double value, const char *const *units, size_t width, char *buffer)
+{
+    size_t unit = 0;
+    for (value /= 1000; value >= 999.5 && units[unit + 1] != NULL; unit++)
+        value /= 1000;
+    int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    if (width < 5 && decimals > 0)
+        decimals = value < 9.95 ? 1 : 0;
+    return snprintf(buffer, CLI_NUMBER_SIZE, "%.*f%s", decimals, value, units[unit]);
+}

@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The commands, in the order in which one meets them. */
-#include "cli.h"
-
-const struct cli_command *const cli_commands[CLI_COMMAND_COUNT] = {
-    &cli_init,   &cli_run,    &cli_sweep,  &cli_merge,  &cli_cql,   &cli_fuzz,
-    &cli_odds,   &cli_tune,   &cli_check,  &cli_runs,   &cli_show,  &cli_diff,
-    &cli_report, &cli_import, &cli_export, &cli_replay, &cli_token, &cli_bucket_of};

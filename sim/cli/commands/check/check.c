@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* In this order: everything is read, all scenarios are run, judged, held against the baseline, stored; then
+ * the baseline is made anew when it may, the report written, everything printed. */
+#define _XOPEN_SOURCE 700
+#include "check.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "cli/commands/check.h"
+#include "cli/json.h"
+#include "cli/outputs.h"
+#include "cli/pictures.h"
+#include "cli/text.h"
+#include "cli/text_file.h"
+#include "cli/warnings.h"
+#include "store/store.h"
+
+#define SEEDS_DEFAULT 5u
+#define SEEDS_LEAST   3u
+#define SEEDS_MOST    1000u
+#define NAMES_SIZE    160
+
+static const struct cli_option options[] = {
+    {"junit", "FILE", "write the checks as JUnit XML"},
+    {"baseline", "FILE", "compare with this baseline, a run database"},
+    {"update-baseline", NULL,
+     "make the baseline anew, from runs that pass\n"
+     "what they expect and promise"},
+    {"seeds", "K",
+     "seeds of a new baseline beside the scenario's own:\n"
+     "what a figure may vary by (default 5)"},
+    {"digest", "exact|ignore",
+     "ignore: rows may go elsewhere as long as no\n"
+     "figure drifts (default exact)"},
+    {"seed", "N", "in place of the scenarios' own"},
+    {"set", "PATH=VALUE", "change one field of each scenario; repeatable"},
+    CLI_OPTION_DB,
+    {"no-store", NULL, "do not keep the runs in the run database"},
+    CLI_OPTION_JOBS,
+    CLI_OPTION_JSON,
+    CLI_OPTION_QUIET,
+    {NULL, NULL, NULL}};
+
+static int run(const struct cli_args *args, struct sim_error *error);
+
+const struct cli_command cli_check = {
+    .name = "check",
+    .arguments = "SCENARIO...",
+    .summary = "the gate for CI: expectations, promises and a baseline hold",
+    .example = "  bucketlab check scenarios/*.yaml --baseline baseline.db --update-baseline\n"
+               "  bucketlab check scenarios/*.yaml --baseline baseline.db --junit out.xml\n",
+    .options = options,
+    .least = 1,
+    .most = CLI_ANY_NUMBER,
+    .run = run,
+};
+
+static bool read_gate(const struct cli_args *args, struct cli_gate *gate, struct sim_error *error);
+static bool read_options(const struct cli_args *args, struct cli_gate *gate, struct sim_error *error);
+static bool load_scenarios(const struct cli_args *args, struct cli_gate *gate, struct sim_error *error);
+static bool load_scenario(const char *path, const struct lab_override *overrides, size_t override_count,
+                          const uint64_t *seed, struct cli_checked *item, struct sim_error *error);
+static bool check_names(const struct cli_gate *gate, struct sim_error *error);
+static bool check_trace(const struct lab_scenario *scenario, struct sim_error *error);
+static char *line_again(const char *path, uint64_t seed, const struct lab_override *overrides, size_t count);
+static bool check_outputs(const struct cli_gate *gate, struct sim_error *error);
+static bool check_files(const struct cli_gate *gate, struct sim_error *error);
+static bool check_junit_name(const char *path, struct sim_error *error);
+static bool check_baseline(const struct cli_gate *gate, struct sim_error *error);
+static bool work(struct cli_gate *gate, struct sim_error *error);
+static bool take_run(void *context, size_t index, uint64_t offset, struct lab_result *result,
+                     int64_t elapsed_ms, struct sim_error *error);
+static bool compare(struct cli_gate *gate, struct sim_error *error);
+static bool store_all(struct cli_gate *gate, struct sim_error *error);
+static void name_option(struct sim_error *error);
+static bool conclude(const struct cli_gate *gate, struct sim_error *error);
+static void names_of(const struct cli_gate *gate, char *buffer);
+
+static int run(const struct cli_args *args, struct sim_error *error)
+{
+    struct cli_gate gate = {.count = cli_argument_count(args)};
+    bool is_fine = read_gate(args, &gate, error);
+    int code = (int)error->class;
+    if (is_fine) {
+        cli_signals_hold(&gate.signals);
+        is_fine = work(&gate, error);
+        code = is_fine ? 0 : cli_exit_code(&gate.signals, error);
+        cli_signals_release(&gate.signals);
+    }
+    if (is_fine && gate.is_json)
+        is_fine = cli_json_print(cli_check_json(&gate), error);
+    else if (is_fine)
+        cli_check_print(&gate);
+    if (is_fine && conclude(&gate, error))
+        code = 0;
+    else if (is_fine || code == 0)
+        code = (int)error->class;
+    for (size_t i = 0; gate.items != NULL && i < gate.count; i++)
+        cli_checked_clear(&gate.items[i]);
+    free(gate.items);
+    return code;
+}
+
+static bool read_gate(const struct cli_args *args, struct cli_gate *gate, struct sim_error *error)
+{
+    gate->items = calloc(gate->count, sizeof *gate->items);
+    if (gate->items == NULL)
+        return sim_fail_memory(error);
+    if (!read_options(args, gate, error) || !load_scenarios(args, gate, error) || !check_names(gate, error) ||
+        !check_files(gate, error))
+        return false;
+    for (size_t i = 0; i < gate->count && !gate->is_quiet; i++) {
+        if (!cli_warnings_print(stderr, gate->items[i].scenario, error))
+            return false;
+        cli_warnings_files(stderr, gate->items[i].scenario);
+    }
+    return true;
+}
+
+static bool read_options(const struct cli_args *args, struct cli_gate *gate, struct sim_error *error)
+{
+    const char *digest = cli_value(args, "digest", "exact");
+    gate->database = cli_has(args, "no-store") ? NULL : cli_value(args, "db", "bucketlab.db");
+    gate->baseline = cli_value(args, "baseline", NULL);
+    gate->junit = cli_value(args, "junit", NULL);
+    gate->is_update = cli_has(args, "update-baseline");
+    gate->is_quiet = cli_has(args, "quiet");
+    gate->is_json = cli_has(args, "json");
+    gate->digest_counts = strcmp(digest, "exact") == 0;
+    gate->seeds = SEEDS_DEFAULT;
+    if (!cli_jobs(args, &gate->workers, error) ||
+        !cli_whole(args, "seeds", SEEDS_LEAST, SEEDS_MOST, &gate->seeds, error))
+        return false;
+    if (!gate->digest_counts && strcmp(digest, "ignore") != 0)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --digest %s: write --digest exact or --digest ignore", digest);
+    if (gate->baseline == NULL && gate->is_update)
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "bucketlab: --update-baseline: which? add --baseline FILE, as in --baseline baseline.db");
+    if (gate->baseline == NULL && cli_has(args, "digest"))
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --digest says how a baseline is compared; add --baseline FILE");
+    if (!gate->is_update && cli_has(args, "seeds"))
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "bucketlab: --seeds says over how many seeds a baseline is made; add --update-baseline");
+    return true;
+}
+
+static bool load_scenarios(const struct cli_args *args, struct cli_gate *gate, struct sim_error *error)
+{
+    uint64_t seed = 0;
+    struct lab_override *overrides;
+    size_t override_count;
+    if (!cli_whole(args, "seed", 0, UINT64_MAX, &seed, error) ||
+        !cli_overrides(args, &overrides, &override_count, error))
+        return false;
+    bool is_fine = true;
+    for (size_t i = 0; is_fine && i < gate->count; i++)
+        is_fine = load_scenario(cli_argument(args, i), overrides, override_count,
+                                cli_has(args, "seed") ? &seed : NULL, &gate->items[i], error);
+    free(overrides);
+    return is_fine;
+}
+
+static bool load_scenario(const char *path, const struct lab_override *overrides, size_t override_count,
+                          const uint64_t *seed, struct cli_checked *item, struct sim_error *error)
+{
+    if (!lab_scenario_load(path, overrides, override_count, seed, &item->scenario, error) ||
+        !check_trace(item->scenario, error))
+        return false;
+    item->path = realpath(path, NULL);
+    if (item->path == NULL)
+        item->path = strdup(path);
+    item->again = line_again(path, item->scenario->seed, overrides, override_count);
+    return (item->path != NULL && item->again != NULL) || sim_fail_memory(error);
+}
+
+/* Baselines and reports go by the scenario's name. */
+static bool check_names(const struct cli_gate *gate, struct sim_error *error)
+{
+    for (size_t i = 0; i < gate->count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            const struct lab_scenario *one = gate->items[j].scenario, *other = gate->items[i].scenario;
+            if (strcmp(one->name, other->name) == 0)
+                return sim_fail(
+                    error, SIM_ERROR_INPUT,
+                    "%s: the name '%s' is that of %s too, and a gate goes by names; give it another "
+                    "'name'",
+                    other->path, other->name, one->path);
+        }
+    }
+    return true;
+}
+
+/* Before the first run, so that nothing is run for nothing. */
+static bool check_trace(const struct lab_scenario *scenario, struct sim_error *error)
+{
+    struct stat status;
+    if (scenario->trace_path == NULL || stat(scenario->trace_path, &status) == 0)
+        return true;
+    return sim_fail(error, SIM_ERROR_INPUT, "%s: its trace %s cannot be opened (%s); check 'trace.file'",
+                    scenario->path, scenario->trace_path, strerror(errno));
+}
+
+/* "bucketlab run chat.yaml --seed 7 --set arrivals.rate=5/s" */
+static char *line_again(const char *path, uint64_t seed, const struct lab_override *overrides, size_t count)
+{
+    size_t size = 96 + 4 * strlen(path);
+    for (size_t i = 0; i < count; i++)
+        size += 16 + 4 * strlen(overrides[i].text);
+    char *line = malloc(size);
+    if (line == NULL)
+        return NULL;
+    size_t used = (size_t)snprintf(line, size, "bucketlab run ");
+    used += cli_quote(path, line + used);
+    used += (size_t)snprintf(line + used, size - used, " --seed %" PRIu64, seed);
+    for (size_t i = 0; i < count; i++) {
+        used += (size_t)snprintf(line + used, size - used, " --set ");
+        used += cli_quote(overrides[i].text, line + used);
+    }
+    return line;
+}
+
+static bool check_outputs(const struct cli_gate *gate, struct sim_error *error)
+{
+    struct cli_outputs outputs = {0};
+    cli_outputs_file(&outputs, "junit", gate->junit);
+    cli_outputs_database(&outputs, "db", gate->database, true);
+    cli_outputs_database(&outputs, "baseline", gate->baseline, gate->is_update);
+    for (size_t i = 0; i < gate->count; i++)
+        cli_outputs_scenario(&outputs, gate->items[i].scenario);
+    return cli_outputs_check(&outputs, error);
+}
+
+/* What would fail at the end is told before the work. */
+static bool check_files(const struct cli_gate *gate, struct sim_error *error)
+{
+    struct store *store = NULL;
+    if (!check_outputs(gate, error))
+        return false;
+    if (gate->junit != NULL && !check_junit_name(gate->junit, error))
+        return false;
+    if (gate->database != NULL && gate->database[0] == '\0')
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --db: no file named; write --db bucketlab.db");
+    if (gate->database != NULL && !store_open(gate->database, STORE_WRITE, &store, error))
+        return false;
+    store_close(store);
+    return gate->baseline == NULL || check_baseline(gate, error);
+}
+
+/* Its folder is made when it is missing. */
+static bool check_junit_name(const char *path, struct sim_error *error)
+{
+    struct stat status;
+    size_t size = strlen(path);
+    bool is_there = stat(path, &status) == 0;
+    if (size == 0 || path[size - 1] == '/' || (is_there && S_ISDIR(status.st_mode)))
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --junit %s: not a file's name; write --junit junit.xml", path);
+    if (is_there && !S_ISREG(status.st_mode))
+        return true;
+    char *folder = cli_folder_of(path);
+    if (folder == NULL)
+        return sim_fail_memory(error);
+    bool is_fine = cli_folder_check(folder, error);
+    free(folder);
+    return is_fine;
+}
+
+/* Not one byte of it is changed by this. */
+static bool check_baseline(const struct cli_gate *gate, struct sim_error *error)
+{
+    struct stat status;
+    struct store *store = NULL;
+    if (gate->baseline[0] == '\0')
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --baseline: no file named; write --baseline baseline.db");
+    bool is_missing = stat(gate->baseline, &status) != 0 && errno == ENOENT;
+    if (is_missing && !gate->is_update)
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                        "%s: no such baseline; make it by the same command with --update-baseline",
+                        gate->baseline);
+    bool is_fine = store_open(gate->baseline, is_missing ? STORE_WRITE : STORE_READ, &store, error);
+    store_close(store);
+    if (!is_fine)
+        name_option(error);
+    return is_fine;
+}
+
+static bool work(struct cli_gate *gate, struct sim_error *error)
+{
+    if (!cli_check_run(gate, 0, 1, NULL, take_run, gate, error))
+        return false;
+    for (size_t i = 0; i < gate->count; i++) {
+        if (!cli_check_judge(&gate->items[i], error))
+            return false;
+    }
+    if (gate->baseline != NULL && !gate->is_update && !compare(gate, error))
+        return false;
+    if (gate->is_update && cli_gate_failed(gate) == 0 && !cli_check_update(gate, error)) {
+        name_option(error);
+        return false;
+    }
+    return (gate->database == NULL || store_all(gate, error)) &&
+           (gate->junit == NULL || cli_check_junit(gate, error));
+}
+
+static bool take_run(void *context, size_t index, uint64_t offset, struct lab_result *result,
+                     int64_t elapsed_ms, struct sim_error *error)
+{
+    struct cli_gate *gate = context;
+    struct cli_checked *item = &gate->items[index];
+    (void)offset;
+    (void)error;
+    item->result = result;
+    item->elapsed_ms = elapsed_ms;
+    item->created_unix_s = (int64_t)time(NULL);
+    return true;
+}
+
+static bool compare(struct cli_gate *gate, struct sim_error *error)
+{
+    struct store *store;
+    bool is_fine = store_open(gate->baseline, STORE_READ, &store, error);
+    for (size_t i = 0; is_fine && i < gate->count; i++)
+        is_fine = cli_check_digest(&gate->items[i], gate, store, error) &&
+                  cli_check_suspect(&gate->items[i], error);
+    if (!is_fine)
+        name_option(error);
+    store_close(store);
+    is_fine = is_fine && cli_check_confirm(gate, error);
+    for (size_t i = 0; is_fine && i < gate->count; i++)
+        is_fine = cli_check_figures(&gate->items[i], gate, error);
+    return is_fine;
+}
+
+static bool store_all(struct cli_gate *gate, struct sim_error *error)
+{
+    struct store *store;
+    if (!store_open(gate->database, STORE_WRITE, &store, error))
+        return false;
+    bool is_fine = true;
+    for (size_t i = 0; is_fine && i < gate->count; i++) {
+        struct cli_checked *item = &gate->items[i];
+        struct store_run_info info = {.scenario_path = item->path,
+                                      .scenario_text = item->scenario->text,
+                                      .overrides = item->scenario->overrides,
+                                      .version = BUCKETLAB_VERSION,
+                                      .created_unix_s = item->created_unix_s,
+                                      .elapsed_ms = item->elapsed_ms};
+        is_fine = store_save_run(store, &info, item->result, error);
+        item->run = info.run;
+    }
+    store_close(store);
+    return is_fine;
+}
+
+/* The store speaks of --db, which here is another file. */
+static void name_option(struct sim_error *error)
+{
+    char *option = strstr(error->text, "--db");
+    size_t size = strlen(error->text);
+    if (option == NULL || size + 7 > sizeof error->text)
+        return;
+    memmove(option + strlen("--baseline"), option + strlen("--db"), strlen(option + strlen("--db")) + 1);
+    memcpy(option, "--baseline", strlen("--baseline"));
+}
+
+/* The last line of the log: what failed, and what to do. */
+static bool conclude(const struct cli_gate *gate, struct sim_error *error)
+{
+    size_t failed = cli_gate_failed(gate), of_baseline = 0;
+    char names[NAMES_SIZE];
+    if (failed == 0)
+        return true;
+    for (size_t i = 0; i < gate->count; i++) {
+        for (size_t j = 0; j < gate->items[i].check_count; j++) {
+            const struct cli_check *check = &gate->items[i].checks[j];
+            of_baseline += check->state == CLI_CHECK_FAILS && check->kind == CLI_CHECK_BASELINE;
+        }
+    }
+    names_of(gate, names);
+    if (gate->is_update)
+        return sim_fail(
+            error, SIM_ERROR_CHECK,
+            "%zu of %zu checks failed, in %s; %s is as it was, since a baseline is made of runs that "
+            "pass: mend these first",
+            failed, cli_gate_checks(gate), names, gate->baseline);
+    return sim_fail(error, SIM_ERROR_CHECK, "%zu of %zu checks failed, in %s; %s", failed,
+                    cli_gate_checks(gate), names,
+                    of_baseline == failed ? "if the change is meant, repeat this with --update-baseline"
+                                          : "run what stands after 'again:' above to see it");
+}
+
+/* "chat, faults and 3 more" */
+static void names_of(const struct cli_gate *gate, char *buffer)
+{
+    size_t used = 0, told = 0, total = 0;
+    buffer[0] = '\0';
+    for (size_t i = 0; i < gate->count; i++)
+        total += gate->items[i].failed_count > 0;
+    for (size_t i = 0; i < gate->count; i++) {
+        const char *name = gate->items[i].scenario->name;
+        if (gate->items[i].failed_count == 0 || used + strlen(name) + 24 > NAMES_SIZE)
+            continue;
+        used += (size_t)snprintf(buffer + used, NAMES_SIZE - used, "%s%s", told++ == 0 ? "" : ", ", name);
+    }
+    if (told == 0)
+        snprintf(buffer, NAMES_SIZE, "%zu scenario%s", total, total == 1 ? "" : "s");
+    else if (told < total)
+        snprintf(buffer + used, NAMES_SIZE - used, " and %zu more", total - told);
+}

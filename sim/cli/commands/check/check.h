@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The gate: scenarios run, what each is held to, and what was found.
+ *
+ * A scenario is judged in checks, one after the other: each expectation, each promise of its strategies, and
+ * against the baseline the digest and the figures of each strategy. A check that fails has one finding or
+ * more, and the findings of all stand in one list in that order. */
+#ifndef CLI_CHECK_H
+#define CLI_CHECK_H
+
+#include <jansson.h>
+#include <math.h>
+
+#include "cli/execute.h"
+#include "lab/result.h"
+#include "store/baseline.h"
+
+enum cli_check_kind { CLI_CHECK_EXPECT, CLI_CHECK_PROMISE, CLI_CHECK_BASELINE, CLI_CHECK_KINDS };
+const char *cli_check_kind_name(enum cli_check_kind kind); /* "expect" */
+
+/* What a finding is about; NULL where there is none, NaN where it is about no figure. */
+struct cli_about {
+    const char *label; /* of the strategy */
+    const char *name;  /* of the metric or the oracle; "digest", "baseline", "strategy" */
+    const char *key;   /* of the largest partition, or of the first violation */
+    double value, low, high;
+    double excess; /* of a figure: how far outside, in half widths of its interval */
+};
+#define CLI_NO_FIGURE .value = (double)NAN, .low = (double)NAN, .high = (double)NAN
+
+/* The same with texts of its own. */
+struct cli_finding_line {
+    enum cli_check_kind kind;
+    char *text; /* one line: what, the limit, the value, the key */
+    char *label, *name, *key;
+    double value, low, high, excess;
+};
+
+enum cli_check_state { CLI_CHECK_HOLDS, CLI_CHECK_FAILS, CLI_CHECK_EXCUSED };
+
+struct cli_check {
+    enum cli_check_kind kind;
+    enum cli_check_state state;
+    char *name;           /* "LABEL keeps findable" */
+    char *excuse;         /* of an excused one: by which conditions */
+    size_t first, number; /* findings */
+};
+
+/* A figure outside its interval at the scenario's own seed. */
+struct cli_suspect {
+    const struct store_baseline_metric *metric;
+    double value;    /* NaN: the strategy does not have it any more */
+    int side;        /* below -1, above 1, gone 0 */
+    bool is_cleared; /* at another seed it was not so */
+};
+
+/* One scenario of the command line. */
+struct cli_checked {
+    struct lab_scenario *scenario;
+    char *path;  /* absolute */
+    char *again; /* the line that runs it again, for a shell */
+    struct lab_result *result;
+    int64_t run; /* its number in the database; 0: not stored */
+    int64_t elapsed_ms, created_unix_s;
+    struct cli_check *checks;
+    size_t check_count, check_capacity, failed_count;
+    struct cli_finding_line *findings;
+    size_t finding_count, finding_capacity;
+    struct store_baseline held;  /* what it is held against; the texts of `info` are not kept */
+    bool has_baseline, is_exact; /* is_exact: all is as it was, so that each figure has to be the same */
+    const char *cause;           /* of another figure at the same digest; constant */
+    struct cli_suspect *suspects;
+    size_t suspect_count;
+    _Atomic size_t suspects_left;
+    char **notes; /* what is worth knowing and no failure */
+    size_t note_count, note_capacity;
+};
+
+struct cli_gate {
+    struct cli_checked *items; /* in the order of the command line */
+    size_t count;
+    const char *database; /* NULL: nothing is stored */
+    const char *baseline; /* NULL: there is none */
+    const char *junit;    /* NULL: none is asked for */
+    uint64_t seeds;       /* beside the scenario's own, for intervals */
+    uint64_t confirmed;   /* by so many seeds a figure that drifted was found; 0: none had to */
+    bool is_update, is_updated;
+    bool digest_counts; /* a digest that moved is a failure */
+    bool is_quiet, is_json;
+    uint32_t workers;
+    struct cli_signals signals;
+};
+
+size_t cli_gate_checks(const struct cli_gate *gate);
+size_t cli_gate_failed(const struct cli_gate *gate);
+
+/* --- check_list.c: lists that grow; all return false without memory */
+
+/* Begins a check, which holds until a finding is added. */
+bool cli_check_begin(struct cli_checked *item, enum cli_check_kind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+bool cli_check_excuse(struct cli_checked *item, const char *excuse);
+/* Adds a finding to the last check, whose kind it has; takes copies. The text is made by the format. */
+bool cli_check_fail(struct cli_checked *item, const struct cli_about *about, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+bool cli_check_note(struct cli_checked *item, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void cli_checked_clear(struct cli_checked *item);
+
+/* --- check_judge.c: what a run is held to by itself */
+
+bool cli_check_judge(struct cli_checked *item, struct sim_error *error);
+/* " (largest: key K, bucket 4, 35,112 rows)" for a figure about the sizes of partitions, else "";
+ * *key is then the name, else NULL. */
+#define CLI_LARGEST_SIZE (LAB_KEY_NAME_SIZE + 96)
+void cli_check_largest(const struct lab_result *result, const struct lab_strategy_result *strategy,
+                       const char *metric, char *buffer, const char **key);
+
+/* --- check_baseline.c: whether it is as it was */
+
+/* Loads the baseline of the item and checks the digest; a scenario without baseline fails. */
+bool cli_check_digest(struct cli_checked *item, const struct cli_gate *gate, struct store *store,
+                      struct sim_error *error);
+
+/* --- check_figures.c: whether its figures lie where they lay */
+
+/* Finds the figures that are outside at the scenario's own seed, in items whose digest moved. */
+bool cli_check_suspect(struct cli_checked *item, struct sim_error *error);
+/* Runs further seeds until each suspect was either inside once or outside on the same side often enough. */
+bool cli_check_confirm(struct cli_gate *gate, struct sim_error *error);
+/* Checks the figures of each strategy. */
+bool cli_check_figures(struct cli_checked *item, const struct cli_gate *gate, struct sim_error *error);
+/* How many runs have to agree, the scenario's own among them. */
+uint64_t cli_check_confirmations(uint64_t seeds, uint64_t figures);
+
+/* --- check_update.c: makes baselines of all scenarios, by running further seeds */
+
+bool cli_check_update(struct cli_gate *gate, struct sim_error *error);
+
+/* --- check_run.c: runs scenarios at several seeds in parallel */
+
+/* Whether run `offset` of item `index`, at seed + offset, is still of use; asked on any thread. */
+typedef bool cli_check_wanted(void *context, size_t index, uint64_t offset);
+/* What is made of it; one call at a time, by seed within an item. Owns the result, NULL of one that was not
+ * wanted. */
+typedef bool cli_check_take(void *context, size_t index, uint64_t offset, struct lab_result *result,
+                            int64_t elapsed_ms, struct sim_error *error);
+/* Offsets first to first + number - 1 of every item. */
+bool cli_check_run(struct cli_gate *gate, uint64_t first, uint64_t number, cli_check_wanted *wanted,
+                   cli_check_take *take, void *context, struct sim_error *error);
+
+/* --- check_report.c */
+
+void cli_check_print(const struct cli_gate *gate);
+json_t *cli_check_json(const struct cli_gate *gate); /* NULL without memory */
+/* --- check_junit.c */
+
+bool cli_check_junit(const struct cli_gate *gate, struct sim_error *error);
+
+#endif

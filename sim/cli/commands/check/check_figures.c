@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A figure has drifted when it lies outside the interval of its baseline, on the same side, at one seed after
+ * the other.
+ *
+ * One seed alone proves nothing: what a fault or a burst does to a tail is seen at one seed in ten, and the
+ * few seeds of a baseline need not have met it. But if figures were drawn as they always were, the chance
+ * that m new ones all lie below, or all above, n old ones is 2 / C(n + m, n), whatever their distribution;
+ * and over many figures at most so many times as much, however they hang together. So m is the least number
+ * that keeps the chance of any false alarm in a whole gate below FALSE_ALARM. It costs little where nothing
+ * drifted: suspects fall away at the first seed that clears them. */
+#define _POSIX_C_SOURCE 200809L
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+#define FALSE_ALARM 1e-3
+/* Sums may be rounded otherwise on another processor. */
+#define ROUNDING 1e-9
+
+#define FIGURE_SIZE 48
+#define FIGURES     4
+
+static const struct store_baseline_metric *baseline_metric(const struct store_baseline *baseline,
+                                                           const char *label, const char *name);
+static const struct lab_strategy_result *find_strategy(const struct lab_result *result, const char *label);
+static int side_of(const struct store_baseline_metric *metric, double value);
+static bool is_equal(double one, double other);
+static bool is_wanted(void *context, size_t index, uint64_t offset);
+static bool clear_suspects(void *context, size_t index, uint64_t offset, struct lab_result *result,
+                           int64_t elapsed_ms, struct sim_error *error);
+static bool check_strategy(struct cli_checked *item, const struct cli_gate *gate,
+                           const struct lab_strategy_result *one, struct sim_error *error);
+static bool compare_equal(struct cli_checked *item, const struct lab_strategy_result *one,
+                          const struct lab_strategy_result *now, const char *cause);
+static bool fail_drifted(struct cli_checked *item, const struct cli_gate *gate,
+                         const struct cli_suspect *suspect, const struct lab_strategy_result *now);
+static const char *print_figures(const char *name, const double *values, char (*texts)[FIGURE_SIZE]);
+static bool note_new(struct cli_checked *item);
+
+bool cli_check_suspect(struct cli_checked *item, struct sim_error *error)
+{
+    const struct store_baseline *held = &item->held;
+    if (!item->has_baseline || item->is_exact)
+        return true;
+    item->suspects = calloc(held->metric_count + 1, sizeof *item->suspects);
+    if (item->suspects == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < held->metric_count; i++) {
+        const struct store_baseline_metric *metric = &held->metrics[i];
+        const struct lab_strategy_result *now = find_strategy(item->result, metric->label);
+        if (now == NULL)
+            continue;
+        const struct lab_metric *figure = lab_metrics_find(&now->metrics, metric->name);
+        struct cli_suspect suspect = {.metric = metric,
+                                      .value = figure == NULL ? (double)NAN : figure->value};
+        suspect.side = figure == NULL ? 0 : side_of(metric, figure->value);
+        bool is_gone = figure == NULL && metric->count == held->seeds;
+        if (is_gone || suspect.side != 0)
+            item->suspects[item->suspect_count++] = suspect;
+    }
+    item->suspects_left = item->suspect_count;
+    return true;
+}
+
+bool cli_check_confirm(struct cli_gate *gate, struct sim_error *error)
+{
+    uint64_t figures = 0, seeds = UINT64_MAX;
+    for (size_t i = 0; i < gate->count; i++) {
+        const struct cli_checked *item = &gate->items[i];
+        if (item->has_baseline && !item->is_exact)
+            figures += item->held.metric_count;
+        if (item->suspect_count > 0 && item->held.seeds < seeds)
+            seeds = item->held.seeds;
+    }
+    if (seeds == UINT64_MAX)
+        return true;
+    gate->confirmed = cli_check_confirmations(seeds, figures);
+    return cli_check_run(gate, 1, gate->confirmed - 1, is_wanted, clear_suspects, gate, error);
+}
+
+uint64_t cli_check_confirmations(uint64_t seeds, uint64_t figures)
+{
+    /* C(n + m, n) grows by (n + m) / m with each m. */
+    double ways = 1, wanted = 2 * (double)figures / FALSE_ALARM;
+    uint64_t runs = 1;
+    for (ways = (double)seeds + 1; ways < wanted && runs < 100000;
+         ways *= (double)(seeds + runs) / (double)runs)
+        runs++;
+    return runs;
+}
+
+bool cli_check_figures(struct cli_checked *item, const struct cli_gate *gate, struct sim_error *error)
+{
+    if (!item->has_baseline)
+        return true;
+    for (size_t i = 0; i < item->held.result->strategy_count; i++) {
+        if (!check_strategy(item, gate, &item->held.result->strategies[i], error))
+            return sim_fail_memory(error);
+    }
+    return note_new(item) || sim_fail_memory(error);
+}
+
+static const struct store_baseline_metric *baseline_metric(const struct store_baseline *baseline,
+                                                           const char *label, const char *name)
+{
+    size_t low = 0, high = baseline->metric_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct store_baseline_metric *metric = &baseline->metrics[middle];
+        int order = strcmp(label, metric->label);
+        order = order != 0 ? order : strcmp(name, metric->name);
+        if (order == 0)
+            return metric;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+static const struct lab_strategy_result *find_strategy(const struct lab_result *result, const char *label)
+{
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        if (strcmp(result->strategies[i].label, label) == 0)
+            return &result->strategies[i];
+    }
+    return NULL;
+}
+
+static int side_of(const struct store_baseline_metric *metric, double value)
+{
+    double slack = ROUNDING * fabs(metric->mean);
+    return value < metric->low - slack ? -1 : value > metric->high + slack ? 1 : 0;
+}
+
+static bool is_equal(double one, double other)
+{
+    return fabs(one - other) <= ROUNDING * fmax(fabs(one), fabs(other)) || (isnan(one) && isnan(other));
+}
+
+static bool is_wanted(void *context, size_t index, uint64_t offset)
+{
+    struct cli_gate *gate = context;
+    (void)offset;
+    return gate->items[index].suspects_left > 0;
+}
+
+static bool clear_suspects(void *context, size_t index, uint64_t offset, struct lab_result *result,
+                           int64_t elapsed_ms, struct sim_error *error)
+{
+    struct cli_gate *gate = context;
+    struct cli_checked *item = &gate->items[index];
+    size_t left = 0;
+    (void)offset;
+    (void)elapsed_ms;
+    (void)error;
+    for (size_t i = 0; result != NULL && i < item->suspect_count; i++) {
+        struct cli_suspect *suspect = &item->suspects[i];
+        const struct lab_strategy_result *now = find_strategy(result, suspect->metric->label);
+        const struct lab_metric *figure = lab_metrics_find(&now->metrics, suspect->metric->name);
+        bool is_same = suspect->side == 0
+                           ? figure == NULL
+                           : figure != NULL && side_of(suspect->metric, figure->value) == suspect->side;
+        suspect->is_cleared = suspect->is_cleared || !is_same;
+        left += !suspect->is_cleared;
+    }
+    if (result != NULL)
+        item->suspects_left = left;
+    lab_result_destroy(result);
+    return true;
+}
+
+static bool check_strategy(struct cli_checked *item, const struct cli_gate *gate,
+                           const struct lab_strategy_result *one, struct sim_error *error)
+{
+    const struct lab_strategy_result *now = find_strategy(item->result, one->label);
+    const struct cli_about gone = {.label = one->label, .name = "strategy", CLI_NO_FIGURE};
+    (void)error;
+    if (!cli_check_begin(item, CLI_CHECK_BASELINE, "figures of %s", one->label))
+        return false;
+    if (now == NULL)
+        return cli_check_fail(item, &gone, "strategy %s of the baseline is gone", one->label);
+    if (item->is_exact)
+        return compare_equal(item, one, now, item->cause);
+    for (size_t i = 0; i < item->suspect_count; i++) {
+        const struct cli_suspect *suspect = &item->suspects[i];
+        if (!suspect->is_cleared && strcmp(suspect->metric->label, one->label) == 0 &&
+            !fail_drifted(item, gate, suspect, now))
+            return false;
+    }
+    return true;
+}
+
+/* Every row is where it was. */
+static bool compare_equal(struct cli_checked *item, const struct lab_strategy_result *one,
+                          const struct lab_strategy_result *now, const char *cause)
+{
+    for (size_t i = 0; i < one->metrics.count; i++) {
+        const struct lab_metric *old = &one->metrics.items[i];
+        const struct lab_metric *figure = lab_metrics_find(&now->metrics, old->name);
+        double value = figure == NULL ? (double)NAN : figure->value;
+        if (figure != NULL && is_equal(old->value, value))
+            continue;
+        struct cli_about about = {
+            .label = one->label,
+            .name = old->name,
+            .value = value,
+            .low = old->value,
+            .high = old->value,
+            .excess = figure == NULL ? HUGE_VAL : fabs(value - old->value) / fmax(fabs(old->value), DBL_MIN)};
+        if (figure == NULL
+                ? !cli_check_fail(item, &about, "%s.%s is gone although the digest is the same; %s",
+                                  one->label, old->name, cause)
+                : !cli_check_fail(item, &about,
+                                  "%s.%s: %.10g, baseline %.10g, although the digest is the same; %s",
+                                  one->label, old->name, value, old->value, cause))
+            return false;
+    }
+    return true;
+}
+
+static bool fail_drifted(struct cli_checked *item, const struct cli_gate *gate,
+                         const struct cli_suspect *suspect, const struct lab_strategy_result *now)
+{
+    const struct store_baseline_metric *metric = suspect->metric;
+    char texts[FIGURES][FIGURE_SIZE], largest[CLI_LARGEST_SIZE];
+    const char *key;
+    struct cli_about about = {.label = metric->label,
+                              .name = metric->name,
+                              .value = suspect->value,
+                              .low = metric->low,
+                              .high = metric->high,
+                              .excess = HUGE_VAL};
+    if (suspect->side == 0)
+        return cli_check_fail(item, &about, "%s.%s is gone, at each of %" PRIu64 " seeds", metric->label,
+                              metric->name, gate->confirmed);
+    double bound = suspect->side < 0 ? metric->low : metric->high;
+    double width = (metric->high - metric->low) / 2 + ROUNDING * fabs(metric->mean);
+    const double values[FIGURES] = {suspect->value, metric->low, metric->high, metric->mean};
+    about.excess = width > 0 ? fabs(suspect->value - bound) / width : HUGE_VAL;
+    const char *unit = print_figures(metric->name, values, texts);
+    cli_check_largest(item->result, now, metric->name, largest, &key);
+    about.key = key;
+    if (metric->low >= metric->high)
+        return cli_check_fail(item, &about,
+                              "%s.%s: %s%s, and %s%s at all %" PRIu64
+                              " seeds of the baseline; so at each of %" PRIu64 " seeds%s",
+                              metric->label, metric->name, texts[0], unit, texts[1], unit, item->held.seeds,
+                              gate->confirmed, largest);
+    return cli_check_fail(item, &about,
+                          "%s.%s: %s%s is outside %s to %s%s (baseline: mean %s%s over %" PRIu64
+                          " seeds), and so at each of %" PRIu64 " seeds%s",
+                          metric->label, metric->name, texts[0], unit, texts[1], texts[2], unit, texts[3],
+                          unit, item->held.seeds, gate->confirmed, largest);
+}
+
+/* In one unit, which is returned, and with as many digits as tell the first one from the bounds. */
+static const char *print_figures(const char *name, const double *values, char (*texts)[FIGURE_SIZE])
+{
+    static const char *const units[] = {" B", " KB", " MB", " GB", " TB", " PB"};
+    double divisor = 1, most = fmax(fabs(values[0]), fabs(values[2]));
+    size_t unit = 0, unit_count = sizeof units / sizeof *units;
+    bool is_bytes = strstr(name, "bytes") != NULL;
+    for (; is_bytes && most / divisor >= 1000 && unit + 1 < unit_count; unit++)
+        divisor *= 1000;
+    for (int digits = 4; digits <= 17; digits++) {
+        for (size_t i = 0; i < FIGURES; i++) {
+            double shown = values[i] / divisor;
+            /* What %g would tell as 1.2e+04 is told whole. */
+            if (fabs(shown) >= pow(10, digits) && fabs(shown) < 1e15)
+                snprintf(texts[i], FIGURE_SIZE, "%.0f", shown);
+            else
+                snprintf(texts[i], FIGURE_SIZE, "%.*g", digits, shown);
+        }
+        if (strcmp(texts[0], texts[1]) != 0 && strcmp(texts[0], texts[2]) != 0)
+            break;
+    }
+    return is_bytes ? units[unit] : "";
+}
+
+/* What the baseline does not know: it will, the next time. */
+static bool note_new(struct cli_checked *item)
+{
+    size_t count = 0;
+    const char *label = "", *name = "";
+    for (size_t i = 0; i < item->result->strategy_count; i++) {
+        const struct lab_strategy_result *now = &item->result->strategies[i];
+        const struct lab_strategy_result *one = find_strategy(item->held.result, now->label);
+        if (one == NULL && !cli_check_note(item, "strategy %s is not in the baseline", now->label))
+            return false;
+        for (size_t j = 0; one != NULL && j < now->metrics.count; j++) {
+            const char *figure = now->metrics.items[j].name;
+            if (lab_metrics_find(&one->metrics, figure) != NULL ||
+                baseline_metric(&item->held, now->label, figure) != NULL)
+                continue;
+            if (count++ == 0) {
+                label = now->label;
+                name = figure;
+            }
+        }
+    }
+    return count == 0 ||
+           (count == 1 ? cli_check_note(item, "%s.%s is not in the baseline", label, name)
+                       : cli_check_note(item, "%zu figures are not in the baseline, %s.%s for one", count,
+                                        label, name));
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Judges each figure of a check: what is expected, the tolerance, and whether it failed. */
+#define _POSIX_C_SOURCE 200809L
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "cli/text.h"
+#include "lab/fuzz.h"
+
+#define CONDITIONS_SIZE (LAB_CONDITION_COUNT * 24)
+
+static bool judge_expect(struct cli_checked *item, size_t index);
+static const struct lab_strategy_result *strategy_of(const struct lab_result *result,
+                                                     const struct lab_metric *metric);
+static bool judge_promise(struct cli_checked *item, const struct lab_strategy_result *strategy,
+                          enum lab_oracle oracle, struct sim_error *error);
+static bool fail_promise(struct cli_checked *item, const struct lab_strategy_result *strategy,
+                         enum lab_oracle oracle, struct sim_error *error);
+static void conditions_of(uint32_t conditions, char *buffer);
+static bool unit_of(const struct lab_result *result, const struct lab_strategy_result *strategy,
+                    const char *metric, enum lab_size_unit *unit);
+
+bool cli_check_judge(struct cli_checked *item, struct sim_error *error)
+{
+    const struct lab_result *result = item->result;
+    for (size_t i = 0; i < result->expect_count; i++) {
+        if (!judge_expect(item, i))
+            return sim_fail_memory(error);
+    }
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        for (int oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
+            if (!judge_promise(item, &result->strategies[i], (enum lab_oracle)oracle, error))
+                return false;
+        }
+    }
+    return true;
+}
+
+void cli_check_largest(const struct lab_result *result, const struct lab_strategy_result *strategy,
+                       const char *metric, char *buffer, const char **key)
+{
+    enum lab_size_unit unit;
+    buffer[0] = '\0';
+    *key = NULL;
+    if (!unit_of(result, strategy, metric, &unit) || strategy->largest[unit].size == 0)
+        return;
+    const struct lab_largest *largest = &strategy->largest[unit];
+    char size[CLI_NUMBER_SIZE];
+    if (unit == LAB_IN_BYTES)
+        cli_compact_bytes((double)largest->size, size);
+    else
+        cli_grouped(largest->size, size);
+    *key = largest->key;
+    snprintf(buffer, CLI_LARGEST_SIZE, " (largest: key %s, bucket %" PRId64 ", %s%s)", largest->key,
+             largest->bucket, size, unit == LAB_IN_BYTES ? "" : " rows");
+}
+
+static bool judge_expect(struct cli_checked *item, size_t index)
+{
+    const struct lab_expect_result *expect = &item->result->expects[index];
+    if (!cli_check_begin(item, CLI_CHECK_EXPECT, "%s", expect->text))
+        return false;
+    if (expect->ok)
+        return true;
+    const struct lab_metric *metric = lab_result_find(item->result, item->scenario->expects[index].metric);
+    const struct lab_strategy_result *strategy = strategy_of(item->result, metric);
+    char largest[CLI_LARGEST_SIZE] = "";
+    struct cli_about about = {.value = expect->actual, .low = (double)NAN, .high = (double)NAN};
+    const char *key = NULL;
+    if (strategy != NULL) {
+        cli_check_largest(item->result, strategy, metric->name, largest, &key);
+        about.label = strategy->label;
+        about.name = metric->name;
+        about.key = key;
+    }
+    return cli_check_fail(item, &about, "expected %s, got %.10g%s", expect->text, expect->actual, largest);
+}
+
+static const struct lab_strategy_result *strategy_of(const struct lab_result *result,
+                                                     const struct lab_metric *metric)
+{
+    for (size_t i = 0; metric != NULL && i < result->strategy_count; i++) {
+        const struct lab_metrics *metrics = &result->strategies[i].metrics;
+        for (size_t j = 0; j < metrics->count; j++) {
+            if (&metrics->items[j] == metric)
+                return &result->strategies[i];
+        }
+    }
+    return NULL;
+}
+
+static bool judge_promise(struct cli_checked *item, const struct lab_strategy_result *strategy,
+                          enum lab_oracle oracle, struct sim_error *error)
+{
+    enum bk_kind kind = lab_settings_kind(&strategy->settings);
+    unsigned way = lab_settings_way(&strategy->settings);
+    const struct lab_promise *promise = lab_promise_find(kind, way, oracle);
+    const struct lab_verdict *verdict = &strategy->verdict;
+    if (promise == NULL || !verdict->is_judged[oracle])
+        return true;
+    if (!cli_check_begin(item, CLI_CHECK_PROMISE, "%s keeps %s", strategy->label, lab_oracle_name(oracle)))
+        return sim_fail_memory(error);
+    if (lab_promise_is_broken(kind, way, oracle, verdict))
+        return fail_promise(item, strategy, oracle, error);
+    uint32_t excuses = 0;
+    for (uint32_t i = 0; i < verdict->violations[oracle].excuse_count; i++)
+        excuses |= verdict->violations[oracle].excuses[i];
+    char conditions[CONDITIONS_SIZE];
+    conditions_of(excuses, conditions);
+    return excuses == 0 || cli_check_excuse(item, conditions) || sim_fail_memory(error);
+}
+
+static bool fail_promise(struct cli_checked *item, const struct lab_strategy_result *strategy,
+                         enum lab_oracle oracle, struct sim_error *error)
+{
+    const struct lab_violation *violation = &strategy->verdict.violations[oracle];
+    char key[LAB_KEY_NAME_SIZE];
+    if (!lab_fuzz_key_name(item->scenario, violation->key, key, error))
+        return false;
+    struct cli_about about = {.label = strategy->label,
+                              .name = lab_oracle_name(oracle),
+                              .key = key[0] == '\0' ? NULL : key,
+                              .value = (double)violation->count,
+                              .low = 0,
+                              .high = 0};
+    bool is_fine = cli_check_fail(
+        item, &about, "%s breaks its promise '%s' (%s): %" PRIu64 " violation%s, first %s%s at %.6f s: %s",
+        strategy->label, lab_oracle_name(oracle), lab_oracle_about(oracle), violation->count,
+        violation->count == 1 ? "" : "s", key[0] == '\0' ? "" : "of key ", key,
+        (double)(violation->time_ns - item->result->start_ns) / 1e9, violation->text);
+    return is_fine || sim_fail_memory(error);
+}
+
+static void conditions_of(uint32_t conditions, char *buffer)
+{
+    size_t used = 0;
+    buffer[0] = '\0';
+    for (unsigned i = 0; i < LAB_CONDITION_COUNT; i++) {
+        if (conditions >> i & 1)
+            used += (size_t)snprintf(buffer + used, CONDITIONS_SIZE - used, "%s%s", used == 0 ? "" : ", ",
+                                     lab_condition_name((enum lab_condition)i));
+    }
+}
+
+/* Whether a figure speaks of large partitions, and in which unit. */
+static bool unit_of(const struct lab_result *result, const struct lab_strategy_result *strategy,
+                    const char *metric, enum lab_size_unit *unit)
+{
+    static const char *const small[] = {".min", ".p001", ".p01"};
+    size_t length = strlen(metric);
+    for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
+        size_t size = strlen(small[i]);
+        if (length > size && strcmp(metric + length - size, small[i]) == 0)
+            return false;
+    }
+    bool is_size = strncmp(metric, "partitions.closed.", 18) == 0 ||
+                   strncmp(metric, "partitions.all.", 15) == 0 ||
+                   strncmp(metric, "partitions.row_weighted.", 24) == 0;
+    bool is_over = strncmp(metric, "partitions.over_limit", 21) == 0;
+    bool is_repair = strncmp(metric, "repair.", 7) == 0;
+    *unit = is_repair || strstr(metric, "bytes") != NULL ? LAB_IN_BYTES : LAB_IN_ROWS;
+    /* Whichever limit is passed. */
+    if (strcmp(metric, "partitions.over_limit") == 0 &&
+        (result->limits.partition_rows == 0 ||
+         strategy->largest[LAB_IN_ROWS].size <= result->limits.partition_rows))
+        *unit = LAB_IN_BYTES;
+    return is_size || is_over || is_repair;
+}

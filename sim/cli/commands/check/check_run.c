@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs the scenarios of a check, each on its seeds. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "check.h"
+#include "lab/crew.h"
+
+/* A cluster run takes about so many times longer than the same rows alone. */
+#define CLUSTER_WEIGHT   20
+#define TRACE_LINE_BYTES 30
+
+struct order {
+    size_t index; /* of the item */
+    double work;  /* about how long it takes, in rows placed */
+};
+
+struct crew {
+    struct cli_gate *gate;
+    struct order *order; /* longest first, so that no long one is left for the end */
+    uint64_t first, number;
+    uint32_t threads; /* of one run */
+    cli_check_wanted *wanted;
+    cli_check_take *take;
+    void *context;
+};
+
+struct made {
+    struct lab_result *result;
+    int64_t elapsed_ms;
+};
+
+static bool run_crew(void *context, struct lab_progress *progress, struct sim_error *error);
+static bool run_one(void *context, uint64_t job, struct lab_progress *progress, void **made,
+                    struct sim_error *error);
+static bool take_one(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error);
+static void drop_one(void *made);
+static double work_of(const struct lab_scenario *scenario);
+static int longest_first(const void *one, const void *other);
+
+bool cli_check_run(struct cli_gate *gate, uint64_t first, uint64_t number, cli_check_wanted *wanted,
+                   cli_check_take *take, void *context, struct sim_error *error)
+{
+    uint64_t jobs = gate->count * number, threads = jobs < gate->workers ? gate->workers / jobs : 1;
+    struct crew crew = {.gate = gate,
+                        .order = calloc(gate->count, sizeof *crew.order),
+                        .first = first,
+                        .number = number,
+                        .threads = (uint32_t)threads,
+                        .wanted = wanted,
+                        .take = take,
+                        .context = context};
+    if (crew.order == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < gate->count; i++)
+        crew.order[i] = (struct order){i, work_of(gate->items[i].scenario)};
+    qsort(crew.order, gate->count, sizeof *crew.order, longest_first);
+    const struct cli_task task = {.name = first == 0 ? "check" : "seeds",
+                                  .unit = "runs/s",
+                                  .is_quiet = gate->is_quiet,
+                                  .run = run_crew,
+                                  .context = &crew};
+    int64_t elapsed_ms;
+    bool is_fine = cli_attend(&task, &gate->signals, &elapsed_ms, error);
+    free(crew.order);
+    if (gate->signals.caught != 0)
+        return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored%s",
+                        gate->is_update ? ", and the baseline is as it was" : "");
+    return is_fine;
+}
+
+static bool run_crew(void *context, struct lab_progress *progress, struct sim_error *error)
+{
+    const struct crew *crew = context;
+    const struct lab_crew jobs = {.context = context,
+                                  .count = crew->gate->count * crew->number,
+                                  .work = run_one,
+                                  .take = take_one,
+                                  .drop = drop_one};
+    uint64_t taken;
+    return lab_crew_run(&jobs, crew->gate->workers, progress, &taken, error);
+}
+
+static bool run_one(void *context, uint64_t job, struct lab_progress *progress, void **out,
+                    struct sim_error *error)
+{
+    const struct crew *crew = context;
+    size_t index = crew->order[job / crew->number].index;
+    uint64_t offset = crew->first + job % crew->number;
+    const struct lab_scenario *base = crew->gate->items[index].scenario;
+    struct lab_scenario *scenario = NULL;
+    struct made *made = calloc(1, sizeof *made);
+    int64_t begin_ms = cli_now_ms();
+    if (made == NULL)
+        return sim_fail_memory(error);
+    *out = made;
+    if (crew->wanted != NULL && !crew->wanted(crew->context, index, offset))
+        return true;
+    /* Past the last seed it goes on with 0. */
+    bool is_fine = lab_scenario_again(base->path, base->text, base->overrides, NULL, 0, base->seed + offset,
+                                      &scenario, error) &&
+                   lab_run(scenario, crew->threads, progress, &made->result, error);
+    lab_scenario_destroy(scenario);
+    made->elapsed_ms = cli_passed_ms(begin_ms);
+    return is_fine;
+}
+
+static bool take_one(void *context, uint64_t job, void *out, bool *is_enough, struct sim_error *error)
+{
+    const struct crew *crew = context;
+    struct made *made = out;
+    struct lab_result *result = made->result;
+    int64_t elapsed_ms = made->elapsed_ms;
+    (void)is_enough;
+    free(made);
+    return crew->take(crew->context, crew->order[job / crew->number].index, crew->first + job % crew->number,
+                      result, elapsed_ms, error);
+}
+
+static void drop_one(void *out)
+{
+    struct made *made = out;
+    if (made != NULL)
+        lab_result_destroy(made->result);
+    free(made);
+}
+
+static double work_of(const struct lab_scenario *scenario)
+{
+    double rows = scenario->workload.rate_per_s * ((double)scenario->workload.duration_ns / 1e9);
+    struct stat status;
+    if (scenario->trace_path != NULL && stat(scenario->trace_path, &status) == 0)
+        rows = (double)status.st_size / TRACE_LINE_BYTES;
+    return rows * (double)scenario->strategy_count *
+           (scenario->engine == LAB_ENGINE_CLUSTER ? CLUSTER_WEIGHT : 1);
+}
+
+static int longest_first(const void *one, const void *other)
+{
+    const struct order *a = one, *b = other;
+    if (a->work > b->work || a->work < b->work)
+        return a->work > b->work ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes a scenario as a profile of cassandra-stress. */
+#include "stress.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "cli/table.h"
+#include "cli/text.h"
+#include "lab/statements.h"
+#include "stress_law.h"
+#include "tune/odds.h"
+
+#define LATEST_DEFAULT UINT64_C(50)
+#define KEYSPACE       "bucketlab"
+
+struct profile {
+    const struct lab_scenario *scenario;
+    const struct lab_strategy *strategy;
+    struct stress_figures rows; /* of a partition */
+    double partitions, all_rows;
+    uint64_t keys;
+    char row_bytes[STRESS_LAW_SIZE];
+    char popularity[STRESS_LAW_SIZE];
+    const char *source; /* of the rows of a partition */
+};
+
+static bool fill(struct profile *profile, const struct lab_result *result, struct sim_error *error);
+static bool fill_from_run(struct profile *profile, const struct lab_result *result, struct sim_error *error);
+static bool fill_from_law(struct profile *profile, struct sim_error *error);
+static bool fail(const struct profile *profile, struct sim_error *error, const char *text);
+static void write_head(FILE *stream, const struct profile *profile);
+static void write_keyspace(FILE *stream, const struct lab_scenario *scenario);
+static void write_block(FILE *stream, const char *name, const char *text);
+static void write_columns(FILE *stream, const struct profile *profile);
+static void write_range(FILE *stream, const char *field, uint64_t least, uint64_t most);
+static void write_latest(FILE *stream, const struct profile *profile, const char *cql);
+static void write_name(FILE *stream, const char *name);
+
+bool cli_stress_write(FILE *stream, const struct lab_scenario *scenario, size_t strategy,
+                      const struct lab_result *result, struct sim_error *error)
+{
+    struct profile profile = {.scenario = scenario, .strategy = &scenario->strategies[strategy]};
+    struct lab_statements statements;
+    if (!lab_design_is_plain(&scenario->design))
+        return fail(
+            &profile, error,
+            "shares its partitions or overwrites rows by this table, which cassandra-stress cannot be "
+            "told; use (key, bucket) and an id in 'table'");
+    if (!fill(&profile, result, error))
+        return false;
+    if (!lab_statements_make(scenario, strategy, &statements))
+        return sim_fail_memory(error);
+    const char *select = "";
+    for (size_t i = 0; i < statements.count; i++) {
+        const char *cql = statements.items[i].cql, *limit = strstr(cql, " LIMIT ?");
+        if (strncmp(cql, "SELECT ", 7) == 0 && limit != NULL && limit[8] == '\0')
+            select = cql;
+    }
+    write_head(stream, &profile);
+    write_keyspace(stream, scenario);
+    fputs("\ntable: ", stream);
+    write_name(stream, scenario->design.name);
+    write_block(stream, "\ntable_definition", statements.items[0].cql);
+    write_columns(stream, &profile);
+    fputs("\ninsert:\n  partitions: fixed(1)\n  batchtype: UNLOGGED\n  select: fixed(1)/1\n", stream);
+    write_latest(stream, &profile, select);
+    lab_statements_clear(&statements);
+    return true;
+}
+
+static bool fill(struct profile *profile, const struct lab_result *result, struct sim_error *error)
+{
+    const struct lab_scenario *scenario = profile->scenario;
+    const struct wl_workload *workload = &scenario->workload;
+    profile->keys = workload->key_count;
+    stress_law_of_size(&workload->row_bytes, profile->row_bytes);
+    if (scenario->trace_path == NULL)
+        profile->all_rows = workload->rate_per_s * (double)workload->duration_ns / 1e9;
+    if (!(result != NULL ? fill_from_run(profile, result, error) : fill_from_law(profile, error)))
+        return false;
+    /* One partition a key is read: its newest. */
+    uint64_t seeds = (uint64_t)fmax(1, fmin((double)profile->keys, profile->partitions));
+    if (scenario->trace_path == NULL)
+        stress_law_of_ranks(&workload->popularity, seeds, profile->popularity);
+    else
+        snprintf(profile->popularity, sizeof profile->popularity, "uniform(1..%" PRIu64 ")", seeds);
+    return true;
+}
+
+static bool fill_from_run(struct profile *profile, const struct lab_result *result, struct sim_error *error)
+{
+    const struct lab_strategy_result *found = NULL;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        if (strcmp(result->strategies[i].label, profile->strategy->label) == 0)
+            found = &result->strategies[i];
+    }
+    if (found == NULL || strcmp(result->scenario_name, profile->scenario->name) != 0)
+        return fail(profile, error,
+                    found == NULL ? "is not in the run; give the number of a run that has it"
+                                  : "is in the run, but that is of another scenario; give a run of this one");
+    bool is_closed = cli_figure(&found->metrics, "partitions.closed") > 0;
+    double figures[4];
+    static const char *const names[] = {"mean", "stddev", "min", "max"};
+    for (size_t i = 0; i < 4; i++) {
+        char name[LAB_METRIC_NAME_SIZE];
+        snprintf(name, sizeof name, "partitions.%s.rows.%s", is_closed ? "closed" : "all", names[i]);
+        figures[i] = cli_figure(&found->metrics, name);
+        if (!isfinite(figures[i]))
+            return fail(profile, error, "has no partitions in this run; give one in which it has");
+    }
+    profile->rows =
+        (struct stress_figures){figures[0], figures[1], (uint64_t)figures[2], (uint64_t)figures[3]};
+    profile->partitions = cli_figure(&found->metrics, "partitions.total");
+    profile->all_rows = (double)result->rows;
+    profile->keys = result->keys;
+    profile->source = is_closed ? "its closed partitions in a run" : "all its partitions in a run";
+    double bytes = cli_figure(&found->metrics, "partitions.row_weighted.bytes.mean");
+    double rows = cli_figure(&found->metrics, "partitions.row_weighted.rows.mean");
+    if (profile->scenario->trace_path != NULL && bytes > 0)
+        snprintf(profile->row_bytes, sizeof profile->row_bytes, "fixed(%.0f)", fmax(1, round(bytes / rows)));
+    return true;
+}
+
+/* Those whose partitions follow from their settings, whatever the stream. */
+static bool fill_from_law(struct profile *profile, struct sim_error *error)
+{
+    const struct bk_strategy *strategy = &profile->strategy->settings.strategy;
+    if (profile->scenario->trace_path != NULL)
+        return fail(profile, error, "has its rows from a trace; run it first, and give its number by --run");
+    if (strategy->kind == BK_COUNT && strategy->max_age_ns == 0) {
+        uint64_t rows = strategy->of.count.rows;
+        profile->rows = (struct stress_figures){(double)rows, 0, rows, rows};
+    } else if (strategy->kind == BK_PROBABILISTIC && strategy->max_age_ns == 0) {
+        struct tune_law law = {.p = ldexp(1, -(int)strategy->of.probabilistic.bits),
+                               .threshold = strategy->of.probabilistic.threshold};
+        if (strategy->of.probabilistic.chance_denominator != 0)
+            law.p = (double)strategy->of.probabilistic.chance_numerator /
+                    (double)strategy->of.probabilistic.chance_denominator;
+        profile->rows = (struct stress_figures){tune_mean_rows(&law), tune_stddev_rows(&law),
+                                                tune_quantile(&law, 0.0001), tune_quantile(&law, 0.9999)};
+    } else {
+        return fail(profile, error,
+                    "has partitions that depend on the stream; run it first, and give its number by --run");
+    }
+    profile->source = "the strategy's own law";
+    profile->partitions = fmax(1, ceil(profile->all_rows / profile->rows.mean));
+    return true;
+}
+
+static bool fail(const struct profile *profile, struct sim_error *error, const char *text)
+{
+    return sim_fail(error, SIM_ERROR_INPUT, "%s:%d:%d: strategy '%s' %s", profile->scenario->path,
+                    profile->strategy->line, profile->strategy->column, profile->strategy->label, text);
+}
+
+static void write_head(FILE *stream, const struct profile *profile)
+{
+    const struct lab_scenario *scenario = profile->scenario;
+    const char *write = cass_consistency_name(scenario->consistency.write);
+    const char *read = cass_consistency_name(scenario->consistency.read);
+    double seconds = (double)scenario->workload.duration_ns / 1e9;
+    uint64_t visits =
+        (uint64_t)fmax(1, round(profile->rows.mean)); /* an operation then writes about one row */
+    fputs("# Strategy '", stream);
+    cli_print_text(stream, profile->strategy->label);
+    fputs("' of scenario '", stream);
+    cli_print_text(stream, scenario->name);
+    fprintf(stream,
+            "' for cassandra-stress.\n"
+            "# Rows of a partition: as in %s.\n"
+            "# stress knows no keys that roll: a partition is one of its seeds, filled on its own, and a "
+            "read asks\n"
+            "# one. Fill all, about one row an operation; then read, one partition a key:\n"
+            "#   cassandra-stress user profile=THIS.yaml 'ops(insert=1)' n=%.0f cl=%s \\\n"
+            "#     -pop seq=1..%.0f -insert 'visits=fixed(%" PRIu64 ")'\n"
+            "#   cassandra-stress user profile=THIS.yaml 'ops(latest=1)' duration=10m cl=%s \\\n"
+            "#     -pop 'dist=%s'",
+            profile->source, profile->partitions * (double)visits, write, profile->partitions, visits, read,
+            profile->popularity);
+    double reads = scenario->reads.kinds[LAB_READ_LATEST].rate_per_s;
+    if (reads > 0)
+        fprintf(stream, " -rate throttle=%.0f/s", fmax(1, round(reads)));
+    if (scenario->trace_path == NULL && seconds > 0)
+        fprintf(stream, "\n# The scenario has %.6g rows a second.", profile->all_rows / seconds);
+    fputs("\n\nkeyspace: " KEYSPACE "\n", stream);
+}
+
+static void write_keyspace(FILE *stream, const struct lab_scenario *scenario)
+{
+    const struct cass_cluster_config *network = &scenario->network;
+    fputs("keyspace_definition: |\n  CREATE KEYSPACE " KEYSPACE " WITH replication = {", stream);
+    if (network->datacenter_count <= 1) {
+        fprintf(stream, "'class': 'SimpleStrategy', 'replication_factor': %u",
+                scenario->cluster.replication_factor);
+    } else {
+        fputs("'class': 'NetworkTopologyStrategy'", stream);
+        for (uint32_t i = 0; i < network->datacenter_count; i++)
+            fprintf(stream, ", '%s': %u", network->datacenters[i].name,
+                    network->datacenters[i].replication_factor);
+    }
+    fputs("};\n", stream);
+}
+
+static void write_block(FILE *stream, const char *name, const char *text)
+{
+    fprintf(stream, "%s: |\n  ", name);
+    for (const char *c = text; *c != '\0'; c++) {
+        fputc(*c, stream);
+        if (*c == '\n')
+            fputs("  ", stream);
+    }
+    fputc('\n', stream);
+}
+
+static void write_columns(FILE *stream, const struct profile *profile)
+{
+    const struct lab_design *design = &profile->scenario->design;
+    double buckets = profile->keys == 0 ? 1 : ceil(profile->partitions / (double)profile->keys);
+    char law[STRESS_LAW_SIZE];
+    bool has_rows = false;
+    stress_law(&profile->rows, law);
+    fputs("\ncolumnspec:\n", stream);
+    for (size_t i = 0; i < design->column_count; i++) {
+        const struct lab_column *column = &design->columns[i];
+        bool is_clustering = false;
+        for (size_t j = 0; j < design->clustering_count; j++)
+            is_clustering = is_clustering || design->clustering[j] == i;
+        fputs("  - name: ", stream);
+        write_name(stream, column->name);
+        fputc('\n', stream);
+        if (column->feed == LAB_FEED_KEY) {
+            /* So many that no two seeds meet in a partition. */
+            fputs("    size: fixed(12)\n    population: uniform(1..100B)\n", stream);
+        } else if (column->feed == LAB_FEED_BUCKET) {
+            write_range(stream, "population", 0, (uint64_t)fmax(buckets, 1) - 1);
+        } else if (column->feed == LAB_FEED_VALUES) {
+            write_range(stream, "population", 1, column->values);
+        } else if (column->feed == LAB_FEED_DATA) {
+            fprintf(stream, "    size: %s\n", profile->row_bytes);
+        }
+        bool is_unique = column->feed == LAB_FEED_TIME || column->feed == LAB_FEED_ID;
+        if (is_clustering) {
+            fprintf(stream, "    cluster: %s\n", is_unique && !has_rows ? law : "fixed(1)");
+            has_rows = has_rows || is_unique;
+        }
+    }
+}
+
+static void write_range(FILE *stream, const char *field, uint64_t least, uint64_t most)
+{
+    if (least >= most)
+        fprintf(stream, "    %s: fixed(%" PRIu64 ")\n", field, least);
+    else
+        fprintf(stream, "    %s: uniform(%" PRIu64 "..%" PRIu64 ")\n", field, least, most);
+}
+
+/* stress binds columns alone, so the limit is a number. */
+static void write_latest(FILE *stream, const struct profile *profile, const char *cql)
+{
+    const struct lab_read *latest = &profile->scenario->reads.kinds[LAB_READ_LATEST];
+    uint64_t rows = latest->rate_per_s > 0 ? latest->rows : LATEST_DEFAULT;
+    size_t size = strlen(cql);
+    if (size > 0 && cql[size - 1] == '?')
+        size--;
+    fprintf(stream, "\nqueries:\n  latest:\n    cql: |\n      %.*s%" PRIu64 "\n    fields: samerow\n",
+            (int)size, cql, rows);
+}
+
+/* YAML: in double quotes, which any name of a column may stand in. */
+static void write_name(FILE *stream, const char *name)
+{
+    fputc('"', stream);
+    for (const char *c = name; *c != '\0'; c++) {
+        if (*c == '"' || *c == '\\')
+            fputc('\\', stream);
+        fputc(*c, stream);
+    }
+    fputc('"', stream);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Expresses distributions of sizes and popularity in the terms that cassandra-stress has. */
+#include "stress_law.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#define SHAPE_LEAST 0.2
+#define SHAPE_MOST  20.0
+#define WIDTH_MOST  1e15
+#define HALVINGS    100
+#define RANKS_LEAST 20u
+#define RANKS_ADDED 100000u
+
+static bool extreme(const struct stress_figures *figures, char *law);
+static double share_of(const struct sim_zipf *zipf, uint64_t ranks);
+static double variation(double shape);
+static double scale_of(double width, double shape);
+
+void stress_law(const struct stress_figures *figures, char law[STRESS_LAW_SIZE])
+{
+    double mean = figures->mean;
+    if (figures->most <= figures->least || figures->stddev * 4 < 1) {
+        snprintf(law, STRESS_LAW_SIZE, "fixed(%.0f)", fmax(1, round(mean)));
+        return;
+    }
+    /* What is narrow is near to normal; the skew of the rest is a Weibull's. */
+    if (figures->stddev * 2 > mean - (double)figures->least && extreme(figures, law))
+        return;
+    snprintf(law, STRESS_LAW_SIZE, "gaussian(%" PRIu64 "..%" PRIu64 ",%.3f,%.3f)", figures->least,
+             figures->most, mean, figures->stddev);
+}
+
+void stress_law_of_size(const struct sim_size *size, char law[STRESS_LAW_SIZE])
+{
+    struct stress_figures figures = {.mean = sim_size_mean(size), .least = 1, .most = (uint64_t)WIDTH_MOST};
+    switch (size->kind) {
+    case SIM_SIZE_CONSTANT:
+        snprintf(law, STRESS_LAW_SIZE, "fixed(%.0f)", size->a);
+        return;
+    case SIM_SIZE_UNIFORM:
+        if (size->a < size->b)
+            snprintf(law, STRESS_LAW_SIZE, "uniform(%.0f..%.0f)", size->a, size->b);
+        else
+            snprintf(law, STRESS_LAW_SIZE, "fixed(%.0f)", size->a);
+        return;
+    case SIM_SIZE_LOGNORMAL:
+        figures.stddev = figures.mean * sqrt(expm1(size->b * size->b));
+        figures.most = (uint64_t)fmin(WIDTH_MOST, figures.mean + 6 * figures.stddev);
+        break;
+    case SIM_SIZE_PARETO:
+        if (size->b <= 2) {
+            snprintf(law, STRESS_LAW_SIZE, "fixed(%.0f)", size->a * pow(2, 1 / size->b));
+            return;
+        }
+        figures.least = (uint64_t)fmax(1, size->a);
+        figures.stddev = size->a / (size->b - 1) * sqrt(size->b / (size->b - 2));
+        figures.most = (uint64_t)fmin(WIDTH_MOST, figures.mean + 6 * figures.stddev);
+        break;
+    }
+    stress_law(&figures, law);
+}
+
+void stress_law_of_ranks(const struct sim_zipf *zipf, uint64_t count, char law[STRESS_LAW_SIZE])
+{
+    double width = (double)count - 1, tenth = ceil((double)count / 10), share;
+    if (count <= 1) {
+        snprintf(law, STRESS_LAW_SIZE, "fixed(1)");
+        return;
+    }
+    share = share_of(zipf, (uint64_t)tenth);
+    /* P(1 + W <= tenth) = share, solved for the shape. */
+    double part = -log1p(-share) / (0.5 * log(width));
+    double shape = log(part) / log((tenth - 1) / width);
+    bool is_skewed = count >= RANKS_LEAST && zipf->s > 0 && share < 1 && part < 1 && shape >= SHAPE_LEAST / 4;
+    if (is_skewed)
+        snprintf(law, STRESS_LAW_SIZE, "extreme(1..%" PRIu64 ",%.4f)", count, shape);
+    else
+        snprintf(law, STRESS_LAW_SIZE, "%s(1..%" PRIu64 ")", zipf->s > 0 ? "exp" : "uniform", count);
+}
+
+/* Of the first so many ranks; of many by the integral. */
+static double share_of(const struct sim_zipf *zipf, uint64_t ranks)
+{
+    double share = 0;
+    uint64_t rank = 0;
+    for (; rank < ranks && rank < RANKS_ADDED; rank++)
+        share += sim_zipf_share(zipf, rank);
+    if (rank == ranks)
+        return share;
+    double from = (double)rank + 0.5, to = (double)ranks + 0.5, s = zipf->s;
+    double rest = fabs(1 - s) < 1e-9 ? log(to / from) : (pow(to, 1 - s) - pow(from, 1 - s)) / (1 - s);
+    return share + sim_zipf_share(zipf, 0) * rest;
+}
+
+/* False where no such law has these figures. */
+static bool extreme(const struct stress_figures *figures, char *law)
+{
+    double excess = figures->mean - (double)figures->least;
+    double wanted = figures->stddev / excess, low = SHAPE_LEAST, high = SHAPE_MOST;
+    if (!(excess > 0) || wanted > variation(low) || wanted < variation(high))
+        return false;
+    for (int i = 0; i < HALVINGS; i++) {
+        double middle = (low + high) / 2;
+        *(variation(middle) > wanted ? &low : &high) = middle;
+    }
+    double shape = (low + high) / 2, scale = excess / tgamma(1 + 1 / shape);
+    /* The scale grows with the width from here on. */
+    low = exp(1 / shape) * 1.001;
+    high = WIDTH_MOST;
+    if (low >= high || scale < scale_of(low, shape) || scale > scale_of(high, shape))
+        return false;
+    for (int i = 0; i < HALVINGS; i++) {
+        double middle = (low + high) / 2;
+        *(scale_of(middle, shape) < scale ? &low : &high) = middle;
+    }
+    snprintf(law, STRESS_LAW_SIZE, "extreme(%" PRIu64 "..%.0f,%.4f)", figures->least,
+             (double)figures->least + round((low + high) / 2), shape);
+    return true;
+}
+
+/* Standard deviation over mean of a Weibull: falls as the shape grows. */
+static double variation(double shape)
+{
+    return sqrt(expm1(lgamma(1 + 2 / shape) - 2 * lgamma(1 + 1 / shape)));
+}
+
+static double scale_of(double width, double shape)
+{
+    return width / pow(0.5 * log(width), 1 / shape);
+}

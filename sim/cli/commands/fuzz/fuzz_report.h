@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a campaign found, for people and for machines. */
+#ifndef CLI_FUZZ_REPORT_H
+#define CLI_FUZZ_REPORT_H
+
+#include <jansson.h>
+
+#include "breach.h"
+#include "cli/campaign.h"
+
+/* "bucketlab fuzz my.yaml --seeds 17..17", for a shell; malloc'ed, NULL without memory. */
+char *cli_fuzz_replay(const struct lab_fuzz_base *base, uint64_t seed);
+/* finding->path is NULL when nothing was shrunk; else replay is the line above for its seed. */
+void cli_fuzz_print(const struct cli_campaign *campaign, const char *replay,
+                    const struct cli_finding *finding);
+/* NULL without memory. */
+json_t *cli_fuzz_json(const struct cli_campaign *campaign, const struct lab_fuzz_base *base,
+                      const struct cli_finding *finding);
+
+/* --- promises.c: who promises what, and unless what, as the table of a page (docs/oracles.md). */
+void cli_promises_print(void);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bucketlab init: writes a starter scenario. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/commands/run.h"
+#include "cli/text.h"
+#include "reports/partial.h"
+#include "starter.h"
+
+static const struct cli_option options[] = {CLI_OPTION_QUIET, {NULL, NULL, NULL}};
+
+static int init(const struct cli_args *args, struct sim_error *error);
+
+const struct cli_command cli_init = {
+    .name = "init",
+    .arguments = "[NAME]",
+    .summary = "write a commented starter scenario (default scenario.yaml)",
+    .example = "  bucketlab init chat\n  bucketlab run chat.yaml\n",
+    .options = options,
+    .least = 0,
+    .most = 1,
+    .run = init,
+};
+
+static bool ends_in_yaml(const char *name);
+static bool write_beside(const char *path, char **part, struct sim_error *error);
+static bool give_name(const char *part, const char *path, struct sim_error *error);
+static bool fail_with(int code, const char *path, struct sim_error *error);
+
+static int init(const struct cli_args *args, struct sim_error *error)
+{
+    const char *name = cli_argument_count(args) > 0 ? cli_argument(args, 0) : "scenario";
+    if (name[0] == '\0' || name[strlen(name) - 1] == '/') {
+        sim_fail(error, SIM_ERROR_INPUT, "bucketlab: init '%s': no file name; write 'bucketlab init chat'",
+                 name);
+        return SIM_ERROR_INPUT;
+    }
+    size_t size = strlen(name) + 32;
+    char *path = malloc(size), *part = NULL;
+    bool is_fine = path != NULL;
+    if (!is_fine) {
+        sim_fail_memory(error);
+    } else {
+        snprintf(path, size, "%s%s", name, ends_in_yaml(name) ? "" : ".yaml");
+        is_fine = write_beside(path, &part, error) && give_name(part, path, error);
+    }
+    if (is_fine && !cli_has(args, "quiet")) {
+        printf("wrote ");
+        cli_print_text(stdout, path);
+        printf("; try it: bucketlab run ");
+        cli_print_text(stdout, path);
+        putchar('\n');
+    }
+    free(path);
+    free(part);
+    return is_fine ? 0 : (int)error->class;
+}
+
+static bool ends_in_yaml(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot != NULL && dot != name && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+}
+
+static bool write_beside(const char *path, char **part, struct sim_error *error)
+{
+    int file = report_partial_create(path, part);
+    if (file == -1)
+        return fail_with(errno, path, error);
+    size_t done = 0;
+    int code = 0;
+    while (done < cli_starter_size && code == 0) {
+        ssize_t written = write(file, cli_starter + done, cli_starter_size - done);
+        if (written >= 0)
+            done += (size_t)written;
+        else if (errno != EINTR)
+            code = errno;
+    }
+    if (code == 0 && fsync(file) != 0)
+        code = errno;
+    if (close(file) != 0 && code == 0)
+        code = errno;
+    if (code == 0)
+        return true;
+    unlink(*part);
+    return fail_with(code, path, error);
+}
+
+/* A link fails where the name is taken, which a rename would not. */
+static bool give_name(const char *part, const char *path, struct sim_error *error)
+{
+    int code = link(part, path) == 0 ? 0 : errno;
+    if (code != 0 && code != EEXIST && access(path, F_OK) != 0) {
+        /* A file system without links. */
+        code = rename(part, path) == 0 ? 0 : errno;
+        if (code == 0)
+            return true;
+    }
+    unlink(part);
+    return code == 0 || fail_with(code, path, error);
+}
+
+static bool fail_with(int code, const char *path, struct sim_error *error)
+{
+    if (code == EEXIST)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s: already there, and is left as it is; choose another name, or remove it first",
+                        path);
+    bool is_input = code == ENOENT || code == ENOTDIR || code == ENAMETOOLONG;
+    return sim_fail(error, is_input ? SIM_ERROR_INPUT : SIM_ERROR_ENVIRONMENT, "%s: %s; %s", path,
+                    strerror(code),
+                    is_input ? "make the folder first, or choose another name"
+                             : "free space there, or choose a folder that you may write to");
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* In this order, so that nothing is left half done: everything is checked, everything is run, everything is
+ * stored, everything is drawn, everything is printed. */
+#define _XOPEN_SOURCE 700
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/execute.h"
+#include "cli/json.h"
+#include "cli/outputs.h"
+#include "cli/page.h"
+#include "cli/pictures.h"
+#include "cli/resume.h"
+#include "cli/snapshots.h"
+#include "cli/story.h"
+#include "cli/table.h"
+#include "cli/text.h"
+#include "cli/warnings.h"
+#include "store/store.h"
+
+static const struct cli_option options[] = {{"seed", "N", "in place of the scenario's seed"},
+                                            {"set", "PATH=VALUE",
+                                             "change one field of the scenario, as in\n"
+                                             "strategies.count.rows=5000; repeatable"},
+                                            CLI_OPTION_DB,
+                                            CLI_OPTION_OUT,
+                                            CLI_OPTION_FORMAT,
+                                            {"no-charts", NULL, "draw no pictures"},
+                                            {"trace-events", "FILE",
+                                             "write what happens between agents and cluster,\n"
+                                             "a line an event; - stands for stdout"},
+                                            {"key", "K", "in --trace-events, of this key alone"},
+                                            {"snapshot-every", "DURATION",
+                                             "keep the state of the run as often as this, so that\n"
+                                             "--resume goes on from there after a kill, as in 1m"},
+                                            {"resume", "RUN",
+                                             "go on with a run that was stopped or killed, from its\n"
+                                             "newest state, or from the start when it has none;\n"
+                                             "last: the newest such"},
+                                            {"continue", "RUN",
+                                             "with --for: a finished run, but longer; it is run from\n"
+                                             "the start, and costs as much"},
+                                            {"for", "DURATION", "how much longer, in virtual time"},
+                                            CLI_OPTION_JOBS,
+                                            CLI_OPTION_JSON,
+                                            CLI_OPTION_QUIET,
+                                            {NULL, NULL, NULL}};
+
+static int run(const struct cli_args *args, struct sim_error *error);
+
+const struct cli_command cli_run = {
+    .name = "run",
+    .arguments = "SCENARIO...",
+    .summary = "try all strategies of a scenario on the same rows; store, draw",
+    .example = "  bucketlab run chat.yaml\n"
+               "  bucketlab run chat.yaml --set arrivals.rate=5/s --format png,pdf\n"
+               "  bucketlab run --resume last\n",
+    .options = options,
+    .least = 0,
+    .most = CLI_ANY_NUMBER,
+    .run = run,
+};
+
+struct job {
+    struct lab_scenario *scenario;
+    char *path; /* absolute, so that the stored run can be run again from anywhere */
+    struct lab_result *result;
+    int64_t run, elapsed_ms;
+    struct store_run_info info; /* as it was stored */
+    struct cli_pictures pictures;
+    struct cli_snapshots snapshots; /* not of one that is listened to */
+    char *text;                     /* of --json */
+};
+
+struct batch {
+    struct job *jobs;
+    size_t count;
+    const char *database;
+    uint32_t workers;
+    struct lab_team team;
+    bool is_quiet, is_json, has_charts;
+    struct cli_pictures pictures; /* as asked for; each job has a copy */
+    struct cli_story story;
+    struct cli_signals signals;
+    int64_t every_ns;                   /* of snapshots; 0: none */
+    struct store_unfinished unfinished; /* --resume; run 0: none */
+    bool is_finished;                   /* that one is, and nothing is to be done */
+};
+
+static bool check_options(const struct cli_args *args, struct sim_error *error);
+static bool read_batch(const struct cli_args *args, struct batch *batch, struct sim_error *error);
+static bool load_stored(const struct cli_args *args, struct batch *batch, struct sim_error *error);
+static bool load_scenarios(const struct cli_args *args, struct batch *batch, struct sim_error *error);
+static bool check_names(const struct batch *batch, struct sim_error *error);
+static bool check_outputs(const struct cli_args *args, const struct batch *batch, struct sim_error *error);
+static bool check_database(const char *path, struct sim_error *error);
+static bool execute_all(struct batch *batch, struct sim_error *error);
+static bool execute_one(struct batch *batch, struct job *job, struct sim_error *error);
+static bool is_shared(const struct batch *batch, const struct job *job);
+static void keep_finished(struct batch *batch, size_t count);
+static bool store_all(struct batch *batch, struct sim_error *error);
+static bool print_finished(const struct batch *batch, struct sim_error *error);
+static bool draw(const struct batch *batch, struct job *job, struct sim_error *error);
+static bool print_all(struct batch *batch, struct sim_error *error);
+static bool describe_all(struct batch *batch, struct sim_error *error);
+static bool print_job(const struct batch *batch, const struct job *job, struct sim_error *error);
+static void free_batch(struct batch *batch);
+
+static int run(const struct cli_args *args, struct sim_error *error)
+{
+    struct batch batch = {.count = cli_argument_count(args)};
+    bool is_fine = check_options(args, error) && read_batch(args, &batch, error);
+    int code = (int)error->class;
+    if (is_fine && batch.is_finished) {
+        is_fine = print_finished(&batch, error);
+        free_batch(&batch);
+        return is_fine ? 0 : (int)error->class;
+    }
+    if (is_fine) {
+        cli_signals_hold(&batch.signals);
+        is_fine =
+            execute_all(&batch, error) && store_all(&batch, error) && cli_story_name(&batch.story, error);
+        for (size_t i = 0; is_fine && batch.has_charts && i < batch.count; i++)
+            is_fine = draw(&batch, &batch.jobs[i], error);
+        code = is_fine ? 0 : cli_exit_code(&batch.signals, error);
+        cli_signals_release(&batch.signals);
+    }
+    if (is_fine && !print_all(&batch, error))
+        code = (int)error->class;
+    free_batch(&batch);
+    return code;
+}
+
+static bool check_options(const struct cli_args *args, struct sim_error *error)
+{
+    static const char *const of_new_runs[] = {"seed", "set", "trace-events", "key"};
+    const char *mode = cli_has(args, "resume") ? "resume" : cli_has(args, "continue") ? "continue" : NULL;
+    if (cli_has(args, "resume") && cli_has(args, "continue"))
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --resume and --continue exclude each other; remove one of them");
+    if (cli_has(args, "continue") != cli_has(args, "for"))
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --continue and --for go together; write '--continue RUN --for 30d'");
+    if (mode == NULL && cli_argument_count(args) == 0)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: 'run' lacks an argument; write 'bucketlab run %s'", cli_run.arguments);
+    if (mode != NULL && cli_argument_count(args) > 0)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --%s takes its scenario from the database; remove '%s'", mode,
+                        cli_argument(args, 0));
+    for (size_t i = 0; mode != NULL && i < sizeof of_new_runs / sizeof *of_new_runs; i++) {
+        if (cli_has(args, of_new_runs[i]))
+            return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s has what it needs; remove --%s", mode,
+                            of_new_runs[i]);
+    }
+    return !cli_has(args, "snapshot-every") || !cli_has(args, "trace-events") ||
+           sim_fail(error, SIM_ERROR_INPUT,
+                    "bucketlab: a run that writes --trace-events cannot be gone on with; remove that, or "
+                    "--snapshot-every");
+}
+
+static bool read_batch(const struct cli_args *args, struct batch *batch, struct sim_error *error)
+{
+    if (batch->count == 0)
+        batch->count = 1; /* from the database */
+    batch->jobs = calloc(batch->count, sizeof *batch->jobs);
+    if (batch->jobs == NULL)
+        return sim_fail_memory(error);
+    batch->database = cli_value(args, "db", "bucketlab.db");
+    batch->is_quiet = cli_has(args, "quiet");
+    batch->is_json = cli_has(args, "json");
+    batch->has_charts = !cli_has(args, "no-charts");
+    if (!cli_jobs(args, &batch->workers, error) || !cli_team(args, &batch->team, error) ||
+        !cli_pictures_read(args, &batch->pictures, error) ||
+        !cli_duration_option(args, "snapshot-every", &batch->every_ns, error) ||
+        !load_scenarios(args, batch, error))
+        return false;
+    if (batch->is_finished)
+        return true;
+    if (!check_names(batch, error) || !check_outputs(args, batch, error) ||
+        !cli_story_read(args, batch->jobs[0].scenario, batch->count, &batch->story, error))
+        return false;
+    for (size_t i = 0; i < batch->count; i++)
+        batch->jobs[i].pictures = batch->pictures;
+    if (!check_database(batch->database, error))
+        return false;
+    for (size_t i = 0; i < batch->count && !batch->is_quiet; i++) {
+        if (!cli_warnings_print(stderr, batch->jobs[i].scenario, error))
+            return false;
+        cli_warnings_files(stderr, batch->jobs[i].scenario);
+    }
+    return true;
+}
+
+/* The one that --resume or --continue names. */
+static bool load_stored(const struct cli_args *args, struct batch *batch, struct sim_error *error)
+{
+    struct job *job = &batch->jobs[0];
+    const char *resume = cli_value(args, "resume", NULL);
+    if (resume == NULL)
+        return cli_continue_find(args, batch->database, &job->scenario, &job->path, error);
+    if (!cli_resume_find(batch->database, resume, batch->is_quiet, &batch->unfinished, &job->scenario,
+                         &batch->is_finished, error))
+        return false;
+    if (batch->is_finished)
+        return true;
+    job->path = strdup(batch->unfinished.scenario_path);
+    return job->path != NULL || sim_fail_memory(error);
+}
+
+static bool load_scenarios(const struct cli_args *args, struct batch *batch, struct sim_error *error)
+{
+    if (cli_argument_count(args) == 0)
+        return load_stored(args, batch, error);
+    uint64_t seed = 0;
+    struct lab_override *overrides;
+    size_t override_count;
+    if (!cli_whole(args, "seed", 0, UINT64_MAX, &seed, error) ||
+        !cli_overrides(args, &overrides, &override_count, error))
+        return false;
+    bool is_fine = true;
+    for (size_t i = 0; is_fine && i < batch->count; i++) {
+        const char *path = cli_argument(args, i);
+        struct job *job = &batch->jobs[i];
+        is_fine = lab_scenario_load(path, overrides, override_count, cli_has(args, "seed") ? &seed : NULL,
+                                    &job->scenario, error);
+        if (is_fine && (job->path = realpath(path, NULL)) == NULL)
+            job->path = strdup(path);
+        if (is_fine && job->path == NULL)
+            is_fine = sim_fail_memory(error);
+    }
+    free(overrides);
+    return is_fine;
+}
+
+/* Pictures are named after the scenario's name. */
+static bool check_names(const struct batch *batch, struct sim_error *error)
+{
+    for (size_t i = 0; batch->has_charts && i < batch->count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            const struct lab_scenario *one = batch->jobs[j].scenario, *other = batch->jobs[i].scenario;
+            if (strcmp(one->name, other->name) == 0)
+                return sim_fail(error, SIM_ERROR_INPUT,
+                                "%s: the name '%s' is that of %s too, and their pictures would be one file; "
+                                "run them one by one with --out, or with --no-charts",
+                                other->path, other->name, one->path);
+        }
+    }
+    return true;
+}
+
+static bool check_outputs(const struct cli_args *args, const struct batch *batch, struct sim_error *error)
+{
+    struct cli_outputs outputs = {0};
+    cli_outputs_file(&outputs, "trace-events", cli_value(args, "trace-events", NULL));
+    cli_outputs_database(&outputs, "db", batch->database, true);
+    for (size_t i = 0; i < batch->count; i++) {
+        cli_outputs_scenario(&outputs, batch->jobs[i].scenario);
+        if (batch->has_charts)
+            cli_outputs_charts(&outputs, &batch->pictures, batch->jobs[i].scenario->name);
+    }
+    return cli_outputs_check(&outputs, error);
+}
+
+/* Opened and closed, so that a bad one is found before the work. One that is missing is not made by this. */
+static bool check_database(const char *path, struct sim_error *error)
+{
+    if (path[0] == '\0')
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --db: no file named; write --db bucketlab.db");
+    struct store *store;
+    if (!store_open(path, STORE_WRITE, &store, error))
+        return false;
+    store_close(store);
+    return true;
+}
+
+static bool execute_all(struct batch *batch, struct sim_error *error)
+{
+    if (!cli_story_begin(&batch->story, error))
+        return false;
+    for (size_t i = 0; i < batch->count; i++) {
+        if (execute_one(batch, &batch->jobs[i], error))
+            continue;
+        /* A story that could not be written on ends its run: then that is the error. */
+        if (batch->story.code == 0 || batch->signals.caught != 0) {
+            keep_finished(batch, i);
+            return false;
+        }
+    }
+    return cli_story_end(&batch->story, error);
+}
+
+/* One that is listened to cannot be gone on with: its story would lack its beginning. */
+static bool execute_one(struct batch *batch, struct job *job, struct sim_error *error)
+{
+    struct cli_listener *listener = cli_story_listener(&batch->story);
+    if (listener != NULL || is_shared(batch, job))
+        return cli_execute(job->scenario, batch->workers, &batch->team, batch->is_quiet, listener,
+                           &batch->signals, &job->result, &job->elapsed_ms, error);
+    int64_t every_ms = batch->every_ns / 1000000;
+    cli_snapshots_init(&job->snapshots, batch->database, job->scenario, job->path, every_ms, batch->is_quiet);
+    return (batch->unfinished.run == 0 || cli_snapshots_resume(&job->snapshots, &batch->unfinished, error)) &&
+           cli_execute_kept(&job->snapshots, batch->workers, &batch->signals, &job->result, &job->elapsed_ms,
+                            error);
+}
+
+/* Other ranks do parts of it, of which no state is kept here. */
+static bool is_shared(const struct batch *batch, const struct job *job)
+{
+    return lab_team_count(&batch->team) > 1 && job->scenario->trace_path == NULL && batch->every_ns == 0 &&
+           batch->unfinished.run == 0;
+}
+
+/* Of several scenarios one was interrupted: those before it are not lost. */
+static void keep_finished(struct batch *batch, size_t count)
+{
+    struct sim_error ignored;
+    size_t all = batch->count;
+    batch->count = count;
+    if (count > 0 && batch->signals.caught != 0)
+        store_all(batch, &ignored);
+    batch->count = all;
+}
+
+static bool store_all(struct batch *batch, struct sim_error *error)
+{
+    struct store *store;
+    size_t stored = 0;
+    bool is_fine = store_open(batch->database, STORE_WRITE, &store, error);
+    for (size_t i = 0; is_fine && i < batch->count; i++) {
+        struct job *job = &batch->jobs[i];
+        job->info = (struct store_run_info){.scenario_path = job->path,
+                                            .scenario_text = job->scenario->text,
+                                            .overrides = job->scenario->overrides,
+                                            .version = BUCKETLAB_VERSION,
+                                            .created_unix_s = (int64_t)time(NULL),
+                                            .elapsed_ms = job->elapsed_ms};
+        is_fine = cli_snapshots_store(&job->snapshots, store, &job->info, job->result, error);
+        job->run = job->info.run;
+        stored += is_fine;
+    }
+    store_close(store);
+    for (size_t i = stored; !is_fine && i < batch->count; i++)
+        cli_snapshots_unstored(&batch->jobs[i].snapshots, error);
+    return is_fine;
+}
+
+static bool draw(const struct batch *batch, struct job *job, struct sim_error *error)
+{
+    const struct cli_page page = {job->result, &job->info, batch->database, NULL};
+    const int64_t last = batch->jobs[batch->count - 1].run;
+    return (cli_pictures_write(&job->pictures, job->result, error) &&
+            cli_page_write(&job->pictures, &page, error)) ||
+           cli_pictures_fail(job->run, last, batch->database, error);
+}
+
+/* --resume of a run that has nothing left to do. */
+static bool print_finished(const struct batch *batch, struct sim_error *error)
+{
+    int64_t run = batch->unfinished.run;
+    if (!batch->is_json) {
+        printf("run %" PRId64 " is finished; `bucketlab show %" PRId64 "` prints it\n", run, run);
+        return true;
+    }
+    json_t *object = json_object();
+    bool is_fine =
+        cli_json_set(object, "run", json_integer(run)) && cli_json_set(object, "finished", json_true());
+    return cli_json_print(cli_json_complete(object, is_fine), error);
+}
+
+/* Returns whether all expectations hold; the error tells of the first scenario of which they do not. */
+static bool print_all(struct batch *batch, struct sim_error *error)
+{
+    bool is_fine = true;
+    if (batch->is_json && !describe_all(batch, error))
+        return false;
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct job *job = &batch->jobs[i];
+        if (batch->is_json) {
+            puts(job->text);
+        } else {
+            fputs(i == 0 ? "" : "\n", stdout);
+            if (!print_job(batch, job, error))
+                return false;
+        }
+        is_fine = is_fine && cli_expects_hold(job->result, error);
+    }
+    return is_fine;
+}
+
+/* All of them before the first is printed, so that an error leaves standard output empty. */
+static bool describe_all(struct batch *batch, struct sim_error *error)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        struct job *job = &batch->jobs[i];
+        json_t *object = cli_json_run(job->run, job->result, cli_warnings_json(job->scenario));
+        job->text = object == NULL ? NULL : cli_json_text(object);
+        json_decref(object);
+        if (job->text == NULL)
+            return sim_fail_memory(error);
+    }
+    return true;
+}
+
+static bool print_job(const struct batch *batch, const struct job *job, struct sim_error *error)
+{
+    if (!cli_print_result(job->result, error))
+        return false;
+    if (batch->has_charts) {
+        printf("\npictures\n");
+        if (!cli_pictures_print(&job->pictures, "  "))
+            printf("  none: %s\n", job->result->strategies[0].settings.is_idgen
+                                       ? "identifiers have no partitions"
+                                       : "there is nothing to show");
+    }
+    printf("\nrun %" PRId64 " in ", job->run);
+    cli_print_text(stdout, batch->database);
+    printf(", seed %" PRIu64 ", digest %016" PRIx64 ", %.1f s\n", job->result->seed, job->result->digest,
+           (double)job->elapsed_ms / 1000);
+    return true;
+}
+
+static void free_batch(struct batch *batch)
+{
+    for (size_t i = 0; batch->jobs != NULL && i < batch->count; i++) {
+        struct job *job = &batch->jobs[i];
+        cli_snapshots_free(&job->snapshots);
+        lab_scenario_destroy(job->scenario);
+        lab_result_destroy(job->result);
+        cli_pictures_free(&job->pictures);
+        free(job->path);
+        free(job->text);
+    }
+    free(batch->jobs);
+    store_unfinished_clear(&batch->unfinished);
+    cli_story_free(&batch->story);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A stored run as CSV (RFC 4180): the histograms, exact and sorted by size, or the metrics. It is made whole
+ * before the first byte goes out. */
+#define _POSIX_C_SOURCE 200809L
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands/runs.h"
+#include "cli/csv.h"
+#include "cli/outputs.h"
+#include "cli/text_file.h"
+#include "kernel/text.h"
+#include "store/store.h"
+
+static const struct cli_option options[] = {
+    {"label", "L", "of this strategy alone (default: of all)"},
+    {"state", "S", "closed, open or read; all: closed and open together\n(default: each of the three)"},
+    {"unit", "U", "rows, bytes or partitions (default: all)"},
+    {"metrics", NULL, "the metrics in place of the histograms"},
+    {"out", "FILE", "in place of standard output"},
+    CLI_OPTION_DB,
+    CLI_OPTION_QUIET,
+    {NULL, NULL, NULL}};
+
+static int export(const struct cli_args *args, struct sim_error *error);
+
+const struct cli_command cli_export = {
+    .name = "export",
+    .arguments = "RUN",
+    .summary = "histograms or metrics of a stored run, as CSV",
+    .example = "  bucketlab export last --state all --unit bytes --out sizes.csv\n"
+               "  bucketlab export 3 --metrics\n",
+    .options = options,
+    .least = 1,
+    .most = 1,
+    .run = export,
+};
+
+enum state { STATE_CLOSED, STATE_OPEN, STATE_READ, STATE_ALL, STATE_COUNT };
+enum unit { UNIT_ROWS, UNIT_BYTES, UNIT_PARTITIONS, UNIT_COUNT };
+static const char *const state_names[] = {"closed", "open", "read", "all"};
+static const char *const unit_names[] = {"rows", "bytes", "partitions"};
+
+struct wish {
+    const char *label; /* NULL: all */
+    int state, unit;   /* STATE_COUNT, UNIT_COUNT: all that are stored */
+    bool wants_metrics;
+};
+
+static bool read_wish(const struct cli_args *args, struct wish *wish, struct sim_error *error);
+static bool read_choice(const struct cli_args *args, const char *name, const char *const *names, int count,
+                        const char *list, int *out, struct sim_error *error);
+static bool check_label(const struct wish *wish, const struct lab_result *result, struct sim_error *error);
+static bool write_csv(const struct wish *wish, const struct lab_result *result, FILE *stream);
+static bool write_histogram(FILE *stream, const char *label, int state, int unit,
+                            const struct lab_histogram *histogram);
+static bool write_all_sizes(FILE *stream, const struct lab_strategy_result *strategy, int unit);
+static void write_metrics(FILE *stream, const struct lab_strategy_result *strategy);
+static void write_field(FILE *stream, const char *text);
+
+static int export(const struct cli_args *args, struct sim_error *error)
+{
+    struct wish wish;
+    int64_t run;
+    struct store *store;
+    struct lab_result *result = NULL;
+    const char *path = cli_value(args, "out", NULL);
+    const char *database = cli_value(args, "db", "bucketlab.db");
+    struct cli_outputs outputs = {0};
+    cli_outputs_file(&outputs, "out", path);
+    cli_outputs_database(&outputs, "db", database, false);
+    if (!cli_outputs_check(&outputs, error) || !read_wish(args, &wish, error) ||
+        !cli_run_number(args, &run, error) || !store_open(database, STORE_READ, &store, error))
+        return (int)error->class;
+    bool is_fine = store_load_run(store, run, NULL, &result, error) && check_label(&wish, result, error);
+    char *text = NULL;
+    size_t size = 0;
+    if (is_fine) {
+        FILE *stream = open_memstream(&text, &size);
+        is_fine = stream != NULL && write_csv(&wish, result, stream) && ferror(stream) == 0;
+        is_fine = (stream != NULL && fclose(stream) == 0 && is_fine) || sim_fail_memory(error);
+    }
+    if (is_fine && path != NULL)
+        is_fine = cli_text_file_write(path, text, size, error);
+    else if (is_fine)
+        fwrite(text, 1, size, stdout); /* main() looks whether it went out */
+    free(text);
+    lab_result_destroy(result);
+    store_close(store);
+    return is_fine ? 0 : (int)error->class;
+}
+
+static bool read_wish(const struct cli_args *args, struct wish *wish, struct sim_error *error)
+{
+    *wish = (struct wish){.label = cli_value(args, "label", NULL), .wants_metrics = cli_has(args, "metrics")};
+    if (!read_choice(args, "state", state_names, STATE_COUNT, "closed, open, read or all", &wish->state,
+                     error) ||
+        !read_choice(args, "unit", unit_names, UNIT_COUNT, "rows, bytes or partitions", &wish->unit, error))
+        return false;
+    bool has_state = wish->state != STATE_COUNT, has_unit = wish->unit != UNIT_COUNT;
+    if (wish->wants_metrics && (has_state || has_unit))
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "bucketlab: --%s is of histograms, and --metrics asks for metrics; leave out one of them",
+            has_state ? "state" : "unit");
+    if (has_state && has_unit && (wish->state == STATE_READ) != (wish->unit == UNIT_PARTITIONS))
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "bucketlab: --state %s has no sizes in %s; reads are in partitions, the others in rows "
+            "and bytes",
+            state_names[wish->state], unit_names[wish->unit]);
+    if (cli_has(args, "out") && cli_value(args, "out", "")[0] == '\0')
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --out: no file named; write --out sizes.csv");
+    return true;
+}
+
+static bool read_choice(const struct cli_args *args, const char *name, const char *const *names, int count,
+                        const char *list, int *out, struct sim_error *error)
+{
+    const char *value = cli_value(args, name, NULL);
+    *out = count;
+    for (int i = 0; value != NULL && i < count; i++) {
+        if (strcmp(value, names[i]) == 0)
+            *out = i;
+    }
+    return value == NULL || *out < count ||
+           sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s: no %s '%s'; choose %s", name, name, value,
+                    list);
+}
+
+static bool check_label(const struct wish *wish, const struct lab_result *result, struct sim_error *error)
+{
+    const char *labels[LAB_STRATEGIES_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        if (wish->label == NULL || strcmp(wish->label, result->strategies[i].label) == 0)
+            return true;
+        if (count < LAB_STRATEGIES_MAX)
+            labels[count++] = result->strategies[i].label;
+    }
+    const char *nearest = count == 0 ? NULL : sim_nearest(wish->label, labels, count);
+    return sim_fail(error, SIM_ERROR_INPUT,
+                    nearest != NULL
+                        ? "bucketlab: --label %s: the run has none of this label; did you mean '%s'?"
+                        : "bucketlab: --label %s: the run has none of this label; give one of its "
+                          "labels, as '%s'",
+                    wish->label, nearest != NULL ? nearest : labels[0]);
+}
+
+static bool write_csv(const struct wish *wish, const struct lab_result *result, FILE *stream)
+{
+    fputs(wish->wants_metrics ? "label,metric,value\r\n" : "label,state,unit,size,partitions,rows\r\n",
+          stream);
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct lab_strategy_result *one = &result->strategies[i];
+        const struct {
+            int state, unit;
+            const struct lab_histogram *histogram;
+        } stored[] = {{STATE_CLOSED, UNIT_ROWS, &one->closed_rows},
+                      {STATE_CLOSED, UNIT_BYTES, &one->closed_bytes},
+                      {STATE_OPEN, UNIT_ROWS, &one->open_rows},
+                      {STATE_OPEN, UNIT_BYTES, &one->open_bytes},
+                      {STATE_READ, UNIT_PARTITIONS, &one->read_partitions}};
+        if (wish->label != NULL && strcmp(wish->label, one->label) != 0)
+            continue;
+        if (wish->wants_metrics) {
+            write_metrics(stream, one);
+            continue;
+        }
+        for (size_t j = 0; j < sizeof stored / sizeof *stored; j++) {
+            if ((wish->state == STATE_COUNT || wish->state == stored[j].state) &&
+                (wish->unit == UNIT_COUNT || wish->unit == stored[j].unit) &&
+                !write_histogram(stream, one->label, stored[j].state, stored[j].unit, stored[j].histogram))
+                return false;
+        }
+        for (int unit = UNIT_ROWS; wish->state == STATE_ALL && unit <= UNIT_BYTES; unit++) {
+            if ((wish->unit == UNIT_COUNT || wish->unit == unit) && !write_all_sizes(stream, one, unit))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool write_all_sizes(FILE *stream, const struct lab_strategy_result *strategy, int unit)
+{
+    bool is_rows = unit == UNIT_ROWS;
+    struct lab_histogram both;
+    lab_histogram_init(&both);
+    lab_histogram_merge(&both, is_rows ? &strategy->closed_rows : &strategy->closed_bytes);
+    lab_histogram_merge(&both, is_rows ? &strategy->open_rows : &strategy->open_bytes);
+    bool is_fine = !both.out_of_memory && write_histogram(stream, strategy->label, STATE_ALL, unit, &both);
+    lab_histogram_clear(&both);
+    return is_fine;
+}
+
+/* Of reads there are no rows: `partitions` then counts the reads that asked `size` partitions. */
+static bool write_histogram(FILE *stream, const char *label, int state, int unit,
+                            const struct lab_histogram *histogram)
+{
+    size_t count;
+    struct lab_bin *bins = lab_histogram_sorted(histogram, &count);
+    if (bins == NULL && histogram->used > 0)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        write_field(stream, label);
+        fprintf(stream, ",%s,%s,%" PRIu64 ",%" PRIu64 ",", state_names[state], unit_names[unit], bins[i].size,
+                bins[i].count);
+        if (state != STATE_READ)
+            fprintf(stream, "%" PRIu64, bins[i].weight);
+        fputs("\r\n", stream);
+    }
+    free(bins);
+    return true;
+}
+
+/* One that is not a number stands empty. */
+static void write_metrics(FILE *stream, const struct lab_strategy_result *strategy)
+{
+    for (size_t i = 0; i < strategy->metrics.count; i++) {
+        const struct lab_metric *metric = &strategy->metrics.items[i];
+        write_field(stream, strategy->label);
+        fprintf(stream, ",%s,", metric->name);
+        if (isfinite(metric->value))
+            fprintf(stream, "%.17g", metric->value);
+        fputs("\r\n", stream);
+    }
+}
+
+static void write_field(FILE *stream, const char *text)
+{
+    const char *guard = cli_csv_guard(text);
+    if (strpbrk(text, ",\"\r\n") == NULL) {
+        fprintf(stream, "%s%s", guard, text);
+        return;
+    }
+    fprintf(stream, "\"%s", guard);
+    for (const char *c = text; *c != '\0'; c++) {
+        if (*c == '"')
+            fputc('"', stream);
+        fputc(*c, stream);
+    }
+    fputc('"', stream);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A scenario of one strategy, `observed`, is written, run and stored; so all that knows runs knows this one.
+ */
+#define _XOPEN_SOURCE 700
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/commands/runs.h"
+#include "cli/execute.h"
+#include "cli/json.h"
+#include "cli/outputs.h"
+#include "cli/table.h"
+#include "cli/warnings.h"
+#include "kernel/file.h"
+#include "kernel/text.h"
+#include "show.h"
+#include "store/store.h"
+
+static const struct cli_option options[] = {
+    {"label", "L", "what the strategy is called (default observed)"},
+    {"table", "KS.TABLE", "which table, of a file that holds several (default:\nthe only one)"},
+    {"format", "F", "sstablepartitions or tablehistograms (default: as\nthe file looks)"},
+    {"set", "PATH=VALUE", "add to the scenario, as in\nlimits.partition_bytes=100MB; repeatable"},
+    CLI_OPTION_DB,
+    CLI_OPTION_JSON,
+    CLI_OPTION_QUIET,
+    {NULL, NULL, NULL}};
+
+static int import(const struct cli_args *args, struct sim_error *error);
+
+const struct cli_command cli_import = {
+    .name = "import",
+    .arguments = "FILE",
+    .summary = "sizes that Cassandra's tools printed, as a run of the database",
+    .example = "  bucketlab import messages.csv --set limits.partition_bytes=100MB\n"
+               "where messages.csv is the output of sstablepartitions --csv --min-size 0\n",
+    .options = options,
+    .least = 1,
+    .most = 1,
+    .run = import,
+};
+
+struct order {
+    char *path; /* absolute, so that the stored run can be run again from anywhere */
+    struct lab_scenario *scenario;
+    struct lab_result *result;
+    struct store *store;
+    struct store_run_info info;
+    struct cli_signals signals;
+    bool is_json, is_quiet;
+};
+
+static bool read_order(const struct cli_args *args, struct order *order, struct sim_error *error);
+static bool check_options(const struct cli_args *args, struct sim_error *error);
+static char *write_scenario(const struct cli_args *args, const char *path);
+static void write_field(FILE *stream, const char *name, const char *value);
+static bool load(const struct cli_args *args, const char *text, struct order *order, struct sim_error *error);
+static bool execute(struct order *order, struct sim_error *error);
+static bool print(const struct cli_args *args, const struct order *order, struct sim_error *error);
+
+static int import(const struct cli_args *args, struct sim_error *error)
+{
+    struct order order = {.is_json = cli_has(args, "json"), .is_quiet = cli_has(args, "quiet")};
+    bool is_fine = check_options(args, error) && read_order(args, &order, error);
+    int code = (int)error->class;
+    if (is_fine) {
+        cli_signals_hold(&order.signals);
+        is_fine = execute(&order, error);
+        code = is_fine ? 0 : cli_exit_code(&order.signals, error);
+        cli_signals_release(&order.signals);
+    }
+    if (is_fine && !print(args, &order, error))
+        code = (int)error->class;
+    store_close(order.store);
+    lab_scenario_destroy(order.scenario);
+    lab_result_destroy(order.result);
+    free(order.path);
+    return code;
+}
+
+/* What the scenario would refuse at a place that the user did not write. */
+static bool check_options(const struct cli_args *args, struct sim_error *error)
+{
+    const char *label = cli_value(args, "label", "observed"), *table = cli_value(args, "table", "a.b");
+    const char *format = cli_value(args, "format", "auto");
+    size_t size = strlen(label);
+    bool is_label = size >= 1 && size <= LAB_LABEL_SIZE_MAX && sim_utf8_valid(label, size) == size;
+    for (const char *c = label; *c != '\0'; c++)
+        is_label = is_label && (unsigned char)*c >= 0x20 && *c != 0x7f;
+    if (!is_label)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --label '%s': give a label of 1 to 64 bytes on one line", label);
+    const char *point = strchr(table, '.');
+    if (point == NULL || point == table || point[1] == '\0' || strpbrk(table, " \t\r\n/\"'") != NULL)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --table '%s': no table of a keyspace; write it as chat.messages", table);
+    if (strcmp(format, "auto") != 0 && strcmp(format, "sstablepartitions") != 0 &&
+        strcmp(format, "tablehistograms") != 0)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --format: no format '%s'; choose sstablepartitions or tablehistograms",
+                        format);
+    return true;
+}
+
+static bool read_order(const struct cli_args *args, struct order *order, struct sim_error *error)
+{
+    const char *name = cli_argument(args, 0), *database = cli_value(args, "db", "bucketlab.db");
+    if (database[0] == '\0')
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --db: no file named; write --db bucketlab.db");
+    if (strcmp(name, SIM_STANDARD_INPUT) == 0)
+        name = "/dev/stdin";
+    order->path = sim_input_is_descriptor(name) ? NULL : realpath(name, NULL);
+    if (order->path == NULL) /* the reader says why */
+        order->path = strdup(name);
+    char *text = order->path == NULL ? NULL : write_scenario(args, order->path);
+    if (text == NULL)
+        return sim_fail_memory(error);
+    struct cli_outputs outputs = {0};
+    cli_outputs_database(&outputs, "db", database, true);
+    cli_outputs_input(&outputs, "the input", order->path);
+    bool is_fine = cli_outputs_check(&outputs, error) && load(args, text, order, error) &&
+                   store_open(database, STORE_WRITE, &order->store, error);
+    free(text);
+    if (is_fine && !order->is_quiet)
+        cli_warnings_files(stderr, order->scenario);
+    return is_fine;
+}
+
+static char *write_scenario(const struct cli_args *args, const char *path)
+{
+    static const char *const fields[] = {"format", "table"};
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (stream == NULL)
+        return NULL;
+    fputs("strategies:\n  - observed: {", stream);
+    write_field(stream, "label", cli_value(args, "label", "observed"));
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        if (!cli_has(args, fields[i]))
+            continue;
+        fputs(", ", stream);
+        write_field(stream, fields[i], cli_value(args, fields[i], NULL));
+    }
+    fputs(", ", stream);
+    write_field(stream, "file", path);
+    fputs("}\n", stream);
+    bool is_lost = ferror(stream) != 0;
+    if (fclose(stream) != 0 || is_lost) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static void write_field(FILE *stream, const char *name, const char *value)
+{
+    fprintf(stream, "%s: \"", name);
+    for (const char *c = value; *c != '\0'; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
+            fprintf(stream, "\\x%02x", (unsigned)(unsigned char)*c);
+            continue;
+        }
+        if (*c == '"' || *c == '\\')
+            fputc('\\', stream);
+        fputc(*c, stream);
+    }
+    fputc('"', stream);
+}
+
+static bool load(const struct cli_args *args, const char *text, struct order *order, struct sim_error *error)
+{
+    size_t count = 0;
+    while (cli_value_at(args, "set", count) != NULL)
+        count++;
+    struct lab_override *overrides = calloc(count + 1, sizeof *overrides);
+    if (overrides == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < count; i++)
+        overrides[i].text = cli_value_at(args, "set", i);
+    bool is_fine =
+        lab_scenario_parse(order->path, text, strlen(text), overrides, count, NULL, &order->scenario, error);
+    free(overrides);
+    return is_fine;
+}
+
+static bool execute(struct order *order, struct sim_error *error)
+{
+    struct store_run_info *info = &order->info;
+    if (!cli_execute(order->scenario, 1, NULL, order->is_quiet, NULL, &order->signals, &order->result,
+                     &info->elapsed_ms, error))
+        return false;
+    info->scenario_path = order->path;
+    info->scenario_text = order->scenario->text;
+    info->overrides = order->scenario->overrides;
+    info->version = BUCKETLAB_VERSION;
+    info->created_unix_s = (int64_t)time(NULL);
+    return store_save_run(order->store, info, order->result, error);
+}
+
+static bool print(const struct cli_args *args, const struct order *order, struct sim_error *error)
+{
+    bool is_fine =
+        order->is_json
+            ? cli_json_print(cli_json_run(order->info.run, order->result, cli_warnings_json(order->scenario)),
+                             error)
+            : cli_show_run(&order->info, order->result, order->scenario,
+                           cli_value(args, "db", "bucketlab.db"), error);
+    return is_fine && cli_expects_hold(order->result, error);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bucketlab report: draws the charts or the page of a stored run. */
+#include <stdlib.h>
+
+#include "cli/contest_pictures.h"
+#include "cli/outputs.h"
+#include "cli/page.h"
+#include "cli/pictures.h"
+#include "cli/text.h"
+#include "store/store.h"
+
+static const struct cli_option options[] = {
+    CLI_OPTION_DB, CLI_OPTION_OUT, CLI_OPTION_FORMAT, CLI_OPTION_QUIET, {NULL, NULL, NULL}};
+
+static int report(const struct cli_args *args, struct sim_error *error);
+static bool load_answer(struct store *store, int64_t run, json_t **out, struct sim_error *error);
+static bool tell_left_out(const struct lab_result *result, struct sim_error *error);
+
+const struct cli_command cli_report = {
+    .name = "report",
+    .arguments = "RUN",
+    .summary = "pictures and page of a stored run, from the database alone",
+    .example = "  bucketlab report last --format html\n"
+               "  bucketlab report 3 --format svg,pdf --out pictures\n",
+    .options = options,
+    .least = 1,
+    .most = 1,
+    .run = report,
+};
+
+static bool check_outputs(const struct cli_pictures *pictures, const char *database,
+                          const struct lab_result *result, struct sim_error *error)
+{
+    struct cli_outputs outputs = {0};
+    cli_outputs_charts(&outputs, pictures, result->scenario_name);
+    cli_outputs_database(&outputs, "db", database, false);
+    return cli_outputs_check(&outputs, error);
+}
+
+static int report(const struct cli_args *args, struct sim_error *error)
+{
+    int64_t run;
+    struct store *store;
+    struct cli_pictures pictures;
+    const char *database = cli_value(args, "db", "bucketlab.db");
+    if (!cli_run_number(args, &run, error) || !cli_pictures_read(args, &pictures, error) ||
+        !store_open(database, STORE_READ, &store, error))
+        return (int)error->class;
+    struct lab_result *result = NULL;
+    struct store_run_info info;
+    json_t *answer = NULL;
+    bool is_fine = store_load_run(store, run, &info, &result, error) &&
+                   check_outputs(&pictures, database, result, error) &&
+                   load_answer(store, info.run, &answer, error) &&
+                   cli_pictures_write(&pictures, result, error) &&
+                   (answer == NULL || cli_contest_draw(answer, &pictures, error));
+    if (is_fine) {
+        const struct cli_page page = {result, &info, database, answer};
+        is_fine = cli_page_write(&pictures, &page, error);
+    }
+    is_fine = is_fine && (cli_has(args, "quiet") || tell_left_out(result, error));
+    store_close(store);
+    lab_result_destroy(result);
+    json_decref(answer);
+    if (is_fine)
+        cli_pictures_print(&pictures, "");
+    cli_pictures_free(&pictures);
+    return is_fine ? 0 : (int)error->class;
+}
+
+/* That of `tune`, where the run has one. */
+static bool load_answer(struct store *store, int64_t run, json_t **out, struct sim_error *error)
+{
+    char *text;
+    if (!store_tune_load(store, run, &text, error))
+        return false;
+    if (text == NULL)
+        return true;
+    json_error_t problem;
+    *out = json_loads(text, JSON_REJECT_DUPLICATES, &problem);
+    free(text);
+    return *out != NULL ||
+           sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                    "the answer of 'tune' that stands beside the run is damaged: %s; restore the database "
+                    "from a copy, or tune again",
+                    problem.text);
+}
+
+/* On stderr, since stdout lists what was made. */
+static bool tell_left_out(const struct lab_result *result, struct sim_error *error)
+{
+    struct report_files lines;
+    if (!report_left_out(result, &lines, error))
+        return false;
+    for (size_t i = 0; i < lines.count; i++) {
+        fputs("left out: ", stderr);
+        cli_print_text(stderr, lines.paths[i]);
+        fputc('\n', stderr);
+    }
+    report_files_free(&lines);
+    return true;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* tune: which settings keep partitions within limits. Without a scenario it is the exact law alone. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bucketing/strategy.h"
+#include "cli/commands/tune.h"
+#include "cli/json.h"
+#include "cli/text.h"
+#include "lab/quantity.h"
+#include "tune_answer.h"
+#include "tune_heatmap.h"
+#include "tune_scenario.h"
+
+static const struct cli_option options[] = {
+    {"risk", "P",
+     "the share of partitions that may be over a limit of\n"
+     "the scenario (default its tune.risk, or 0.1%), or\n"
+     "outside --rows: 0.003 or 0.3%"},
+    {"rows", "MIN..MAX",
+     "without a scenario: rows that a partition shall have,\n"
+     "by the exact law of 'probabilistic'"},
+    {"bits", "A..B", "with --rows: only so many bits (default 0..32)"},
+    {"probability", "any",
+     "with --rows: one row in N counts, every whole N, in\n"
+     "place of bits"},
+    {"max-increments", "X",
+     "with --rows: at most so many counter increments per\n1000 rows (default: any number)"},
+    {"seed", "N", "in place of the scenario's seed"},
+    {"seeds", "N",
+     "the most seeds that a setting is run with (default\n"
+     "the scenario's tune.seeds, or 8)"},
+    {"set", "PATH=VALUE", "change one field of the scenario; repeatable"},
+    {"db", "FILE",
+     "database (default bucketlab.db); the same command\n"
+     "goes on from it when it was interrupted"},
+    {"out", "DIR",
+     "folder of the pictures (default bucketlab-out);\n"
+     "with --rows: draw the risk of the settings"},
+    CLI_OPTION_FORMAT,
+    {"no-charts", NULL, "draw no pictures"},
+    CLI_OPTION_JOBS,
+    CLI_OPTION_JSON,
+    CLI_OPTION_QUIET,
+    {NULL, NULL, NULL}};
+
+static int tune(const struct cli_args *args, struct sim_error *error);
+
+const struct cli_command cli_tune = {
+    .name = "tune",
+    .arguments = "[SCENARIO]",
+    .summary = "the settings that keep partitions within limits, cheapest first",
+    .example = "  bucketlab tune chat.yaml --risk 0.1%\n"
+               "  bucketlab tune --rows 12000..32000 --risk 0.003\n"
+               "  bucketlab tune --rows 12000..32000 --risk 0.3% --probability any\n",
+    .options = options,
+    .least = 0,
+    .most = 1,
+    .run = tune,
+};
+
+/* More chances are not looked at, and more pairs not listed, so that the answer takes a moment. */
+enum { FITS_MAX = 1000, LIST_MAX = 50000 };
+
+#define RARITY_NONE (TUNE_ONE_IN_MAX + 1)
+
+/* What the options leave of the chances. */
+struct limits {
+    uint64_t bits_least, bits_most;
+    double increments;    /* per 1000 rows */
+    uint64_t rarity;      /* the first N with which there are no more; RARITY_NONE beyond */
+    uint64_t rarity_bits; /* the same in bits; 64 beyond */
+};
+
+static bool check_options(const struct cli_args *args, bool is_scenario, struct sim_error *error);
+static int tune_rows(const struct cli_args *args, struct sim_error *error);
+static bool answer_rows(const struct cli_args *args, const struct cli_tune_answer *answer,
+                        struct sim_error *error);
+static bool read_goal(const struct cli_args *args, struct tune_goal *goal, struct sim_error *error);
+static bool read_risk(const char *text, double *out, struct sim_error *error);
+static bool read_range(const char *name, const char *text, uint64_t most, const char *example,
+                       uint64_t *first, uint64_t *last, struct sim_error *error);
+static bool read_limits(const struct cli_args *args, struct limits *out, struct sim_error *error);
+static void find_rarity(struct limits *limits);
+static bool choose_chances(const struct cli_args *args, const struct limits *limits, struct tune_chances *out,
+                           struct sim_error *error);
+static bool refuse(const struct cli_args *args, const struct limits *limits,
+                   const struct cli_tune_answer *answer, struct sim_error *error);
+static void round_up(double value, int digits, char *buffer);
+
+static int tune(const struct cli_args *args, struct sim_error *error)
+{
+    bool is_scenario = cli_argument_count(args) > 0;
+    if (!check_options(args, is_scenario, error))
+        return (int)error->class;
+    if (is_scenario)
+        return cli_tune_scenario(args, error);
+    return tune_rows(args, error);
+}
+
+/* Each way to tune has options of its own. */
+static bool check_options(const struct cli_args *args, bool is_scenario, struct sim_error *error)
+{
+    static const char *const of_rows[] = {"rows", "bits", "probability", "max-increments", NULL};
+    static const char *const of_scenario[] = {"seed", "seeds", "set", "db", "no-charts", "jobs", NULL};
+    for (const char *const *name = is_scenario ? of_rows : of_scenario; *name != NULL; name++) {
+        if (cli_has(args, *name))
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            is_scenario
+                                ? "bucketlab: --%s is of 'tune' without a scenario; a scenario has "
+                                  "its limits under 'limits'"
+                                : "bucketlab: --%s is of 'tune SCENARIO'; name one, or leave this out",
+                            *name);
+    }
+    return true;
+}
+
+static int tune_rows(const struct cli_args *args, struct sim_error *error)
+{
+    struct cli_tune_answer answer = {0};
+    struct limits limits = {.bits_most = BK_BITS_MAX, .increments = 1000};
+    bool is_fine = read_goal(args, &answer.goal, error) && read_limits(args, &limits, error) &&
+                   choose_chances(args, &limits, &answer.chances, error);
+    if (is_fine && !tune_search(&answer.goal, &answer.chances, FITS_MAX, LIST_MAX, &answer.found))
+        is_fine = sim_fail_memory(error);
+    if (is_fine && answer.found.fit_count == 0)
+        is_fine = refuse(args, &limits, &answer, error);
+    else if (is_fine)
+        is_fine = answer_rows(args, &answer, error);
+    tune_found_free(&answer.found);
+    return is_fine ? 0 : (int)error->class;
+}
+
+/* Only who says where or how gets a picture. */
+static bool answer_rows(const struct cli_args *args, const struct cli_tune_answer *answer,
+                        struct sim_error *error)
+{
+    struct cli_pictures pictures = {.folder = ""};
+    bool has_picture = cli_has(args, "out") || cli_has(args, "format");
+    bool is_fine = !has_picture || cli_pictures_read(args, &pictures, error);
+    if (is_fine && pictures.has_page)
+        is_fine =
+            sim_fail(error, SIM_ERROR_INPUT,
+                     "bucketlab: --format html is of 'tune SCENARIO', whose run has a page; choose png, "
+                     "svg or pdf");
+    is_fine = is_fine && (!has_picture || cli_tune_draw(answer, &pictures, error));
+    if (is_fine && cli_has(args, "json")) {
+        is_fine = cli_json_print(cli_tune_json(answer), error);
+    } else if (is_fine) {
+        cli_tune_print(answer);
+        if (has_picture)
+            printf("\npictures\n");
+        cli_pictures_print(&pictures, "  ");
+    }
+    cli_pictures_free(&pictures);
+    return is_fine;
+}
+
+static bool read_goal(const struct cli_args *args, struct tune_goal *goal, struct sim_error *error)
+{
+    if (!cli_has(args, "rows"))
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: 'tune' needs --rows or a scenario; write --rows 12000..32000, or "
+                        "'bucketlab tune SCENARIO'");
+    if (!cli_has(args, "risk"))
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: 'tune' needs --risk; write --risk 0.003");
+    const char *rows = cli_value(args, "rows", "");
+    if (!read_range("rows", rows, TUNE_ROWS_MAX, "12000..32000", &goal->rows_min, &goal->rows_max, error) ||
+        !read_risk(cli_value(args, "risk", ""), &goal->risk, error))
+        return false;
+    return goal->rows_max > 0 ||
+           sim_fail(error, SIM_ERROR_INPUT,
+                    "bucketlab: --rows %s: a partition has at least one row; write --rows 1..%" PRIu64, rows,
+                    UINT64_C(32000));
+}
+
+static bool read_risk(const char *text, double *out, struct sim_error *error)
+{
+    size_t length = strlen(text);
+    const char *why = length > 0 && text[length - 1] == '%' ? lab_quantity_share(text, out)
+                                                            : lab_quantity_number(text, out);
+    if (why != NULL)
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --risk %s: %s", text, why);
+    return (*out >= 0 && *out < 1) ||
+           sim_fail(
+               error, SIM_ERROR_INPUT,
+               "bucketlab: --risk %s: out of range; give a share from 0 to below 1, for example 0.003 or "
+               "0.3%%",
+               text);
+}
+
+/* "A..B", or "A" for A..A. */
+static bool read_range(const char *name, const char *text, uint64_t most, const char *example,
+                       uint64_t *first, uint64_t *last, struct sim_error *error)
+{
+    const char *dots = strstr(text, "..");
+    char left[CLI_NUMBER_SIZE];
+    size_t length = dots != NULL ? (size_t)(dots - text) : strlen(text);
+    snprintf(left, sizeof left, "%.*s", (int)(length < sizeof left ? length : sizeof left - 1), text);
+    if (length >= sizeof left || lab_quantity_whole(left, first) != NULL ||
+        lab_quantity_whole(dots != NULL ? dots + 2 : left, last) != NULL)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --%s %s: not a range; give two whole numbers, as in --%s %s", name, text,
+                        name, example);
+    if (*first > *last)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --%s %s: ends before it begins; write --%s %" PRIu64 "..%" PRIu64, name,
+                        text, name, *last, *first);
+    return *last <= most ||
+           sim_fail(error, SIM_ERROR_INPUT,
+                    "bucketlab: --%s %s: out of range; give whole numbers from 0 to %" PRIu64, name, text,
+                    most);
+}
+
+static bool read_limits(const struct cli_args *args, struct limits *out, struct sim_error *error)
+{
+    const char *bits = cli_value(args, "bits", NULL), *increments = cli_value(args, "max-increments", NULL);
+    if (bits != NULL &&
+        !read_range("bits", bits, BK_BITS_MAX, "4..12", &out->bits_least, &out->bits_most, error))
+        return false;
+    const char *why = increments != NULL ? lab_quantity_number(increments, &out->increments) : NULL;
+    if (why != NULL)
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --max-increments %s: %s", increments, why);
+    if (!(out->increments > 0))
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --max-increments %s: a partition by chance needs increments; give a "
+                        "number above 0, for example 2",
+                        increments);
+    find_rarity(out);
+    return true;
+}
+
+/* By the expression that the increments are told with. */
+static void find_rarity(struct limits *limits)
+{
+    uint64_t low = 0;
+    limits->rarity = RARITY_NONE;
+    while (limits->rarity - low > 1) {
+        uint64_t middle = low + (limits->rarity - low) / 2;
+        if (1000 * (1.0 / (double)middle) <= limits->increments)
+            limits->rarity = middle;
+        else
+            low = middle;
+    }
+    while (limits->rarity_bits < 64 && 1000 * ldexp(1, -(int)limits->rarity_bits) > limits->increments)
+        limits->rarity_bits++;
+}
+
+static bool choose_chances(const struct cli_args *args, const struct limits *limits, struct tune_chances *out,
+                           struct sim_error *error)
+{
+    const char *probability = cli_value(args, "probability", NULL);
+    if (probability != NULL && strcmp(probability, "any") != 0)
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "bucketlab: --probability %s: 'tune' takes 'any' alone; the odds of one chance: bucketlab "
+            "odds --probability 1/300",
+            probability);
+    if (probability != NULL && cli_has(args, "bits"))
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "bucketlab: --bits is of powers of two, --probability any of all numbers; leave one out");
+    const char *increments = cli_value(args, "max-increments", "");
+    if (probability != NULL && limits->rarity > TUNE_ONE_IN_MAX)
+        return sim_fail(
+            error, SIM_ERROR_CHECK,
+            "bucketlab: no setting holds with --max-increments %s: a chance is 1 in 2^63 at least; "
+            "--max-increments 2e-16 would do",
+            increments);
+    if (probability == NULL && limits->rarity_bits > limits->bits_most) {
+        char cure[CLI_NUMBER_SIZE], bits[64] = "";
+        round_up(1000 * ldexp(1, -(int)limits->bits_most), 3, cure);
+        if (limits->rarity_bits <= BK_BITS_MAX)
+            snprintf(bits, sizeof bits, " or --bits %" PRIu64, limits->rarity_bits);
+        return sim_fail(
+            error, SIM_ERROR_CHECK,
+            "bucketlab: no setting of up to %" PRIu64
+            " bits has as few as %s increments per 1000 rows; --max-increments %s%s is the nearest",
+            limits->bits_most, increments, cure, bits);
+    }
+    uint64_t bits = limits->rarity_bits > limits->bits_least ? limits->rarity_bits : limits->bits_least;
+    if (probability != NULL)
+        *out = (struct tune_chances){.least = limits->rarity, .most = TUNE_ONE_IN_MAX};
+    else
+        *out = (struct tune_chances){UINT64_C(1) << bits, UINT64_C(1) << limits->bits_most, true};
+    return true;
+}
+
+/* Commoner chances always hold (tune/search.h), so it is the commonest of those in question that is told. */
+static bool refuse(const struct cli_args *args, const struct limits *limits,
+                   const struct cli_tune_answer *answer, struct sim_error *error)
+{
+    const struct tune_fit *nearest = &answer->found.rarer;
+    const struct tune_chances below = {1, nearest->one_in, answer->chances.powers};
+    uint64_t rarest = tune_rarest(&answer->goal, &below);
+    const char *bits = cli_value(args, "bits", NULL), *increments = cli_value(args, "max-increments", NULL);
+    char risk[CLI_NUMBER_SIZE], chance[64], limit[160], risk_cure[CLI_NUMBER_SIZE], cure[160] = "",
+                                                                                    fewest[CLI_NUMBER_SIZE];
+    cli_tune_share_above(nearest->best_risk, answer->goal.risk, risk);
+    cli_tune_chance(&answer->chances, nearest->one_in, chance, sizeof chance);
+    if (increments == NULL || (bits != NULL && limits->bits_least >= limits->rarity_bits))
+        snprintf(limit, sizeof limit, "--bits %.40s", bits);
+    else
+        snprintf(limit, sizeof limit, "--max-increments %.40s, that is %s or %s", increments, chance,
+                 answer->chances.powers ? "more" : "fewer");
+    if (bits != NULL && (uint64_t)cli_tune_bits(rarest) < limits->bits_least)
+        snprintf(cure, sizeof cure, "--bits %d", cli_tune_bits(rarest));
+    round_up(1000 * (1.0 / (double)rarest), 3, fewest);
+    if (rarest < limits->rarity)
+        snprintf(cure + strlen(cure), sizeof cure - strlen(cure), "%s--max-increments %s",
+                 cure[0] != '\0' ? " with " : "", fewest);
+    round_up(nearest->best_risk, 2, risk_cure);
+    bool has_risk = strtod(risk_cure, NULL) < 1;
+    return sim_fail(error, SIM_ERROR_CHECK,
+                    "bucketlab: no setting holds with %s: with %s the best threshold, %" PRIu64
+                    ", has a risk of %s, above --risk %s; %s%s%s%s would do",
+                    limit, chance, nearest->best, risk, cli_value(args, "risk", ""),
+                    has_risk ? "--risk " : "", has_risk ? risk_cure : "", has_risk ? " or " : "", cure);
+}
+
+/* The least number of so many digits that is not below. */
+static void round_up(double value, int digits, char *buffer)
+{
+    for (double nudged = value;; nudged += value * 1e-3) {
+        snprintf(buffer, CLI_NUMBER_SIZE, "%.*g", digits, nudged);
+        if (strtod(buffer, NULL) >= value)
+            return;
+    }
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* tune SCENARIO: a race of settings, of which those that the table lists are then run once more, stored and
+ * drawn. As in `run`, everything is checked before anything runs, and everything has run before the answer is
+ * stored. What the runs came to is kept meanwhile, for the case that it is interrupted. */
+#define _XOPEN_SOURCE 700
+#include "tune_scenario.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/contest_answer.h"
+#include "cli/contest_pictures.h"
+#include "cli/execute.h"
+#include "cli/json.h"
+#include "cli/outputs.h"
+#include "cli/page.h"
+#include "cli/pictures.h"
+#include "cli/text.h"
+#include "cli/tune_memory.h"
+#include "cli/warnings.h"
+#include "lab/quantity.h"
+#include "store/store.h"
+#include "tune/strategy_text.h"
+
+struct job {
+    struct lab_scenario *scenario;
+    struct lab_tune terms;
+    const char *database;
+    uint32_t threads;
+    bool is_quiet, is_json, has_charts;
+    struct cli_pictures pictures;
+    struct cli_signals signals;
+    struct cli_tune_memory memory;
+    struct tune_contest contest;
+    struct lab_scenario *finalists; /* the same scenario with the front as its strategies */
+    struct lab_result *result;
+    char *answer; /* JSON */
+    char *path;   /* of the scenario, absolute */
+    struct store_run_info info;
+    int64_t run, elapsed_ms;
+};
+
+static bool read_job(const struct cli_args *args, struct job *job, struct sim_error *error);
+static bool load(const struct cli_args *args, struct job *job, struct sim_error *error);
+static bool read_terms(const struct cli_args *args, struct lab_tune *terms, struct sim_error *error);
+static bool check_scenario(const struct lab_scenario *scenario, struct sim_error *error);
+static bool open_memory(struct job *job, struct sim_error *error);
+static bool attend(struct job *job, bool (*run)(void *, struct lab_progress *, struct sim_error *),
+                   const char *unit, struct sim_error *error);
+static bool fly(void *context, struct lab_progress *progress, struct sim_error *error);
+static bool race(void *context, struct lab_progress *progress, struct sim_error *error);
+static bool work(struct job *job, struct sim_error *error);
+static bool make_finalists(struct job *job, struct sim_error *error);
+static bool choose_finalists(const struct tune_contest *contest, size_t *out, size_t *count,
+                             struct sim_error *error);
+static bool store(struct job *job, struct sim_error *error);
+static bool draw(struct job *job, struct sim_error *error);
+static bool print_answer(const struct job *job, struct sim_error *error);
+static void print_paragraph(const char *text);
+static bool print_text(const struct job *job, struct sim_error *error);
+static void free_job(struct job *job);
+
+/* It came to no answer. What failed, by a full disk say, may go on as well. */
+static bool stop(struct job *job, struct sim_error *error)
+{
+    struct sim_error ignored;
+    return cli_tune_memory_stop(&job->memory, job->signals.caught != 0 ? error : &ignored);
+}
+
+int cli_tune_scenario(const struct cli_args *args, struct sim_error *error)
+{
+    struct job job = {.is_quiet = cli_has(args, "quiet"),
+                      .is_json = cli_has(args, "json"),
+                      .has_charts = !cli_has(args, "no-charts")};
+    int code = 0;
+    if (!read_job(args, &job, error)) {
+        code = (int)error->class;
+    } else {
+        cli_signals_hold(&job.signals);
+        bool is_fine = (work(&job, error) || stop(&job, error)) && store(&job, error) && draw(&job, error);
+        code = is_fine ? 0 : cli_exit_code(&job.signals, error);
+        cli_signals_release(&job.signals);
+        if (is_fine && !print_answer(&job, error))
+            code = (int)error->class;
+    }
+    free_job(&job);
+    return code;
+}
+
+static bool read_job(const struct cli_args *args, struct job *job, struct sim_error *error)
+{
+    job->database = cli_value(args, "db", "bucketlab.db");
+    if (!cli_jobs(args, &job->threads, error) || !cli_pictures_read(args, &job->pictures, error) ||
+        !load(args, job, error))
+        return false;
+    job->terms = job->scenario->tune;
+    struct cli_outputs outputs = {0};
+    cli_outputs_scenario(&outputs, job->scenario);
+    cli_outputs_database(&outputs, "db", job->database, true);
+    if (job->has_charts)
+        cli_outputs_charts(&outputs, &job->pictures, job->scenario->name);
+    if (!cli_outputs_check(&outputs, error) || !read_terms(args, &job->terms, error) ||
+        !check_scenario(job->scenario, error))
+        return false;
+    if (!job->is_quiet)
+        cli_warnings_files(stderr, job->scenario);
+    return open_memory(job, error);
+}
+
+static bool load(const struct cli_args *args, struct job *job, struct sim_error *error)
+{
+    size_t count = 0;
+    uint64_t seed = 0;
+    if (!cli_whole(args, "seed", 0, UINT64_MAX, &seed, error))
+        return false;
+    while (cli_value_at(args, "set", count) != NULL)
+        count++;
+    struct lab_override *overrides = calloc(count + 1, sizeof *overrides);
+    if (overrides == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < count; i++)
+        overrides[i].text = cli_value_at(args, "set", i);
+    bool is_fine = lab_scenario_load(cli_argument(args, 0), overrides, count,
+                                     cli_has(args, "seed") ? &seed : NULL, &job->scenario, error);
+    free(overrides);
+    return is_fine;
+}
+
+static bool read_terms(const struct cli_args *args, struct lab_tune *terms, struct sim_error *error)
+{
+    const char *risk = cli_value(args, "risk", NULL);
+    uint64_t seeds = terms->seeds;
+    if (!cli_whole(args, "seeds", 2, LAB_TUNE_SEEDS_MAX, &seeds, error))
+        return false;
+    terms->seeds = (uint32_t)seeds;
+    if (risk == NULL)
+        return true;
+    const char *why = strchr(risk, '%') != NULL ? lab_quantity_share(risk, &terms->risk)
+                                                : lab_quantity_number(risk, &terms->risk);
+    if (why != NULL)
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --risk %s: %s", risk, why);
+    return (terms->risk >= 1e-9 && terms->risk <= 0.5) ||
+           sim_fail(error, SIM_ERROR_INPUT,
+                    "bucketlab: --risk %s: out of range; give a share above 0 and at most 0.5, for example "
+                    "0.001 or 0.1%%",
+                    risk);
+}
+
+static bool check_scenario(const struct lab_scenario *scenario, struct sim_error *error)
+{
+    if (scenario->identifiers.present)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s: 'identifiers' have no partitions to tune; name a scenario with rows",
+                        scenario->path);
+    if (scenario->strategy_count == 0)
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "%s: partitions of 'observed' stand as they are, and no rows come to tune for; add keys, "
+            "arrivals and a strategy",
+            scenario->path);
+    if (scenario->limits.partition_rows == 0 && scenario->limits.partition_bytes == 0)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s: no limit to tune for; add limits: {partition_bytes: 100MB}, or --set "
+                        "limits.partition_rows=100000",
+                        scenario->path);
+    return true;
+}
+
+/* So a bad database is found before the work. */
+static bool open_memory(struct job *job, struct sim_error *error)
+{
+    const struct lab_scenario *scenario = job->scenario;
+    if (job->database[0] == '\0')
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --db: no file named; write --db bucketlab.db");
+    job->path = realpath(scenario->path, NULL);
+    if (!cli_tune_memory_open(&job->memory, job->database, scenario,
+                              job->path != NULL ? job->path : scenario->path, &job->terms, error))
+        return false;
+    if (job->memory.known_count > 0 && !job->is_quiet) {
+        char done[CLI_NUMBER_SIZE];
+        cli_grouped(job->memory.known_count, done);
+        fprintf(stderr, "tune: %s runs were done\n", done);
+    }
+    return true;
+}
+
+static bool work(struct job *job, struct sim_error *error)
+{
+    int64_t elapsed_ms;
+    if (!attend(job, fly, "rows/s", error) || !attend(job, race, "runs/s", error) ||
+        !make_finalists(job, error) ||
+        !cli_execute(job->finalists, job->threads, NULL, job->is_quiet, NULL, &job->signals, &job->result,
+                     &elapsed_ms, error))
+        return false;
+    job->elapsed_ms += elapsed_ms;
+    return true;
+}
+
+static bool attend(struct job *job, bool (*run)(void *, struct lab_progress *, struct sim_error *),
+                   const char *unit, struct sim_error *error)
+{
+    const struct cli_task task = {
+        .name = job->scenario->name, .unit = unit, .is_quiet = job->is_quiet, .run = run, .context = job};
+    int64_t elapsed_ms;
+    bool is_fine = cli_attend(&task, &job->signals, &elapsed_ms, error);
+    job->elapsed_ms += elapsed_ms;
+    return is_fine && job->signals.caught == 0;
+}
+
+static bool fly(void *context, struct lab_progress *progress, struct sim_error *error)
+{
+    struct job *job = context;
+    return tune_contest_begin(&job->contest, job->scenario, &job->terms, job->threads, progress, error);
+}
+
+static bool race(void *context, struct lab_progress *progress, struct sim_error *error)
+{
+    struct job *job = context;
+    struct tune_contest *contest = &job->contest;
+    contest->memory = &job->memory.memory;
+    if (!tune_contest_run(contest, job->threads, progress, error))
+        return false;
+    if (contest->race.recommended != SIZE_MAX)
+        return true;
+    cli_tune_memory_forget(&job->memory);
+    return cli_contest_refuse(contest, error);
+}
+
+/* The scenario itself with other strategies laid over it, so that the stored run can be replayed. */
+static bool make_finalists(struct job *job, struct sim_error *error)
+{
+    size_t chosen[LAB_STRATEGIES_MAX], used = 0;
+    size_t count = 0;
+    if (!choose_finalists(&job->contest, chosen, &count, error))
+        return false;
+    char *strategies = malloc(32 + count * (TUNE_STRATEGY_TEXT_SIZE + 4));
+    if (strategies == NULL)
+        return sim_fail_memory(error);
+    used += (size_t)sprintf(strategies, "strategies=[");
+    for (size_t i = 0; i < count; i++) {
+        char text[TUNE_STRATEGY_TEXT_SIZE];
+        tune_strategy_text(&job->contest.race.entrants[chosen[i]].strategy, text);
+        used += (size_t)sprintf(strategies + used, "%s{%s}", i == 0 ? "" : ", ", text);
+    }
+    strcpy(strategies + used, "]");
+    const struct lab_override more[] = {{strategies}, {"expect=null"}, {"engine=exact"}};
+    const struct lab_scenario *scenario = job->scenario;
+    bool is_fine = lab_scenario_again(scenario->path, scenario->text, scenario->overrides, more, 2,
+                                      scenario->seed, &job->finalists, error);
+    /* What kept the rows of the race drawn, an expectation or a strategy, may be gone: they stay drawn. */
+    if (is_fine && job->finalists->engine == LAB_ENGINE_THINNED && scenario->engine != LAB_ENGINE_THINNED) {
+        lab_scenario_destroy(job->finalists);
+        is_fine = lab_scenario_again(scenario->path, scenario->text, scenario->overrides, more, 3,
+                                     scenario->seed, &job->finalists, error);
+    }
+    free(strategies);
+    return is_fine;
+}
+
+/* Of what the table lists: the recommended one first, then the front by cost, then the scenario's own, as far
+ * as they were run. A front may have hundreds, which nobody compares in a picture. */
+static bool choose_finalists(const struct tune_contest *contest, size_t *out, size_t *count,
+                             struct sim_error *error)
+{
+    size_t *listed, listed_count;
+    if (!cli_contest_listed(contest, &listed, &listed_count))
+        return sim_fail_memory(error);
+    out[0] = contest->race.recommended;
+    *count = 1;
+    for (int turn = 1; turn < 3; turn++) {
+        for (size_t i = 0; i < listed_count && *count < LAB_STRATEGIES_MAX; i++) {
+            const struct tune_entrant *entrant = &contest->race.entrants[listed[i]];
+            bool is_rest = entrant->is_own && entrant->status != TUNE_REFUSED;
+            int mine = entrant->status == TUNE_FRONT ? 1 : is_rest ? 2 : 3;
+            if (mine == turn && listed[i] != contest->race.recommended)
+                out[(*count)++] = listed[i];
+        }
+    }
+    free(listed);
+    return true;
+}
+
+static bool store(struct job *job, struct sim_error *error)
+{
+    struct store *opened;
+    json_t *answer = cli_contest_json(&job->contest);
+    if (answer != NULL)
+        job->answer = cli_json_text(answer);
+    json_decref(answer);
+    if (job->answer == NULL)
+        return sim_fail_memory(error);
+    if (!store_open(job->database, STORE_WRITE, &opened, error))
+        return false;
+    job->info = (struct store_run_info){.scenario_path = job->path != NULL ? job->path : job->scenario->path,
+                                        .scenario_text = job->finalists->text,
+                                        .overrides = job->finalists->overrides,
+                                        .version = BUCKETLAB_VERSION,
+                                        .created_unix_s = (int64_t)time(NULL),
+                                        .elapsed_ms = job->elapsed_ms};
+    bool is_fine = store_tune_save(opened, &job->memory.tune, &job->info, job->result, job->answer, error);
+    job->run = job->info.run;
+    store_close(opened);
+    return is_fine;
+}
+
+static bool draw(struct job *job, struct sim_error *error)
+{
+    if (!job->has_charts)
+        return true;
+    job->result->is_tuned = true;
+    json_t *answer = cli_contest_json(&job->contest);
+    const struct cli_page page = {job->result, &job->info, job->database, answer};
+    bool is_fine = answer != NULL ? cli_pictures_write(&job->pictures, job->result, error) &&
+                                        cli_contest_draw(answer, &job->pictures, error) &&
+                                        cli_page_write(&job->pictures, &page, error)
+                                  : sim_fail_memory(error);
+    json_decref(answer);
+    return is_fine || cli_pictures_fail(job->run, job->run, job->database, error);
+}
+
+static bool print_answer(const struct job *job, struct sim_error *error)
+{
+    if (!job->is_json)
+        return print_text(job, error);
+    json_t *object = cli_contest_json(&job->contest);
+    bool is_fine = object != NULL && cli_json_set(object, "run", json_integer(job->run));
+    return cli_json_print(cli_json_complete(object, is_fine), error);
+}
+
+static bool print_text(const struct job *job, struct sim_error *error)
+{
+    const struct tune_contest *contest = &job->contest;
+    const struct tune_entrant *best = &contest->race.entrants[contest->race.recommended];
+    struct cli_saying why = {.used = 0}, margin = {.used = 0}, notes = {.used = 0};
+    char yaml[TUNE_STRATEGY_TEXT_SIZE];
+    if (!cli_contest_table(contest, error))
+        return false;
+    cli_contest_why(contest, &why);
+    print_paragraph(why.buffer);
+    for (size_t i = 0; contest->has_margins && i < contest->margin_count; i++) {
+        if (contest->race.entrants[contest->margins[i].entrant].is_endless)
+            continue;
+        cli_say(&margin, "%s", margin.used == 0 ? "" : " ");
+        cli_contest_margin(contest, &contest->margins[i], &margin);
+    }
+    print_paragraph(margin.buffer);
+    cli_contest_notes(contest, &notes);
+    print_paragraph(notes.buffer + (notes.buffer[0] == ' '));
+    tune_strategy_text(&best->strategy, yaml);
+    printf("\nstrategies:\n  - ");
+    cli_print_text(stdout, yaml);
+    putchar('\n');
+    if (job->has_charts) {
+        printf("\npictures\n");
+        cli_pictures_print(&job->pictures, "  ");
+    }
+    printf("\nrun %" PRId64 " in ", job->run);
+    cli_print_text(stdout, job->database);
+    printf(", seed %" PRIu64 ", digest %016" PRIx64 ", %.1f s\n", job->result->seed, job->result->digest,
+           (double)job->elapsed_ms / 1000);
+    return true;
+}
+
+static void print_paragraph(const char *text)
+{
+    if (text[0] == '\0')
+        return;
+    cli_print_wrapped(text, CLI_ANY_NUMBER / 2);
+    putchar('\n');
+}
+
+static void free_job(struct job *job)
+{
+    tune_contest_clear(&job->contest);
+    cli_tune_memory_close(&job->memory);
+    lab_result_destroy(job->result);
+    lab_scenario_destroy(job->finalists);
+    lab_scenario_destroy(job->scenario);
+    cli_pictures_free(&job->pictures);
+    free(job->answer);
+    free(job->path);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs finish on several threads; their outcomes are stored every half second, in one transaction. A batch
+ * that cannot be stored waits for the next: the tune itself needs none of them. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/tune_memory.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bucketing/hash.h"
+#include "cli/execute.h"
+#include "cli/text.h"
+#include "kernel/digest.h"
+#include "lab/snapshot.h"
+#include "tune/race.h"
+
+#define BATCH_MS 500
+
+static uint64_t add_bytes(uint64_t digest, const void *bytes, size_t size)
+{
+    return sim_digest_chain(digest, bk_murmur3_128(bytes, size, 0).h1);
+}
+
+static bool identify(struct store_tune *tune, const struct lab_scenario *scenario, const char *path,
+                     const struct lab_tune *terms, struct sim_error *error)
+{
+    /* Outcomes are kept as they stand in memory, so another machine's are not ours. */
+    const struct {
+        double order;
+        uint64_t size;
+    } layout = {1, sizeof(struct tune_seen)};
+    uint64_t sources;
+    if (!lab_snapshot_sources(scenario, &sources, error))
+        return false;
+    uint64_t options = sim_digest_chain(scenario->seed, terms->seeds);
+    options = add_bytes(options, &terms->risk, sizeof terms->risk);
+    options = add_bytes(options, scenario->overrides, strlen(scenario->overrides));
+    tune->command = add_bytes(options, path, strlen(path));
+    tune->identity = add_bytes(options, BUCKETLAB_VERSION, strlen(BUCKETLAB_VERSION));
+    tune->identity = add_bytes(tune->identity, &layout, sizeof layout);
+    tune->identity = add_bytes(tune->identity, scenario->text, scenario->text_size);
+    tune->identity = sim_digest_chain(tune->identity, sources);
+    return true;
+}
+
+static const struct store_outcome *find(const struct cli_tune_memory *memory, uint64_t job)
+{
+    for (size_t i = 0; i < memory->known_count; i++) {
+        if (memory->known[i].job == job)
+            return &memory->known[i];
+    }
+    return NULL;
+}
+
+static bool recall(void *context, uint64_t job, void *out, size_t size)
+{
+    const struct store_outcome *known = find(context, job);
+    if (known == NULL || known->size != size)
+        return false;
+    memcpy(out, known->bytes, size);
+    return true;
+}
+
+static void clear_batch(struct cli_tune_memory *memory)
+{
+    for (size_t i = 0; i < memory->batch_count; i++)
+        free(memory->batch[i].bytes);
+    memory->batch_count = 0;
+}
+
+static bool keep_batch(struct cli_tune_memory *memory, struct sim_error *error)
+{
+    bool is_fine = memory->batch_count == 0 || store_outcomes_keep(memory->store, &memory->tune,
+                                                                   memory->batch, memory->batch_count, error);
+    if (is_fine) {
+        memory->kept_count += memory->batch_count;
+        clear_batch(memory);
+    }
+    memory->batch_ms = cli_now_ms();
+    return is_fine;
+}
+
+/* Takes the bytes over. False without memory. */
+static bool add_to_batch(struct cli_tune_memory *memory, const struct store_outcome *outcome)
+{
+    if (memory->batch_count == memory->batch_capacity) {
+        size_t capacity = memory->batch_capacity == 0 ? 64 : 2 * memory->batch_capacity;
+        struct store_outcome *larger = realloc(memory->batch, capacity * sizeof *larger);
+        if (larger == NULL)
+            return false;
+        memory->batch = larger;
+        memory->batch_capacity = capacity;
+    }
+    memory->batch[memory->batch_count++] = *outcome;
+    return true;
+}
+
+/* An outcome that finds no memory is not kept, and its run is made again. One may be known already, if those
+ * that were run together with it are not. */
+static void keep(void *context, uint64_t job, const void *bytes, size_t size)
+{
+    struct cli_tune_memory *memory = context;
+    struct store_outcome outcome = {.job = job, .size = size};
+    struct sim_error ignored;
+    if (find(memory, job) != NULL || (outcome.bytes = malloc(size)) == NULL)
+        return;
+    memcpy(outcome.bytes, bytes, size);
+    pthread_mutex_lock(&memory->lock);
+    if (!add_to_batch(memory, &outcome))
+        free(outcome.bytes);
+    else if (cli_now_ms() - memory->batch_ms >= BATCH_MS)
+        keep_batch(memory, &ignored);
+    pthread_mutex_unlock(&memory->lock);
+}
+
+bool cli_tune_memory_open(struct cli_tune_memory *memory, const char *database,
+                          const struct lab_scenario *scenario, const char *path, const struct lab_tune *terms,
+                          struct sim_error *error)
+{
+    *memory = (struct cli_tune_memory){.memory = {memory, recall, keep},
+                                       .database = database,
+                                       .lock = PTHREAD_MUTEX_INITIALIZER,
+                                       .batch_ms = cli_now_ms()};
+    return identify(&memory->tune, scenario, path, terms, error) &&
+           store_open(database, STORE_WRITE, &memory->store, error) &&
+           store_outcomes_load(memory->store, &memory->tune, &memory->known, &memory->known_count, error);
+}
+
+void cli_tune_memory_close(struct cli_tune_memory *memory)
+{
+    clear_batch(memory);
+    free(memory->batch);
+    store_outcomes_free(memory->known, memory->known_count);
+    store_close(memory->store);
+    memory->batch = memory->known = NULL;
+    memory->known_count = 0;
+    memory->store = NULL;
+}
+
+bool cli_tune_memory_stop(struct cli_tune_memory *memory, struct sim_error *error)
+{
+    struct sim_error why = {0};
+    char kept[CLI_NUMBER_SIZE], lost[CLI_NUMBER_SIZE];
+    bool is_fine = keep_batch(memory, &why);
+    size_t count = memory->known_count + memory->kept_count;
+    cli_grouped(count, kept);
+    cli_grouped(memory->batch_count, lost);
+    if (!is_fine)
+        return sim_fail(error, why.class, "interrupted; the last %s runs could not be kept: %s", lost,
+                        why.text);
+    if (count == 0)
+        return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
+    return sim_fail(error, SIM_ERROR_CHECK,
+                    "interrupted; %s runs are in %s, and the same command goes on with the others", kept,
+                    memory->database);
+}
+
+void cli_tune_memory_forget(struct cli_tune_memory *memory)
+{
+    struct sim_error ignored;
+    clear_batch(memory);
+    store_outcomes_free(memory->known, memory->known_count);
+    memory->known = NULL;
+    memory->known_count = memory->kept_count = 0;
+    store_outcomes_forget(memory->store, &memory->tune, &ignored);
+}

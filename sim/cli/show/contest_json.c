@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Prints tune's comparison of strategies as JSON. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/contest_answer.h"
+#include "cli/json.h"
+#include "tune/strategy_text.h"
+
+static const char *const figure_names[TUNE_FIGURE_COUNT] = {
+    [TUNE_OPS] = "writes.extra_ops_per_1000_rows",
+    [TUNE_SPREAD] = "partitions.closed.rows.spread",
+    [TUNE_PER_READ] = "reads.partitions_per_read.mean",
+    [TUNE_P99_BYTES] = "partitions.all.bytes.p99",
+    [TUNE_COST] = "cost_per_1000_rows",
+    [TUNE_PER_READ_P99] = "reads.partitions_per_read.p99",
+    [TUNE_OVER] = "partitions.over_limit.share",
+    [TUNE_TINY] = "partitions.tiny.share",
+};
+static const char *const demand_names[TUNE_DEMAND_COUNT] = {
+    [TUNE_IN_LIMITS] = "limits",
+    [TUNE_NOT_TINY] = "tiny",
+    [TUNE_FEW_PER_READ] = "partitions_per_read",
+    [TUNE_FINDABLE] = "findable",
+};
+
+static json_t *asked_of(const struct tune_contest *contest);
+static json_t *candidates_of(const struct tune_contest *contest);
+static json_t *candidate_of(const struct tune_contest *contest, const struct tune_entrant *entrant);
+static json_t *settings_of(const struct bk_strategy *strategy);
+static json_t *metrics_of(const struct tune_contest *contest, const struct tune_entrant *entrant);
+static json_t *front_of(const struct tune_race *race);
+static json_t *recommended_of(const struct tune_contest *contest);
+static json_t *margins_of(const struct tune_contest *contest);
+static json_t *steps_of(const struct tune_margin *margin);
+static json_t *lead_of(const struct tune_contest *contest);
+
+json_t *cli_contest_json(const struct tune_contest *contest)
+{
+    const struct lab_scenario *scenario = contest->scenario;
+    struct cli_saying why = {.used = 0}, notes = {.used = 0};
+    cli_contest_why(contest, &why);
+    for (size_t i = 0; contest->has_margins && i < contest->margin_count; i++) {
+        cli_say(&notes, "%s", i == 0 ? "" : " ");
+        cli_contest_margin(contest, &contest->margins[i], &notes);
+    }
+    cli_contest_notes(contest, &notes);
+    json_t *object = json_object();
+    bool is_fine = cli_json_set(object, "scenario", json_string(scenario->name)) &&
+                   cli_json_set(object, "seed", cli_json_whole(scenario->seed)) &&
+                   cli_json_set(object, "risk", cli_json_number(contest->race.terms.risk)) &&
+                   cli_json_set(object, "asked", asked_of(contest)) &&
+                   cli_json_set(object, "candidates", candidates_of(contest)) &&
+                   cli_json_set(object, "front", front_of(&contest->race)) &&
+                   cli_json_set(object, "recommended", recommended_of(contest)) &&
+                   cli_json_set(object, "why", json_string(why.buffer)) &&
+                   cli_json_set(object, "notes", json_string(notes.buffer + (notes.buffer[0] == ' '))) &&
+                   cli_json_set(object, "margin", margins_of(contest)) &&
+                   cli_json_set(object, "lead", lead_of(contest));
+    return cli_json_complete(object, is_fine);
+}
+
+static json_t *asked_of(const struct tune_contest *contest)
+{
+    const struct lab_tune *terms = &contest->race.terms;
+    const struct lab_limits *limits = &contest->scenario->limits;
+    json_t *object = json_object();
+    bool is_fine =
+        cli_json_set(object, "partition_rows",
+                     limits->partition_rows == 0 ? json_null() : cli_json_whole(limits->partition_rows)) &&
+        cli_json_set(object, "partition_bytes",
+                     limits->partition_bytes == 0 ? json_null() : cli_json_whole(limits->partition_bytes)) &&
+        cli_json_set(object, "tiny", terms->tiny < 0 ? json_null() : cli_json_number(terms->tiny)) &&
+        cli_json_set(object, "partitions_per_read",
+                     terms->partitions_per_read == 0 ? json_null()
+                                                     : cli_json_number(terms->partitions_per_read)) &&
+        cli_json_set(object, "confidence", cli_json_number(terms->confidence)) &&
+        cli_json_set(object, "seeds", json_integer(terms->seeds));
+    return cli_json_complete(object, is_fine);
+}
+
+static json_t *candidates_of(const struct tune_contest *contest)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && i < contest->race.count; i++)
+        list = cli_json_append(list, candidate_of(contest, &contest->race.entrants[i]));
+    return list;
+}
+
+static json_t *candidate_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
+{
+    char yaml[TUNE_STRATEGY_TEXT_SIZE];
+    json_t *object = json_object();
+    tune_strategy_text(&entrant->strategy, yaml);
+    bool is_fine =
+        cli_json_set(object, "label", json_string(entrant->strategy.label)) &&
+        cli_json_set(object, "kind", json_string(bk_kind_name(entrant->strategy.settings.strategy.kind))) &&
+        cli_json_set(object, "settings", settings_of(&entrant->strategy.settings.strategy)) &&
+        cli_json_set(object, "yaml", json_string(yaml)) &&
+        cli_json_set(object, "template", json_string(entrant->base)) &&
+        cli_json_set(object, "own", json_boolean(entrant->is_own)) &&
+        cli_json_set(object, "grows", json_boolean(entrant->is_endless)) &&
+        cli_json_set(object, "status", json_string(tune_status_name(entrant->status))) &&
+        cli_json_set(object, "law_share",
+                     entrant->has_law ? cli_json_number(entrant->law_share) : json_null()) &&
+        cli_json_set(object, "seeds", json_integer(entrant->seeds)) &&
+        cli_json_set(object, "metrics", metrics_of(contest, entrant));
+    if (is_fine && entrant->status == TUNE_FAILS)
+        is_fine = cli_json_set(object, "fails_by", json_string(demand_names[entrant->failed]));
+    if (is_fine && entrant->status == TUNE_DOMINATED)
+        is_fine = cli_json_set(object, "dominated_by",
+                               json_string(contest->race.entrants[entrant->dominator].strategy.label));
+    return cli_json_complete(object, is_fine);
+}
+
+static json_t *settings_of(const struct bk_strategy *strategy)
+{
+    static const char *const units[] = {"none", "hour", "day", "week", "month"};
+    json_t *object = json_object();
+    bool is_fine = true;
+    switch (strategy->kind) {
+    case BK_TIME:
+        if (strategy->of.time.calendar != BK_CALENDAR_NONE)
+            is_fine = cli_json_set(object, "calendar", json_string(units[strategy->of.time.calendar]));
+        else
+            is_fine =
+                cli_json_set(object, "window_s", cli_json_number((double)strategy->of.time.window_ns / 1e9));
+        break;
+    case BK_COUNT:
+        is_fine = cli_json_set(object, "rows", cli_json_whole(strategy->of.count.rows));
+        break;
+    case BK_PROBABILISTIC:
+        if (strategy->of.probabilistic.chance_denominator == 0)
+            is_fine = cli_json_set(object, "bits", json_integer(strategy->of.probabilistic.bits));
+        else
+            is_fine = cli_json_set(object, "chance",
+                                   cli_json_number((double)strategy->of.probabilistic.chance_numerator /
+                                                   (double)strategy->of.probabilistic.chance_denominator));
+        is_fine = is_fine &&
+                  cli_json_set(object, "threshold", cli_json_whole(strategy->of.probabilistic.threshold));
+        break;
+    case BK_HASH:
+        is_fine = cli_json_set(object, "buckets", json_integer(strategy->of.hash.buckets));
+        break;
+    case BK_WEIGHTED:
+        is_fine = cli_json_set(object, "bytes", cli_json_whole(strategy->of.weighted.bytes)) &&
+                  cli_json_set(object, "threshold", cli_json_whole(strategy->of.weighted.threshold));
+        break;
+    case BK_NONE:
+    case BK_KIND_COUNT:
+        break;
+    }
+    return cli_json_complete(object, is_fine);
+}
+
+/* Means over seeds, and where they lie with the confidence asked for; of the share above a limit, as it was
+ * judged. null: no bound. */
+static json_t *metrics_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
+{
+    json_t *object = json_object();
+    bool is_fine = object != NULL;
+    for (int i = 0; is_fine && i < TUNE_FIGURE_COUNT; i++) {
+        struct tune_sample sample = tune_figures_of(entrant, (enum tune_figure)i);
+        if (sample.count == 0)
+            continue;
+        struct tune_interval interval = tune_sample_mean_interval(&sample, contest->race.terms.confidence);
+        if (i == TUNE_OVER)
+            interval = entrant->over;
+        json_t *metric = json_object();
+        bool is_whole = cli_json_set(metric, "mean", cli_json_number(sample.mean)) &&
+                        cli_json_set(metric, "low", cli_json_number(interval.low)) &&
+                        cli_json_set(metric, "high", cli_json_number(interval.high));
+        is_fine = cli_json_set(object, figure_names[i], cli_json_complete(metric, is_whole));
+    }
+    return cli_json_complete(object, is_fine);
+}
+
+static json_t *front_of(const struct tune_race *race)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && i < race->count; i++) {
+        if (race->entrants[i].status <= TUNE_FRONT)
+            list = cli_json_append(list, json_string(race->entrants[i].strategy.label));
+    }
+    return list;
+}
+
+static json_t *recommended_of(const struct tune_contest *contest)
+{
+    json_t *object = candidate_of(contest, &contest->race.entrants[contest->race.recommended]);
+    bool is_fine = object != NULL && cli_json_set(object, "is_shown", json_boolean(contest->race.is_shown));
+    return cli_json_complete(object, is_fine);
+}
+
+static json_t *margins_of(const struct tune_contest *contest)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && contest->has_margins && i < contest->margin_count; i++) {
+        const struct tune_margin *margin = &contest->margins[i];
+        json_t *object = json_object();
+        bool is_fine = cli_json_set(object, "label",
+                                    json_string(contest->race.entrants[margin->entrant].strategy.label)) &&
+                       cli_json_set(object, "rates", steps_of(margin));
+        list = cli_json_append(list, cli_json_complete(object, is_fine));
+    }
+    return list;
+}
+
+static json_t *steps_of(const struct tune_margin *margin)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && i < TUNE_MARGIN_STEPS; i++) {
+        const struct tune_margin_step *step = &margin->steps[i];
+        json_t *object = json_object();
+        bool is_fine =
+            cli_json_set(object, "times", cli_json_number(step->factor)) &&
+            cli_json_set(object, "holds", json_boolean(step->holds)) &&
+            cli_json_set(object, figure_names[TUNE_OVER], cli_json_number(step->seen.figures[TUNE_OVER])) &&
+            cli_json_set(object, "rows_max", cli_json_whole(step->seen.rows_most)) &&
+            cli_json_set(object, "bytes_max", cli_json_whole(step->seen.bytes_most));
+        list = cli_json_append(list, cli_json_complete(object, is_fine));
+    }
+    return list;
+}
+
+static json_t *lead_of(const struct tune_contest *contest)
+{
+    const struct tune_lead *lead = &contest->lead;
+    if (contest->led == SIZE_MAX)
+        return json_null();
+    json_t *object = json_object();
+    bool is_fine =
+        cli_json_set(object, "label", json_string(contest->race.entrants[contest->led].strategy.label)) &&
+        cli_json_set(object, "formula_s", cli_json_number((double)lead->formula_ns / 1e9)) &&
+        cli_json_set(object, "safe_s",
+                     lead->safe_ns < 0 ? json_null() : cli_json_number((double)lead->safe_ns / 1e9)) &&
+        cli_json_set(object, "unsafe_s",
+                     lead->unsafe_ns < 0 ? json_null() : cli_json_number((double)lead->unsafe_ns / 1e9));
+    return cli_json_complete(object, is_fine);
+}

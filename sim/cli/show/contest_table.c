@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Prints tune's comparison of strategies as a table. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/contest_answer.h"
+#include "cli/table.h"
+#include "cli/text.h"
+
+#define LABEL_COLUMNS 19
+
+/* Why one fails. The first needs no word: the columns before it say so. */
+static const char *const failures[TUNE_DEMAND_COUNT] = {
+    [TUNE_IN_LIMITS] = "fails",
+    [TUNE_NOT_TINY] = "fails: tiny",
+    [TUNE_FEW_PER_READ] = "fails: reads",
+    [TUNE_FINDABLE] = "fails: unfound",
+};
+
+/* So many that hold are listed, and the scenario's own ones beside them. */
+#define LISTED_MOST 14
+
+static size_t *choose(const struct tune_contest *contest, size_t *count);
+static void choose_best(const struct tune_race *race, bool *is_chosen);
+static bool is_of_best_kind(const struct tune_race *race, size_t index);
+static void print_head(const struct tune_contest *contest);
+static void print_entrant(const struct tune_entrant *entrant, bool has_colour);
+static void print_figure(double value, int columns);
+static void print_legend(const struct tune_contest *contest);
+static void print_rest(const struct tune_race *race, const bool *is_chosen);
+static bool is_in(const struct tune_entrant *entrant);
+static bool comes_before(const struct tune_entrant *one, const struct tune_entrant *other);
+
+bool cli_contest_table(const struct tune_contest *contest, struct sim_error *error)
+{
+    const struct tune_race *race = &contest->race;
+    bool has_colour = cli_has_colour();
+    size_t count, *listed = choose(contest, &count);
+    bool *is_chosen = calloc(race->count + 1, sizeof *is_chosen);
+    if (listed == NULL || is_chosen == NULL) {
+        free(listed);
+        free(is_chosen);
+        return sim_fail_memory(error);
+    }
+    print_head(contest);
+    printf("                            ops/  part/                over a limit, %%\n"
+           "setting               cost  1000  read spread    p99   seen  at most\n");
+    for (size_t i = 0; i < count; i++) {
+        print_entrant(&race->entrants[listed[i]], has_colour);
+        is_chosen[listed[i]] = true;
+    }
+    print_rest(race, is_chosen);
+    print_legend(contest);
+    free(listed);
+    free(is_chosen);
+    return true;
+}
+
+bool cli_contest_listed(const struct tune_contest *contest, size_t **out, size_t *count)
+{
+    *out = choose(contest, count);
+    return *out != NULL;
+}
+
+static void print_legend(const struct tune_contest *contest)
+{
+    bool is_there[TUNE_DEMAND_COUNT] = {false};
+    for (size_t i = 0; i < contest->race.count; i++) {
+        if (contest->race.entrants[i].status == TUNE_FAILS)
+            is_there[contest->race.entrants[i].failed] = true;
+    }
+    printf("\ncost: operations beside the inserts and partitions read, per 1000 rows; spread:\n"
+           "standard deviation / mean of closed partitions' rows; p99: bytes of all\n");
+    if (is_there[TUNE_NOT_TINY])
+        printf("tiny: too many of its closed partitions are tiny\n");
+    if (is_there[TUNE_FEW_PER_READ])
+        printf("reads: they ask too many partitions\n");
+    if (is_there[TUNE_FINDABLE])
+        printf("unfound: readers miss rows that stand in the table\n");
+}
+
+void cli_percent(double share, char *buffer)
+{
+    double percent = 100 * share;
+    if (isnan(share))
+        snprintf(buffer, CLI_NUMBER_SIZE, "-");
+    else if (percent == 0 || percent >= 99)
+        snprintf(buffer, CLI_NUMBER_SIZE, "%.4g", percent);
+    else if (percent < 1e-4)
+        snprintf(buffer, CLI_NUMBER_SIZE, "<1e-4");
+    else
+        snprintf(buffer, CLI_NUMBER_SIZE, percent < 0.001 ? "%.1g" : "%.2g", percent);
+}
+
+/* By cost: those that hold, the cheapest of each kind in any case; then the scenario's own, and of a kind of
+ * which none is there yet the one that came nearest. NULL without memory. */
+static size_t *choose(const struct tune_contest *contest, size_t *count)
+{
+    const struct tune_race *race = &contest->race;
+    size_t *listed = calloc(race->count + 1, sizeof *listed);
+    bool *is_chosen = calloc(race->count + 1, sizeof *is_chosen);
+    *count = 0;
+    if (is_chosen == NULL) {
+        free(listed);
+        return NULL;
+    }
+    if (listed != NULL) {
+        choose_best(race, is_chosen);
+        for (size_t i = 0; i < race->count; i++)
+            is_chosen[i] |= race->entrants[i].is_own || is_of_best_kind(race, i);
+        for (size_t i = 0; i < race->count; i++) {
+            if (!is_chosen[i])
+                continue;
+            size_t at = (*count)++;
+            for (; at > 0 && comes_before(&race->entrants[i], &race->entrants[listed[at - 1]]); at--)
+                listed[at] = listed[at - 1];
+            listed[at] = i;
+        }
+    }
+    free(is_chosen);
+    return listed;
+}
+
+static void choose_best(const struct tune_race *race, bool *is_chosen)
+{
+    for (size_t n = 0; n < LISTED_MOST; n++) {
+        size_t best = SIZE_MAX;
+        for (size_t i = 0; i < race->count; i++) {
+            const struct tune_entrant *entrant = &race->entrants[i];
+            if (!is_chosen[i] && is_in(entrant) &&
+                (best == SIZE_MAX || comes_before(entrant, &race->entrants[best])))
+                best = i;
+        }
+        if (best == SIZE_MAX)
+            return;
+        is_chosen[best] = true;
+    }
+}
+
+/* The one of its kind to show: the first in the order of the table, and where none holds the nearest. */
+static bool is_of_best_kind(const struct tune_race *race, size_t index)
+{
+    const struct tune_entrant *mine = &race->entrants[index];
+    if (mine->status == TUNE_REFUSED)
+        return false;
+    for (size_t i = 0; i < race->count; i++) {
+        const struct tune_entrant *other = &race->entrants[i];
+        if (i == index || other->status == TUNE_REFUSED ||
+            other->strategy.settings.strategy.kind != mine->strategy.settings.strategy.kind)
+            continue;
+        if (is_in(other) != is_in(mine) ? is_in(other) : comes_before(other, mine))
+            return false;
+    }
+    return true;
+}
+
+static void print_head(const struct tune_contest *contest)
+{
+    const struct lab_scenario *scenario = contest->scenario;
+    const struct lab_tune *terms = &contest->race.terms;
+    char rows[CLI_NUMBER_SIZE], limit[CLI_NUMBER_SIZE], risk[CLI_NUMBER_SIZE];
+    struct cli_saying asked = {.used = 0};
+    size_t run = 0;
+    for (size_t i = 0; i < contest->race.count; i++)
+        run += contest->race.entrants[i].status != TUNE_REFUSED;
+    cli_grouped(contest->rows.rows, rows);
+    cli_percent(terms->risk, risk);
+    cli_say(&asked, "%zu settings on the same %s rows, seed by seed; at most %s %% of partitions above", run,
+            rows, risk);
+    if (scenario->limits.partition_rows != 0) {
+        cli_grouped(scenario->limits.partition_rows, limit);
+        cli_say(&asked, " %s rows%s", limit, scenario->limits.partition_bytes != 0 ? " or" : "");
+    }
+    cli_compact_bytes((double)scenario->limits.partition_bytes, limit);
+    if (scenario->limits.partition_bytes != 0)
+        cli_say(&asked, " %s", limit);
+    cli_percent(terms->tiny, risk);
+    if (terms->tiny >= 0)
+        cli_say(&asked, ", at most %s %% of closed ones tiny", risk);
+    if (terms->partitions_per_read > 0)
+        cli_say(&asked, ", at most %g partitions for 99 %% of reads", terms->partitions_per_read);
+    cli_print_text(stdout, scenario->name);
+    putchar(':');
+    cli_print_wrapped(asked.buffer, cli_text_width(scenario->name) + 1);
+    fputs("\n\n", stdout);
+}
+
+static void print_entrant(const struct tune_entrant *entrant, bool has_colour)
+{
+    const char *verdict = tune_status_name(entrant->status), *colour = "";
+    size_t width = cli_text_width(entrant->strategy.label);
+    char text[CLI_NUMBER_SIZE];
+    bool is_good = entrant->status <= TUNE_FRONT, is_refused = entrant->status == TUNE_REFUSED;
+    if (entrant->is_endless && is_in(entrant))
+        verdict = "grows on";
+    if (entrant->status == TUNE_FAILS)
+        verdict = failures[entrant->failed];
+    if (has_colour)
+        colour = is_good ? CLI_GREEN : is_in(entrant) ? "" : CLI_RED;
+    fputs(entrant->status == TUNE_RECOMMENDED ? "*" : " ", stdout);
+    cli_print_text(stdout, entrant->strategy.label);
+    printf("%*s", width > LABEL_COLUMNS ? 0 : (int)(LABEL_COLUMNS - width), "");
+    if (width > LABEL_COLUMNS)
+        printf("\n%*s", LABEL_COLUMNS + 1, "");
+    print_figure(is_refused ? (double)NAN : tune_mean_of(entrant, TUNE_COST), 6);
+    print_figure(is_refused ? (double)NAN : tune_mean_of(entrant, TUNE_OPS), 6);
+    print_figure(is_refused ? (double)NAN : tune_mean_of(entrant, TUNE_PER_READ), 6);
+    double spread = is_refused ? (double)NAN : tune_mean_of(entrant, TUNE_SPREAD);
+    snprintf(text, sizeof text, isnan(spread) ? "-" : "%.2f", spread);
+    printf("%7s", text);
+    cli_compact_bytes(is_refused ? (double)NAN : tune_mean_of(entrant, TUNE_P99_BYTES), text);
+    printf("%7s", text);
+    cli_percent(is_refused ? entrant->law_share : tune_mean_of(entrant, TUNE_OVER), text);
+    printf("%7s", text);
+    cli_percent(is_refused ? (double)NAN : entrant->over.high, text);
+    printf("%8s  %s%s%s\n", text, colour, verdict, colour[0] == '\0' ? "" : CLI_PLAIN);
+}
+
+static void print_figure(double value, int columns)
+{
+    char text[CLI_NUMBER_SIZE];
+    if (value > 0 && value < 0.995)
+        snprintf(text, sizeof text, value < 0.0005 ? "%.0e" : "%.2g", value);
+    else
+        cli_compact(value, 4, text);
+    printf("%*s", columns, text);
+}
+
+static void print_rest(const struct tune_race *race, const bool *is_chosen)
+{
+    size_t counts[TUNE_STATUS_COUNT] = {0}, all = 0;
+    for (size_t i = 0; i < race->count; i++) {
+        if (!is_chosen[i]) {
+            counts[race->entrants[i].status]++;
+            all++;
+        }
+    }
+    if (all == 0)
+        return;
+    struct cli_saying rest = {.used = 0};
+    const char *join = "";
+    cli_say(&rest, "%zu more:", all);
+    for (unsigned status = 0; status < TUNE_STATUS_COUNT; status++) {
+        if (counts[status] == 0)
+            continue;
+        cli_say(&rest, "%s %zu %s", join, counts[status], tune_status_name((enum tune_status)status));
+        join = ",";
+    }
+    printf(" %s; --json lists them\n", rest.buffer);
+}
+
+static bool is_in(const struct tune_entrant *entrant)
+{
+    return entrant->status <= TUNE_UNSURE;
+}
+
+/* The recommended one, what is on the front or holds, what may hold, the rest; by cost, and of those that
+ * fail by how far. */
+static bool comes_before(const struct tune_entrant *one, const struct tune_entrant *other)
+{
+    static const int ranks[TUNE_STATUS_COUNT] = {0, 1, 1, 2, 4, 3, 5};
+    int mine = ranks[one->status] + (is_in(one) && one->is_endless), its = ranks[other->status];
+    its += is_in(other) && other->is_endless;
+    if (mine != its)
+        return mine < its;
+    if (one->status == TUNE_REFUSED)
+        return one->law_share < other->law_share;
+    if (one->status == TUNE_FAILS)
+        return tune_mean_of(one, TUNE_OVER) < tune_mean_of(other, TUNE_OVER);
+    return tune_is_cheaper(one, other);
+}

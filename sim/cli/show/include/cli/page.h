@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* --format html: the page of one run, with what the program knows beside its result. */
+#ifndef CLI_PAGE_H
+#define CLI_PAGE_H
+
+#include <jansson.h>
+
+#include "cli/pictures.h"
+#include "store/store.h"
+
+struct cli_page {
+    const struct lab_result *result;
+    const struct store_run_info *info;
+    const char *database;
+    const json_t *answer; /* of tune (contest_json.c); NULL without one */
+};
+
+/* Nothing when no page is wanted. */
+bool cli_page_write(struct cli_pictures *pictures, const struct cli_page *page, struct sim_error *error);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes the HTML page of a run. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/page.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/text.h"
+#include "contest_views.h"
+#include "reports/page.h"
+
+static char *replay_line(const struct cli_page *page);
+static char *run_line(const struct cli_page *page);
+static const char *file_name(const char *path);
+static const char *text(const json_t *object, const char *name);
+
+bool cli_page_write(struct cli_pictures *pictures, const struct cli_page *page, struct sim_error *error)
+{
+    if (!pictures->has_page)
+        return true;
+    struct cli_contest_views views = {.has_front = false};
+    char *again[] = {replay_line(page), run_line(page)};
+    bool is_fine = again[0] != NULL && again[1] != NULL ? true : sim_fail_memory(error);
+    is_fine = is_fine && (page->answer == NULL || cli_contest_views_make(page->answer, &views, error));
+    if (is_fine) {
+        const struct report_page out = {
+            .result = page->result,
+            .scenario_text = page->info->scenario_text,
+            .scenario_file = page->info->scenario_path,
+            .overrides = page->info->overrides,
+            .version = page->info->version,
+            .again = (const char *const *)again,
+            .again_count = 2,
+            .recommended = text(json_object_get(page->answer, "recommended"), "label"),
+            .why = text(page->answer, "why"),
+            .notes = text(page->answer, "notes"),
+            .front = views.has_front ? &views.front : NULL,
+            .heatmap = views.has_heatmap ? &views.heatmap : NULL,
+        };
+        free(pictures->page);
+        is_fine = report_page_write(&out, pictures->folder, &pictures->page, error);
+    }
+    cli_contest_views_free(&views);
+    free(again[0]);
+    free(again[1]);
+    return is_fine;
+}
+
+/* As `show` has it, but for the folder of the database, which is this machine's. */
+static char *replay_line(const struct cli_page *page)
+{
+    const char *name = file_name(page->database);
+    size_t room = 4 * strlen(name) + 3;
+    char *line = malloc(room + 64);
+    if (line != NULL) {
+        int used = sprintf(line, "bucketlab replay %" PRId64 " --db ", page->info->run);
+        cli_quote(name, line + used);
+    }
+    return line;
+}
+
+static char *run_line(const struct cli_page *page)
+{
+    const char *name = file_name(page->info->scenario_path), *overrides = page->info->overrides;
+    char *line = malloc(4 * strlen(name) + 12 * strlen(overrides) + 64);
+    char *one = malloc(strlen(overrides) + 1);
+    if (one == NULL) {
+        free(line);
+        return NULL;
+    }
+    if (line != NULL) {
+        size_t used = (size_t)sprintf(line, "bucketlab run ");
+        used += cli_quote(name, line + used);
+        used += (size_t)sprintf(line + used, " --seed %" PRIu64, page->result->seed);
+        while (*overrides != '\0') {
+            size_t length = strcspn(overrides, "\n");
+            memcpy(one, overrides, length);
+            one[length] = '\0';
+            used += (size_t)sprintf(line + used, " --set ");
+            used += cli_quote(one, line + used);
+            overrides += length + (overrides[length] == '\n');
+        }
+    }
+    free(one);
+    return line;
+}
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* NULL where there is none. */
+static const char *text(const json_t *object, const char *name)
+{
+    return json_string_value(json_object_get(object, name));
+}

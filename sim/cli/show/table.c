@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Prints the table of a run: one line for each strategy. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/text.h"
+#include "kernel/time.h"
+#include "reports/reports.h"
+
+#define LABEL_COLUMNS 13
+
+static void print_heading(const struct lab_result *result);
+static void print_title(const struct lab_result *result);
+static void print_overwritten(const struct lab_result *result);
+static void print_expects(const struct lab_result *result, bool has_colour);
+
+bool cli_print_result(const struct lab_result *result, struct sim_error *error)
+{
+    bool has_colour = cli_has_colour();
+    print_heading(result);
+    if (result->strategy_count > 0 && result->strategies[0].settings.is_idgen) {
+        if (!cli_print_identifiers(result, error))
+            return false;
+        print_expects(result, has_colour);
+        return true;
+    }
+    if (!cli_print_sizes(result, error))
+        return false;
+    cli_print_observed(result);
+    print_overwritten(result);
+    cli_print_cluster(result);
+    cli_print_costs(result);
+    cli_print_oracles(result);
+    print_expects(result, has_colour);
+    return true;
+}
+
+/* Of a scenario with a table: what its key loses. */
+static void print_overwritten(const struct lab_result *result)
+{
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct lab_strategy_result *strategy = &result->strategies[i];
+        double lost = cli_figure(&strategy->metrics, "rows.overwritten");
+        char gone[CLI_NUMBER_SIZE], all[CLI_NUMBER_SIZE], told[2 * CLI_NUMBER_SIZE + 64];
+        if (!(lost > 0))
+            continue;
+        cli_grouped((uint64_t)lost, gone);
+        cli_grouped((uint64_t)cli_figure(&strategy->metrics, "writes.rows"), all);
+        cli_print_text(stdout, strategy->label);
+        putchar(':');
+        snprintf(told, sizeof told, "%s of %s rows were replaced by later ones with the same primary key",
+                 gone, all);
+        cli_print_wrapped(told, cli_text_width(strategy->label) + 1);
+        putchar('\n');
+    }
+}
+
+bool cli_print_verdict(const struct lab_result *result, struct sim_error *error)
+{
+    char *verdict = report_verdict(result);
+    if (verdict == NULL)
+        return sim_fail_memory(error);
+    putchar('\n');
+    cli_print_paragraph(verdict);
+    free(verdict);
+    return true;
+}
+
+void cli_print_label(const char *label)
+{
+    cli_print_label_after(label, 0);
+}
+
+void cli_print_label_after(const char *label, size_t column)
+{
+    size_t width = cli_text_width(label);
+    cli_print_text(stdout, label);
+    if (width > LABEL_COLUMNS)
+        printf("\n%*s", (int)column + LABEL_COLUMNS, "");
+    else
+        printf("%*s", (int)(LABEL_COLUMNS - width), "");
+}
+
+double cli_figure(const struct lab_metrics *metrics, const char *name)
+{
+    const struct lab_metric *metric = lab_metrics_find(metrics, name);
+    return metric == NULL ? (double)NAN : metric->value;
+}
+
+bool cli_has_colour(void)
+{
+    const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    return (no_colour == NULL || no_colour[0] == '\0') && isatty(STDOUT_FILENO) == 1 &&
+           (terminal == NULL || strcmp(terminal, "dumb") != 0);
+}
+
+bool cli_expects_hold(const struct lab_result *result, struct sim_error *error)
+{
+    size_t failed = 0;
+    for (size_t i = 0; i < result->expect_count; i++)
+        failed += !result->expects[i].ok;
+    if (failed == 0)
+        return true;
+    return sim_fail(error, SIM_ERROR_CHECK, "%s: %zu of %zu expectation%s failed", result->scenario_name,
+                    failed, result->expect_count, result->expect_count == 1 ? "" : "s");
+}
+
+static void print_heading(const struct lab_result *result)
+{
+    char rows[CLI_NUMBER_SIZE], keys[CLI_NUMBER_SIZE];
+    char start[SIM_TIME_TEXT_SIZE], end[SIM_TIME_TEXT_SIZE];
+    if (result->strategy_count > 0 && result->strategies[0].settings.is_idgen) {
+        print_title(result);
+        printf("\nidentifiers, within %.10g s\n\n",
+               (double)((uint64_t)result->end_ns - (uint64_t)result->start_ns) / 1e9);
+        return;
+    }
+    if (lab_result_is_observed(result)) {
+        print_title(result);
+        printf("\nobserved; no rows were made\n\n");
+        return;
+    }
+    cli_grouped(result->rows, rows);
+    cli_grouped(result->keys, keys);
+    sim_time_format(result->start_ns, start);
+    sim_time_format(result->end_ns, end);
+    print_title(result);
+    putchar('\n');
+    int column = printf("%s row%s of %s key%s, %s to %s", rows, result->rows == 1 ? "" : "s", keys,
+                        result->keys == 1 ? "" : "s", start, end);
+    if (result->source != NULL && strcmp(result->source, "made") != 0) {
+        putchar(',');
+        cli_print_wrapped(result->source, cli_print_wrapped("from", (size_t)column + 1));
+    }
+    fputs("\n\n", stdout);
+}
+
+static void print_title(const struct lab_result *result)
+{
+    cli_print_text(stdout, result->scenario_name);
+    if (result->about != NULL && result->about[0] != '\0') {
+        putchar(':');
+        cli_print_wrapped(result->about, cli_text_width(result->scenario_name) + 1);
+    }
+}
+
+static void print_expects(const struct lab_result *result, bool has_colour)
+{
+    for (size_t i = 0; i < result->expect_count; i++) {
+        const struct lab_expect_result *expect = &result->expects[i];
+        printf("%s%s%s%s ", i == 0 ? "\nexpectations\n  " : "  ",
+               !has_colour  ? ""
+               : expect->ok ? CLI_GREEN
+                            : CLI_RED,
+               expect->ok ? "ok    " : "FAILED", has_colour ? CLI_PLAIN : "");
+        cli_print_text(stdout, expect->text);
+        printf("   (actual %.10g)\n", expect->actual);
+    }
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a run of identifiers found. */
+#include "cli/table.h"
+#include "cli/text.h"
+
+static const char *const columns[] = {
+    "ids.per_second", "ids.given",   "ids.lost",         "ids.failed",       "locks.tried",
+    "locks.acquired", "locks.stale", "latency.lock.p50", "latency.lock.p99", "oracle.unique.violations"};
+#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
+
+bool cli_print_identifiers(const struct lab_result *result, struct sim_error *error)
+{
+    bool has_colour = cli_has_colour();
+    printf("              identifiers              locks               for a lock, ms\n"
+           "strategy      per s  given  lost  fail tried   had stale    p50    p99  twice\n");
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        cli_print_label(result->strategies[i].label);
+        for (size_t j = 0; j < COLUMN_COUNT; j++) {
+            double value = cli_figure(&result->strategies[i].metrics, columns[j]);
+            bool is_red = has_colour && j == COLUMN_COUNT - 1 && value > 0;
+            char number[CLI_NUMBER_SIZE];
+            cli_compact(value, 5, number);
+            printf("%s%*s%s", is_red ? CLI_RED : "", j < 2 || j >= 7 ? 7 : 6, number,
+                   is_red ? CLI_PLAIN : "");
+        }
+        putchar('\n');
+    }
+    if (!cli_print_verdict(result, error))
+        return false;
+    printf("\nlost: leased by clients that died, or did not learn of it in time; fail: leases\n"
+           "that were given up; stale: locks of others that had run out; for a lock: from\n"
+           "the wish for a batch until its lock is had; twice: identifiers given twice\n");
+    return true;
+}
+
+void cli_idgen_settings(const struct bk_idgen_config *config, char *buffer)
+{
+    static const char *const choices[] = {"fixed", "rotate", "random"};
+    static const char *const locks[] = {"columns", "lwt"};
+    static const char *const backoffs[] = {"constant", "exponential", "random"};
+    char base[CLI_NUMBER_SIZE], lease[CLI_NUMBER_SIZE], lasts[CLI_NUMBER_SIZE], choice[CLI_NUMBER_SIZE] = "";
+    cli_duration(config->backoff_base_ns, base);
+    cli_duration(config->lease_ns, lease);
+    cli_duration(config->lock_lasts_ns, lasts);
+    if (config->choice == BK_IDGEN_RANDOM)
+        snprintf(choice, sizeof choice, " (random)");
+    else if (config->stripes > 1)
+        snprintf(choice, sizeof choice, " (%s, %s %u)", choices[config->choice],
+                 config->choice == BK_IDGEN_FIXED ? "number" : "from", config->stripe);
+    snprintf(buffer, CLI_SETTINGS_SIZE, "batch %u, stripes %u%s, lock %s of %s, lease %s, back-off %s %s",
+             config->batch, config->stripes, config->stripes == 1 ? "" : choice, locks[config->lock], lasts,
+             lease, backoffs[config->backoff], base);
+}

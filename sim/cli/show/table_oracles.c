@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a reader would hold against each strategy: the oracles' violations. */
+#include <math.h>
+
+#include "cli/table.h"
+#include "cli/text.h"
+
+static bool find(const struct lab_strategy_result *strategy, enum lab_oracle oracle, double *out);
+static bool has_verdict(const struct lab_result *result);
+static bool lacks_live(const struct lab_result *result);
+static void print_cell(double value, bool has_colour);
+
+/* In the order of enum lab_oracle. */
+static const char *const headings[] = {"find", "newst", "agree", "mono", "gaps",
+                                       "dupl", "bound", "consv", "live"};
+#define SHOWN_COUNT (sizeof headings / sizeof headings[0])
+_Static_assert(SHOWN_COUNT == LAB_ORACLE_UNIQUE, "a heading an oracle, but for that of identifiers");
+
+void cli_print_oracles(const struct lab_result *result)
+{
+    if (!has_verdict(result))
+        return;
+    bool has_colour = cli_has_colour();
+    printf("\nviolations   ");
+    for (size_t i = 0; i < SHOWN_COUNT; i++)
+        printf(" %6s", headings[i]);
+    putchar('\n');
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        cli_print_label(result->strategies[i].label);
+        for (size_t j = 0; j < SHOWN_COUNT; j++) {
+            double value = (double)NAN;
+            find(&result->strategies[i], (enum lab_oracle)j, &value);
+            print_cell(value, has_colour);
+        }
+        putchar('\n');
+    }
+    printf("\nby the oracles findable, newest, agreement, monotone, no_gaps, no_duplicates,\n"
+           "bounded, conserved, live (docs/oracles.md). newst: rows stored after which a\n"
+           "reader gets others than the newest; gaps: buckets; bound: partitions; consv:\n"
+           "differences; live: keys; else rows. -: not judged for that strategy\n");
+    if (lacks_live(result))
+        printf("live is not judged: settings change, or too little is left after the last fault\n");
+}
+
+static void print_cell(double value, bool has_colour)
+{
+    char number[CLI_NUMBER_SIZE];
+    cli_compact(value, 5, number);
+    bool is_red = has_colour && value > 0;
+    printf(" %s%6s%s", is_red ? CLI_RED : "", number, is_red ? CLI_PLAIN : "");
+}
+
+static bool find(const struct lab_strategy_result *strategy, enum lab_oracle oracle, double *out)
+{
+    char name[LAB_METRIC_NAME_SIZE];
+    snprintf(name, sizeof name, "oracle.%s.violations", lab_oracle_name(oracle));
+    const struct lab_metric *metric = lab_metrics_find(&strategy->metrics, name);
+    if (metric != NULL)
+        *out = metric->value;
+    return metric != NULL;
+}
+
+static bool has_verdict(const struct lab_result *result)
+{
+    double value;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        if (find(&result->strategies[i], LAB_ORACLE_CONSERVED, &value))
+            return true;
+    }
+    return false;
+}
+
+/* Of a strategy that rolls. */
+static bool lacks_live(const struct lab_result *result)
+{
+    double value;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        if (bk_kind_fires(result->strategies[i].settings.strategy.kind) &&
+            !find(&result->strategies[i], LAB_ORACLE_LIVE, &value))
+            return true;
+    }
+    return false;
+}

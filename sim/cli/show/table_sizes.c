@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The first table of a run: how large partitions become under each strategy, and what that costs. Marks stand
+ * for what colours say, so that nothing is lost without them. */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/table.h"
+#include "cli/text.h"
+#include "lab/choice.h"
+
+/* Of the strategies above a limit so many are named. */
+#define NAMED_MAX 6
+
+struct row {
+    const struct lab_strategy_result *strategy;
+    const struct lab_limits *limits;
+    bool is_chosen, has_colour;
+};
+
+static bool choose(const struct lab_result *result, size_t *chosen, struct sim_error *error);
+static bool print_row(const struct row *row);
+static void print_number(const struct lab_metrics *metrics, const char *name, int columns);
+static void print_tiny(const struct lab_metrics *metrics);
+static void print_over(const struct row *row);
+static void print_sizes(const struct row *row, bool is_closed, bool is_told);
+static void print_columns(const struct lab_limits *limits, bool has_open_only);
+static void print_passed(const struct lab_result *result, const char *metric, const char *limit);
+static void share_text(double share, char *buffer);
+
+bool cli_print_sizes(const struct lab_result *result, struct sim_error *error)
+{
+    size_t chosen;
+    char limit[CLI_NUMBER_SIZE], words[CLI_NUMBER_SIZE + 8];
+    bool has_open_only = false;
+    if (!choose(result, &chosen, error))
+        return false;
+    printf("%75s%5s\n", "ops/", "asks");
+    printf("%27s%27s%16s%5s%5s\n", "partitions", "rows, closed", "bytes, closed", "1000", "per");
+    printf("%-15s%5s%7s%5s%6s%6s%6s%6s%7s%7s%5s%5s\n", "  strategy", "all", "closed", "tiny", "over", "p50",
+           "p99", "max", "p99", "max", "rows", "read");
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct row row = {&result->strategies[i], &result->limits, i == chosen, cli_has_colour()};
+        has_open_only |= print_row(&row);
+    }
+    if (!cli_print_verdict(result, error))
+        return false;
+    putchar('\n');
+    if (result->limits.partition_rows != 0) {
+        cli_grouped(result->limits.partition_rows, limit);
+        snprintf(words, sizeof words, "%s rows", limit);
+        print_passed(result, "partitions.over_limit_rows", words);
+    }
+    if (result->limits.partition_bytes != 0) {
+        cli_size(result->limits.partition_bytes, limit);
+        print_passed(result, "partitions.over_limit_bytes", limit);
+    }
+    print_columns(&result->limits, has_open_only);
+    return true;
+}
+
+/* *chosen: SIZE_MAX for none. */
+static bool choose(const struct lab_result *result, size_t *chosen, struct sim_error *error)
+{
+    struct lab_standing *standings = calloc(result->strategy_count + 1, sizeof *standings);
+    *chosen = SIZE_MAX;
+    if (standings == NULL)
+        return sim_fail_memory(error);
+    *chosen = lab_choose(result, standings);
+    free(standings);
+    return true;
+}
+
+/* Returns whether the row shows open partitions, none being closed. */
+static bool print_row(const struct row *row)
+{
+    const struct lab_metrics *metrics = &row->strategy->metrics;
+    bool is_closed = cli_figure(metrics, "partitions.closed") > 0;
+    bool is_told = row->strategy->settings.observed == WL_OBSERVED_AUTO; /* open or closed */
+    bool is_bright = row->is_chosen && row->has_colour;
+    fputs(is_bright ? CLI_BOLD : "", stdout);
+    fputs(row->is_chosen ? "> " : "  ", stdout);
+    cli_print_label_after(row->strategy->label, 2);
+    fputs(is_bright ? CLI_PLAIN : "", stdout);
+    print_number(metrics, "partitions.total", 6);
+    print_number(metrics, "partitions.closed", 6);
+    print_tiny(metrics);
+    print_over(row);
+    print_sizes(row, is_closed, is_told);
+    char text[CLI_NUMBER_SIZE];
+    cli_compact(cli_figure(metrics, "writes.extra_ops_per_1000_rows"), 4, text);
+    printf("%5s", text);
+    cli_compact(cli_figure(metrics, "reads.partitions_per_read.mean"), 4, text);
+    printf("%5s\n", text);
+    return !is_closed && is_told;
+}
+
+static void print_number(const struct lab_metrics *metrics, const char *name, int columns)
+{
+    char text[CLI_NUMBER_SIZE];
+    cli_compact(cli_figure(metrics, name), 5, text);
+    printf("%*s", columns, text);
+}
+
+/* In at most 4 columns; neither none nor all of them unless it is so. */
+static void print_tiny(const struct lab_metrics *metrics)
+{
+    double share = cli_figure(metrics, "partitions.tiny") / cli_figure(metrics, "partitions.closed");
+    char text[CLI_NUMBER_SIZE];
+    if (isnan(share))
+        snprintf(text, sizeof text, "-");
+    else if (share == 0)
+        snprintf(text, sizeof text, "0");
+    else if (share < 0.001)
+        snprintf(text, sizeof text, "<.1%%");
+    else if (share < 0.0995)
+        snprintf(text, sizeof text, "%.1f%%", 100 * share);
+    else
+        snprintf(text, sizeof text, "%.0f%%", share > 0.99 ? floor(100 * share) : 100 * share);
+    printf("%5s", text);
+}
+
+static void print_over(const struct row *row)
+{
+    double over = cli_figure(&row->strategy->metrics, "partitions.over_limit");
+    char number[CLI_NUMBER_SIZE], text[CLI_NUMBER_SIZE + 1];
+    bool is_red = row->has_colour && over > 0;
+    cli_compact(over, 4, number);
+    snprintf(text, sizeof text, "%s%s", over > 0 ? "!" : "", number);
+    printf("%s%6s%s", is_red ? CLI_RED : "", text, is_red ? CLI_PLAIN : "");
+}
+
+/* Where none is closed, those of all partitions: they are the open ones. */
+static void print_sizes(const struct row *row, bool is_closed, bool is_told)
+{
+    const struct {
+        const char *name;
+        uint64_t limit; /* 0: none */
+    } sizes[] = {{"rows.p50", row->limits->partition_rows},
+                 {"rows.p99", row->limits->partition_rows},
+                 {"rows.max", row->limits->partition_rows},
+                 {"bytes.p99", row->limits->partition_bytes},
+                 {"bytes.max", row->limits->partition_bytes}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        char name[LAB_METRIC_NAME_SIZE], number[CLI_NUMBER_SIZE], text[CLI_NUMBER_SIZE + 2];
+        snprintf(name, sizeof name, "partitions.%s.%s", is_closed ? "closed" : "all", sizes[i].name);
+        bool is_bytes = sizes[i].name[0] == 'b';
+        double value = cli_figure(&row->strategy->metrics, name);
+        bool is_red = row->has_colour && sizes[i].limit != 0 && value > (double)sizes[i].limit;
+        if (is_bytes)
+            cli_compact_bytes(value, number);
+        else
+            cli_compact(value, 5, number);
+        snprintf(text, sizeof text, "%s%s", i == 0 && !is_closed && is_told ? "*" : "", number);
+        printf("%s%*s%s", is_red ? CLI_RED : "", is_bytes ? 7 : 6, text, is_red ? CLI_PLAIN : "");
+    }
+}
+
+/* "! above 100MB: none 12 of 3,402 partitions (0.35%), time 3 of 90,211 (0.0033%)" */
+static void print_passed(const struct lab_result *result, const char *metric, const char *limit)
+{
+    size_t named = 0, left = 0, column = 0;
+    char told[LAB_LABEL_SIZE_MAX + 4 * CLI_NUMBER_SIZE], count[CLI_NUMBER_SIZE], all[CLI_NUMBER_SIZE],
+        share[CLI_NUMBER_SIZE];
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct lab_metrics *metrics = &result->strategies[i].metrics;
+        double over = cli_figure(metrics, metric), total = cli_figure(metrics, "partitions.total");
+        if (!(over > 0))
+            continue;
+        if (named == NAMED_MAX) {
+            left++;
+            continue;
+        }
+        cli_grouped((uint64_t)over, count);
+        cli_grouped((uint64_t)total, all);
+        share_text(over / total, share);
+        if (named == 0)
+            column = (size_t)printf("! above %s:", limit);
+        else
+            putchar(',');
+        snprintf(told, sizeof told, "%s %s of %s%s (%s)", result->strategies[i].label, count, all,
+                 named == 0 ? total == 1 ? " partition" : " partitions" : "", share);
+        column = cli_print_indented(told, column + (named > 0), 2);
+        named++;
+    }
+    if (left > 0) {
+        snprintf(told, sizeof told, "and %zu more", left);
+        putchar(',');
+        cli_print_indented(told, column + 1, 2);
+    }
+    if (named > 0)
+        putchar('\n');
+}
+
+/* "0.35%" with two digits that count; all of them are 100%, and no fewer. */
+static void share_text(double share, char *buffer)
+{
+    double percent = 100 * share;
+    if (percent >= 99.5)
+        snprintf(buffer, CLI_NUMBER_SIZE, "%s", share < 1 ? ">99%" : "100%");
+    else
+        snprintf(buffer, CLI_NUMBER_SIZE, "%.*g%%", percent < 9.95 ? 2 : 3,
+                 percent < 9.95 ? percent : round(percent));
+}
+
+/* Of the columns those that have something to tell. */
+static void print_columns(const struct lab_limits *limits, bool has_open_only)
+{
+    char rows[CLI_NUMBER_SIZE], told[8 * CLI_NUMBER_SIZE] = "";
+    size_t used = 0;
+    if (has_open_only)
+        printf("* none has closed; sizes of the open ones\n");
+    if (limits->tiny_rows != 0) {
+        cli_grouped(limits->tiny_rows, rows);
+        used = (size_t)snprintf(told, sizeof told, "tiny: of the closed ones, fewer than %s rows; ", rows);
+    }
+    snprintf(told + used, sizeof told - used,
+             "%sops/1000 rows: operations beside the rows' own; asks per read: partitions that a read asks "
+             "on average",
+             limits->partition_rows != 0 || limits->partition_bytes != 0 ? "over: above a limit; " : "");
+    cli_print_paragraph(told);
+}
