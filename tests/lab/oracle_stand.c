@@ -28,7 +28,7 @@ void stand_prepare(struct stand *stand, const struct bk_strategy *strategy, enum
     stand->run.strategy = &stand->strategy;
     stand->run.context = &alone;
     assert_true(lab_regimes_make(&stand->strategy, 0, &stand->run.regimes));
-    stand->run.config.coordination = coordination;
+    stand->run.config.coordination = stand->strategy.settings.coordination = coordination;
     stand->run.key_count = 1;
 }
 

@@ -6,13 +6,18 @@ Aim: a campaign that finds nothing must be worth something. Method: each patch o
 mistake in the core or the mock. The sources are copied, the patch is applied to the copy, the program is built
 and `fuzz --seeds 1..N` must end with a broken promise; without any patch it must not.
 
-    run.py SOURCE_DIR BUILD_DIR [--seeds N] [--jobs N] [--quick | --only NAME...]
+    run.py SOURCE_DIR BUILD_DIR [--seeds N] [--jobs N] [--timeout SECONDS] [--table] [--quick | --only NAME...]
 
-Mutants of identifiers, idgen-*, are sought by `run idgen.yaml`, one seed after the other; those of the stream engine,
-stream-*, and of the mock's Paxos and hints, model-*, by the test program that PROGRAMS names; the others by `fuzz`.
-Those whose name begins with count- are tried on ways.yaml, which has every way to count, those with evict- on
-evict.yaml, whose keys outnumber the cache's entries, and those with range- with reads of a range. --quick takes
-the six that QUICK names. The copy and its build stay in BUILD_DIR, so a second run is quick.
+Mutants of the stream engine, stream-*, and of the mock's Paxos and hints, model-*, are sought by the test program that
+PROGRAMS names; the others by `fuzz`. Those whose name begins with count- are tried on ways.yaml, which has every way to
+count, those with evict- on evict.yaml, whose keys outnumber the cache's entries, those with range- with reads of a
+range, and those with idgen- on seeds of identifiers. --quick takes the six that QUICK names. The copy and its build
+stay in BUILD_DIR, so a second run is quick.
+
+A patch begins with one sentence that says what is wrong. A line "class: NAME" names its class, else the first word of
+the file's name does. A mutant that runs longer than --timeout hangs: it counts as found if its patch has a line
+"hang: found", and as not found otherwise. --table writes what was measured into README.md beside the patches: the rows
+of these mutants, those of others stay as they are, and rows without a patch go.
 """
 import argparse
 import json
@@ -27,9 +32,9 @@ import time
 # number given twice.
 QUICK = ["core-roll-while-waiting", "core-unknown-put-refused", "guarded-until-ignored", "mock-hint-dropped",
          "mock-quorum-one-short", "count-unknown-is-won"]
-IDENTIFIER_SEEDS = 100
 # What `fuzz` is given beside the seeds, by the first word of a mutant's name.
 BASES = {"count": ["ways.yaml"], "evict": ["evict.yaml"],
+         "idgen": ["--set", "identifiers={think: 5ms}"],
          "range": ["--set", "reads={range: {span: 10s, age: 1s, rate: 2/s}}"]}
 SOURCES = ["CMakeLists.txt", "cmake", "core", "sim", "reports", "docs"]
 # Of these prefixes the finder is a test program, by target. It prints "seed N: CHECK: ..." and ends with 1.
@@ -37,8 +42,16 @@ PROGRAMS = {"stream-": "lab_stream_fuzz", "model-paxos-": "cassandra_paxos_model
             "model-hint-": "cassandra_hints_model_test"}
 
 
-def run(command, **options):
-    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+HANGS = 124  # the exit code of what ran too long
+TABLE = ("<!-- mutants -->", "<!-- /mutants -->")
+HEAD = ["| fault | class | what is wrong | found by | oracle or check | seed |", "|---|---|---|---|---|---|"]
+
+
+def run(command, timeout=None, **options):
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=timeout, **options)
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, HANGS, "", f"still running after {timeout} s")
 
 
 def fail(text, output=""):
@@ -83,34 +96,47 @@ def build(folder, target="bucketlab"):
         fail("the copy does not build", result.stdout + result.stderr)
 
 
-def fuzz(program, base, seeds, jobs, work):
+def about(patch):
+    """What the patch says of itself: the sentence, the class, and whether a hang is what it does."""
+    lines = patch.read_text().split("\n--- ")[0].splitlines()
+    named = next((line[7:].strip() for line in lines if line.startswith("class: ")), patch.stem.split("-")[0])
+    return lines[0], named, "hang: found" in lines
+
+
+def finder(name):
+    """As the table says it."""
+    return f"`{program_of(name) or ' '.join(['fuzz', *BASES.get(name.split('-')[0], [])])}`"
+
+
+def write_table(readme, here, found):
+    """found: (oracle, seed) by name."""
+    text = readme.read_text()
+    before, rest = text.split(TABLE[0], 1)
+    old, after = rest.split(TABLE[1], 1)
+    rows = {line.split("`")[1]: line for line in old.splitlines() if line.startswith("| `")}
+    for name, (oracle, seed) in found.items():
+        what, named, _ = about(here / f"{name}.patch")
+        rows[name] = f"| `{name}` | {named} | {what} | {finder(name)} | {oracle} | {seed} |"
+    rows = [rows[name] for name in sorted(rows) if (here / f"{name}.patch").exists()]
+    readme.write_text(before + "\n".join([TABLE[0], *HEAD, *rows, TABLE[1]]) + after)
+
+
+def fuzz(program, base, seeds, jobs, work, timeout=None):
     """The campaign's summary: exit code, and the first failure or None."""
     out = work / "out"
     shutil.rmtree(out, ignore_errors=True)
     result = run([program, "fuzz", *base, "--seeds", f"1..{seeds}", "--jobs", str(jobs), "--quiet", "--json",
-                  "--out", out], cwd=work)
+                  "--out", out], timeout, cwd=work)
     if result.returncode not in (0, 1):
         return result.returncode, None, result.stderr
     failures = json.loads(result.stdout)["failures"] if result.stdout else []
     return result.returncode, failures[0] if failures else None, result.stderr
 
 
-def identifiers(program, source, work):
-    """The same by runs of identifiers, which `fuzz` does not draw."""
-    scenario = source / "tests" / "mutants" / "idgen.yaml"
-    for seed in range(1, IDENTIFIER_SEEDS + 1):
-        result = run([program, "run", scenario, "--seed", str(seed), "--quiet", "--json", "--no-charts",
-                      "--db", work / "idgen.db"])
-        if result.returncode == 1:
-            return 1, {"oracle": "unique", "seed": seed}, result.stderr
-        if result.returncode != 0:
-            return result.returncode, None, result.stderr
-    return 0, None, ""
-
-
-def seek(target, folder, seeds, jobs, work):
+def seek(target, folder, seeds, jobs, work, timeout=None):
     """The same by a test program."""
-    result = run([folder / "tests" / target, "--seeds", f"1..{seeds}", "--jobs", str(jobs)], cwd=work)
+    result = run([folder / "tests" / target, "--seeds", f"1..{seeds}", "--jobs", str(jobs)], timeout,
+                 cwd=work)
     found = re.search(r"seed (\d+): ([\w-]+):", result.stdout + result.stderr)
     failure = {"oracle": found[2], "seed": int(found[1])} if found and result.returncode != 0 else None
     return result.returncode, failure, result.stderr
@@ -122,6 +148,8 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--seeds", type=int, default=2000)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--timeout", type=int, default=600)
+    parser.add_argument("--table", action="store_true")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", dest="names", nargs="+", default=[], metavar="NAME")
     args = parser.parse_args()
@@ -154,12 +182,8 @@ def main():
         code, failure, text = seek(target, tests, args.seeds, args.jobs, work)
         if code != 0:
             fail(f"{target} without any patch: exit code {code}, {failure} {text}")
-    if any(name.startswith("idgen-") for name in names):
-        code, failure, text = identifiers(program, args.source.resolve(), work)
-        if code != 0:
-            fail(f"without any patch: exit code {code}, {failure} {text}")
     print(f"{'unpatched':32} nothing broken in {args.seeds} seeds")
-    alive = []
+    alive, found = [], {}
     for name in names:
         patch = here / f"{name}.patch"
         result = run(["patch", "-p1", "--no-backup-if-mismatch", "-i", patch.resolve()], cwd=copy)
@@ -171,19 +195,22 @@ def main():
         base = [here.resolve() / word if word.endswith(".yaml") else word
                 for word in BASES.get(name.split("-")[0], [])]
         if target:
-            code, failure, text = seek(target, tests, args.seeds, args.jobs, work)
-        elif name.startswith("idgen-"):
-            code, failure, text = identifiers(program, args.source.resolve(), work)
+            code, failure, text = seek(target, tests, args.seeds, args.jobs, work, args.timeout)
         else:
-            code, failure, text = fuzz(program, base, args.seeds, args.jobs, work)
+            code, failure, text = fuzz(program, base, args.seeds, args.jobs, work, args.timeout)
+        if code == HANGS and about(patch)[2]:
+            failure = {"oracle": "hangs", "seed": "-"}
         spent = time.monotonic() - begin
         if failure is not None:
+            found[name] = failure["oracle"], failure["seed"]
             print(f"{name:32} {failure['oracle']:14} seed {failure['seed']:<5} {spent:5.1f} s")
         else:
             alive.append(name)
             print(f"{name:32} NOT FOUND               {spent:5.1f} s  (exit code {code}) {text.strip()[:200]}")
         sys.stdout.flush()
         copy_sources(args.source.resolve(), copy, has_tests)
+    if args.table:
+        write_table(here / "README.md", here, found)
     if alive:
         fail(f"{len(alive)} of {len(names)} mutants were not found: {', '.join(alive)}")
     print(f"{len(names)} mutants, all found")

@@ -541,6 +541,11 @@ static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_act
                        &(struct sim_event){LAB_EVENT_TIMEOUT, agent, action->operation, operation->serial});
 }
 
+static bool has_failed(enum bk_outcome_kind outcome)
+{
+    return outcome == BK_OUTCOME_REFUSED || outcome == BK_OUTCOME_UNKNOWN;
+}
+
 static void conclude(struct lab_cluster_run *run, uint32_t agent, uint32_t number)
 {
     struct lab_host_operation *operation = &run->agents[agent].operations[number];
@@ -552,6 +557,8 @@ static void conclude(struct lab_cluster_run *run, uint32_t agent, uint32_t numbe
     if (lab_story_wants(run, operation->key))
         lab_story_outcome(run, agent, operation, number, &outcome);
     lab_watch_outcome(run, operation, outcome.kind);
+    /* A start that is missing is asked for again like one that could not be read. */
+    operation->failures += has_failed(outcome.kind) || operation->action == BK_ACT_READ_START;
     bk_agent_outcome(run->agents[agent].agent, lab_agent_clock(run, agent), number, &outcome);
     lab_agent_pump(run, agent);
 }

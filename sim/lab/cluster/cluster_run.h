@@ -106,6 +106,7 @@ struct lab_host_operation {
     int64_t begun_ns, asked_ns;
     uint64_t rows;
     enum lab_read_kind read;
+    uint32_t failures; /* of its requests, so far */
     int64_t step_low;
     uint64_t step_filled, step_scanned; /* of the step under way */
     struct lab_read_done done;          /* of the steps that succeeded */

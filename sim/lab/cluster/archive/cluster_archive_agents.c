@@ -167,6 +167,7 @@ static void operation_of(const struct lab_cluster_run *run, struct sim_archive *
     lab_archive_time(archive, run, &operation->asked_ns);
     sim_archive_u64(archive, &operation->rows);
     SIM_ARCHIVE_ENUM(archive, operation->read, LAB_READ_KINDS);
+    sim_archive_u32(archive, &operation->failures);
     sim_archive_i64(archive, &operation->step_low);
     sim_archive_u64(archive, &operation->step_filled);
     sim_archive_u64(archive, &operation->step_scanned);

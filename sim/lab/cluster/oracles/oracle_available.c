@@ -2,8 +2,9 @@
 /* available: a row that comes while all is well, and has been for a grace period, is acknowledged, and within
  * the bound of its protocol; and an operation always ends, faults or not. The bound adds up the steps that
  * the protocol takes before it acknowledges, each with all of its retries (docs/oracles.md has the formula).
- * What overlaps a fault may be refused. An operation that is still under way when a run has been left its ten
- * minutes, or that its agent has forgotten, so that nothing of it will ever happen, hangs. */
+ * What overlaps a fault may be refused, but not before each of its retries was used. An operation that is
+ * still under way when a run has been left its ten minutes, or that its agent has forgotten, so that nothing
+ * of it will ever happen, hangs. */
 #include <inttypes.h>
 
 #include "cluster_run.h"
@@ -60,11 +61,36 @@ void lab_available_acknowledged(struct lab_cluster_run *run, const struct lab_ho
                        operation->row, (double)spent_ns / 1e9, (double)run->oracles.available_ns / 1e9);
 }
 
+/* Where numbers come from a counter column its own retries hold too. */
+static uint32_t tries_of(const struct lab_cluster_run *run)
+{
+    const struct lab_agents *agents = &run->scenario->agents;
+    bool is_less = run->config.source != BK_SOURCE_EXTERNAL && agents->counter_retries < agents->retries;
+    return (is_less ? agents->counter_retries : agents->retries) + 1;
+}
+
+/* Its last request failed, and it might have been tried again. */
+static bool gives_up_early(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    enum bk_outcome_kind last = operation->outcome.kind;
+    return operation->failures < tries_of(run) && operation->failures > 0 &&
+           (last == BK_OUTCOME_REFUSED || last == BK_OUTCOME_UNKNOWN);
+}
+
 void lab_available_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
                          bool is_refused)
 {
     int64_t now_ns = sim_queue_now(&run->queue);
-    if (operation->is_acknowledged || !is_judged(run, operation))
+    if (operation->is_acknowledged)
+        return;
+    if (gives_up_early(run, operation)) {
+        lab_violate_within(
+            run, LAB_ORACLE_AVAILABLE, operation->key, 1, operation->begun_ns, now_ns,
+            "row %" PRIu64 " was %s after %" PRIu32 " failed requests, and %" PRIu32 " tries are set",
+            operation->row, is_refused ? "refused" : "given up", operation->failures, tries_of(run));
+        return;
+    }
+    if (!is_judged(run, operation))
         return;
     lab_violate_within(run, LAB_ORACLE_AVAILABLE, operation->key, 1, operation->begun_ns, now_ns,
                        "row %" PRIu64 " was %s after %.3f s without a fault", operation->row,
