@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Builds with gcc (optimised, across the library boundary) and runs every test; with clang, and with gcc's sanitizers,
-# and runs those of the libraries in each, with --slow all but the checks of the repository itself and what is seen on a
-# screen. What goes over several processes is built with MPI.
+# Builds twice: with gcc, optimised, and with clang and its sanitizers. Each test of a library runs under the sanitizers, or
+# optimised where it would take long there; all others run optimised. With --slow: everything in both builds and in clang's
+# optimised one, but for the checks of the repository itself and what is seen on a screen; gcc optimises the program as a
+# whole, as in a release.
 #   ./test.sh [--slow] [arguments for ctest]      --slow: also the tests that take minutes
 #   ./test.sh --cassandra [OPERATIONS]            the mock against real Cassandra nodes alone; needs a JDK and Maven
 # The last line sums up: N passed, N failed[, N skipped].
@@ -20,9 +21,8 @@ faults=()
 targets=() # all
 
 ./setup.sh build test || exit 3
-# Without them the tests of other machines, and the fuzzing, are skipped, and say so.
-./setup.sh machines
-[[ -n $excluded ]] || ./setup.sh fuzz
+# Without them the tests of other machines are skipped, and say so.
+[[ -n $excluded ]] || ./setup.sh machines
 
 build() { # preset
     cmake --preset "$1" && cmake --build --preset "$1" -j "$jobs" "${targets[@]}"
@@ -77,23 +77,18 @@ run() { # preset, arguments for ctest
     fi
 }
 
-without() { # labels, joined
-    local labels=${*:-}
-    [[ -n $labels ]] && printf '%s\n' -LE "^(${labels// /|})\$"
-}
-
-mapfile -t everywhere < <(without $excluded)
-mapfile -t elsewhere < <(without $excluded repository screen)
-# What drives the whole program takes the longest, and says the least new in another build; so do pictures with another
-# compiler.
-program='^(cli|facts|faults|bench)/|^lab/resume_stream'
-clang_parts=() asan_parts=()
-[[ -n $excluded ]] && clang_parts=(-E "$program|^reports/") asan_parts=(-E "$program")
-run release "${everywhere[@]}" "$@"
-run clang "${elsewhere[@]}" "${clang_parts[@]}" "$@"
-run asan "${elsewhere[@]}" "${asan_parts[@]}" "$@"
-mapfile -t processes < <(without $excluded)
-run mpi -L '^mpi$' "${processes[@]}" "$@"
+if [[ -n $excluded ]]; then
+    # Each test of a library runs once: under the sanitizers, or optimised where it would take long there.
+    targets=(--target tests_optimised)
+    run test -LE '^(slow|sanitized)$' "$@"
+    targets=(--target tests_sanitized)
+    run asan -L '^sanitized$' "$@"
+else
+    run release "$@"
+    mapfile -t elsewhere < <(printf '%s\n' -LE '^(repository|screen|mpi)$')
+    run clang "${elsewhere[@]}" "$@"
+    run asan "${elsewhere[@]}" "$@"
+fi
 # What runs in threads, for races.
 if [[ -z $excluded ]] && (($# == 0)); then
     targets=(--target bucketlab lab_crew_test lab_sweep_test)

@@ -5,7 +5,7 @@ find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
   set(mutants ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/mutants/run.py ${PROJECT_SOURCE_DIR})
   add_test(NAME mutants/quick COMMAND ${mutants} ${CMAKE_CURRENT_BINARY_DIR}/mutants_quick --quick)
-  set_tests_properties(mutants/quick PROPERTIES TIMEOUT 600 LABELS repository)
+  set_tests_properties(mutants/quick PROPERTIES TIMEOUT 600 LABELS "slow;repository")
   add_test(NAME mutants/all COMMAND ${mutants} ${CMAKE_CURRENT_BINARY_DIR}/mutants)
   set_tests_properties(mutants/all PROPERTIES TIMEOUT 1800 LABELS "slow;repository")
   # Every way side by side: rows go to any agent, and a key's to one.

@@ -22,6 +22,7 @@ if(Python3_FOUND)
   bucketlab_check(modules)
   bucketlab_check(modules_test)
   bucketlab_check(install ${PROJECT_BINARY_DIR})
+  set_tests_properties(repository/cppcheck PROPERTIES LABELS "slow;repository")
   add_test(NAME repository/install_built COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/repository/install.py
            ${PROJECT_BINARY_DIR} --build)
   set_tests_properties(repository/install_built PROPERTIES TIMEOUT 1800 LABELS "slow;repository")
