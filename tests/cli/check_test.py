@@ -14,7 +14,6 @@ import sqlite3
 import stat
 import subprocess
 import sys
-import time
 import unittest
 import xml.etree.ElementTree as ElementTree
 
@@ -422,7 +421,7 @@ class CheckTest(ProgramTest):
                    .replace("rate: 0.5/s", "rate: 3000/s"))
         for arguments in [["long.yaml"], ["small.yaml", "long.yaml", "--baseline", "b.db", "--update-baseline"]]:
             process = self.start("check", *arguments, "--quiet", "--junit", "o.xml")
-            time.sleep(0.7)
+            self.wait_for_work(process, 0.49)
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=60)
             self.assertEqual((process.returncode, out), (130, b""), err)

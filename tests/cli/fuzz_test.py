@@ -219,7 +219,7 @@ class FuzzTest(ProgramTest):
     def test_interrupted_campaign_tells_what_it_has(self):
         self.write("fine.yaml", FINE)
         process = self.start("fuzz", "fine.yaml", "--seeds", "1..1000000000", "--json")
-        time.sleep(1.5)
+        self.wait_for_work(process, 1.05)
         begin = time.monotonic()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)

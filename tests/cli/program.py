@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PROGRAM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
@@ -62,6 +63,16 @@ class ProgramTest(unittest.TestCase):
         process = subprocess.Popen([PROGRAM, *arguments], **settings)
         self.addCleanup(process.kill)
         return process
+
+    def wait_for_work(self, process, seconds):
+        """Until the process, which runs on, has used this much more of a processor, however busy the machine is."""
+        def used():
+            with open(f"/proc/{process.pid}/stat", encoding="utf-8") as file:
+                return sum(map(int, file.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+        end = used() + seconds
+        while used() < end:
+            self.assertIsNone(process.poll(), "it ended before it was stopped")
+            time.sleep(0.02)
 
     def run_program(self, *arguments, **options):
         """Returns exit code, stdout, stderr."""

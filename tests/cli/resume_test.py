@@ -166,7 +166,7 @@ class ResumeTest(ProgramTest):
         whole, _ = self.reference("long.yaml")
         for arguments in [["long.yaml"], ["--resume", "1"], ["--resume", "last"]]:
             process = self.start("run", *arguments, "--quiet", "--no-charts")
-            time.sleep(0.25)
+            self.wait_for_work(process, 0.17)
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=60)
             if process.returncode == 0:
@@ -345,7 +345,7 @@ class ResumeTest(ProgramTest):
         self.write("small.yaml", SMALL)
         self.write("long.yaml", LONG.replace("duration: 10d", "duration: 1000d"))
         process = self.start("run", "small.yaml", "long.yaml", "--quiet", "--no-charts")
-        time.sleep(1.5)
+        self.wait_for_work(process, 1.05)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130, err)

@@ -18,7 +18,7 @@ class StopTest(ProgramTest):
         self.write("long.yaml", LONG)
         for run, number in [(1, signal.SIGINT), (2, signal.SIGTERM)]:
             process = self.start("run", "long.yaml", "--quiet")
-            time.sleep(0.7)
+            self.wait_for_work(process, 0.49)
             begin = time.monotonic()
             process.send_signal(number)
             out, err = process.communicate(timeout=60)
@@ -33,7 +33,7 @@ class StopTest(ProgramTest):
         self.write("long.yaml", LONG)
         for _ in range(3):
             process = self.start("run", "long.yaml", "--quiet", "--snapshot-every", "50ms")
-            time.sleep(0.7)
+            self.wait_for_work(process, 0.49)
             begin = time.monotonic()
             process.send_signal(signal.SIGINT)
             process.send_signal(signal.SIGTERM)
@@ -48,7 +48,7 @@ class StopTest(ProgramTest):
         self.write("huge.yaml", "duration: 30d\nkeys: {count: 1}\narrivals: {rate: 1000000000/s}\n"
                    "strategies: [probabilistic: {bits: 2, threshold: 8}]\nengine: thinned\n")
         process = self.start("run", "huge.yaml", "--quiet")
-        time.sleep(0.7)
+        self.wait_for_work(process, 0.49)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, 128 + signal.SIGINT)
@@ -58,9 +58,9 @@ class StopTest(ProgramTest):
         self.write("long.yaml", LONG)
         process = self.start("run", "long.yaml", "--quiet",
                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
-        time.sleep(0.7)
+        self.wait_for_work(process, 0.49)
         process.send_signal(signal.SIGINT)
-        time.sleep(0.7)
+        self.wait_for_work(process, 0.49)
         self.assertIsNone(process.poll())
         process.terminate()
         process.communicate(timeout=60)

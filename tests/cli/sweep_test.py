@@ -196,7 +196,7 @@ class SweepTest(ProgramTest):
         for number in [signal.SIGINT, signal.SIGTERM]:
             process = self.start("sweep", "s.yaml", "--quiet", "--json", "--jobs", "1")
             self.wait_for_database(process)
-            time.sleep(0.3)
+            self.wait_for_work(process, 0.21)
             process.send_signal(number)
             out, err = process.communicate(timeout=60)
             self.assertEqual((process.returncode, out), (128 + number, b""), err)

@@ -327,9 +327,9 @@ class TuneScenarioTest(ProgramTest):
         database = sqlite3.connect(os.path.join(self.folder, "bucketlab.db"), isolation_level=None)
         self.addCleanup(database.close)
         process = self.start("tune", "small.yaml", "--no-charts", "--quiet", *LONG)
-        time.sleep(0.2)
+        self.wait_for_work(process, 0.1)
         database.execute("BEGIN IMMEDIATE")
-        time.sleep(1.5)
+        self.wait_for_work(process, 1.2)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
         self.assertEqual((process.returncode, out), (130, b""))
@@ -338,7 +338,7 @@ class TuneScenarioTest(ProgramTest):
     def test_interrupt_of_the_first_run_leaves_nothing(self):
         process = self.start("tune", "small.yaml", "--set", "arrivals.rate=200/s", "--set", "engine=exact", "--quiet",
                              "--no-charts")
-        time.sleep(0.5)
+        self.wait_for_work(process, 0.4)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
         self.assertEqual((process.returncode, out, err.decode()), (130, b"", "interrupted; nothing was stored\n"))
