@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Routes and begins buckets that have a greatest age. */
 #include "age.h"
 
 #include "calendar.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Finds the window or calendar unit of UTC that holds a time. Days are counted by Howard Hinnant's civil
+ * calendar. */
 #include "calendar.h"
 
 #define HOUR_NS INT64_C(3600000000000)

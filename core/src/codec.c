@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Measures, writes and reads a state field by field. Reading trusts nothing. */
 #include "codec.h"
 
 static uint64_t number(struct bk_codec *codec, uint64_t value, unsigned bytes);

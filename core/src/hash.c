@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Murmur3 (Austin Appleby), with Cassandra's variant of it, and the consistent hash of Guava. */
 #include "bucketing/hash.h"
 
 #include <string.h>

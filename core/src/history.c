@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Strategies that follow one another in time: which of them places a row, and which buckets a read asks. */
 #include "bucketing/history.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Plans a read of the latest rows: which buckets to ask, in which order, and when to stop. */
 #include "bucketing/read.h"
 
 #include <string.h>

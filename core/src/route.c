@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Places a row in a bucket, says how long that answer holds, and advances the state of a key. */
 #include "bucketing/route.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The text of each status. */
 #include "bucketing/status.h"
 
 #include <stddef.h>

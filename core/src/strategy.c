@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Makes a strategy from its settings, and refuses settings that no strategy can have. */
 #include "bucketing/strategy.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes a file under a partial name, and gives it its name when it is complete. */
 #define _POSIX_C_SOURCE 200809L
 #include "reports/partial.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The bucket offsets of Cassandra's EstimatedHistogram. */
 #include "cassandra/estimated_histogram.h"
 
 static uint64_t next(uint64_t offset);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Pools with free lists, and an open-addressing hash table of indices. */
 #include "pool.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The token ring: which nodes hold the replicas of a token. */
 #include "cassandra/ring.h"
 
 #include <inttypes.h>

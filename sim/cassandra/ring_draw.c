@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Draws the tokens of a ring at random, sorts them and settles duplicates. */
 #include "ring_draw.h"
 
 #include <stdlib.h>

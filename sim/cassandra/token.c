@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Serialises a partition key and computes its token as Murmur3Partitioner does. */
 #include "cassandra/token.h"
 
 #include <assert.h>

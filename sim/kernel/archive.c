@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Saves and loads states field by field, with a checksum. The same code walks the fields in both
+ * directions. */
 #include "kernel/archive.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Draws from the Poisson, binomial, gamma and related distributions, with IEEE operations alone. */
 #include "kernel/counts.h"
 
 #include <assert.h>

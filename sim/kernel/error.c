@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Fills in an error: its class and one line of text. */
 #include "kernel/error.h"
 
 #include <stdarg.h>

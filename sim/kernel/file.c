@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Opens inputs: a regular file, or a descriptor that was named. Anything else is refused. */
 #define _POSIX_C_SOURCE 200809L
 #include "kernel/file.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The queue of pending events: a 4-ary heap, with a calendar queue beside it for events that are far off. */
 #include "kernel/queue.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Saves and loads the queue of pending events. */
 #include "kernel/queue_archive.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Random streams: each is a function of seed, purpose and entity. */
 #include "kernel/random.h"
 
 #include <assert.h>

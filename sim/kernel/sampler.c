@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Draws exponential, normal and lognormal values and row sizes, with IEEE operations alone. */
 #include "kernel/sampler.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* UTF-8, characters that may not be shown, and the nearest known name to a misspelled one. */
 #include "kernel/text.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Starts threads with a stack of a fixed size. */
 #define _POSIX_C_SOURCE 200809L
 #include "kernel/thread.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Prints and reads times in UTC. */
 #include "kernel/time.h"
 
 #include <inttypes.h>

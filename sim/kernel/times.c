@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A sorted list of times that counts how many lie below one. */
 #include "kernel/times.h"
 
 #include <stdlib.h>

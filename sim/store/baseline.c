@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Stores and loads the baselines of `check`. */
 #include "store/baseline.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Copies rows of one database into another by the foreign keys of the schema. */
 #define _POSIX_C_SOURCE 200809L
 #include "copy.h"
 

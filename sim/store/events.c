@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Stores and loads the event log of a run, and the views of its agents. */
 #include <stdlib.h>
 
 #include "private.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Loads the metrics of a run. */
 #include <stdlib.h>
 
 #include "private.h"

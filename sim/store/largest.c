@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Stores and loads the largest partitions of a run. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Lists the runs of a database. */
 #include <stdlib.h>
 
 #include "private.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Merges several databases into one. */
 #define _POSIX_C_SOURCE 200809L
 #include "store/merge.h"
 

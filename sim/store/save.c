@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Saves a run. */
 #include <assert.h>
 #include <stdlib.h>
 

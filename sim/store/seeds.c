@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Lists the runs that differ from a run in the seed alone. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Stores the jobs of a sweep, so that it can be resumed. */
 #include "store/sweep.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Stores and loads the answers of `tune`. */
 #include <stdlib.h>
 
 #include "private.h"

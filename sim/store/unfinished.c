@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Stores the states of unfinished runs. */
 #include "store/unfinished.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The binomial distribution by Loader's saddle-point expansion and continued fractions. */
 #include "binomial.h"
 
 #include <float.h>

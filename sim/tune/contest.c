@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs a contest of strategies over the seeds of a scenario. */
 #include "tune/contest.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Settles a race: which settings no other setting dominates. */
 #include <math.h>
 
 #include "tune/race.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Judges a setting by confidence intervals: within the limits, over them, or undecided. */
 #include <math.h>
 
 #include "tune/race.h"

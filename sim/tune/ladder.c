@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The settings of one strategy in steps, from small buckets to large ones. */
 #include <math.h>
 
 #include "kernel/time.h"

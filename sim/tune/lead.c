@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Finds the shortest lead under which three-state breaks no guarantee. */
 #include "tune/lead.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The exact distribution of the rows of a probabilistic partition. */
 #include "tune/odds.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs the settings of a contest on more and more seeds until each is judged. */
 #include "tune/race.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Means, standard deviations and confidence intervals of a sample (Welford, Student). */
 #include "tune/sample.h"
 
 #include <assert.h>

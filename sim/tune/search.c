@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Finds pairs of bits and threshold within a risk. */
 #include "tune/search.h"
 
 #include <assert.h>

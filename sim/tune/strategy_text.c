@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes a strategy as one line of a scenario. */
 #include "tune/strategy_text.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs the strategies of a contest and takes what it needs from each result. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

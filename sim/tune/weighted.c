@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The exact distribution of the bytes of a weighted partition. */
 #include "tune/weighted.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Draws the rows of a key: times, ids, sizes, late rows. */
 #include "workload/rows.h"
 
 __extension__ typedef __int128 wide;

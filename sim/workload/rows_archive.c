@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Saves and loads the state of a key's rows. */
 #include "workload/rows_archive.h"
 
 #include <math.h>

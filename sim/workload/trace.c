@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads a trace in batches of lines, and checks their order. */
 #define _POSIX_C_SOURCE 200809L
 #include "workload/trace.h"
 

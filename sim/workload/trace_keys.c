@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Numbers the keys of a trace. */
 #include "trace_keys.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Parses one line of a trace. */
 #include "trace_line.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads lines through one fixed buffer. */
 #define _POSIX_C_SOURCE 200809L
 #include "trace_reader.h"
 

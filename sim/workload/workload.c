@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Draws the arrivals of a key as a nonhomogeneous Poisson process. */
 #include "workload/workload.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The hold model. */
 #include "hold.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Prints the figures of the benchmark, as a table or as JSON. */
 #define _DEFAULT_SOURCE
 #include <jansson.h>
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A world for agents: a small database that delays, refuses and loses operations. */
 #include "agent_world.h"
 
 #define STEPS_MAX 100000

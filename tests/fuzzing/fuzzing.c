@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the fuzz targets share. */
 #define _GNU_SOURCE
 #include "fuzzing.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A naive judge: the oracles' definitions without their shortcuts. */
 #include "oracle_naive.h"
 
 #include <stdlib.h>

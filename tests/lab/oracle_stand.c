@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A stand on which the oracles are tried. */
 #include "oracle_stand.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs that are killed and resumed, and whether two results are equal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Draws the scenario and the trace of one seed of the stream fuzzer. */
 #include "stream_draw.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tells the events of a cluster run to whoever listens, as lines of text. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Keeps the state of a run in parts, and finds the newest state that fits a scenario. */
 #include "lab/snapshot.h"
 
 #include <errno.h>

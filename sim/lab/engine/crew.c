@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs numbered jobs on threads and ranks, and collects their results in order. */
 #include "lab/crew.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs a scenario by the engine that it asks for. */
 #include "lab/run.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Decides which violations break a guarantee, and counts what a campaign saw. */
 #include <assert.h>
 #include <string.h>
 

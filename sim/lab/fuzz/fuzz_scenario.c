@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Makes the scenario of a seed: the base file with everything drawn that it leaves open. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

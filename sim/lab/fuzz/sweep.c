@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads the grid of a sweep, and makes the scenario of each of its jobs. */
 #include "lab/sweep.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Histograms of sizes in an open-addressing hash table. */
 #include "lab/histogram.h"
 
 #include <assert.h>

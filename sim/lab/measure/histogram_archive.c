@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Saves and loads a histogram. */
 #include "lab/histogram.h"
 
 static bool is_sound(const struct lab_histogram *histogram);

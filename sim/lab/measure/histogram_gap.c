@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The largest distance between two cumulative distributions (Kolmogorov and Smirnov). */
 #include <assert.h>
 #include <stdlib.h>
 

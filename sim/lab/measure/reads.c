@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* When reads happen, and what each of them asks for. */
 #include "lab/reads.h"
 
 #include <string.h>

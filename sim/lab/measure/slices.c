@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Gathers a timeline: a coarse histogram of partition sizes for each slice of time. */
 #include "lab/slices.h"
 
 #include <assert.h>

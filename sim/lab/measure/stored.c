@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a table keeps of the rows that a strategy writes, counted by the partition key of the table. */
 #include "lab/stored.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Draws the values of a table's columns. */
 #include "stored_values.h"
 
 #include <stdlib.h>

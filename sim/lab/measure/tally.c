@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Adds up what one strategy did: partitions, operations, reads, the largest partitions. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Saves and loads a tally. */
 #include <string.h>
 
 #include "lab/stored.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A hash table from tuples of numbers to a number. */
 #include "lab/tuples.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Scores the strategies of a run and names the best. */
 #include "lab/choice.h"
 
 #include <math.h>

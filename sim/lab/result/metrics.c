@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Computes the metrics of a strategy from its tally. */
 #include "lab/metrics.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Computes what each node of the ring holds. */
 #include <stdio.h>
 #include <stdlib.h>
 

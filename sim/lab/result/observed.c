@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads the observed sizes of a real table as one more result. */
 #include "lab/observed.h"
 
 #include <stdlib.h>

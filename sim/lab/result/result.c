@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The parts of a result: names, metrics, latencies. */
 #include "lab/result.h"
 
 #include <stdio.h>

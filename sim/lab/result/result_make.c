@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Makes a result from a scenario and the tallies of its strategies. */
 #include "lab/result_make.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Makes the token ring that a scenario describes. */
 #include "lab/ring.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Parses an expectation such as "partitions.max.rows < 1000", and judges it. */
 #include "lab/expect.h"
 
 #include <stddef.h>

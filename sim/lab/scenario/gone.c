@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Decides when a row expires or is deleted. */
 #include "lab/gone.h"
 
 #include "kernel/time.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Parses durations, sizes, rates and times with their units. */
 #include "lab/quantity.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Parses a stored scenario again with the overrides that it was run with. */
 #include <stdlib.h>
 #include <string.h>
 

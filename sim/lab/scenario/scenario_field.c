@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads the fields of a mapping by a table of names, types and ranges. */
 #include "lab/scenario_field.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads YAML into a tree of nodes with their lines. */
 #include "lab/scenario_tree.h"
 
 #include <libfyaml.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes a tree of nodes as YAML. */
 #include "lab/scenario_write.h"
 
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Grows a text of CQL and quotes its identifiers. */
 #include "cql_text.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Lints a scenario before it is run: what it asks for that will not end well. */
 #include "lab/look.h"
 
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The table of statements that each strategy needs. */
 #include "statement_rules.h"
 
 #define BIT(n)      (1u << (n))

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Takes batches of rows through one strategy for one key. */
 #include "lane.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The same for time windows, which several rows of any order may enter. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The progress thread of MPI: sends and receives the messages of all ranks. */
 #define _POSIX_C_SOURCE 200809L
 #include <mpi.h>
 #include <signal.h>
