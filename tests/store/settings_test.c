@@ -227,7 +227,8 @@ static bool is_tried(const char *setting)
 
 static void walk(const struct lab_table *table, const char *path)
 {
-    for (const struct lab_field *field = table->fields; field->name != NULL; field++) {
+    struct lab_field made[LAB_FIELDS_MAX];
+    for (const struct lab_field *field = lab_table_fields(table, made); field->name != NULL; field++) {
         char name[TEXT_SIZE];
         snprintf(name, sizeof name, "%s%s%s", path, *path == '\0' ? "" : ".", field->name);
         if (strcmp(field->name, "label") == 0 || strcmp(name, "observed") == 0) /* kinds_test.c has that */

@@ -2,10 +2,14 @@
 /* Parses durations, sizes, rates and times with their units. */
 #include "lab/quantity.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "kernel/time.h"
 
 /* Durations and sizes are whole numbers of a small unit, so they are computed in integers: "0.1s" is exactly
  * 100000000 ns. Eighteen digits times the largest unit stay far below 2^127. */
@@ -278,4 +282,23 @@ static bool to_whole(const struct decimal *number, int64_t unit, wide most, wide
         value *= 10;
     *out = value;
     return value <= most;
+}
+
+void lab_quantity_duration_text(int64_t span_ns, char *buffer, size_t size)
+{
+    static const struct unit units[] = {{"d", SIM_DAY}, {"h", SIM_HOUR}, {"m", SIM_MINUTE}, {"s", SIM_SECOND},
+                                        {"ms", SIM_MS}, {"us", SIM_US},  {"ns", 1}};
+    size_t i = span_ns == 0 ? 3 : 0;
+    while (span_ns % units[i].size != 0)
+        i++;
+    snprintf(buffer, size, "%" PRId64 "%s", span_ns / units[i].size, units[i].name);
+}
+
+void lab_quantity_bytes_text(uint64_t bytes, char *buffer, size_t size)
+{
+    static const char *const units[] = {"B", "KB", "MB", "GB", "TB"};
+    size_t unit = 0;
+    for (; bytes != 0 && bytes % 1000 == 0 && unit < 4; unit++)
+        bytes /= 1000;
+    snprintf(buffer, size, "%" PRIu64 "%s", bytes, units[unit]);
 }

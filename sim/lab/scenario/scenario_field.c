@@ -8,17 +8,24 @@
 
 #include "kernel/text.h"
 
-#define FIELDS_MAX   32
 #define LISTING_SIZE 512
 #define UNDER_SIZE   64
 
-static const struct lab_field *find_field(const struct lab_table *table, const char *name);
-static bool fail_unknown(struct lab_reader *reader, const struct lab_table *table,
+static const struct lab_field *find_field(const struct lab_field *fields, const char *name);
+static bool fail_unknown(struct lab_reader *reader, const struct lab_field *fields,
                          const struct lab_node *mapping, const struct lab_node *node);
 static bool read_field(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                        void *target);
 static bool fail_missing(struct lab_reader *reader, const struct lab_field *field,
                          const struct lab_node *mapping);
+
+const struct lab_field *lab_table_fields(const struct lab_table *table, struct lab_field *made)
+{
+    if (table->fields != NULL)
+        return table->fields;
+    lab_setting_fields(table, made);
+    return made;
+}
 
 bool lab_table_read(struct lab_reader *reader, const struct lab_table *table, const struct lab_node *mapping,
                     void *target)
@@ -28,14 +35,16 @@ bool lab_table_read(struct lab_reader *reader, const struct lab_table *table, co
                            "'%s' takes fields and their values; write it as 'field: value' lines below it, "
                            "or in braces",
                            mapping->name);
+    struct lab_field made[LAB_FIELDS_MAX];
+    const struct lab_field *fields = lab_table_fields(table, made);
     for (const struct lab_node *node = mapping->first; node != NULL; node = node->next) {
-        const struct lab_field *field = find_field(table, node->name);
+        const struct lab_field *field = find_field(fields, node->name);
         if (field == NULL)
-            return fail_unknown(reader, table, mapping, node);
+            return fail_unknown(reader, fields, mapping, node);
         if (!read_field(reader, field, node, target))
             return false;
     }
-    for (const struct lab_field *field = table->fields; field->name != NULL; field++) {
+    for (const struct lab_field *field = fields; field->name != NULL; field++) {
         if (field->presence == LAB_REQUIRED && lab_node_find(mapping, field->name) == NULL)
             return fail_missing(reader, field, mapping);
     }
@@ -61,26 +70,26 @@ const struct lab_node *lab_only_field(struct lab_reader *reader, const struct la
     return NULL;
 }
 
-static const struct lab_field *find_field(const struct lab_table *table, const char *name)
+static const struct lab_field *find_field(const struct lab_field *fields, const char *name)
 {
-    for (const struct lab_field *field = table->fields; field->name != NULL; field++) {
+    for (const struct lab_field *field = fields; field->name != NULL; field++) {
         if (strcmp(field->name, name) == 0)
             return field;
     }
     return NULL;
 }
 
-static bool fail_unknown(struct lab_reader *reader, const struct lab_table *table,
+static bool fail_unknown(struct lab_reader *reader, const struct lab_field *fields,
                          const struct lab_node *mapping, const struct lab_node *node)
 {
-    const char *names[FIELDS_MAX];
+    const char *names[LAB_FIELDS_MAX];
     char shown[LAB_SHOWN_SIZE];
     char listing[LISTING_SIZE] = "", under[UNDER_SIZE] = "";
     size_t count = 0, used = 0;
-    for (const struct lab_field *field = table->fields; field->name != NULL; field++) {
+    for (const struct lab_field *field = fields; field->name != NULL; field++) {
         if (field->read == NULL)
             continue;
-        assert(count < FIELDS_MAX);
+        assert(count < LAB_FIELDS_MAX);
         names[count++] = field->name;
         used += (size_t)snprintf(listing + used, sizeof listing - used, "%s%s", used == 0 ? "" : ", ",
                                  field->name);

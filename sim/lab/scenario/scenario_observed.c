@@ -4,28 +4,7 @@
 
 #include "lab/scenario_part.h"
 
-#define DRAFT(member) offsetof(struct lab_observed_draft, member)
-
-static bool make(struct lab_reader *reader, const struct lab_node *node, void *target);
 static bool check_alone(struct lab_reader *reader, const struct lab_node *root);
-
-static const struct lab_choice formats[] = {{"auto", WL_OBSERVED_AUTO},
-                                            {"sstablepartitions", WL_OBSERVED_PARTITIONS},
-                                            {"tablehistograms", WL_OBSERVED_PERCENTILES},
-                                            {NULL, 0}};
-
-const struct lab_table lab_observed_table = {
-    .fields =
-        (const struct lab_field[]){
-            {"file", lab_read_text, DRAFT(file), LAB_REQUIRED, 0, 4096, "the name of a file", NULL},
-            {"format", lab_read_choice, DRAFT(format), LAB_OPTIONAL, 0, 0, NULL, formats},
-            {"table", lab_read_text, DRAFT(table), LAB_OPTIONAL, 0, 256, "a table, as in chat.messages",
-             NULL},
-            {"label", lab_read_text, DRAFT(label), LAB_OPTIONAL, 0, LAB_LABEL_SIZE_MAX,
-             "a label of 1 to 64 bytes", NULL},
-            {.name = NULL},
-        },
-    .check = make};
 
 const struct lab_node *lab_placing(const struct lab_node *item)
 {
@@ -43,15 +22,13 @@ bool lab_observed_complete(struct lab_reader *reader, const struct lab_node *roo
     return scenario->strategy_count > 0 || check_alone(reader, root);
 }
 
-static bool make(struct lab_reader *reader, const struct lab_node *node, void *target)
+bool lab_check_observed(struct lab_reader *reader, const struct lab_node *node, void *target)
 {
-    struct lab_observed_draft *draft = target;
-    draft->is_present = true;
-    if (draft->table == NULL)
+    const char *table = ((struct lab_strategy *)target)->settings.observed_table;
+    if (table == NULL)
         return true;
-    const char *point = strchr(draft->table, '.');
-    bool is_name = point != NULL && point != draft->table && point[1] != '\0' &&
-                   strpbrk(draft->table, " \t/\"'") == NULL;
+    const char *point = strchr(table, '.');
+    bool is_name = point != NULL && point != table && point[1] != '\0' && strpbrk(table, " \t/\"'") == NULL;
     return is_name || lab_fail_value(reader, lab_node_find(node, "table"),
                                      "no table of a keyspace; write it as chat.messages");
 }

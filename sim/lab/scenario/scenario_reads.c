@@ -6,8 +6,7 @@
 #include "lab/scenario_part.h"
 #include "workload/rows.h"
 
-#define LATE_DEFAULT SIM_MINUTE
-#define AT_ONCE_MAX  4096
+#define AT_ONCE_MAX 4096
 
 static bool check_reads(struct lab_reader *reader, const struct lab_node *node, void *target);
 static bool check_read(struct lab_reader *reader, const struct lab_node *node, void *target);
@@ -17,15 +16,9 @@ static bool changes_settings(const struct lab_scenario *scenario);
 #define SCENARIO(member) offsetof(struct lab_scenario, member)
 #define READ(kind, member)                                                                                   \
     (SCENARIO(reads.kinds) + (kind) * sizeof(struct lab_read) + offsetof(struct lab_read, member))
-#define DRAFT(member) offsetof(struct lab_reading_draft, member)
-#define RATE_RANGE    "a rate above 0/s and at most 1000000000/s"
-#define PLAN_RANGE    "walk, pair, all, lazy or parallel"
-#define SPAN_MAX      (36500.0 * (double)SIM_DAY)
-
-static const struct lab_choice plans[] = {{"walk", BK_PLAN_WALK},         {"pair", BK_PLAN_PAIR},
-                                          {"all", BK_PLAN_ALL},           {"lazy", BK_PLAN_LAZY},
-                                          {"parallel", BK_PLAN_PARALLEL}, {NULL, 0}};
-static const struct lab_choice answers[] = {{"false", 0}, {"true", 1}, {NULL, 0}};
+#define RATE_RANGE "a rate above 0/s and at most 1000000000/s"
+#define PLAN_RANGE "walk, pair, all, lazy or parallel"
+#define SPAN_MAX   (36500.0 * (double)SIM_DAY)
 
 #define RATE_FIELD(kind)                                                                                     \
     {                                                                                                        \
@@ -33,7 +26,7 @@ static const struct lab_choice answers[] = {{"false", 0}, {"true", 1}, {NULL, 0}
     }
 #define PLAN_FIELD(place)                                                                                    \
     {                                                                                                        \
-        "plan", lab_read_choice, place, LAB_OPTIONAL, 0, 0, PLAN_RANGE, plans                                \
+        "plan", lab_read_choice, place, LAB_OPTIONAL, 0, 0, PLAN_RANGE, lab_plan_words                       \
     }
 #define AT_ONCE_FIELD(place)                                                                                 \
     {                                                                                                        \
@@ -88,16 +81,6 @@ const struct lab_table lab_reads_table = {
         },
     .check = check_reads};
 
-const struct lab_table lab_reading_table = {.fields = (const struct lab_field[]){
-                                                PLAN_FIELD(DRAFT(plan)),
-                                                AT_ONCE_FIELD(DRAFT(at_once)),
-                                                {"remember_empty", lab_read_choice, DRAFT(remembers_empty),
-                                                 LAB_OPTIONAL, 0, 0, "true or false", answers},
-                                                {"late", lab_read_duration, DRAFT(late_ns), LAB_OPTIONAL, 0,
-                                                 SPAN_MAX, "a duration from 0s to 36500d", NULL},
-                                                {.name = NULL},
-                                            }};
-
 bool lab_reads_complete(struct lab_reader *reader, const struct lab_node *root)
 {
     static const char *const names[LAB_READ_KINDS] = {"latest", "range", "all"};
@@ -123,35 +106,26 @@ bool lab_reads_complete(struct lab_reader *reader, const struct lab_node *root)
     return true;
 }
 
-bool lab_reading_make(struct lab_reader *reader, const struct lab_node *strategy, enum bk_kind kind,
-                      const struct lab_reading_draft *draft, struct lab_reading *out)
+bool lab_reading_check(struct lab_reader *reader, const struct lab_node *strategy,
+                       const struct lab_settings *settings)
 {
     const struct lab_node *read = lab_node_find(strategy, "read");
-    const struct lab_node *plan = lab_node_find(read, "plan"), *at_once = lab_node_find(read, "at_once");
-    const struct lab_node *remembers = lab_node_find(read, "remember_empty"),
-                          *late = lab_node_find(read, "late");
-    bool is_hash = kind == BK_HASH;
+    const struct lab_node *plan = lab_node_find(read, "plan");
+    const struct lab_node *remembers = lab_node_find(read, "remember_empty");
+    enum bk_plan asked = settings->reading.plan;
+    bool is_hash = settings->strategy.kind == BK_HASH;
     if (read != NULL && lab_node_find(strategy, "then") != NULL)
         return lab_fail_at(&reader->tree, &read->name_place,
                            "'read' stands beside 'then', whose eras are read by their own plans; remove one "
                            "of them");
-    if (is_hash && (draft->plan == BK_PLAN_WALK || draft->plan == BK_PLAN_PAIR))
+    if (is_hash && (asked == BK_PLAN_WALK || asked == BK_PLAN_PAIR))
         return lab_fail_value(reader, plan,
                               "any bucket of hash may hold the newest row; use all, lazy or parallel");
-    if (!is_hash && (draft->plan == BK_PLAN_ALL || draft->plan == BK_PLAN_LAZY))
+    if (!is_hash && (asked == BK_PLAN_ALL || asked == BK_PLAN_LAZY))
         return lab_fail_value(reader, plan, "only hash is read so; use walk, pair or parallel");
-    if (at_once != NULL && draft->plan != BK_PLAN_PARALLEL)
-        return lab_fail_at(&reader->tree, &at_once->name_place,
-                           "'at_once' is of plan: parallel alone; add that, or remove this");
-    if (remembers != NULL && kind != BK_TIME)
-        return lab_fail_at(&reader->tree, &remembers->name_place,
-                           "'remember_empty' is of time alone, whose windows close by themselves; remove it");
-    if (late != NULL && !draft->remembers_empty)
-        return lab_fail_at(&reader->tree, &late->name_place,
-                           "'late' goes with remember_empty: true; add that, or remove this");
-    *out = (struct lab_reading){(enum bk_plan)draft->plan, draft->at_once, draft->remembers_empty != 0,
-                                late != NULL ? draft->late_ns : LATE_DEFAULT};
-    return true;
+    return remembers == NULL || settings->strategy.kind == BK_TIME ||
+           lab_fail_at(&reader->tree, &remembers->name_place,
+                       "'remember_empty' is of time alone, whose windows close by themselves; remove it");
 }
 
 static bool check_reads(struct lab_reader *reader, const struct lab_node *node, void *target)

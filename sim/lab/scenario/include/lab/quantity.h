@@ -7,6 +7,7 @@
 #ifndef LAB_QUANTITY_H
 #define LAB_QUANTITY_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* ns us ms s m h d w y (a year is 365 d): "10ms", "1.5h". At most 2^63 - 1 ns. */
@@ -25,5 +26,10 @@ const char *lab_quantity_drift(const char *text, double *out);
 const char *lab_quantity_number(const char *text, double *out);
 /* A whole number from 0 to 2^64 - 1, digits and _ between digits alone. */
 const char *lab_quantity_whole(const char *text, uint64_t *out);
+
+/* The other way: a duration of at least 0 and a size with the largest unit of days and below, or of 1000,
+ * that is exact: "90d", "512KB". */
+void lab_quantity_duration_text(int64_t span_ns, char *buffer, size_t size);
+void lab_quantity_bytes_text(uint64_t bytes, char *buffer, size_t size);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "lab/scenario.h"
 #include "lab/scenario_tree.h"
+#include "lab/setting.h"
 
 struct lab_reader {
     struct lab_tree tree;
@@ -31,17 +32,23 @@ struct lab_field {
 };
 
 struct lab_table {
-    const struct lab_field *fields; /* until one whose name is NULL */
+    /* Until one whose name is NULL; or NULL, and the fields are the rows of lab_setting_table of these kinds,
+     * in this group (NULL: in none). Those of a strategy fill a struct lab_strategy, those of a change a
+     * struct lab_change. */
+    const struct lab_field *fields;
+    uint32_t kinds;
+    const char *group;
+    uint32_t scope; /* LAB_OF_* */
     /* Called after the fields, for what concerns several of them; may be NULL. */
     bool (*check)(struct lab_reader *reader, const struct lab_node *mapping, void *target);
     bool may_be_empty; /* "none:" is as good as "none: {}" */
 };
 
-struct lab_choice {
-    const char *name; /* NULL ends the list */
-    int value;
-};
-
+/* The table's fields; `made` is room for those that are rows of settings. */
+#define LAB_FIELDS_MAX 32
+const struct lab_field *lab_table_fields(const struct lab_table *table, struct lab_field *made);
+/* scenario_setting.c: the same of a table of settings. */
+void lab_setting_fields(const struct lab_table *table, struct lab_field *made);
 bool lab_table_read(struct lab_reader *reader, const struct lab_table *table, const struct lab_node *mapping,
                     void *target);
 

@@ -17,29 +17,27 @@ bool lab_gone_complete(struct lab_reader *reader, const struct lab_node *root);
 /* scenario_reads.c; the target is the struct lab_scenario. Complete once strategies are read. */
 extern const struct lab_table lab_reads_table;
 bool lab_reads_complete(struct lab_reader *reader, const struct lab_node *root);
-/* `read` of a strategy; the target is a struct lab_reading_draft. */
-struct lab_reading_draft {
-    int plan, remembers_empty;
-    uint32_t at_once;
-    int64_t late_ns;
-};
-extern const struct lab_table lab_reading_table;
-/* Whether a strategy of that kind can be read as its node says; then *out is set. */
-bool lab_reading_make(struct lab_reader *reader, const struct lab_node *strategy, enum bk_kind kind,
-                      const struct lab_reading_draft *draft, struct lab_reading *out);
+/* Whether a strategy of its kind can be read as its node says. */
+bool lab_reading_check(struct lab_reader *reader, const struct lab_node *strategy,
+                       const struct lab_settings *settings);
+
+/* scenario_setting.c. Of a strategy whose kind is set and whose settings have been read: refuses those that
+ * go with others alone, and gives those that were left out their standards. */
+bool lab_settings_complete(struct lab_reader *reader, const struct lab_node *node,
+                           struct lab_settings *settings);
+/* Has the core make the strategy of the figures in it, of a strategy or of a change. */
+bool lab_strategy_make(struct lab_reader *reader, const struct lab_node *node, struct bk_strategy *strategy);
+/* A label; twice it is refused. */
+lab_field_reader lab_read_label;
+/* The table of one change of the kind whose bit stands alone; NULL: that kind does not change. */
+const struct lab_table *lab_change_table(uint32_t kinds);
 
 /* scenario_strategy.c; the target is the struct lab_scenario. */
 lab_field_reader lab_read_strategies;
 extern const struct lab_table lab_strategy_table; /* of one of them: its kinds, and the settings of each */
 
-/* scenario_then.c: `then`, a list of changes, by kind; the target is a struct lab_changes. */
-struct lab_changes {
-    uint32_t count;
-    struct lab_change items[LAB_CHANGES_MAX];
-};
-lab_field_reader lab_read_then; /* detail: the table of one change, which is one of these */
-extern const struct lab_table lab_then_time_table, lab_then_count_table, lab_then_probabilistic_table,
-    lab_then_hash_table, lab_then_weighted_table;
+/* scenario_then.c: `then`, a list of changes; the target is a struct lab_settings. */
+lab_field_reader lab_read_then; /* detail: the table of one change */
 /* What the engine can do with the changes of one strategy, whose settings are the mapping. */
 bool lab_then_complete(struct lab_reader *reader, const struct lab_node *settings,
                        const struct lab_strategy *strategy);
@@ -59,26 +57,15 @@ bool lab_agents_complete(struct lab_reader *reader, const struct lab_node *root)
 lab_field_reader lab_read_faults;
 bool lab_faults_complete(struct lab_reader *reader, const struct lab_node *root);
 
-/* scenario_idgen.c. What the table of the strategy fills; its check makes the config of it. */
-struct lab_idgen_draft {
-    char *label; /* malloc'ed; NULL when none was given */
-    bool is_present;
-    int choice, lock;
-    int64_t constant_ns, exponential_ns, random_ns;
-    struct bk_idgen_config config;
-};
-extern const struct lab_table lab_idgen_table;
+/* scenario_idgen.c. The checks of its settings and of its `backoff`. */
+bool lab_check_idgen(struct lab_reader *reader, const struct lab_node *node, void *target);
+bool lab_check_backoff(struct lab_reader *reader, const struct lab_node *node, void *target);
 /* The target is the struct lab_scenario. */
 extern const struct lab_table lab_identifiers_table;
 bool lab_identifiers_complete(struct lab_reader *reader, const struct lab_node *root);
 
-/* scenario_observed.c. What the table of the strategy fills; the strings are malloc'ed. */
-struct lab_observed_draft {
-    char *label, *file, *table;
-    int format;
-    bool is_present;
-};
-extern const struct lab_table lab_observed_table;
+/* scenario_observed.c. The check of its settings. */
+bool lab_check_observed(struct lab_reader *reader, const struct lab_node *node, void *target);
 bool lab_observed_complete(struct lab_reader *reader, const struct lab_node *root);
 /* The element of `strategies` itself or the next one that places rows; NULL where there is none. */
 const struct lab_node *lab_placing(const struct lab_node *item);
