@@ -2,105 +2,62 @@
 /* A strategy in words, and its figures by name. */
 #include "reports/strategy.h"
 
-#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "lab/setting.h"
 #include "reports/format.h"
 
-static const char *source_of_numbers(struct report_arena *arena, const struct lab_strategy_result *result)
-{
-    const char *every =
-        result->settings.every_rows > 0
-            ? report_text(arena, "%s rows", report_exact(arena, result->settings.every_rows, REPORT_ROWS))
-            : report_duration(arena, result->settings.every_ns);
-    switch (result->settings.source) {
-    case BK_SOURCE_EXTERNAL:
-        break;
-    case BK_SOURCE_COUNTER:
-        return ", numbers of a counter column";
-    case BK_SOURCE_LWT:
-        return ", numbers by LWT";
-    case BK_SOURCE_LEASE:
-        return report_text(arena, ", numbers leased by %s",
-                           report_exact(arena, result->settings.lease_rows, REPORT_ROWS));
-    case BK_SOURCE_INCREMENTAL:
-        return report_text(arena, ", new ones counted every %s", every);
-    case BK_SOURCE_SCAN:
-        return report_text(arena, ", all counted every %s", every);
-    case BK_SOURCE_MEMORY:
-        return ", counted by their writer";
-    }
-    return "";
-}
+#define SETTINGS_SIZE 256
 
-static const char *settings_of_idgen(struct report_arena *arena, const struct bk_idgen_config *config)
+/* A value as charts write it. */
+static void tell(void *context, const struct lab_setting *setting, const void *value, char *buffer,
+                 size_t size)
 {
-    static const char *const locks[] = {"columns", "conditional updates"};
-    static const char *const backoffs[] = {"constant", "exponential", "random"};
-    return report_text(arena, "batches of %s, %s stripe%s, a lock of %s, back-off %s from %s",
-                       report_exact(arena, config->batch, REPORT_ROWS),
-                       report_exact(arena, config->stripes, REPORT_ROWS), config->stripes == 1 ? "" : "s",
-                       locks[config->lock], backoffs[config->backoff],
-                       report_duration(arena, config->backoff_base_ns));
-}
-
-static const char *settings_of_kind(struct report_arena *arena, const struct bk_strategy *strategy)
-{
-    static const char *const calendars[] = {"", "hour", "day", "week", "month"};
-    switch (strategy->kind) {
-    case BK_NONE:
-        return "one partition a key, for ever";
-    case BK_TIME:
-        if (strategy->of.time.calendar != BK_CALENDAR_NONE) {
-            return report_text(arena, "calendar %s, UTC", calendars[strategy->of.time.calendar]);
-        }
-        return report_text(arena, "windows of %s", report_duration(arena, strategy->of.time.window_ns));
-    case BK_COUNT:
-        return report_text(arena, "%s rows", report_exact(arena, strategy->of.count.rows, REPORT_ROWS));
-    case BK_PROBABILISTIC: {
-        const char *threshold = report_exact(arena, strategy->of.probabilistic.threshold, REPORT_ROWS);
-        if (strategy->of.probabilistic.chance_denominator != 0) {
-            return report_text(
-                arena, "chance %s/%s, threshold %s",
-                report_exact(arena, strategy->of.probabilistic.chance_numerator, REPORT_ROWS),
-                report_exact(arena, strategy->of.probabilistic.chance_denominator, REPORT_ROWS), threshold);
-        }
-        return report_text(arena, "%" PRIu32 " bit%s, threshold %s", strategy->of.probabilistic.bits,
-                           strategy->of.probabilistic.bits == 1 ? "" : "s", threshold);
-    }
-    case BK_HASH:
-        return report_text(arena, "%s bucket%s", report_exact(arena, strategy->of.hash.buckets, REPORT_ROWS),
-                           strategy->of.hash.buckets == 1 ? "" : "s");
-    case BK_WEIGHTED:
-        return report_text(arena, "1 in %s, threshold %s",
-                           report_exact(arena, strategy->of.weighted.bytes, REPORT_BYTES),
-                           report_exact(arena, strategy->of.weighted.threshold, REPORT_ROWS));
-    case BK_KIND_COUNT:
+    struct report_arena *arena = context;
+    const uint64_t *chance = value;
+    const char *text;
+    switch (setting->type) {
+    case LAB_SETTING_DURATION:
+        text = report_duration(arena, *(const int64_t *)value);
         break;
+    case LAB_SETTING_BYTES:
+        text = report_exact(arena, *(const uint64_t *)value, REPORT_BYTES);
+        break;
+    case LAB_SETTING_U32:
+        text = report_exact(arena, *(const uint32_t *)value, REPORT_ROWS);
+        break;
+    case LAB_SETTING_U64:
+        text = report_exact(arena, *(const uint64_t *)value, REPORT_ROWS);
+        break;
+    case LAB_SETTING_CHANCE:
+        text = report_text(arena, "%s/%s", report_exact(arena, chance[0], REPORT_ROWS),
+                           report_exact(arena, chance[1], REPORT_ROWS));
+        break;
+    default:
+        lab_setting_text(setting, value, buffer);
+        return;
     }
-    return "";
+    snprintf(buffer, size, "%s", text);
 }
 
 const char *report_settings(struct report_arena *arena, const struct lab_strategy_result *result)
 {
-    const struct bk_strategy *strategy = &result->settings.strategy;
-    if (result->settings.is_idgen) {
-        return settings_of_idgen(arena, &result->settings.idgen);
+    struct lab_settings settings = result->settings;
+    char told[SETTINGS_SIZE];
+    if (settings.observed != WL_OBSERVED_AUTO) {
+        return report_text(arena, "%s of %s%s%s", wl_observed_format_name(settings.observed),
+                           report_clean(arena, settings.observed_table),
+                           settings.observed_table[0] == 0 ? "" : " in ",
+                           report_clean(arena, settings.observed_file));
     }
-    if (result->settings.observed != WL_OBSERVED_AUTO) {
-        return report_text(arena, "%s of %s%s%s", wl_observed_format_name(result->settings.observed),
-                           report_clean(arena, result->settings.observed_table),
-                           result->settings.observed_table[0] == 0 ? "" : " in ",
-                           report_clean(arena, result->settings.observed_file));
+    if (settings.every_rows > 0) {
+        settings.every_ns = 0; /* one of the two is enough */
     }
-    const char *settings = settings_of_kind(arena, strategy);
-    if (strategy->kind == BK_COUNT) {
-        settings = report_text(arena, "%s%s", settings, source_of_numbers(arena, result));
+    if (lab_settings_tell(&settings, 0, false, true, tell, arena, told, sizeof told) == 0) {
+        return "one partition a key, for ever";
     }
-    if (strategy->max_age_ns == 0) {
-        return settings;
-    }
-    return report_text(arena, "%s, at most %s", settings, report_duration(arena, strategy->max_age_ns));
+    return report_text(arena, "%s", told);
 }
 
 bool report_metric(const struct lab_strategy_result *strategy, const char *name, double *out)

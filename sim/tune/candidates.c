@@ -9,13 +9,14 @@
 
 #include "kernel/text.h"
 #include "kernel/time.h"
+#include "lab/quantity.h"
 #include "lab/runnable.h"
+#include "lab/setting.h"
 #include "tune/contest.h"
 #include "tune/odds.h"
 #include "tune/weighted.h"
 
-#define NUMBERS_SIZE  40
-#define GRANT_DEFAULT (10 * SIM_SECOND)
+#define NUMBERS_SIZE 40
 
 static bool enter_own(struct tune_contest *contest, const struct lab_strategy *own, struct sim_error *error);
 static bool enter_ladder(struct tune_contest *contest, const struct lab_strategy *template, const char *base,
@@ -23,8 +24,7 @@ static bool enter_ladder(struct tune_contest *contest, const struct lab_strategy
 static bool default_template(const struct tune_contest *contest, enum bk_kind kind, struct lab_strategy *out);
 static bool lacks_guarded(const struct lab_scenario *scenario);
 static bool is_repeated(const struct lab_scenario *scenario, size_t index);
-static bool is_same_template(const struct lab_strategy *one, const struct lab_strategy *other);
-static bool is_same_numbers(const struct bk_strategy *one, const struct bk_strategy *other);
+static bool are_same(const struct lab_settings *one, const struct lab_settings *other, bool is_rung);
 static bool is_entered(const struct tune_contest *contest, const struct lab_strategy *strategy);
 static const char *template_of(const struct lab_scenario *scenario, const struct lab_strategy *own);
 static bool enter(struct tune_contest *contest, const struct lab_strategy *strategy, const char *label,
@@ -32,8 +32,6 @@ static bool enter(struct tune_contest *contest, const struct lab_strategy *strat
 static void name(const struct tune_contest *contest, const char *base, const struct bk_strategy *strategy,
                  char *label);
 static void numbers_of(const struct bk_strategy *strategy, char *buffer);
-static void short_span(int64_t span_ns, char *buffer);
-static void short_bytes(uint64_t bytes, char *buffer);
 static bool is_taken(const struct tune_contest *contest, const char *label);
 static void find_law(const struct tune_contest *contest, struct tune_entrant *entrant);
 static void law_of_count(const struct tune_contest *contest, struct tune_entrant *entrant);
@@ -118,8 +116,7 @@ static bool enter_ladder(struct tune_contest *contest, const struct lab_strategy
 static bool default_template(const struct tune_contest *contest, enum bk_kind kind, struct lab_strategy *out)
 {
     bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
-    *out = (struct lab_strategy){.settings.strategy = {.kind = kind},
-                                 .settings.reading = {.late_ns = SIM_MINUTE}};
+    *out = (struct lab_strategy){.settings.strategy = {.kind = kind}};
     switch (kind) {
     case BK_NONE:
     case BK_TIME:
@@ -134,7 +131,7 @@ static bool default_template(const struct tune_contest *contest, enum bk_kind ki
         if (is_cluster) {
             out->settings.coordination = BK_GUARDED;
             out->settings.counter = BK_COUNTER_COLUMN;
-            out->settings.grant_ns = GRANT_DEFAULT;
+            lab_setting_put_standard(lab_setting_find(kind, "grant"), &out->settings);
         }
         return kind == BK_PROBABILISTIC ||
                (contest->scenario->limits.partition_bytes != 0 && has_varied_bytes(contest->scenario));
@@ -148,7 +145,7 @@ static bool default_template(const struct tune_contest *contest, enum bk_kind ki
 static const char *template_of(const struct lab_scenario *scenario, const struct lab_strategy *own)
 {
     const struct lab_strategy *first = scenario->strategies;
-    while (first != own && !is_same_template(first, own))
+    while (first != own && !are_same(&first->settings, &own->settings, false))
         first++;
     return first->label;
 }
@@ -166,56 +163,33 @@ static bool lacks_guarded(const struct lab_scenario *scenario)
 static bool is_repeated(const struct lab_scenario *scenario, size_t index)
 {
     for (size_t i = 0; i < index; i++) {
-        if (is_same_template(&scenario->strategies[i], &scenario->strategies[index]))
+        if (are_same(&scenario->strategies[i].settings, &scenario->strategies[index].settings, false))
             return true;
     }
     return false;
 }
 
-static bool is_same_template(const struct lab_strategy *one, const struct lab_strategy *other)
+static size_t size_of(enum lab_setting_type type)
 {
-    const struct bk_strategy *a = &one->settings.strategy, *b = &other->settings.strategy;
-    if (a->kind != b->kind || a->max_age_ns != b->max_age_ns)
-        return false;
-    if (a->kind == BK_TIME && a->of.time.epoch_ns != b->of.time.epoch_ns)
-        return false;
-    return one->settings.coordination == other->settings.coordination &&
-           one->settings.counter == other->settings.counter &&
-           one->settings.source == other->settings.source &&
-           one->settings.lease_rows == other->settings.lease_rows &&
-           one->settings.every_rows == other->settings.every_rows &&
-           one->settings.every_ns == other->settings.every_ns &&
-           one->settings.lead_ns == other->settings.lead_ns &&
-           one->settings.lock_lasts_ns == other->settings.lock_lasts_ns &&
-           one->settings.lock_backoff_ns == other->settings.lock_backoff_ns &&
-           one->settings.grant_ns == other->settings.grant_ns &&
-           one->settings.reading.plan == other->settings.reading.plan &&
-           one->settings.reading.at_once == other->settings.reading.at_once &&
-           one->settings.reading.remembers_empty == other->settings.reading.remembers_empty &&
-           one->settings.reading.late_ns == other->settings.reading.late_ns;
+    return type == LAB_SETTING_FLAG                                ? sizeof(bool)
+           : type == LAB_SETTING_U32 || type == LAB_SETTING_CHOICE ? sizeof(uint32_t)
+           : type == LAB_SETTING_CHANCE                            ? 2 * sizeof(uint64_t)
+                                                                   : sizeof(uint64_t);
 }
 
-static bool is_same_numbers(const struct bk_strategy *one, const struct bk_strategy *other)
+/* Whether all settings that `tune` turns, or all others, are the same. */
+static bool are_same(const struct lab_settings *one, const struct lab_settings *other, bool is_rung)
 {
-    switch (one->kind) {
-    case BK_TIME:
-        return one->of.time.calendar == other->of.time.calendar &&
-               one->of.time.window_ns == other->of.time.window_ns;
-    case BK_COUNT:
-        return one->of.count.rows == other->of.count.rows;
-    case BK_PROBABILISTIC:
-        return one->of.probabilistic.bits == other->of.probabilistic.bits &&
-               one->of.probabilistic.chance_numerator == other->of.probabilistic.chance_numerator &&
-               one->of.probabilistic.chance_denominator == other->of.probabilistic.chance_denominator &&
-               one->of.probabilistic.threshold == other->of.probabilistic.threshold;
-    case BK_HASH:
-        return one->of.hash.buckets == other->of.hash.buckets;
-    case BK_WEIGHTED:
-        return one->of.weighted.bytes == other->of.weighted.bytes &&
-               one->of.weighted.threshold == other->of.weighted.threshold;
-    case BK_NONE:
-    case BK_KIND_COUNT:
-        break;
+    enum bk_kind kind = one->strategy.kind;
+    if (kind != other->strategy.kind)
+        return false;
+    for (size_t i = 0; i < lab_setting_count; i++) {
+        const struct lab_setting *setting = &lab_setting_table[i];
+        size_t place = lab_setting_place(setting, kind, 0);
+        if (place != SIZE_MAX && setting->path != NULL && setting->is_rung == is_rung &&
+            memcmp((const unsigned char *)one + place, (const unsigned char *)other + place,
+                   size_of(setting->type)) != 0)
+            return false;
     }
     return true;
 }
@@ -224,8 +198,8 @@ static bool is_entered(const struct tune_contest *contest, const struct lab_stra
 {
     for (size_t i = 0; i < contest->race.count; i++) {
         const struct lab_strategy *other = &contest->race.entrants[i].strategy;
-        if (is_same_template(other, strategy) &&
-            is_same_numbers(&other->settings.strategy, &strategy->settings.strategy))
+        if (are_same(&other->settings, &strategy->settings, false) &&
+            are_same(&other->settings, &strategy->settings, true))
             return true;
     }
     return false;
@@ -277,7 +251,7 @@ static void numbers_of(const struct bk_strategy *strategy, char *buffer)
     buffer[0] = '\0';
     switch (strategy->kind) {
     case BK_TIME:
-        short_span(strategy->of.time.window_ns, buffer);
+        lab_quantity_duration_text(strategy->of.time.window_ns, buffer, NUMBERS_SIZE);
         break;
     case BK_COUNT:
         snprintf(buffer, NUMBERS_SIZE, "%" PRIu64, strategy->of.count.rows);
@@ -287,7 +261,7 @@ static void numbers_of(const struct bk_strategy *strategy, char *buffer)
                  strategy->of.probabilistic.threshold);
         break;
     case BK_WEIGHTED:
-        short_bytes(strategy->of.weighted.bytes, unit);
+        lab_quantity_bytes_text(strategy->of.weighted.bytes, unit, sizeof unit);
         snprintf(buffer, NUMBERS_SIZE, "%sx%" PRIu64, unit, strategy->of.weighted.threshold);
         break;
     case BK_HASH:
@@ -297,23 +271,6 @@ static void numbers_of(const struct bk_strategy *strategy, char *buffer)
     case BK_KIND_COUNT:
         break;
     }
-}
-
-/* Those of the ladder are whole days, hours or minutes. */
-static void short_span(int64_t span_ns, char *buffer)
-{
-    bool is_days = span_ns % SIM_DAY == 0, is_hours = span_ns % SIM_HOUR == 0;
-    int64_t unit_ns = is_days ? SIM_DAY : is_hours ? SIM_HOUR : SIM_MINUTE;
-    snprintf(buffer, NUMBERS_SIZE, "%" PRId64 "%s", span_ns / unit_ns, is_days ? "d" : is_hours ? "h" : "m");
-}
-
-static void short_bytes(uint64_t bytes, char *buffer)
-{
-    static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
-    size_t unit = 0;
-    for (; bytes != 0 && bytes % 1000 == 0; unit++)
-        bytes /= 1000;
-    snprintf(buffer, NUMBERS_SIZE / 2, "%" PRIu64 "%s", bytes, units[unit]);
 }
 
 static bool is_taken(const struct tune_contest *contest, const char *label)

@@ -182,11 +182,14 @@ strategies:
   - idgen: {batch: 10, stripes: 4, stripe: 3, label: b}
   - idgen: {batch: 10, stripes: 4, label: c}
   - idgen: {batch: 10, label: d}
+  - idgen: {label: e, backoff: {exponential: 5ms, cap: 80ms, limit: 1s, attempts: 9}}
 """)
         told = self.good("show", "last").split("\nsettings\n")[1]
-        self.assertEqual(re.findall(r" idgen: batch 10, (stripes \d(?: \(.*?\))?), lock", told),
-                         ["stripes 4 (rotate, from 2)", "stripes 4 (fixed, number 3)", "stripes 4 (random)",
+        self.assertEqual(re.findall(r" idgen: batch 10, (stripes .*?), lock", told),
+                         ["stripes 4 (rotate), stripe 2", "stripes 4 (fixed), stripe 3", "stripes 4 (random)",
                           "stripes 1"])
+        self.assertIn("back-off exponential 5ms, at most 80ms each, given up at a wait of 1s, at most 9 attempts",
+                      " ".join(told.split()))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Prints tune's comparison of strategies as JSON. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/contest_answer.h"
 #include "cli/json.h"
+#include "lab/setting.h"
 #include "tune/strategy_text.h"
 
 static const char *const figure_names[TUNE_FIGURE_COUNT] = {
@@ -27,7 +29,7 @@ static const char *const demand_names[TUNE_DEMAND_COUNT] = {
 static json_t *asked_of(const struct tune_contest *contest);
 static json_t *candidates_of(const struct tune_contest *contest);
 static json_t *candidate_of(const struct tune_contest *contest, const struct tune_entrant *entrant);
-static json_t *settings_of(const struct bk_strategy *strategy);
+static json_t *settings_of(const struct lab_settings *settings);
 static json_t *metrics_of(const struct tune_contest *contest, const struct tune_entrant *entrant);
 static json_t *front_of(const struct tune_race *race);
 static json_t *recommended_of(const struct tune_contest *contest);
@@ -95,7 +97,7 @@ static json_t *candidate_of(const struct tune_contest *contest, const struct tun
     bool is_fine =
         cli_json_set(object, "label", json_string(entrant->strategy.label)) &&
         cli_json_set(object, "kind", json_string(bk_kind_name(entrant->strategy.settings.strategy.kind))) &&
-        cli_json_set(object, "settings", settings_of(&entrant->strategy.settings.strategy)) &&
+        cli_json_set(object, "settings", settings_of(&entrant->strategy.settings)) &&
         cli_json_set(object, "yaml", json_string(yaml)) &&
         cli_json_set(object, "template", json_string(entrant->base)) &&
         cli_json_set(object, "own", json_boolean(entrant->is_own)) &&
@@ -113,42 +115,39 @@ static json_t *candidate_of(const struct tune_contest *contest, const struct tun
     return cli_json_complete(object, is_fine);
 }
 
-static json_t *settings_of(const struct bk_strategy *strategy)
+/* A number that tune turns. */
+static json_t *number_of(const struct lab_setting *setting, const void *value)
 {
-    static const char *const units[] = {"none", "hour", "day", "week", "month"};
+    const uint64_t *whole = value;
+    switch (setting->type) {
+    case LAB_SETTING_DURATION:
+        return cli_json_number((double)*(const int64_t *)value / 1e9);
+    case LAB_SETTING_CHANCE:
+        return cli_json_number((double)whole[0] / (double)whole[1]);
+    case LAB_SETTING_CHOICE:
+        return json_string(lab_setting_word(setting->words, *(const int *)value));
+    case LAB_SETTING_U32:
+        return json_integer(*(const uint32_t *)value);
+    default:
+        return cli_json_whole(*whole);
+    }
+}
+
+static json_t *settings_of(const struct lab_settings *settings)
+{
     json_t *object = json_object();
     bool is_fine = true;
-    switch (strategy->kind) {
-    case BK_TIME:
-        if (strategy->of.time.calendar != BK_CALENDAR_NONE)
-            is_fine = cli_json_set(object, "calendar", json_string(units[strategy->of.time.calendar]));
-        else
-            is_fine =
-                cli_json_set(object, "window_s", cli_json_number((double)strategy->of.time.window_ns / 1e9));
-        break;
-    case BK_COUNT:
-        is_fine = cli_json_set(object, "rows", cli_json_whole(strategy->of.count.rows));
-        break;
-    case BK_PROBABILISTIC:
-        if (strategy->of.probabilistic.chance_denominator == 0)
-            is_fine = cli_json_set(object, "bits", json_integer(strategy->of.probabilistic.bits));
-        else
-            is_fine = cli_json_set(object, "chance",
-                                   cli_json_number((double)strategy->of.probabilistic.chance_numerator /
-                                                   (double)strategy->of.probabilistic.chance_denominator));
-        is_fine = is_fine &&
-                  cli_json_set(object, "threshold", cli_json_whole(strategy->of.probabilistic.threshold));
-        break;
-    case BK_HASH:
-        is_fine = cli_json_set(object, "buckets", json_integer(strategy->of.hash.buckets));
-        break;
-    case BK_WEIGHTED:
-        is_fine = cli_json_set(object, "bytes", cli_json_whole(strategy->of.weighted.bytes)) &&
-                  cli_json_set(object, "threshold", cli_json_whole(strategy->of.weighted.threshold));
-        break;
-    case BK_NONE:
-    case BK_KIND_COUNT:
-        break;
+    for (size_t i = 0; i < lab_setting_count; i++) {
+        const struct lab_setting *setting = &lab_setting_table[i];
+        char name[32];
+        if (!setting->is_rung || !lab_setting_is_said(setting, settings, 0, LAB_ZERO_WRITTEN))
+            continue;
+        snprintf(name, sizeof name, "%s%s", setting->path, setting->type == LAB_SETTING_DURATION ? "_s" : "");
+        is_fine =
+            is_fine &&
+            cli_json_set(object, name,
+                         number_of(setting, (const unsigned char *)settings +
+                                                lab_setting_place(setting, settings->strategy.kind, 0)));
     }
     return cli_json_complete(object, is_fine);
 }

@@ -6,52 +6,39 @@
 
 #include "cli/table.h"
 #include "cli/text.h"
-#include "kernel/time.h"
+#include "lab/setting.h"
 
 #define LABEL_COLUMNS 13
 
-static void settings_of_kind(const struct lab_strategy_result *result, char *buffer);
-static void settings_of_strategy(const struct bk_strategy *strategy, char *buffer);
-static void add_source(const struct lab_strategy_result *result, char *buffer);
-static void add_coordination(const struct lab_strategy_result *result, char *buffer);
-static const struct lab_strategy *strategy_of(const struct lab_scenario *scenario, const char *label);
-static void print_more(const struct lab_strategy *strategy, size_t column);
-static void print_change(const struct lab_change *change, size_t column);
-static void print_reading(const struct lab_reading *reading, size_t column);
+/* A value as `show` writes it. */
+static void tell(void *context, const struct lab_setting *setting, const void *value, char *buffer,
+                 size_t size)
+{
+    char number[CLI_NUMBER_SIZE];
+    (void)context;
+    if (setting->type == LAB_SETTING_DURATION)
+        cli_duration(*(const int64_t *)value, number);
+    else if (setting->type == LAB_SETTING_BYTES)
+        cli_size(*(const uint64_t *)value, number);
+    else {
+        lab_setting_text(setting, value, buffer);
+        return;
+    }
+    snprintf(buffer, size, "%s", number);
+}
+
+static void tell_settings(const struct lab_settings *settings, uint32_t change, bool has_agents, char *buffer)
+{
+    if (lab_settings_tell(settings, change, has_agents, false, tell, NULL, buffer, CLI_SETTINGS_SIZE) == 0)
+        snprintf(buffer, CLI_SETTINGS_SIZE, "one partition a key");
+}
 
 void cli_settings(const struct lab_strategy_result *result, char *buffer)
 {
-    char age[CLI_NUMBER_SIZE];
-    settings_of_kind(result, buffer);
-    if (result->settings.strategy.max_age_ns == 0)
-        return;
-    size_t used = strlen(buffer);
-    cli_duration(result->settings.strategy.max_age_ns, age);
-    snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", max age %s", age);
-}
-
-void cli_print_settings(const struct lab_result *result, const struct lab_scenario *scenario)
-{
-    printf("\nsettings\n");
-    for (size_t i = 0; i < result->strategy_count; i++) {
-        const struct lab_strategy_result *strategy = &result->strategies[i];
-        const struct lab_strategy *asked = strategy_of(scenario, strategy->label);
-        char settings[CLI_SETTINGS_SIZE];
-        size_t width = cli_text_width(strategy->label);
-        const size_t column = LABEL_COLUMNS + 4;
-        cli_settings(strategy, settings);
-        printf("  ");
-        cli_print_text(stdout, strategy->label);
-        if (width > LABEL_COLUMNS)
-            printf("\n  %*s", LABEL_COLUMNS, "");
-        else
-            printf("%*s", (int)(LABEL_COLUMNS - width), "");
-        int used = printf("  %s:", lab_result_kind(strategy));
-        cli_print_indented(settings, column + (size_t)used - 2, column);
-        putchar('\n');
-        if (asked != NULL)
-            print_more(asked, column);
-    }
+    if (result->settings.observed != WL_OBSERVED_AUTO)
+        cli_observed_settings(result, buffer);
+    else
+        tell_settings(&result->settings, 0, result->events.stride != 0, buffer);
 }
 
 /* NULL: the scenario cannot be read again, or is another one by now. */
@@ -64,19 +51,12 @@ static const struct lab_strategy *strategy_of(const struct lab_scenario *scenari
     return NULL;
 }
 
-static void print_more(const struct lab_strategy *strategy, size_t column)
+static void print_change(const struct lab_settings *of, uint32_t number, size_t column)
 {
-    for (uint32_t i = 0; i < strategy->settings.change_count; i++)
-        print_change(&strategy->settings.changes[i], column);
-    if (strategy->settings.reading.plan != BK_PLAN_DEFAULT || strategy->settings.reading.remembers_empty)
-        print_reading(&strategy->settings.reading, column);
-}
-
-static void print_change(const struct lab_change *change, size_t column)
-{
+    const struct lab_change *change = &of->changes[number - 1];
     char at[CLI_NUMBER_SIZE], span[CLI_NUMBER_SIZE], settings[CLI_SETTINGS_SIZE], told[2 * CLI_SETTINGS_SIZE];
     cli_duration(change->at_ns, at);
-    settings_of_strategy(&change->strategy, settings);
+    tell_settings(of, number, false, settings);
     int used = snprintf(told, sizeof told, "%s on: %s", at, settings);
     if (change->rollout_ns != 0) {
         cli_duration(change->rollout_ns, span);
@@ -115,112 +95,34 @@ static void print_reading(const struct lab_reading *reading, size_t column)
     putchar('\n');
 }
 
-static void settings_of_kind(const struct lab_strategy_result *result, char *buffer)
+static void print_more(const struct lab_strategy *strategy, size_t column)
 {
-    if (result->settings.observed != WL_OBSERVED_AUTO) {
-        cli_observed_settings(result, buffer);
-        return;
-    }
-    if (result->settings.is_idgen) {
-        cli_idgen_settings(&result->settings.idgen, buffer);
-        return;
-    }
-    settings_of_strategy(&result->settings.strategy, buffer);
-    if (result->settings.strategy.kind == BK_COUNT)
-        add_source(result, buffer);
-    else if (bk_kind_fires(result->settings.strategy.kind))
-        add_coordination(result, buffer);
+    for (uint32_t i = 0; i < strategy->settings.change_count; i++)
+        print_change(&strategy->settings, i + 1, column);
+    if (strategy->settings.reading.plan != BK_PLAN_DEFAULT || strategy->settings.reading.remembers_empty)
+        print_reading(&strategy->settings.reading, column);
 }
 
-static void settings_of_strategy(const struct bk_strategy *strategy, char *buffer)
+void cli_print_settings(const struct lab_result *result, const struct lab_scenario *scenario)
 {
-    static const char *const units[] = {"none", "hour", "day", "week", "month"};
-    char window[CLI_NUMBER_SIZE], epoch[SIM_TIME_TEXT_SIZE];
-    switch (strategy->kind) {
-    case BK_TIME:
-        if (strategy->of.time.calendar != BK_CALENDAR_NONE) {
-            snprintf(buffer, CLI_SETTINGS_SIZE, "calendar %s", units[strategy->of.time.calendar]);
-            return;
-        }
-        cli_duration(strategy->of.time.window_ns, window);
-        sim_time_format(strategy->of.time.epoch_ns, epoch);
-        snprintf(buffer, CLI_SETTINGS_SIZE, "window %s from %s", window, epoch);
-        return;
-    case BK_COUNT:
-        snprintf(buffer, CLI_SETTINGS_SIZE, "rows %" PRIu64, strategy->of.count.rows);
-        return;
-    case BK_PROBABILISTIC:
-        if (strategy->of.probabilistic.chance_denominator == 0)
-            snprintf(buffer, CLI_SETTINGS_SIZE, "bits %" PRIu32 ", threshold %" PRIu64,
-                     strategy->of.probabilistic.bits, strategy->of.probabilistic.threshold);
+    printf("\nsettings\n");
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct lab_strategy_result *strategy = &result->strategies[i];
+        const struct lab_strategy *asked = strategy_of(scenario, strategy->label);
+        char settings[CLI_SETTINGS_SIZE];
+        size_t width = cli_text_width(strategy->label);
+        const size_t column = LABEL_COLUMNS + 4;
+        cli_settings(strategy, settings);
+        printf("  ");
+        cli_print_text(stdout, strategy->label);
+        if (width > LABEL_COLUMNS)
+            printf("\n  %*s", LABEL_COLUMNS, "");
         else
-            snprintf(buffer, CLI_SETTINGS_SIZE, "chance %" PRIu64 "/%" PRIu64 ", threshold %" PRIu64,
-                     strategy->of.probabilistic.chance_numerator,
-                     strategy->of.probabilistic.chance_denominator, strategy->of.probabilistic.threshold);
-        return;
-    case BK_HASH:
-        snprintf(buffer, CLI_SETTINGS_SIZE, "buckets %" PRIu32, strategy->of.hash.buckets);
-        return;
-    case BK_WEIGHTED:
-        cli_size(strategy->of.weighted.bytes, window);
-        snprintf(buffer, CLI_SETTINGS_SIZE, "1 in %s, threshold %" PRIu64, window,
-                 strategy->of.weighted.threshold);
-        return;
-    case BK_NONE:
-    case BK_KIND_COUNT:
-        break;
-    }
-    snprintf(buffer, CLI_SETTINGS_SIZE, "one partition a key");
-}
-
-/* Where the numbers come from, unless the rows have them. */
-static void add_source(const struct lab_strategy_result *result, char *buffer)
-{
-    static const char *const sources[] = {"external",    "counter", "lwt",   "lease",
-                                          "incremental", "scan",    "memory"};
-    char span[CLI_NUMBER_SIZE];
-    size_t used = strlen(buffer);
-    if (result->settings.source == BK_SOURCE_EXTERNAL)
-        return;
-    used += (size_t)snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", counter %s",
-                             sources[result->settings.source]);
-    if (result->settings.source == BK_SOURCE_LEASE)
-        snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", batch %" PRIu64, result->settings.lease_rows);
-    if (result->settings.source != BK_SOURCE_INCREMENTAL && result->settings.source != BK_SOURCE_SCAN)
-        return;
-    if (result->settings.every_rows != 0)
-        used += (size_t)snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", every %" PRIu64 " row%s",
-                                 result->settings.every_rows, result->settings.every_rows == 1 ? "" : "s");
-    cli_duration(result->settings.every_ns, span);
-    if (result->settings.every_ns != 0)
-        snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", every %s", span);
-}
-
-/* Of a run with agents: without them there is nothing to coordinate. */
-static void add_coordination(const struct lab_strategy_result *result, char *buffer)
-{
-    static const char *const coordinations[] = {"single", "locked", "three-state", "guarded"};
-    static const char *const counters[] = {"rmw", "lwt", "counter"};
-    char span[CLI_NUMBER_SIZE];
-    size_t used = strlen(buffer);
-    if (result->events.stride == 0)
-        return;
-    used += (size_t)snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", %s",
-                             coordinations[result->settings.coordination]);
-    if (result->settings.coordination != BK_GUARDED)
-        used += (size_t)snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", counter %s",
-                                 counters[result->settings.counter]);
-    if (result->settings.coordination == BK_THREE_STATE) {
-        cli_duration(result->settings.lead_ns, span);
-        snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", lead %s", span);
-    } else if (result->settings.coordination == BK_LOCKED &&
-               result->settings.lock_lasts_ns > 0) { /* 0: of an older database */
-        char backoff[CLI_NUMBER_SIZE];
-        cli_duration(result->settings.lock_lasts_ns, span);
-        cli_duration(result->settings.lock_backoff_ns, backoff);
-        snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", locks of %s, back-off %s", span, backoff);
-    } else if (result->settings.coordination == BK_GUARDED) {
-        cli_duration(result->settings.grant_ns, span);
-        snprintf(buffer + used, CLI_SETTINGS_SIZE - used, ", grants of %s", span);
+            printf("%*s", (int)(LABEL_COLUMNS - width), "");
+        int used = printf("  %s:", lab_result_kind(strategy));
+        cli_print_indented(settings, column + (size_t)used - 2, column);
+        putchar('\n');
+        if (asked != NULL)
+            print_more(asked, column);
     }
 }

@@ -32,22 +32,3 @@ bool cli_print_identifiers(const struct lab_result *result, struct sim_error *er
            "the wish for a batch until its lock is had; twice: identifiers given twice\n");
     return true;
 }
-
-void cli_idgen_settings(const struct bk_idgen_config *config, char *buffer)
-{
-    static const char *const choices[] = {"fixed", "rotate", "random"};
-    static const char *const locks[] = {"columns", "lwt"};
-    static const char *const backoffs[] = {"constant", "exponential", "random"};
-    char base[CLI_NUMBER_SIZE], lease[CLI_NUMBER_SIZE], lasts[CLI_NUMBER_SIZE], choice[CLI_NUMBER_SIZE] = "";
-    cli_duration(config->backoff_base_ns, base);
-    cli_duration(config->lease_ns, lease);
-    cli_duration(config->lock_lasts_ns, lasts);
-    if (config->choice == BK_IDGEN_RANDOM)
-        snprintf(choice, sizeof choice, " (random)");
-    else if (config->stripes > 1)
-        snprintf(choice, sizeof choice, " (%s, %s %u)", choices[config->choice],
-                 config->choice == BK_IDGEN_FIXED ? "number" : "from", config->stripe);
-    snprintf(buffer, CLI_SETTINGS_SIZE, "batch %u, stripes %u%s, lock %s of %s, lease %s, back-off %s %s",
-             config->batch, config->stripes, config->stripes == 1 ? "" : choice, locks[config->lock], lasts,
-             lease, backoffs[config->backoff], base);
-}

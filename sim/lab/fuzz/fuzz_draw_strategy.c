@@ -7,6 +7,7 @@
 #include "fuzz_plan.h"
 #include "kernel/random.h"
 #include "kernel/time.h"
+#include "lab/setting.h"
 
 #define GRANT_MAX (20 * SIM_SECOND)
 #define SPARE_MAX 10e9
@@ -166,13 +167,12 @@ static bool is_weighted(const struct lab_fuzz_plan *plan)
 
 static void draw_count(const struct lab_fuzz_plan *plan, uint64_t rows, struct lab_writer *writer)
 {
-    static const char *const sources[] = {"external",    "counter", "lwt",   "lease",
-                                          "incremental", "scan",    "memory"};
     struct sim_random random;
     lab_draw_init(&random, plan, LAB_DRAW_SOURCE);
     enum bk_source source = (enum bk_source)lab_draw_whole(&random, 0, BK_SOURCE_MEMORY);
     uint64_t batch = lab_draw_whole(&random, 1, 2 * rows), every_rows = lab_draw_whole(&random, 1, rows);
-    lab_writer_add(writer, "  - count:\n      rows: %" PRIu64 "\n      counter: %s\n", rows, sources[source]);
+    lab_writer_add(writer, "  - count:\n      rows: %" PRIu64 "\n      counter: %s\n", rows,
+                   lab_setting_name(BK_COUNT, "counter", (int)source));
     if (source == BK_SOURCE_LEASE)
         lab_writer_add(writer, "      batch: %" PRIu64 "\n", batch);
     if (source == BK_SOURCE_INCREMENTAL || source == BK_SOURCE_SCAN)

@@ -47,8 +47,6 @@ struct lab_strategy_result *lab_result_add(struct lab_result *result, const stru
     result->strategy_count = index + 1;
     strategy->label = sim_text_copy(scenario->strategies[index].label);
     strategy->settings = scenario->strategies[index].settings;
-    if (!strategy->settings.reading.remembers_empty)
-        strategy->settings.reading.late_ns = 0;
     strategy->placement_digest = tally->placement_digest;
     memcpy(strategy->largest, tally->largest, sizeof strategy->largest);
     result->digest = sim_digest_chain(result->digest, tally->placement_digest);

@@ -31,7 +31,7 @@ void cli_print_label_after(const char *label, size_t column);
 /* NaN where there is none. */
 double cli_figure(const struct lab_metrics *metrics, const char *name);
 /* "bits 9, threshold 40, three-state, lead 10s"; buffer holds CLI_SETTINGS_SIZE. */
-#define CLI_SETTINGS_SIZE 192
+#define CLI_SETTINGS_SIZE 256
 void cli_settings(const struct lab_strategy_result *result, char *buffer);
 /* The settings of all, a paragraph each. scenario: for what a result does not hold, how settings change and
  * how readers read; NULL where it cannot be read again. */
@@ -39,7 +39,6 @@ void cli_print_settings(const struct lab_result *result, const struct lab_scenar
 /* What the files of the observed ones are; of a run without any nothing. */
 void cli_print_observed(const struct lab_result *result);
 void cli_observed_settings(const struct lab_strategy_result *result, char *buffer);
-void cli_idgen_settings(const struct bk_idgen_config *config, char *buffer);
 /* Whether stdout takes colours: a terminal, and neither NO_COLOR nor TERM=dumb. */
 bool cli_has_colour(void);
 /* "1 of 3 expectations of chat-channels failed", SIM_ERROR_CHECK; true when they hold. */

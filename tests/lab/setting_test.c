@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: docs/scenario.md says of each setting what the table of settings says, and what is written of a
+ * strategy is read as the same. Method: the reference's rows are made of the table and looked for under the
+ * heading of their kind; settings are written and parsed again. With UPDATE_DOCS set the rows are written
+ * into the reference in place of those that stand there. */
+#define _DEFAULT_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lab/scenario.h"
+#include "lab/setting.h"
+
+#define ROW_SIZE    2048
+#define MANUAL_SIZE 131072
+#define MANUAL      BUCKETLAB_SOURCE_DIR "/docs/scenario.md"
+
+struct section {
+    const char *heading;
+    enum bk_kind kind;
+    const char *group; /* NULL: those in none */
+    uint32_t scope;
+};
+
+static const struct section sections[] = {
+    {"none", BK_NONE, NULL, LAB_OF_STRATEGY},
+    {"time", BK_TIME, NULL, LAB_OF_STRATEGY},
+    {"count", BK_COUNT, NULL, LAB_OF_STRATEGY},
+    {"probabilistic", BK_PROBABILISTIC, NULL, LAB_OF_STRATEGY},
+    {"lock", BK_PROBABILISTIC, "lock", LAB_OF_STRATEGY},
+    {"hash", BK_HASH, NULL, LAB_OF_STRATEGY},
+    {"weighted", BK_WEIGHTED, NULL, LAB_OF_STRATEGY},
+    {"then", BK_NONE, NULL, LAB_OF_CHANGE},
+    {"read", BK_TIME, "read", LAB_OF_STRATEGY},
+    {"idgen", LAB_KIND_IDGEN, NULL, LAB_OF_STRATEGY},
+    {"backoff", LAB_KIND_IDGEN, "backoff", LAB_OF_STRATEGY},
+    {"observed", LAB_KIND_OBSERVED, NULL, LAB_OF_STRATEGY},
+};
+#define SECTION_COUNT (sizeof sections / sizeof *sections)
+
+/* What it takes: the words of a choice, or the range without its article. */
+static void takes(const struct lab_setting *setting, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    if (setting->type == LAB_SETTING_GROUP)
+        snprintf(out, size, "mapping");
+    else if (setting->type == LAB_SETTING_CHANGES)
+        snprintf(out, size, "list of 1 to %u changes", (unsigned)LAB_CHANGES_MAX);
+    else if (setting->type == LAB_SETTING_CHANCE)
+        snprintf(out, size, "`m/n`");
+    else if (setting->type == LAB_SETTING_TIME)
+        snprintf(out, size, "time");
+    else if (setting->range != NULL)
+        snprintf(out, size, "%s", setting->range + (strncmp(setting->range, "a ", 2) == 0 ? 2 : 0));
+    else
+        for (const struct lab_choice *word = setting->words; word->name != NULL; word++)
+            used += (size_t)snprintf(out + used, size - used, "%s`%s`", used == 0 ? "" : ", ", word->name);
+}
+
+static void standard(const struct lab_setting *setting, uint32_t scope, char *out)
+{
+    uint32_t small = (uint32_t)setting->standard;
+    if (setting->standard_text != NULL)
+        snprintf(out, LAB_SETTING_TEXT_SIZE, "%s", setting->standard_text);
+    else if ((setting->required & scope) != 0)
+        snprintf(out, LAB_SETTING_TEXT_SIZE, "required");
+    else if (setting->standard != 0)
+        lab_setting_text(setting,
+                         setting->type == LAB_SETTING_U32 ? (const void *)&small : &setting->standard, out);
+    else
+        snprintf(out, LAB_SETTING_TEXT_SIZE, "none");
+}
+
+/* All rows of a section. */
+static void rows_of(const struct section *section, char *out, size_t size)
+{
+    size_t used = 0, length = section->group == NULL ? 0 : strlen(section->group);
+    for (size_t i = 0; i < lab_setting_count; i++) {
+        const struct lab_setting *setting = &lab_setting_table[i];
+        const char *point = setting->path == NULL ? NULL : strchr(setting->path, '.');
+        bool is_in = setting->path != NULL &&
+                     (length == 0 ? point == NULL
+                                  : point != NULL && strncmp(setting->path, section->group, length) == 0);
+        /* Of a change its own alone: the others are those of its strategy. */
+        bool is_of_scope = section->scope == LAB_OF_CHANGE ? setting->scopes == LAB_OF_CHANGE
+                                                           : setting->scopes != LAB_OF_CHANGE;
+        if (!is_in || !is_of_scope || (setting->kinds >> section->kind & 1) == 0)
+            continue;
+        char taken[ROW_SIZE], given[LAB_SETTING_TEXT_SIZE];
+        takes(setting, taken, sizeof taken);
+        standard(setting, section->scope, given);
+        used += (size_t)snprintf(out + used, size - used, "| `%s` | %s | %s%s| %s |\n",
+                                 length == 0 ? setting->path : point + 1, taken, given,
+                                 given[0] == '\0' ? "" : " ", setting->meaning);
+        assert_true(used < size);
+    }
+}
+
+/* The section's first table: from its first row to the line behind its last. */
+static char *table_of(char *manual, const char *heading, size_t *length)
+{
+    static const char head[] = "\n|---|---|---|---|\n";
+    char title[64];
+    snprintf(title, sizeof title, "\n### `%s`\n", heading);
+    char *begin = strstr(manual, title);
+    if (begin == NULL)
+        fail_msg("docs/scenario.md has no '%s'", title);
+    begin = strstr(begin, head);
+    assert_non_null(begin);
+    begin += sizeof head - 1;
+    char *end = strstr(begin, "\n\n");
+    *length = end == NULL ? strlen(begin) : (size_t)(end - begin) + 1;
+    return begin;
+}
+
+static void test_the_reference_has_the_rows_of_the_table(void **state)
+{
+    static char manual[MANUAL_SIZE], rows[16 * ROW_SIZE];
+    (void)state;
+    FILE *file = fopen(MANUAL, "r");
+    assert_non_null(file);
+    size_t size = fread(manual, 1, sizeof manual / 2, file);
+    assert_true(size < sizeof manual / 2);
+    fclose(file);
+    bool is_to_write = getenv("UPDATE_DOCS") != NULL;
+    for (size_t i = 0; i < SECTION_COUNT; i++) {
+        size_t length;
+        char *table = table_of(manual, sections[i].heading, &length);
+        rows_of(&sections[i], rows, sizeof rows);
+        bool is_same = strlen(rows) == length && memcmp(table, rows, length) == 0;
+        if (is_same)
+            continue;
+        if (!is_to_write)
+            fail_msg(
+                "docs/scenario.md, '%s': not the rows of lab_setting_table; write them with UPDATE_DOCS=1 "
+                "tests/lab_setting_test",
+                sections[i].heading);
+        memmove(table + strlen(rows), table + length, strlen(table + length) + 1);
+        memcpy(table, rows, strlen(rows));
+    }
+    if (is_to_write) {
+        file = fopen(MANUAL, "w");
+        assert_non_null(file);
+        fputs(manual, file);
+        assert_int_equal(fclose(file), 0);
+    }
+}
+
+static const char *const written[] = {
+    "time: {window: 36h, epoch: 2015-01-01T00:00:00Z, read: {plan: parallel, at_once: 3}}",
+    "time: {calendar: week, read: {remember_empty: true, late: 0s}}",
+    "time: {window: 1h, then: [{window: 2h, at: 1h, rollout: 1m, keep_old: false}, {calendar: day, at: 2h}]}",
+    "count: {rows: 10, counter: lease, batch: 7}",
+    "count: {rows: 10, counter: scan, every_rows: 2, every_time: 3s}",
+    "count: {rows: 10, max_age: 7d}",
+    "probabilistic: {bits: 0, threshold: 4, coordination: three-state, counter: lwt, lead: 0s}",
+    "probabilistic: {chance: 2/7, threshold: 4, coordination: locked, lock: {lasts: 2s, backoff: 30ms}}",
+    "weighted: {bytes: 512KB, threshold: 40, coordination: guarded, counter: counter, grant: 90s}",
+    "hash: {buckets: 8, then: [{buckets: 4, at: 1h}]}",
+    "hash: {buckets: 8, read: {plan: lazy}}",
+};
+
+static void test_what_is_written_is_what_was_read(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
+        char text[ROW_SIZE], told[ROW_SIZE], wanted[2 * ROW_SIZE];
+        struct lab_scenario *scenario;
+        struct sim_error error;
+        /* A rollout, a guarded roll and counts by time need agents. */
+        bool has_agents = strstr(written[i], "rollout") != NULL || strstr(written[i], "coord") != NULL ||
+                          strstr(written[i], "every_time") != NULL;
+        snprintf(text, sizeof text,
+                 "duration: 1d\nkeys: {count: 1}\narrivals: {rate: 1/s}\n%sstrategies: [{%s}]\n",
+                 has_agents ? "agents: {count: 2}\n" : "", written[i]);
+        if (!lab_scenario_parse("t.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error))
+            fail_msg("%s: %s", written[i], error.text);
+        lab_settings_text(&scenario->strategies[0].settings, told, sizeof told);
+        snprintf(wanted, sizeof wanted, "%s: {%s}", scenario->strategies[0].label, told);
+        assert_string_equal(wanted, written[i]);
+        lab_scenario_destroy(scenario);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_reference_has_the_rows_of_the_table),
+        cmocka_unit_test(test_what_is_written_is_what_was_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
