@@ -269,7 +269,7 @@ static void generations(struct cass_books *books)
     const struct cass_cluster *cluster = books->cluster;
     const uint8_t *used = books->used[CASS_POOL_NUMBER(cluster, operations)];
     for (uint32_t i = 1; i < cluster->operations.used; i++) {
-        struct operation *operation = operation_at(cluster, i);
+        struct cass_operation *operation = operation_at(cluster, i);
         sim_archive_u32(books->archive, &operation->generation);
         sim_archive_check(books->archive, operation->generation % 2 == used[i]);
         if (!sim_archive_is_fine(books->archive))
@@ -295,7 +295,7 @@ static void locks(struct cass_books *books)
     }
     EACH_USED(books, operations, i)
     {
-        struct operation *operation = operation_at(cluster, i);
+        struct cass_operation *operation = operation_at(cluster, i);
         if (operation->stage == STAGE_LOCK_WAIT)
             sim_archive_u32_below(archive, &operation->next, operations);
     }

@@ -18,7 +18,7 @@ static bool hints_fit(struct cass_books *books);
 static bool locks_fit(struct cass_books *books);
 static bool lock_fits(struct cass_books *books, const struct lock *lock, uint32_t *waiting);
 static bool operations_fit(const struct cass_books *books);
-static bool stage_fits(const struct operation *operation);
+static bool stage_fits(const struct cass_operation *operation);
 static bool messages_fit(const struct cass_books *books);
 static bool message_fits(const struct cass_cluster *cluster, const struct message *message);
 static bool events_fit(struct cass_books *books);
@@ -169,7 +169,7 @@ static bool operations_fit(const struct cass_books *books)
 {
     const struct cass_cluster *cluster = books->cluster;
     for (uint32_t i = 1; i < cluster->operations.used; i++) {
-        struct operation *operation = operation_at(cluster, i);
+        struct cass_operation *operation = operation_at(cluster, i);
         if (!cass_is_used(books, &cluster->operations, i))
             continue;
         if (!stage_fits(operation))
@@ -180,7 +180,7 @@ static bool operations_fit(const struct cass_books *books)
 }
 
 /* What a stage leans on is there, and its statement comes to such a stage. */
-static bool stage_fits(const struct operation *operation)
+static bool stage_fits(const struct cass_operation *operation)
 {
     enum cass_statement_kind kind = operation->statement.kind;
     bool is_row = operation->is_carrying_row, has_body = operation->body != CASS_NONE;
@@ -242,7 +242,7 @@ static bool lock_fits(struct cass_books *books, const struct lock *lock, uint32_
     uint32_t last = CASS_NONE;
     for (uint32_t at = lock->holder; at != CASS_NONE;
          at = at == lock->holder ? lock->head : operation_at(cluster, at)->next) {
-        const struct operation *operation = operation_at(cluster, at);
+        const struct cass_operation *operation = operation_at(cluster, at);
         bool is_holder = at == lock->holder;
         if (!take(books, &cluster->operations, at) || operation->place != lock->node ||
             operation->entity != lock->entity || operation->is_leader != (lock->is_counter != 0) ||
@@ -267,7 +267,7 @@ static bool messages_fit(const struct cass_books *books)
 static bool message_fits(const struct cass_cluster *cluster, const struct message *message)
 {
     bool has_body = message->body != CASS_NONE, has_entity = message->entity != CASS_NONE;
-    const struct operation *operation;
+    const struct cass_operation *operation;
     switch ((enum message_kind)message->kind) {
     case MESSAGE_WRITE_ROW:
     case MESSAGE_WRITE_CELLS:
@@ -306,7 +306,7 @@ static bool events_fit(struct cass_books *books)
         looks += pending.event.kind == EVENT_HINTS;
     }
     for (uint32_t i = 1; i < cluster->operations.used; i++) {
-        const struct operation *operation = operation_at(cluster, i);
+        const struct cass_operation *operation = operation_at(cluster, i);
         if (!cass_is_used(books, &cluster->operations, i))
             continue;
         timers -= operation->has_timer;
@@ -324,7 +324,7 @@ static bool event_fits(struct cass_books *books, const struct sim_pending *pendi
 {
     const struct cass_cluster *cluster = books->cluster;
     const struct sim_event *event = &pending->event;
-    const struct operation *operation;
+    const struct cass_operation *operation;
     const struct hint_list *list;
     switch (event->kind) {
     case EVENT_ARRIVE:

@@ -13,12 +13,12 @@ static void replicas(struct cass_books *books, uint32_t *set);
 static void index_of(struct cass_books *books, const struct cass_pool *pool, uint32_t *index);
 static const struct cass_pool *entities_of(const struct cass_cluster *cluster, const struct message *message);
 static const struct cass_pool *entities_asked(const struct cass_cluster *cluster,
-                                              const struct operation *operation);
+                                              const struct cass_operation *operation);
 static void ballot(struct cass_books *books, struct ballot *ballot);
 static void proposal(struct cass_books *books, struct proposal *proposal);
 static void shards(struct cass_books *books, struct shard *shards, uint32_t count);
 static void image(struct cass_books *books, struct image *image);
-static void operation_state(struct cass_books *books, struct operation *operation);
+static void operation_state(struct cass_books *books, struct cass_operation *operation);
 static void statement(struct cass_books *books, struct cass_statement *statement);
 static void statement_columns(struct cass_books *books, struct cass_statement *statement);
 static void reply_fields(struct cass_books *books, struct cass_reply *reply);
@@ -27,7 +27,7 @@ void cass_archive_factor(struct cass_books *books, double *factor);
 
 /* Each field of these is archived below: when one is added, the sum says so. */
 SIM_ARCHIVE_KNOWS(sizeof(struct message) == 64, "messages have other fields: archive them");
-SIM_ARCHIVE_KNOWS(sizeof(struct operation) == 792, "operations have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct cass_operation) == 792, "operations have other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct body) == 1312, "bodies have other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct row) == 80, "rows have other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct node) == 256, "nodes have other fields: archive them");
@@ -98,7 +98,7 @@ void cass_archive_body(struct cass_books *books, uint32_t index)
     }
 }
 
-void cass_archive_operation(struct cass_books *books, struct operation *operation)
+void cass_archive_operation(struct cass_books *books, struct cass_operation *operation)
 {
     struct sim_archive *archive = books->archive;
     const struct cass_cluster *cluster = books->cluster;
@@ -345,7 +345,7 @@ static const struct cass_pool *entities_of(const struct cass_cluster *cluster, c
 }
 
 static const struct cass_pool *entities_asked(const struct cass_cluster *cluster,
-                                              const struct operation *operation)
+                                              const struct cass_operation *operation)
 {
     switch (operation->statement.kind) {
     case CASS_WRITE_ROW:
@@ -365,7 +365,7 @@ static const struct cass_pool *entities_asked(const struct cass_cluster *cluster
 }
 
 /* A partition that is read need not be there yet. */
-uint32_t cass_archive_position(const struct cass_cluster *cluster, const struct operation *operation)
+uint32_t cass_archive_position(const struct cass_cluster *cluster, const struct cass_operation *operation)
 {
     const struct cass_statement *statement = &operation->statement;
     if (operation->is_carrying_row)
@@ -404,7 +404,7 @@ static void shards(struct cass_books *books, struct shard *shards, uint32_t coun
     }
 }
 
-static void operation_state(struct cass_books *books, struct operation *operation)
+static void operation_state(struct cass_books *books, struct cass_operation *operation)
 {
     struct sim_archive *archive = books->archive;
     const struct cass_cluster *cluster = books->cluster;

@@ -37,7 +37,7 @@ static inline uint32_t cass_all_replicas(const struct cass_cluster *cluster)
 /* archive_items.c: each kind of item, field by field. */
 void cass_archive_message(struct cass_books *books, struct message *message);
 void cass_archive_body(struct cass_books *books, uint32_t index);
-void cass_archive_operation(struct cass_books *books, struct operation *operation);
+void cass_archive_operation(struct cass_books *books, struct cass_operation *operation);
 void cass_archive_row(struct cass_books *books, struct row *row);
 void cass_archive_reply(struct cass_books *books, struct reply_slot *reply);
 void cass_archive_hint(struct cass_books *books, struct hint *hint);
@@ -55,7 +55,7 @@ void cass_archive_near(struct cass_books *books, int64_t *time_ns);
 void cass_archive_factor(struct cass_books *books, double *factor);
 
 /* Of an operation whose partition is there. */
-uint32_t cass_archive_position(const struct cass_cluster *cluster, const struct operation *operation);
+uint32_t cass_archive_position(const struct cass_cluster *cluster, const struct cass_operation *operation);
 
 /* archive_check.c: whether all that was loaded fits together; and the tables, which are made anew. */
 bool cass_archive_fits(struct cass_books *books);

@@ -83,7 +83,7 @@ void cass_request(struct cass_cluster *cluster, uint32_t client, uint32_t coordi
         return;
     uint32_t row = is_row ? cass_row_need(cluster, statement) : CASS_NONE;
     uint32_t index = cass_operation_new(cluster, statement);
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     operation->stage = STAGE_TRAVELLING;
     operation->client = client;
     operation->tag = tag;

@@ -233,7 +233,7 @@ static bool create_pools(struct cass_cluster *cluster)
     bool *broken = &cluster->is_broken;
     bool ok = cass_pool_create(&cluster->messages, sizeof(struct message), broken);
     ok = cass_pool_create(&cluster->bodies, sizeof(struct body), broken) && ok;
-    ok = cass_pool_create(&cluster->operations, sizeof(struct operation), broken) && ok;
+    ok = cass_pool_create(&cluster->operations, sizeof(struct cass_operation), broken) && ok;
     ok = cass_pool_create(&cluster->rows, sizeof(struct row), broken) && ok;
     ok = cass_pool_create(&cluster->expiries, sizeof(struct expiry), broken) && ok;
     ok = cass_pool_create(&cluster->hints, sizeof(struct hint), broken) && ok;

@@ -222,7 +222,7 @@ enum stage {
     STAGE_SLEEP,
 };
 
-struct operation {
+struct cass_operation {
     uint32_t next;       /* free list; waiting list of a lock */
     uint32_t generation; /* kept for ever; odd while in use */
     uint8_t stage;
@@ -345,7 +345,7 @@ struct reply_slot {
     }
 AT(message_at, message, messages)
 AT(body_at, body, bodies)
-AT(operation_at, operation, operations)
+AT(operation_at, cass_operation, operations)
 AT(row_at, row, rows)
 AT(expiry_at, expiry, expiries)
 AT(hint_at, hint, hints)
@@ -567,7 +567,7 @@ void cass_write_begin(struct cass_cluster *cluster, uint32_t operation);
  * the operation when nobody is left to answer. */
 void cass_write_spread(struct cass_cluster *cluster, uint32_t operation, uint32_t except);
 /* The message that carries the operation's body. */
-enum message_kind cass_write_kind(const struct operation *operation);
+enum message_kind cass_write_kind(const struct cass_operation *operation);
 void cass_write_ack(struct cass_cluster *cluster, uint32_t operation, const struct message *message);
 void cass_write_timeout(struct cass_cluster *cluster, uint32_t operation);
 
@@ -601,7 +601,7 @@ void cass_cas_locked(struct cass_cluster *cluster, uint32_t operation);
 uint64_t cass_span_rows(const struct cass_cluster *cluster, uint32_t partition, int64_t from_ns,
                         int64_t until_ns, uint32_t replicas);
 /* What a replica goes through for a read of a span: its rows, and the one at which it ends. */
-uint64_t cass_span_scanned(const struct cass_cluster *cluster, const struct operation *operation);
+uint64_t cass_span_scanned(const struct cass_cluster *cluster, const struct cass_operation *operation);
 void cass_clustering_add(struct cass_cluster *cluster, uint32_t partition, int64_t time_ns, int64_t order);
 /* The place's chunk and its position there, with a new place where there is none; CASS_NONE without memory.
  */

@@ -232,7 +232,7 @@ uint64_t cass_span_rows(const struct cass_cluster *cluster, uint32_t partition, 
     return newer[0] > newer[1] ? newer[0] - newer[1] : 0;
 }
 
-uint64_t cass_span_scanned(const struct cass_cluster *cluster, const struct operation *operation)
+uint64_t cass_span_scanned(const struct cass_cluster *cluster, const struct cass_operation *operation)
 {
     const struct cass_statement *statement = &operation->statement;
     if (operation->entity == CASS_NONE)

@@ -7,7 +7,7 @@
 #include "cluster_private.h"
 
 static void begin_read(struct cass_cluster *cluster, uint32_t operation);
-static uint64_t rows_to_scan(const struct cass_cluster *cluster, const struct operation *operation);
+static uint64_t rows_to_scan(const struct cass_cluster *cluster, const struct cass_operation *operation);
 
 int64_t cass_ttl(const struct cass_cluster *cluster, const struct cass_statement *statement)
 {
@@ -18,9 +18,9 @@ int64_t cass_ttl(const struct cass_cluster *cluster, const struct cass_statement
 uint32_t cass_operation_new(struct cass_cluster *cluster, const struct cass_statement *statement)
 {
     uint32_t index = cass_pool_take(&cluster->operations);
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     uint32_t generation = operation->generation + 1;
-    memset(operation, 0, offsetof(struct operation, statement));
+    memset(operation, 0, offsetof(struct cass_operation, statement));
     operation->generation = generation | 1;
     if (is_row_kind(statement->kind)) {
         operation->statement.kind = statement->kind;
@@ -36,7 +36,7 @@ uint32_t cass_operation_new(struct cass_cluster *cluster, const struct cass_stat
 
 void cass_operation_begin(struct cass_cluster *cluster, uint32_t index, uint32_t node)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     const struct cass_statement *statement = &operation->statement;
     operation->place = node;
     operation->started_ns = now_ns(cluster);
@@ -78,7 +78,7 @@ static void begin_read(struct cass_cluster *cluster, uint32_t index)
 
 void cass_operation_end(struct cass_cluster *cluster, uint32_t index)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     if (index == CASS_NONE || operation->generation % 2 == 0)
         return;
     cass_operation_no_timer(cluster, index);
@@ -98,7 +98,7 @@ void cass_operation_end(struct cass_cluster *cluster, uint32_t index)
 
 void cass_operation_answer(struct cass_cluster *cluster, uint32_t index, enum cass_result result)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     if (operation->is_answered)
         return;
     operation->is_answered = true;
@@ -144,7 +144,7 @@ void cass_operation_answer(struct cass_cluster *cluster, uint32_t index, enum ca
 void cass_operation_timer(struct cass_cluster *cluster, uint32_t index, int64_t at_ns)
 {
     cass_operation_no_timer(cluster, index);
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     operation->timer =
         cass_schedule(cluster, at_ns, EVENT_TIMER, operation->place, index, operation->generation);
     operation->has_timer = true;
@@ -152,7 +152,7 @@ void cass_operation_timer(struct cass_cluster *cluster, uint32_t index, int64_t 
 
 void cass_operation_no_timer(struct cass_cluster *cluster, uint32_t index)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     if (operation->has_timer)
         cass_unschedule(cluster, operation->timer);
     operation->has_timer = false;
@@ -160,7 +160,7 @@ void cass_operation_no_timer(struct cass_cluster *cluster, uint32_t index)
 
 void cass_operation_timer_fired(struct cass_cluster *cluster, uint32_t index)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     operation->has_timer = false;
     const struct node *node = &cluster->nodes[operation->place];
     if (now_ns(cluster) < node->paused_until_ns) {
@@ -196,7 +196,7 @@ void cass_operation_message(struct cass_cluster *cluster, uint32_t index)
 {
     const struct message *message = message_at(cluster, index);
     uint32_t target = message->operation;
-    const struct operation *operation = operation_at(cluster, target);
+    const struct cass_operation *operation = operation_at(cluster, target);
     bool is_late = operation->generation != message->generation || operation->round != message->round ||
                    operation->place != message->to;
     if (!is_late) {
@@ -227,7 +227,7 @@ void cass_operation_message(struct cass_cluster *cluster, uint32_t index)
 }
 
 /* 0: all. One that looks for newer rows and finds none has looked at one all the same. */
-static uint64_t rows_to_scan(const struct cass_cluster *cluster, const struct operation *operation)
+static uint64_t rows_to_scan(const struct cass_cluster *cluster, const struct cass_operation *operation)
 {
     const struct cass_statement *statement = &operation->statement;
     if (statement->kind == CASS_READ_ROWS && statement->has_span)
@@ -244,7 +244,7 @@ static uint64_t rows_to_scan(const struct cass_cluster *cluster, const struct op
  * which it ends, and one that finds nothing has looked at one all the same. */
 static void plan_scan(const struct cass_cluster *cluster, uint32_t index, uint32_t message_index)
 {
-    const struct operation *operation = operation_at(cluster, index);
+    const struct cass_operation *operation = operation_at(cluster, index);
     struct message *message = message_at(cluster, message_index);
     struct scan scan;
     cass_lifetimes_scan(cluster, operation->entity, &operation->statement, UINT32_C(1) << message->replica,
@@ -259,7 +259,7 @@ static void plan_scan(const struct cass_cluster *cluster, uint32_t index, uint32
 void cass_operation_send(struct cass_cluster *cluster, uint32_t index, enum message_kind kind, uint32_t set,
                          uint32_t body)
 {
-    const struct operation *operation = operation_at(cluster, index);
+    const struct cass_operation *operation = operation_at(cluster, index);
     const uint32_t *replicas = replicas_at(cluster, operation->position);
     uint32_t place = operation->place, generation = operation->generation, round = operation->round;
     uint32_t entity = operation->entity, asked = operation->asked;

@@ -4,23 +4,23 @@
 #include "cluster_private.h"
 
 static uint32_t choose(struct cass_cluster *cluster, uint32_t operation, const struct level_plan *plan);
-static enum message_kind read_kind(const struct operation *operation);
-static bool is_of_rows(const struct operation *operation);
+static enum message_kind read_kind(const struct cass_operation *operation);
+static bool is_of_rows(const struct cass_operation *operation);
 static void ask(struct cass_cluster *cluster, uint32_t operation, enum stage stage);
 static bool gather(struct cass_cluster *cluster, uint32_t operation);
 static uint32_t laggards(const struct cass_cluster *cluster, uint32_t operation);
 static void repair(struct cass_cluster *cluster, uint32_t operation, uint32_t set);
 static void finish(struct cass_cluster *cluster, uint32_t operation);
-static uint64_t seen_rows(const struct cass_cluster *cluster, const struct operation *operation);
+static uint64_t seen_rows(const struct cass_cluster *cluster, const struct cass_operation *operation);
 static void finish_rows(struct cass_cluster *cluster, uint32_t operation);
 static void finish_count(struct cass_cluster *cluster, uint32_t operation);
-static void finish_span(struct cass_cluster *cluster, struct operation *operation);
+static void finish_span(struct cass_cluster *cluster, struct cass_operation *operation);
 static void finish_cells(struct cass_cluster *cluster, uint32_t operation);
 static void finish_counter(struct cass_cluster *cluster, uint32_t operation);
 
 void cass_read_begin(struct cass_cluster *cluster, uint32_t index, enum cass_consistency level)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     struct level_plan plan;
     operation->stage = STAGE_READ;
     operation->level = level;
@@ -46,7 +46,7 @@ void cass_read_begin(struct cass_cluster *cluster, uint32_t index, enum cass_con
 
 void cass_read_answer(struct cass_cluster *cluster, uint32_t index, const struct message *message)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     uint32_t bit = UINT32_C(1) << message->replica;
     if (message->flags & MESSAGE_FAILED) {
         operation->failed |= bit;
@@ -88,7 +88,7 @@ void cass_read_timeout(struct cass_cluster *cluster, uint32_t index)
 
 void cass_read_let_go(struct cass_cluster *cluster, uint32_t index)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     if (operation->gathered == CASS_NONE)
         return;
     struct body *body = body_at(cluster, operation->gathered);
@@ -100,7 +100,7 @@ void cass_read_let_go(struct cass_cluster *cluster, uint32_t index)
     operation->gathered = CASS_NONE;
 }
 
-static bool is_of_rows(const struct operation *operation)
+static bool is_of_rows(const struct cass_operation *operation)
 {
     return operation->statement.kind == CASS_READ_ROWS || operation->statement.kind == CASS_COUNT_ROWS;
 }
@@ -109,7 +109,7 @@ static bool is_of_rows(const struct operation *operation)
  * one datacenter after the other. */
 static uint32_t choose(struct cass_cluster *cluster, uint32_t index, const struct level_plan *plan)
 {
-    const struct operation *operation = operation_at(cluster, index);
+    const struct cass_operation *operation = operation_at(cluster, index);
     const uint32_t *replicas = replicas_at(cluster, operation->position);
     uint32_t own = cass_place_datacenter(cluster, operation->place), factor = cluster->factor, set = 0;
     uint32_t start = (uint32_t)sim_random_below(&cluster->places[operation->place].choice, factor);
@@ -133,7 +133,7 @@ static uint32_t choose(struct cass_cluster *cluster, uint32_t index, const struc
     return set;
 }
 
-static enum message_kind read_kind(const struct operation *operation)
+static enum message_kind read_kind(const struct cass_operation *operation)
 {
     switch (operation->statement.kind) {
     case CASS_READ_ROWS:
@@ -148,7 +148,7 @@ static enum message_kind read_kind(const struct operation *operation)
 
 static void ask(struct cass_cluster *cluster, uint32_t index, enum stage stage)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     operation->stage = (uint8_t)stage;
     operation->round++;
     operation->acked = 0;
@@ -163,7 +163,7 @@ static void ask(struct cass_cluster *cluster, uint32_t index, enum stage stage)
 /* Merges the answers; whether they differ. */
 static bool gather(struct cass_cluster *cluster, uint32_t index)
 {
-    const struct operation *operation = operation_at(cluster, index);
+    const struct cass_operation *operation = operation_at(cluster, index);
     struct body *body = body_at(cluster, operation->gathered);
     bool is_mismatch = false;
     if (is_of_rows(operation)) {
@@ -193,7 +193,7 @@ static bool gather(struct cass_cluster *cluster, uint32_t index)
 /* Those of the asked that lack something of the merge. */
 static uint32_t laggards(const struct cass_cluster *cluster, uint32_t index)
 {
-    const struct operation *operation = operation_at(cluster, index);
+    const struct cass_operation *operation = operation_at(cluster, index);
     const struct body *body = body_at(cluster, operation->gathered);
     uint32_t behind = 0;
     if (is_of_rows(operation))
@@ -219,7 +219,7 @@ static uint32_t laggards(const struct cass_cluster *cluster, uint32_t index)
 
 static void repair(struct cass_cluster *cluster, uint32_t index, uint32_t set)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     enum message_kind kind = MESSAGE_WRITE_CELLS;
     operation->stage = STAGE_REPAIR;
     operation->round++;
@@ -238,7 +238,7 @@ static void repair(struct cass_cluster *cluster, uint32_t index, uint32_t set)
 
 static void finish(struct cass_cluster *cluster, uint32_t index)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     cass_operation_no_timer(cluster, index);
     switch (operation->statement.kind) {
     case CASS_READ_ROWS:
@@ -263,7 +263,7 @@ static void finish(struct cass_cluster *cluster, uint32_t index)
 }
 
 /* The partition's live rows that at least one of the asked replicas holds. */
-static uint64_t seen_rows(const struct cass_cluster *cluster, const struct operation *operation)
+static uint64_t seen_rows(const struct cass_cluster *cluster, const struct cass_operation *operation)
 {
     bool is_mismatch;
     uint64_t rows = partition_at(cluster, operation->entity)->rows;
@@ -272,7 +272,7 @@ static uint64_t seen_rows(const struct cass_cluster *cluster, const struct opera
 }
 
 /* With the lifetimes of rows: what the asked replicas know together. */
-static void finish_scan(struct cass_cluster *cluster, struct operation *operation)
+static void finish_scan(struct cass_cluster *cluster, struct cass_operation *operation)
 {
     struct cass_reply *reply = &operation->reply;
     struct scan scan;
@@ -291,7 +291,7 @@ static void finish_scan(struct cass_cluster *cluster, struct operation *operatio
 
 static void finish_rows(struct cass_cluster *cluster, uint32_t index)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     struct cass_reply *reply = &operation->reply;
     reply->bucket = operation->statement.bucket;
     if (operation->entity == CASS_NONE)
@@ -322,7 +322,7 @@ static void finish_rows(struct cass_cluster *cluster, uint32_t index)
 /* Rows that a plain read of all of them finds, or those after a place. */
 static void finish_count(struct cass_cluster *cluster, uint32_t index)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     struct cass_reply *reply = &operation->reply;
     struct clustering last;
     if (operation->entity == CASS_NONE)
@@ -350,7 +350,7 @@ static void finish_count(struct cass_cluster *cluster, uint32_t index)
 }
 
 /* Tombstones are taken as mixed evenly with the rows. */
-static void finish_span(struct cass_cluster *cluster, struct operation *operation)
+static void finish_span(struct cass_cluster *cluster, struct cass_operation *operation)
 {
     struct cass_reply *reply = &operation->reply;
     const struct cass_statement *statement = &operation->statement;
@@ -373,7 +373,7 @@ static void finish_span(struct cass_cluster *cluster, struct operation *operatio
 
 static void finish_cells(struct cass_cluster *cluster, uint32_t index)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     struct cass_reply *reply = &operation->reply;
     const struct image *image = &body_at(cluster, operation->gathered)->image;
     reply->columns_mask = cass_image_live(image, now_ns(cluster), reply->columns);
@@ -383,7 +383,7 @@ static void finish_cells(struct cass_cluster *cluster, uint32_t index)
 
 static void finish_counter(struct cass_cluster *cluster, uint32_t index)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     const struct body *body = body_at(cluster, operation->gathered);
     operation->reply.found = cass_count_is_found(body->shards, cluster->factor);
     for (uint32_t leader = 0; leader < cluster->factor && operation->reply.found; leader++)

@@ -9,7 +9,7 @@ static void check_end(struct cass_cluster *cluster, uint32_t operation);
 
 void cass_write_begin(struct cass_cluster *cluster, uint32_t index)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     operation->stage = STAGE_WRITE;
     struct level_plan plan;
     cass_level_plan(cluster, operation->place, operation->position, operation->level, &plan);
@@ -30,7 +30,7 @@ void cass_write_begin(struct cass_cluster *cluster, uint32_t index)
     cass_write_spread(cluster, index, 0);
 }
 
-enum message_kind cass_write_kind(const struct operation *operation)
+enum message_kind cass_write_kind(const struct cass_operation *operation)
 {
     if (operation->is_carrying_row)
         return MESSAGE_WRITE_ROW;
@@ -41,7 +41,7 @@ enum message_kind cass_write_kind(const struct operation *operation)
 
 void cass_write_spread(struct cass_cluster *cluster, uint32_t index, uint32_t except)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     uint32_t all = (uint32_t)((UINT64_C(1) << cluster->factor) - 1) & ~except;
     uint32_t alive = cass_replicas_alive(cluster, operation->place, operation->position) & all;
     operation->asked = alive | except;
@@ -55,7 +55,7 @@ void cass_write_spread(struct cass_cluster *cluster, uint32_t index, uint32_t ex
 
 void cass_write_ack(struct cass_cluster *cluster, uint32_t index, const struct message *message)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     uint32_t bit = UINT32_C(1) << message->replica;
     if (message->flags & MESSAGE_FAILED) {
         operation->failed |= bit & ~operation->acked;
@@ -69,7 +69,7 @@ void cass_write_ack(struct cass_cluster *cluster, uint32_t index, const struct m
 /* The time is over: hints for those that are silent, and an answer if there was none. */
 void cass_write_timeout(struct cass_cluster *cluster, uint32_t index)
 {
-    const struct operation *operation = operation_at(cluster, index);
+    const struct cass_operation *operation = operation_at(cluster, index);
     hint(cluster, index, operation->asked & ~operation->acked & ~operation->failed);
     cass_operation_answer(cluster, index, CASS_WRITE_TIMEOUT);
     cass_operation_end(cluster, index);
@@ -77,7 +77,7 @@ void cass_write_timeout(struct cass_cluster *cluster, uint32_t index)
 
 static void check_end(struct cass_cluster *cluster, uint32_t index)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     enum cass_consistency level = operation->level;
     bool is_met = level == CASS_ANY
                       ? (operation->acked | operation->hinted) != 0 || operation->stage == STAGE_COMMIT
@@ -109,7 +109,7 @@ static void check_end(struct cass_cluster *cluster, uint32_t index)
 
 static void hint(struct cass_cluster *cluster, uint32_t index, uint32_t set)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     enum message_kind kind = cass_write_kind(operation);
     if (kind == MESSAGE_COMMIT)
         kind = MESSAGE_WRITE_CELLS; /* what it decides is stored as a plain mutation, as in Cassandra */
@@ -125,7 +125,7 @@ static void hint(struct cass_cluster *cluster, uint32_t index, uint32_t set)
 static uint32_t cells_of(struct cass_cluster *cluster, uint32_t index)
 {
     uint32_t body_index = cass_body_new(cluster);
-    const struct operation *operation = operation_at(cluster, index);
+    const struct cass_operation *operation = operation_at(cluster, index);
     const struct cass_statement *statement = &operation->statement;
     int64_t timestamp = statement->timestamp_us;
     if (timestamp == NO_TIME)

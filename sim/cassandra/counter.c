@@ -10,7 +10,7 @@ static bool plan_level(struct cass_cluster *cluster, uint32_t operation, struct 
 
 void cass_count_begin(struct cass_cluster *cluster, uint32_t index)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     struct level_plan plan;
     operation->stage = STAGE_LEADER;
     if (!plan_level(cluster, index, &plan) || plan.alive == 0) {
@@ -39,7 +39,7 @@ void cass_count_lead(struct cass_cluster *cluster, uint32_t message_index)
                                        .row_id = body->row_id,
                                        .delta = body->delta};
     uint32_t index = cass_operation_new(cluster, &statement);
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     operation->stage = STAGE_COUNT;
     operation->is_leader = true;
     operation->place = message->to;
@@ -67,7 +67,7 @@ void cass_count_lead(struct cass_cluster *cluster, uint32_t message_index)
 
 void cass_count_locked(struct cass_cluster *cluster, uint32_t index)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     operation->stage = STAGE_COUNT;
     cass_operation_send(cluster, index, MESSAGE_COUNT_SHARD, UINT32_C(1) << operation->leader, CASS_NONE);
 }
@@ -77,7 +77,7 @@ void cass_count_shard(struct cass_cluster *cluster, uint32_t message_index)
 {
     const struct message *message = message_at(cluster, message_index);
     uint32_t index = message->operation, node = message->to;
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     bool is_late = operation->generation != message->generation || operation->stage != STAGE_COUNT;
     cass_message_drop(cluster, message_index);
     if (is_late)
@@ -134,7 +134,7 @@ static void refuse(struct cass_cluster *cluster, uint32_t index, enum cass_resul
 
 static bool plan_level(struct cass_cluster *cluster, uint32_t index, struct level_plan *plan)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     cass_level_plan(cluster, operation->place, operation->position, operation->level, plan);
     operation->counted = plan->counted;
     operation->required = plan->required;
@@ -145,7 +145,7 @@ static bool plan_level(struct cass_cluster *cluster, uint32_t index, struct leve
 /* A random live replica of the coordinator's datacenter, else of any. */
 static uint32_t choose_leader(struct cass_cluster *cluster, uint32_t index, uint32_t alive)
 {
-    const struct operation *operation = operation_at(cluster, index);
+    const struct cass_operation *operation = operation_at(cluster, index);
     uint32_t datacenter = cass_place_datacenter(cluster, operation->place);
     uint32_t near = alive & cass_datacenter_set(cluster, operation->position, datacenter);
     uint32_t set = near != 0 ? near : alive;

@@ -9,7 +9,7 @@ static uint32_t lock_find(const struct cass_cluster *cluster, uint32_t node, uin
 
 bool cass_lock_take(struct cass_cluster *cluster, uint32_t index, bool is_counter)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     uint32_t found = lock_find(cluster, operation->place, operation->entity, is_counter);
     if (found == CASS_NONE) {
         uint32_t fresh = cass_pool_take(&cluster->locks);
@@ -37,7 +37,7 @@ void cass_lock_enter(struct cass_cluster *cluster, uint32_t index)
 
 void cass_lock_release(struct cass_cluster *cluster, uint32_t index, bool is_counter)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     uint32_t found = lock_find(cluster, operation->place, operation->entity, is_counter);
     operation->has_lock = false;
     struct lock *lock = lock_at(cluster, found);
@@ -59,7 +59,7 @@ void cass_lock_release(struct cass_cluster *cluster, uint32_t index, bool is_cou
 
 void cass_lock_forget(struct cass_cluster *cluster, uint32_t index, bool is_counter)
 {
-    const struct operation *operation = operation_at(cluster, index);
+    const struct cass_operation *operation = operation_at(cluster, index);
     struct lock *lock = lock_at(cluster, lock_find(cluster, operation->place, operation->entity, is_counter));
     uint32_t before = CASS_NONE, at = lock->head;
     while (at != index && at != CASS_NONE) {

@@ -158,7 +158,7 @@ void cass_set_down(struct cass_cluster *cluster, uint32_t index, bool is_down)
     for (uint32_t i = 0; i < cluster->config.concurrency; i++)
         heap[i] = NO_TIME;
     for (uint32_t i = 1; i < cluster->operations.used; i++) {
-        struct operation *operation = operation_at(cluster, i);
+        struct cass_operation *operation = operation_at(cluster, i);
         if (operation->generation % 2 == 1 && operation->stage != STAGE_TRAVELLING &&
             operation->place == index)
             cass_operation_end(cluster, i);

@@ -22,17 +22,17 @@ static void accepted(struct cass_cluster *cluster, uint32_t operation);
 static void commit_repair(struct cass_cluster *cluster, uint32_t operation, const struct proposal *decided,
                           uint32_t set, uint32_t wanted);
 static void commit(struct cass_cluster *cluster, uint32_t operation);
-static bool condition_holds(const struct operation *operation);
+static bool condition_holds(const struct cass_operation *operation);
 static void contend(struct cass_cluster *cluster, uint32_t operation);
-static int64_t wait_v2(struct cass_cluster *cluster, struct operation *operation);
+static int64_t wait_v2(struct cass_cluster *cluster, struct cass_operation *operation);
 static void give_up(struct cass_cluster *cluster, uint32_t operation, enum cass_result result);
 static void finish_not_applied(struct cass_cluster *cluster, uint32_t operation);
-static bool is_read(const struct operation *operation);
-static int64_t phase_deadline(const struct cass_cluster *cluster, const struct operation *operation);
+static bool is_read(const struct cass_operation *operation);
+static int64_t phase_deadline(const struct cass_cluster *cluster, const struct cass_operation *operation);
 
 void cass_cas_begin(struct cass_cluster *cluster, uint32_t index)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     operation->ballot_least = NO_TIME;
     operation->ballot.micros = NO_TIME;
     if (cluster->config.paxos == CASS_PAXOS_V2 && !cass_lock_take(cluster, index, false)) {
@@ -75,7 +75,7 @@ void cass_cas_timer(struct cass_cluster *cluster, uint32_t index)
 
 static void attempt(struct cass_cluster *cluster, uint32_t index)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     operation->stage = STAGE_PREPARE;
     operation->acked = operation->failed = 0;
     if (now_ns(cluster) - operation->started_ns >= cluster->config.timeout_cas_ns) {
@@ -110,7 +110,7 @@ static void attempt(struct cass_cluster *cluster, uint32_t index)
 
 static void on_promise(struct cass_cluster *cluster, uint32_t index, const struct message *message)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     const struct body *answer = body_at(cluster, message->body);
     if (message->flags & MESSAGE_REFUSED) {
         operation->ballot_least = at_least(operation->ballot_least, answer->promised.micros);
@@ -130,7 +130,7 @@ static void on_promise(struct cass_cluster *cluster, uint32_t index, const struc
 /* A quorum has promised: finish what others left, or go on. */
 static void promised(struct cass_cluster *cluster, uint32_t index)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     const struct body *gathered = body_at(cluster, operation->gathered);
     struct proposal decided = {.ballot = {.micros = NO_TIME}}, pending = {.ballot = {.micros = NO_TIME}};
     for (uint32_t set = operation->acked; set != 0; set &= set - 1) {
@@ -169,7 +169,7 @@ static void promised(struct cass_cluster *cluster, uint32_t index)
 /* Paxos v2: the promises brought the row. Where all agree, nothing is left to settle. */
 static void look_from_promises(struct cass_cluster *cluster, uint32_t index)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     struct body *gathered = body_at(cluster, operation->gathered);
     cass_image_clear(&gathered->image);
     for (uint32_t set = operation->acked; set != 0; set &= set - 1)
@@ -196,7 +196,7 @@ static void look_from_promises(struct cass_cluster *cluster, uint32_t index)
 /* The row is known: of a SERIAL read that is its end, of an LWT the moment of its condition. */
 void cass_cas_read_done(struct cass_cluster *cluster, uint32_t index)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     if (is_read(operation)) {
         give_up(cluster, index, CASS_OK);
         return;
@@ -220,7 +220,7 @@ static void propose(struct cass_cluster *cluster, uint32_t index, enum stage sta
                     const struct image *image)
 {
     uint32_t body = cass_body_new(cluster);
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     struct proposal *proposal = &body_at(cluster, body)->accepted;
     proposal->ballot = operation->ballot;
     proposal->is_empty = is_empty;
@@ -247,7 +247,7 @@ static void propose(struct cass_cluster *cluster, uint32_t index, enum stage sta
 
 static void on_accept(struct cass_cluster *cluster, uint32_t index, const struct message *message)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     uint32_t bit = UINT32_C(1) << message->replica;
     if (message->flags & MESSAGE_REFUSED) {
         int64_t seen = body_at(cluster, message->body)->promised.micros;
@@ -276,7 +276,7 @@ static void on_accept(struct cass_cluster *cluster, uint32_t index, const struct
  * so an LWT whose level cannot be met never comes to its condition (StorageProxy.beginAndRepairPaxos). */
 static void accepted_repair(struct cass_cluster *cluster, uint32_t index)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     cluster->nodes[operation->place].stats.paxos_finished++;
     struct proposal decided = body_at(cluster, operation->body)->accepted;
     struct level_plan plan;
@@ -296,7 +296,7 @@ static void accepted_repair(struct cass_cluster *cluster, uint32_t index)
 
 static void accepted(struct cass_cluster *cluster, uint32_t index)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     if (operation->stage == STAGE_PROPOSE_REPAIR) {
         accepted_repair(cluster, index);
     } else if (is_read(operation) && cluster->config.paxos == CASS_PAXOS_V2) {
@@ -315,7 +315,7 @@ static void commit_repair(struct cass_cluster *cluster, uint32_t index, const st
                           uint32_t set, uint32_t wanted)
 {
     uint32_t body = cass_body_new(cluster);
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     body_at(cluster, body)->committed = *decided;
     operation->stage = STAGE_COMMIT_REPAIR;
     operation->round++;
@@ -328,7 +328,7 @@ static void commit_repair(struct cass_cluster *cluster, uint32_t index, const st
 
 static void on_commit_repair(struct cass_cluster *cluster, uint32_t index, const struct message *message)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     operation->acked |= UINT32_C(1) << message->replica;
     uint32_t counted = operation->counted & operation->acked;
     if (bit_count(counted) >= operation->required)
@@ -339,7 +339,7 @@ static void on_commit_repair(struct cass_cluster *cluster, uint32_t index, const
  * met (PaxosCommit.start), v1 does. */
 static void commit(struct cass_cluster *cluster, uint32_t index)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     struct node *node = &cluster->nodes[operation->place];
     node->paxos_mean_ns += (now_ns(cluster) - operation->started_ns - node->paxos_mean_ns) / 8;
     operation->stage = STAGE_COMMIT;
@@ -383,7 +383,7 @@ static bool column_holds(const struct cass_statement *statement, const struct ca
     return is_equal != is_not;
 }
 
-static bool condition_holds(const struct operation *operation)
+static bool condition_holds(const struct cass_operation *operation)
 {
     const struct cass_statement *statement = &operation->statement;
     const struct cass_reply *reply = &operation->reply;
@@ -399,7 +399,7 @@ static bool condition_holds(const struct operation *operation)
 /* A round is lost: sleep, then begin again with a higher ballot. */
 static void contend(struct cass_cluster *cluster, uint32_t index)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     operation->contentions++;
     operation->stage = STAGE_SLEEP;
     operation->round++;
@@ -413,7 +413,7 @@ static void contend(struct cass_cluster *cluster, uint32_t index)
 
 /* ContentionStrategy's defaults, with the mean of the node's LWTs in place of p50 and twice it in place of
  * p95: between p50 * 0.66 and 10 ms <= p95 * 1.8^attempts <= 100 ms, drawn as u^1.5. */
-static int64_t wait_v2(struct cass_cluster *cluster, struct operation *operation)
+static int64_t wait_v2(struct cass_cluster *cluster, struct cass_operation *operation)
 {
     struct node *node = &cluster->nodes[operation->place];
     double least = 0.66 * (double)node->paxos_mean_ns, most = 2 * (double)node->paxos_mean_ns;
@@ -427,7 +427,7 @@ static int64_t wait_v2(struct cass_cluster *cluster, struct operation *operation
 
 static void finish_not_applied(struct cass_cluster *cluster, uint32_t index)
 {
-    struct operation *operation = operation_at(cluster, index);
+    struct cass_operation *operation = operation_at(cluster, index);
     if (!operation->statement.if_absent)
         operation->reply.columns_mask &= operation->statement.if_mask;
     give_up(cluster, index, CASS_OK);
@@ -441,12 +441,12 @@ static void give_up(struct cass_cluster *cluster, uint32_t index, enum cass_resu
     cass_operation_end(cluster, index);
 }
 
-static bool is_read(const struct operation *operation)
+static bool is_read(const struct cass_operation *operation)
 {
     return operation->statement.kind == CASS_READ_COLUMNS;
 }
 
-static int64_t phase_deadline(const struct cass_cluster *cluster, const struct operation *operation)
+static int64_t phase_deadline(const struct cass_cluster *cluster, const struct cass_operation *operation)
 {
     bool is_v2 = cluster->config.paxos == CASS_PAXOS_V2;
     return operation->started_ns +

@@ -41,7 +41,7 @@ uint32_t cass_register_find(const struct cass_cluster *cluster, uint64_t key)
     return CASS_NONE;
 }
 
-void cass_expect_register(const struct cass_cluster *cluster, uint64_t key, bool is_entry)
+void cass_prefetch_register(const struct cass_cluster *cluster, uint64_t key, bool is_entry)
 {
     const struct cass_slot *slot = cass_table_first(&cluster->register_table, key_hash(key));
     if (is_entry)

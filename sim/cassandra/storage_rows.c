@@ -47,7 +47,7 @@ uint32_t cass_partition_find(const struct cass_cluster *cluster, uint64_t key, i
     return CASS_NONE;
 }
 
-void cass_expect_partition(const struct cass_cluster *cluster, uint64_t key, int64_t bucket, bool is_entry)
+void cass_prefetch_partition(const struct cass_cluster *cluster, uint64_t key, int64_t bucket, bool is_entry)
 {
     const struct cass_slot *slot = cass_table_first(&cluster->partition_table, partition_hash(key, bucket));
     if (!is_entry) {

@@ -278,8 +278,8 @@ static const struct link links[] = {
     LINK(lock, locks, holder),
     LINK(lock, locks, head),
     LINK_UNLESS(lock, locks, tail, head),
-    LINK(operation, operations, has_timer),
-    LINK(operation, operations, has_lock),
+    LINK(cass_operation, operations, has_timer),
+    LINK(cass_operation, operations, has_lock),
     LINK(body, bodies, named),
     LINK(reply_slot, replies, named),
     LINK(message, messages, to),
@@ -320,7 +320,7 @@ static void alter_stages(struct stand *stand)
     struct cass_cluster *cluster = stand->cluster;
     uint8_t *used = used_of(&cluster->operations);
     for (uint32_t i = 1; i < cluster->operations.used; i++) {
-        struct operation *operation = operation_at(cluster, i);
+        struct cass_operation *operation = operation_at(cluster, i);
         if (!used[i])
             continue;
         for (uint8_t stage = 0; stage <= STAGE_SLEEP; stage++)

@@ -12,7 +12,7 @@
 #define GIVEN_UP   (6 * SIM_SECOND)
 #define VALUES_MAX REPLIES_MAX
 
-struct operation {
+struct cass_operation {
     bool is_read;
     int64_t expected, value; /* of a read: value is what it saw */
     int64_t position;        /* in the chain; -1: not on it */
@@ -21,8 +21,8 @@ struct operation {
 struct campaign {
     struct harness h;
     struct sim_random random;
-    struct operation operations[REPLIES_MAX]; /* by tag; the value that an update writes is its tag */
-    int64_t waiting[CLIENTS];                 /* tag, -1: none */
+    struct cass_operation operations[REPLIES_MAX]; /* by tag; the value that an update writes is its tag */
+    int64_t waiting[CLIENTS];                      /* tag, -1: none */
     int64_t due_ns[CLIENTS];
     int64_t seen[CLIENTS];
     bool is_seen[CLIENTS];
@@ -34,7 +34,7 @@ static void send_next(struct campaign *c, uint32_t client)
     struct cass_statement read = statement_of(CASS_READ_COLUMNS, CASS_SERIAL, KEY);
     struct cass_statement cas = cas_column(KEY, c->seen[client], (int64_t)c->h.tags);
     bool is_read = !c->is_seen[client];
-    c->operations[c->h.tags] = (struct operation){
+    c->operations[c->h.tags] = (struct cass_operation){
         .is_read = is_read, .expected = c->seen[client], .value = (int64_t)c->h.tags, .position = -1};
     uint32_t node = (uint32_t)sim_random_below(&c->random, 3);
     c->waiting[client] = (int64_t)harness_send(&c->h, client, node, is_read ? &read : &cas);
@@ -98,7 +98,7 @@ static void check_chain(struct campaign *c, int64_t last)
     for (int64_t i = 0; i < length; i++)
         c->operations[chain[i]].position = length - i;
     for (uint64_t tag = 1; tag < c->h.tags; tag++) {
-        const struct operation *operation = &c->operations[tag];
+        const struct cass_operation *operation = &c->operations[tag];
         const struct cass_reply *reply = &c->h.replies[tag];
         if (operation->is_read || !c->h.is_answered[tag])
             continue;
@@ -166,7 +166,7 @@ static uint64_t run(uint64_t seed, enum cass_paxos paxos, struct campaign *c)
     struct cass_reply reply = harness_do(&c->h, 1, &read);
     assert_int_equal(reply.result, CASS_OK);
     c->operations[c->h.tags - 1] =
-        (struct operation){.is_read = true, .value = reply.columns[0], .position = -1};
+        (struct cass_operation){.is_read = true, .value = reply.columns[0], .position = -1};
     for (uint64_t tag = 0; tag < c->h.tags; tag++) {
         if (c->operations[tag].is_read && c->h.is_answered[tag])
             c->operations[tag].value = c->h.replies[tag].columns[0];

@@ -215,7 +215,7 @@ static void check_notes(struct model *model)
 
 /* --- writes */
 
-static bool is_writing(const struct operation *operation)
+static bool is_writing(const struct cass_operation *operation)
 {
     return operation->generation % 2 == 1 &&
            (operation->stage == STAGE_WRITE || operation->stage == STAGE_COMMIT);
@@ -224,7 +224,7 @@ static bool is_writing(const struct operation *operation)
 static void begin_write(struct model *model, uint32_t index)
 {
     const struct cass_cluster *cluster = model->h.cluster;
-    const struct operation *operation = operation_at(cluster, index);
+    const struct cass_operation *operation = operation_at(cluster, index);
     struct open_write *open = &model->open[index];
     *open = (struct open_write){.is_open = true,
                                 .generation = operation->generation,
@@ -279,7 +279,7 @@ static void follow_writes(struct model *model)
     const struct cass_cluster *cluster = model->h.cluster;
     assert_true(cluster->operations.used < OPEN_MAX);
     for (uint32_t i = 1; i < cluster->operations.used; i++) {
-        const struct operation *operation = operation_at(cluster, i);
+        const struct cass_operation *operation = operation_at(cluster, i);
         struct open_write *open = &model->open[i];
         if (open->is_open && operation->generation != open->generation)
             end_write(model, open);

@@ -295,7 +295,7 @@ static void handle(struct model *model, const struct sim_event *event)
         is_taken = is_served(cluster, &message);
         if (message.body != CASS_NONE)
             body = *body_at(cluster, message.body);
-        const struct operation *operation = operation_at(cluster, message.operation);
+        const struct cass_operation *operation = operation_at(cluster, message.operation);
         bool is_current = operation->generation == message.generation && operation->round == message.round;
         if (is_taken && message.kind == MESSAGE_PROPOSE && is_current)
             check_proposal(model, &message, &body.accepted);

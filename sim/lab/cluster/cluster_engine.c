@@ -274,7 +274,7 @@ static bool begin_keys(struct lab_cluster_run *run, struct sim_error *error)
     if (run->keys == NULL || !lab_reads_create(run))
         return sim_fail_memory(error);
     if (run->key_count >= MANY_KEYS)
-        sim_queue_tell_soon(&run->queue, lab_expect, run);
+        sim_queue_tell_soon(&run->queue, lab_prefetch, run);
     run->story_key = LAB_NO_KEY;
     bool is_named = run->context->story != NULL && run->context->story->key != NULL;
     double busiest = -1;
@@ -392,7 +392,7 @@ static void dispatch(struct lab_cluster_run *run, const struct sim_event *event)
         arrive(run, event->target);
         break;
     case LAB_EVENT_READ:
-        lab_read_event(run, event->target, (enum lab_read_kind)event->a);
+        lab_cluster_read(run, event->target, (enum lab_read_kind)event->a);
         break;
     case LAB_EVENT_TIMEOUT:
         lab_agent_timeout(run, event);

@@ -51,7 +51,7 @@ void lab_reads_begin(struct lab_cluster_run *run, uint32_t key)
     }
 }
 
-void lab_read_event(struct lab_cluster_run *run, uint32_t key_index, enum lab_read_kind kind)
+void lab_cluster_read(struct lab_cluster_run *run, uint32_t key_index, enum lab_read_kind kind)
 {
     struct lab_cluster_key *key = &run->keys[key_index];
     struct lab_read_clock *clock = &run->reads[kind][key_index];

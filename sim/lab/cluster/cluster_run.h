@@ -272,8 +272,8 @@ uint32_t lab_choose_agent_of_key(const struct lab_cluster_run *run, uint32_t key
 /* The same for the key's row of that number. */
 uint32_t lab_choose_agent_of_row(const struct lab_cluster_run *run, uint32_t key, uint64_t row);
 
-/* cluster_expect.c: for the queue to tell of arrivals that will come soon. */
-void lab_expect(void *context, const struct sim_event *event, uint32_t days);
+/* cluster_prefetch.c: for the queue to tell of arrivals that will come soon. */
+void lab_prefetch(void *context, const struct sim_event *event, uint32_t days);
 
 /* cluster_delete.c: an acknowledged row may be deleted later; then the delete's events. */
 void lab_delete_plan(struct lab_cluster_run *run, const struct lab_host_operation *operation);
@@ -285,7 +285,7 @@ void lab_delete_timeout(struct lab_cluster_run *run, const struct sim_event *eve
 bool lab_reads_create(struct lab_cluster_run *run);
 void lab_reads_destroy(struct lab_cluster_run *run);
 void lab_reads_begin(struct lab_cluster_run *run, uint32_t key);
-void lab_read_event(struct lab_cluster_run *run, uint32_t key, enum lab_read_kind kind);
+void lab_cluster_read(struct lab_cluster_run *run, uint32_t key, enum lab_read_kind kind);
 /* Its row was acknowledged, so that readers that come now are to find it. */
 void lab_reads_acknowledged(struct lab_cluster_run *run, const struct lab_host_operation *operation);
 /* A partition has answered; all of the step have; the read has ended. */

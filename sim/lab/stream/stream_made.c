@@ -15,12 +15,12 @@
 static double expected_work(const struct wl_workload *workload);
 static size_t batch_rows(const struct lab_scenario *scenario);
 static bool prepare_thins(struct lab_worker *worker, struct lab_task *task);
-static bool work_with_others(struct lab_crew *crew, struct lab_member *members, uint32_t jobs,
+static bool work_with_others(struct lab_stream_crew *crew, struct lab_member *members, uint32_t jobs,
                              struct lab_stream_result *out, struct sim_error *error);
-static bool work(struct lab_crew *crew, struct lab_member *members, uint32_t jobs);
+static bool work(struct lab_stream_crew *crew, struct lab_member *members, uint32_t jobs);
 static void *member_work(void *argument);
 static bool take_task(struct lab_member *member);
-static uint64_t next_task(struct lab_crew *crew);
+static uint64_t next_task(struct lab_stream_crew *crew);
 static bool is_to_stop(struct lab_member *member);
 static bool work_on_key(struct lab_member *member);
 static void begin_key(struct lab_stint *stint, const struct lab_key_name *name);
@@ -41,12 +41,12 @@ bool lab_stream_shares(const struct lab_scenario *scenario, const struct cass_ri
 {
     memset(out, 0, sizeof *out);
     const uint64_t key_count = scenario->workload.key_count;
-    struct lab_crew crew = {.scenario = scenario,
-                            .ring = ring,
-                            .context = context,
-                            .batch_rows = batch_rows(scenario),
-                            .task_count = lab_task_of(key_count - 1) + 1,
-                            .shares = shares};
+    struct lab_stream_crew crew = {.scenario = scenario,
+                                   .ring = ring,
+                                   .context = context,
+                                   .batch_rows = batch_rows(scenario),
+                                   .task_count = lab_task_of(key_count - 1) + 1,
+                                   .shares = shares};
     pthread_mutex_init(&crew.lock, NULL);
     if (context->progress != NULL)
         atomic_store(&context->progress->total, (uint64_t)expected_work(&scenario->workload));
@@ -86,7 +86,7 @@ bool lab_stream_shares(const struct lab_scenario *scenario, const struct cass_ri
     return ok;
 }
 
-bool lab_stint_init(struct lab_stint *stint, const struct lab_crew *crew, struct sim_error *error)
+bool lab_stint_init(struct lab_stint *stint, const struct lab_stream_crew *crew, struct sim_error *error)
 {
     const struct lab_scenario *scenario = crew->scenario;
     memset(stint, 0, sizeof *stint);
@@ -112,7 +112,7 @@ void lab_stint_clear(struct lab_stint *stint, size_t lane_count)
     memset(stint, 0, sizeof *stint);
 }
 
-void lab_stint_merge(struct lab_stint *into, const struct lab_stint *from, const struct lab_crew *crew)
+void lab_stint_merge(struct lab_stint *into, const struct lab_stint *from, const struct lab_stream_crew *crew)
 {
     for (size_t i = 0; i < into->worker->lane_count; i++)
         lab_tally_merge(&into->worker->tallies[i], &from->worker->tallies[i],
@@ -123,7 +123,7 @@ void lab_stint_merge(struct lab_stint *into, const struct lab_stint *from, const
     into->worker->heard = from->worker->heard;
 }
 
-static bool work_with_others(struct lab_crew *crew, struct lab_member *members, uint32_t jobs,
+static bool work_with_others(struct lab_stream_crew *crew, struct lab_member *members, uint32_t jobs,
                              struct lab_stream_result *out, struct sim_error *error)
 {
     struct sim_error far_error = {.class = SIM_ERROR_NONE};
@@ -135,7 +135,7 @@ static bool work_with_others(struct lab_crew *crew, struct lab_member *members, 
 }
 
 /* False when the run was stopped: then each member's state was put. */
-static bool work(struct lab_crew *crew, struct lab_member *members, uint32_t jobs)
+static bool work(struct lab_stream_crew *crew, struct lab_member *members, uint32_t jobs)
 {
     /* The calling thread is the first worker; one that cannot be started leaves its share to the others, but
      * for what the run goes on from. */
@@ -212,7 +212,7 @@ static void *member_work(void *argument)
 /* First those that the run goes on from. */
 static bool take_task(struct lab_member *member)
 {
-    struct lab_crew *crew = member->crew;
+    struct lab_stream_crew *crew = member->crew;
     while (!member->now.task.is_begun && member->waiting_count > 0) {
         struct lab_stint before = member->now;
         member->now = member->waiting[--member->waiting_count];
@@ -231,7 +231,7 @@ static bool take_task(struct lab_member *member)
     return true;
 }
 
-static uint64_t next_task(struct lab_crew *crew)
+static uint64_t next_task(struct lab_stream_crew *crew)
 {
     if (crew->shares == NULL)
         return atomic_fetch_add_explicit(&crew->next_task, 1, memory_order_relaxed);

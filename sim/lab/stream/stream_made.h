@@ -39,7 +39,7 @@ struct lab_stint {
     struct lab_task task;
 };
 
-struct lab_crew {
+struct lab_stream_crew {
     const struct lab_scenario *scenario;
     const struct cass_ring *ring;
     const struct lab_run_context *context;
@@ -54,7 +54,7 @@ struct lab_crew {
 };
 
 struct lab_member {
-    struct lab_crew *crew;
+    struct lab_stream_crew *crew;
     uint32_t number, count; /* of the crew */
     struct lab_stint now;
     struct lab_stint *waiting; /* that the run goes on from */
@@ -86,10 +86,11 @@ static inline size_t lab_bit_words(uint64_t count)
 }
 
 /* stream_made.c: ready for its first task. */
-bool lab_stint_init(struct lab_stint *stint, const struct lab_crew *crew, struct sim_error *error);
+bool lab_stint_init(struct lab_stint *stint, const struct lab_stream_crew *crew, struct sim_error *error);
 void lab_stint_clear(struct lab_stint *stint, size_t lane_count);
 /* What `from` has put into its tallies, and has no task under way in, goes to `into`. */
-void lab_stint_merge(struct lab_stint *into, const struct lab_stint *from, const struct lab_crew *crew);
+void lab_stint_merge(struct lab_stint *into, const struct lab_stint *from,
+                     const struct lab_stream_crew *crew);
 
 /* The same as lab_stream_made(), of the tasks that the caller gives. */
 bool lab_stream_shares(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
@@ -99,13 +100,13 @@ bool lab_stream_shares(const struct lab_scenario *scenario, const struct cass_ri
 /* stream_ranks.c: the tasks of the crew are done by other ranks too, if there are any, until
  * lab_far_keys_end(): it waits for them, and adds what they found. NULL is fine there. */
 struct lab_far_keys;
-struct lab_far_keys *lab_far_keys_begin(struct lab_crew *crew);
+struct lab_far_keys *lab_far_keys_begin(struct lab_stream_crew *crew);
 bool lab_far_keys_end(struct lab_far_keys *far, struct lab_stream_result *out, struct sim_error *error);
 
 /* stream_made_archive.c: puts the member's state; and loads those that were kept, each to the member that is
  * to put the next one in its place. */
 void lab_member_put(struct lab_member *member);
-bool lab_crew_go_on(struct lab_crew *crew, struct lab_member *members, uint32_t count,
+bool lab_crew_go_on(struct lab_stream_crew *crew, struct lab_member *members, uint32_t count,
                     struct sim_error *error);
 
 #endif

@@ -9,13 +9,15 @@
 /* The least that a stint takes in an archive. */
 #define STINT_BYTES_LEAST 256u
 
-static bool load_part(struct lab_crew *crew, struct lab_member *member, struct sim_archive *archive,
+static bool load_part(struct lab_stream_crew *crew, struct lab_member *member, struct sim_archive *archive,
                       struct sim_error *error);
-static bool take_tasks(struct lab_crew *crew, const uint64_t *done, const struct lab_stint *stints,
+static bool take_tasks(struct lab_stream_crew *crew, const uint64_t *done, const struct lab_stint *stints,
                        size_t count);
-static void archive_done(uint64_t *done, const struct lab_crew *crew, struct sim_archive *archive);
-static void archive_stint(struct lab_stint *stint, const struct lab_crew *crew, struct sim_archive *archive);
-static void archive_task(struct lab_stint *stint, const struct lab_crew *crew, struct sim_archive *archive);
+static void archive_done(uint64_t *done, const struct lab_stream_crew *crew, struct sim_archive *archive);
+static void archive_stint(struct lab_stint *stint, const struct lab_stream_crew *crew,
+                          struct sim_archive *archive);
+static void archive_task(struct lab_stint *stint, const struct lab_stream_crew *crew,
+                         struct sim_archive *archive);
 static void archive_thins(struct lab_stint *stint, struct sim_archive *archive);
 static bool is_sound_walk(const struct lab_thin_walk *walk);
 static void archive_piece(struct lab_thin_walk *walk, size_t lane_count, struct sim_archive *archive);
@@ -24,7 +26,7 @@ static bool is_out_of_memory(const struct lab_stint *stint);
 
 void lab_member_put(struct lab_member *member)
 {
-    const struct lab_crew *crew = member->crew;
+    const struct lab_stream_crew *crew = member->crew;
     struct sim_archive archive;
     size_t count = 1 + member->waiting_count;
     if (is_out_of_memory(&member->now))
@@ -38,7 +40,7 @@ void lab_member_put(struct lab_member *member)
     lab_snapshot_put(crew->context, member->number, member->count, &archive);
 }
 
-bool lab_crew_go_on(struct lab_crew *crew, struct lab_member *members, uint32_t count,
+bool lab_crew_go_on(struct lab_stream_crew *crew, struct lab_member *members, uint32_t count,
                     struct sim_error *error)
 {
     const struct lab_snapshots *snapshots = crew->context->snapshots;
@@ -66,7 +68,7 @@ bool lab_crew_go_on(struct lab_crew *crew, struct lab_member *members, uint32_t 
     return true;
 }
 
-static bool load_part(struct lab_crew *crew, struct lab_member *member, struct sim_archive *archive,
+static bool load_part(struct lab_stream_crew *crew, struct lab_member *member, struct sim_archive *archive,
                       struct sim_error *error)
 {
     size_t words = lab_bit_words(crew->task_count), count = 0, before = member->waiting_count;
@@ -113,7 +115,7 @@ static bool load_part(struct lab_crew *crew, struct lab_member *member, struct s
 }
 
 /* False when one of them was taken before: it would be counted twice. */
-static bool take_tasks(struct lab_crew *crew, const uint64_t *done, const struct lab_stint *stints,
+static bool take_tasks(struct lab_stream_crew *crew, const uint64_t *done, const struct lab_stint *stints,
                        size_t count)
 {
     uint64_t twice = 0;
@@ -131,13 +133,14 @@ static bool take_tasks(struct lab_crew *crew, const uint64_t *done, const struct
     return twice == 0;
 }
 
-static void archive_done(uint64_t *done, const struct lab_crew *crew, struct sim_archive *archive)
+static void archive_done(uint64_t *done, const struct lab_stream_crew *crew, struct sim_archive *archive)
 {
     sim_archive_mark(archive, 0x4d414445);
     sim_archive_bytes(archive, done, lab_bit_words(crew->task_count) * sizeof *done);
 }
 
-static void archive_stint(struct lab_stint *stint, const struct lab_crew *crew, struct sim_archive *archive)
+static void archive_stint(struct lab_stint *stint, const struct lab_stream_crew *crew,
+                          struct sim_archive *archive)
 {
     struct lab_worker *worker = stint->worker;
     sim_archive_u64(archive, &worker->rows);
@@ -147,7 +150,8 @@ static void archive_stint(struct lab_stint *stint, const struct lab_crew *crew, 
     archive_task(stint, crew, archive);
 }
 
-static void archive_task(struct lab_stint *stint, const struct lab_crew *crew, struct sim_archive *archive)
+static void archive_task(struct lab_stint *stint, const struct lab_stream_crew *crew,
+                         struct sim_archive *archive)
 {
     struct lab_task *task = &stint->task;
     sim_archive_bool(archive, &task->is_begun);

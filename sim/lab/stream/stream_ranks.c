@@ -15,7 +15,7 @@
 #define PARTS_A_RANK 128
 
 struct lab_far_keys {
-    struct lab_crew *crew;
+    struct lab_stream_crew *crew;
     const struct lab_team *team;
     struct hand {
         struct lab_far_keys *far;
@@ -30,15 +30,16 @@ struct lab_far_keys {
 static void *work(void *hand);
 static void share(void *context, uint64_t *begin, uint64_t *end);
 static uint64_t part_of(const struct lab_far_keys *far, uint64_t task);
-static bool load(const struct lab_crew *crew, const struct ranks_bytes *answer, struct lab_stream_result *out,
-                 struct sim_error *error);
-static bool begin_found(const struct lab_crew *crew, struct lab_stream_result *out, struct sim_error *error);
-static void archive_found(const struct lab_crew *crew, struct lab_stream_result *found,
+static bool load(const struct lab_stream_crew *crew, const struct ranks_bytes *answer,
+                 struct lab_stream_result *out, struct sim_error *error);
+static bool begin_found(const struct lab_stream_crew *crew, struct lab_stream_result *out,
+                        struct sim_error *error);
+static void archive_found(const struct lab_stream_crew *crew, struct lab_stream_result *found,
                           struct sim_archive *archive);
 static bool work_here(struct ranks_task *task, const struct lab_scenario *scenario, uint32_t threads,
                       struct ranks_bytes *answer, struct sim_error *error);
 
-struct lab_far_keys *lab_far_keys_begin(struct lab_crew *crew)
+struct lab_far_keys *lab_far_keys_begin(struct lab_stream_crew *crew)
 {
     const struct lab_team *team = lab_team_for(crew->scenario, crew->context);
     struct lab_far_keys *far = team == NULL ? NULL : calloc(1, sizeof *far);
@@ -63,7 +64,7 @@ bool lab_far_keys_end(struct lab_far_keys *far, struct lab_stream_result *out, s
     bool ok = true;
     if (far == NULL)
         return true;
-    const struct lab_crew *crew = far->crew;
+    const struct lab_stream_crew *crew = far->crew;
     for (uint32_t i = 0; i < far->count; i++)
         pthread_join(far->hands[i].thread, NULL);
     for (uint32_t i = 0; i < far->count; i++) {
@@ -105,7 +106,7 @@ static void *work(void *argument)
 static void share(void *context, uint64_t *begin, uint64_t *end)
 {
     const struct lab_far_keys *far = context;
-    struct lab_crew *crew = far->crew;
+    struct lab_stream_crew *crew = far->crew;
     uint64_t from = atomic_load(&crew->next_task), to;
     do {
         to = from < crew->task_count ? from + part_of(far, from) : from;
@@ -126,8 +127,8 @@ static uint64_t part_of(const struct lab_far_keys *far, uint64_t task)
     return tasks < 1 ? 1 : tasks > 1e15 ? (uint64_t)1e15 : (uint64_t)tasks;
 }
 
-static bool load(const struct lab_crew *crew, const struct ranks_bytes *answer, struct lab_stream_result *out,
-                 struct sim_error *error)
+static bool load(const struct lab_stream_crew *crew, const struct ranks_bytes *answer,
+                 struct lab_stream_result *out, struct sim_error *error)
 {
     struct sim_archive archive;
     if (!begin_found(crew, out, error) || !lab_answer_begin_load(&archive, answer, error))
@@ -137,7 +138,8 @@ static bool load(const struct lab_crew *crew, const struct ranks_bytes *answer, 
 }
 
 /* As loading takes it; lab_stream_result_clear() is due in any case. */
-static bool begin_found(const struct lab_crew *crew, struct lab_stream_result *out, struct sim_error *error)
+static bool begin_found(const struct lab_stream_crew *crew, struct lab_stream_result *out,
+                        struct sim_error *error)
 {
     const struct lab_scenario *scenario = crew->scenario;
     int64_t start_ns = scenario->workload.start_ns, end_ns = start_ns + scenario->workload.duration_ns;
@@ -154,7 +156,7 @@ static bool begin_found(const struct lab_crew *crew, struct lab_stream_result *o
     return ok || sim_fail_memory(error);
 }
 
-static void archive_found(const struct lab_crew *crew, struct lab_stream_result *found,
+static void archive_found(const struct lab_stream_crew *crew, struct lab_stream_result *found,
                           struct sim_archive *archive)
 {
     sim_archive_u64(archive, &found->rows);
@@ -189,7 +191,7 @@ static bool work_here(struct ranks_task *task, const struct lab_scenario *scenar
     bool ok = lab_stream_shares(scenario, ring, threads, &context, task, &found, error);
     lab_team_done(task);
     if (ok) {
-        const struct lab_crew crew = {.scenario = scenario, .ring = ring};
+        const struct lab_stream_crew crew = {.scenario = scenario, .ring = ring};
         sim_archive_begin_save(&archive, LAB_ANSWER_KIND);
         archive_found(&crew, &found, &archive);
         ok = sim_archive_finish_save(&archive, &answer->data, &answer->size, error);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The ranks of a run: who serves whom, and with how many threads. */
 #include "lab/request.h"
 
 #include <stdlib.h>

@@ -303,8 +303,8 @@ int64_t cass_counter_total(const struct cass_cluster *cluster, uint64_t key);
 uint64_t cass_counters_total(const struct cass_cluster *cluster);
 /* A request for a register, or for a data partition, will come soon: fetches its place in the table into the
  * processor's cache, or, when that has come, the entry itself. They change nothing. */
-void cass_expect_register(const struct cass_cluster *cluster, uint64_t key, bool is_entry);
-void cass_expect_partition(const struct cass_cluster *cluster, uint64_t key, int64_t bucket, bool is_entry);
+void cass_prefetch_register(const struct cass_cluster *cluster, uint64_t key, bool is_entry);
+void cass_prefetch_partition(const struct cass_cluster *cluster, uint64_t key, int64_t bucket, bool is_entry);
 /* The replicas of a register or counter, and of a data partition: `out` holds CASS_CLUSTER_REPLICAS_MAX. */
 uint32_t cass_key_replicas(const struct cass_cluster *cluster, uint64_t key, uint32_t *out);
 uint32_t cass_partition_replicas(const struct cass_cluster *cluster, uint64_t key, int64_t bucket,

@@ -141,7 +141,7 @@ void lab_oracles_arrived(struct lab_cluster_run *run, uint32_t key)
     *lab_window_bucket(window, window->count++) = LAB_PENDING;
 }
 
-void lab_oracles_expect_partition(const struct lab_cluster_run *run, uint32_t key)
+void lab_oracles_prefetch_partition(const struct lab_cluster_run *run, uint32_t key)
 {
     const struct lab_oracles *oracles = &run->oracles;
     const struct lab_key_ledger *ledger = &oracles->keys[key];

@@ -190,7 +190,7 @@ void lab_oracles_destroy(struct lab_cluster_run *run);
 /* A row has come, and is to be placed. */
 void lab_oracles_arrived(struct lab_cluster_run *run, uint32_t key);
 /* A row of the key will come soon: fetches what it will need of its partition into the processor's cache. */
-void lab_oracles_expect_partition(const struct lab_cluster_run *run, uint32_t key);
+void lab_oracles_prefetch_partition(const struct lab_cluster_run *run, uint32_t key);
 /* A row's first put; or, with LAB_UNPLACED, there will be none. `row`: its number within the key. */
 void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row, int64_t time_ns,
                         int64_t bucket, uint32_t agent);

@@ -5,30 +5,30 @@
  * the time. */
 #include "cluster_run.h"
 
-static void expect_key(const struct lab_cluster_run *run, uint32_t key);
-static void expect_agent(const struct lab_cluster_run *run, uint32_t key);
+static void prefetch_key(const struct lab_cluster_run *run, uint32_t key);
+static void prefetch_agent(const struct lab_cluster_run *run, uint32_t key);
 
-void lab_expect(void *context, const struct sim_event *event, uint32_t days)
+void lab_prefetch(void *context, const struct sim_event *event, uint32_t days)
 {
     const struct lab_cluster_run *run = context;
     if (event->kind != LAB_EVENT_ARRIVAL)
         return;
     uint32_t key = event->target;
     if (days == 2) {
-        expect_key(run, key);
-        cass_expect_register(run->cluster, lab_state_register(key), false);
+        prefetch_key(run, key);
+        cass_prefetch_register(run->cluster, lab_state_register(key), false);
         return;
     }
     if (days == 1) {
-        expect_agent(run, key);
-        cass_expect_register(run->cluster, lab_state_register(key), true);
-        lab_oracles_expect_partition(run, key);
+        prefetch_agent(run, key);
+        cass_prefetch_register(run->cluster, lab_state_register(key), true);
+        lab_oracles_prefetch_partition(run, key);
     }
-    cass_expect_partition(run->cluster, key, run->oracles.keys[key].state_bucket, days == 0);
+    cass_prefetch_partition(run->cluster, key, run->oracles.keys[key].state_bucket, days == 0);
 }
 
 /* What has been fetched of the key says nothing yet. */
-static void expect_key(const struct lab_cluster_run *run, uint32_t key)
+static void prefetch_key(const struct lab_cluster_run *run, uint32_t key)
 {
     const char *lines = (const char *)&run->keys[key];
     for (size_t i = 0; i < offsetof(struct lab_cluster_key, cursor.is_open); i += SIM_LINE_BYTES)
@@ -39,7 +39,7 @@ static void expect_key(const struct lab_cluster_run *run, uint32_t key)
 }
 
 /* The agent that will take the row, if all stay up. */
-static void expect_agent(const struct lab_cluster_run *run, uint32_t key)
+static void prefetch_agent(const struct lab_cluster_run *run, uint32_t key)
 {
     uint32_t agent = lab_choose_agent_of_row(run, key, run->keys[key].rows);
     if (agent != UINT32_MAX)
