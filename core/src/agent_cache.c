@@ -79,6 +79,12 @@ void bk_agent_cache_forget(struct bk_agent *agent, uint64_t key)
         entry->is_used = false;
 }
 
+uint32_t bk_agent_cache_set(const struct bk_agent_config *config, uint64_t key)
+{
+    uint32_t sets = config->cache_entries / CACHE_WAYS + (config->cache_entries % CACHE_WAYS != 0);
+    return (uint32_t)(bk_agent_set_at(key, sets) / CACHE_WAYS);
+}
+
 size_t bk_agent_set_at(uint64_t key, uint32_t sets)
 {
     /* Fibonacci hashing: the high half of the product picks the set. */

@@ -173,3 +173,12 @@ static int compare_ranked(const void *one, const void *other)
         return a->p < b->p ? -1 : 1;
     return a->index < b->index ? -1 : a->index > b->index;
 }
+
+double tune_share_above(uint64_t hits, uint64_t count, uint64_t other_hits, uint64_t other_count)
+{
+    uint64_t all_hits = hits + other_hits, all = count + other_count;
+    if (hits == 0 || count == 0 || other_count == 0)
+        return 1;
+    return gsl_cdf_hypergeometric_Q((unsigned)hits - 1, (unsigned)all_hits, (unsigned)(all - all_hits),
+                                    (unsigned)count);
+}

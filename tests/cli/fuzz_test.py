@@ -84,6 +84,69 @@ class FuzzTest(ProgramTest):
         run = self.good_json("run", "seven.yaml", "--json", "--quiet", "--no-charts")
         self.assertEqual((run["scenario"], run["seed"]), ("fuzz-7", 7))
 
+    # --- shares beside a baseline
+
+    def baseline(self, *arguments):
+        return ["rolls.yaml", "--seeds", "1..60", "--quiet", "--baseline", "shares.json", *arguments]
+
+    def change_baseline(self, oracle, change):
+        """Of the one protocol in it: change(seeds, violated) gives the new pair."""
+        stored = json.loads(self.read("shares.json"))
+        cells = stored["protocols"]["single"]
+        cells[oracle] = change(*cells[oracle])
+        self.write("shares.json", json.dumps(stored))
+
+    def test_baseline_tells_what_is_worse_and_what_is_better(self):
+        self.write("rolls.yaml", SINGLE)
+        self.good("fuzz", *self.baseline("--update-baseline"))
+        stored = json.loads(self.read("shares.json"))
+        self.assertEqual((stored["fuzz_baseline"], stored["seeds"]), (1, [1, 60]))
+        seeds, violated = stored["protocols"]["single"]["monotone"]
+        self.assertEqual(seeds, 60)
+        self.assertGreater(violated, 20)
+        shares = len(stored["protocols"]["single"])
+        self.assertIn(f"\nbeside shares.json (seeds 1..60): {shares} shares compared, 0 worse, 0 better\n",
+                      self.good("fuzz", *self.baseline()))
+
+        # The same runs beside one that knew two thousand without a violation are worse.
+        self.change_baseline("monotone", lambda seeds, violated: [2000, 0])
+        code, out, err = self.run_program("fuzz", *self.baseline())
+        self.assertEqual(code, 1, err)
+        self.assertRegex(err, r"\Ashares\.json: 'monotone' of single is worse: violated in [0-9.]+ % of 60 seeds, "
+                              r"0\.00 % before; find out why[^\n]*--update-baseline\n\Z")
+        self.assertIn(f"{shares} shares compared, 1 worse, 0 better\nworse: single, 'monotone': ", out)
+        found = self.json(1, *self.baseline())["baseline"]
+        self.assertEqual((found["file"], found["compared"], found["better"]), ("shares.json", shares, []))
+        self.assertEqual([(one["oracle"], one["violated"], one["violated_before"]) for one in found["worse"]],
+                         [("monotone", violated, 0)])
+        self.assertLess(found["worse"][0]["chance"], 1e-6 / shares)
+
+        # Beside one that always failed they are better, which is no failure.
+        self.change_baseline("monotone", lambda seeds, violated: [2000, 2000])
+        self.assertIn("0 worse, 1 better\nbetter: single, 'monotone': ", self.good("fuzz", *self.baseline()))
+
+    def test_baseline_of_another_campaign_is_refused(self):
+        self.write("rolls.yaml", SINGLE)
+        self.assertRegex(self.bad(2, "fuzz", *self.baseline()), r"\Ashares\.json: no such baseline; make it by .*")
+        self.good("fuzz", *self.baseline("--update-baseline"))
+        for other in [["--set", "agents.count=3"], ["--hold", "clock_jump"]]:
+            self.assertIn("a baseline of another campaign", self.bad(2, "fuzz", *self.baseline(*other)))
+        # Comments are no part of it.
+        self.write("rolls.yaml", "# the same\n" + SINGLE)
+        self.good("fuzz", *self.baseline())
+        for text in ["", "{}", "[1", '{"fuzz_baseline": 2}',
+                     re.sub(r"\[60, (\d+)\]", r"[6, \g<1>0]", self.read("shares.json"))]:
+            self.write("shares.json", text)
+            self.assertIn("shares.json: not a baseline of fuzz: ", self.bad(2, "fuzz", *self.baseline()))
+        self.assertIn("add --baseline FILE", self.bad(2, "fuzz", "rolls.yaml", "--update-baseline"))
+        self.assertIn("rolls.yaml", self.bad(2, "fuzz", "rolls.yaml", "--baseline", "rolls.yaml", "--update-baseline"))
+
+    def test_baseline_is_not_made_of_broken_promises(self):
+        self.bold()
+        self.write("rolls.yaml", SINGLE)
+        self.assertEqual(self.run_program("fuzz", *self.baseline("--update-baseline", "--keep-going"))[0], 1)
+        self.assertEqual(self.files(), ["rolls.yaml"])
+
     # --- something found
 
     def test_broken_promise_is_told_replayed_shrunk_and_kept(self):

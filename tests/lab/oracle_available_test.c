@@ -78,6 +78,41 @@ static void test_available_row_that_is_acknowledged_too_late(void **state)
     }
 }
 
+/* 4 steps alone, 12 where others contend; a row of lwt contends with those of its own agent. */
+static void test_available_row_that_contends_has_a_longer_bound(void **state)
+{
+    (void)state;
+    static const struct {
+        enum bk_source source;
+        uint32_t agents;
+        int64_t steps;
+    } cases[] = {{BK_SOURCE_EXTERNAL, 1, 4}, {BK_SOURCE_EXTERNAL, 3, 12}, {BK_SOURCE_LEASE, 1, 4},
+                 {BK_SOURCE_LEASE, 3, 12},   {BK_SOURCE_LWT, 1, 12},      {BK_SOURCE_LWT, 3, 12}};
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        struct stand stand;
+        struct bk_strategy counted;
+        bool is_guarded = cases[i / 2].source == BK_SOURCE_EXTERNAL, is_late = i % 2 != 0;
+        assert_int_equal(bk_strategy_count(30, &counted), BK_OK);
+        if (is_guarded)
+            stand_prepare_probabilistic(&stand, BK_GUARDED);
+        else
+            stand_prepare(&stand, &counted, BK_SINGLE);
+        stand.run.config.source = cases[i / 2].source;
+        stand.run.config.retry_backoff_ns = 10 * SIM_MS;
+        stand.run.agent_count = cases[i / 2].agents;
+        stand_open(&stand);
+        int64_t bound_ns = cases[i / 2].steps * 1010 * SIM_MS;
+        assert_int_equal(stand.run.oracles.available_ns, bound_ns);
+        struct lab_host_operation operation = stand_operation(0, 0, 0);
+        operation.begun_ns = stand_time(&stand, 20 * SECOND);
+        stand_wait_until(&stand, 20 * SECOND + bound_ns + is_late);
+        lab_available_acknowledged(&stand.run, &operation);
+        assert_violations(&stand, LAB_ORACLE_AVAILABLE, is_late);
+        stand.run.agent_count = 0; /* there are none to free */
+        stand_close(&stand);
+    }
+}
+
 /* Faults do not excuse it. */
 static void test_available_operation_that_never_ends(void **state)
 {
@@ -123,14 +158,47 @@ static void test_filled_partition_that_closes_too_early(void **state)
     }
 }
 
+/* An increment that was made twice stands for a row of its own key, of guarded of its own bucket. */
+static void test_filled_doubled_increment_counts_for_its_own_key(void **state)
+{
+    (void)state;
+    for (int is_guarded = 0; is_guarded < 2; is_guarded++) {
+        for (uint32_t key = 0; key < 2; key++) {
+            for (int64_t bucket = 0; bucket < 2; bucket++) {
+                struct stand stand;
+                stand_prepare_probabilistic(&stand, is_guarded ? BK_GUARDED : BK_SINGLE);
+                stand.run.config.counter = BK_COUNTER_COLUMN;
+                stand.run.key_count = 2;
+                stand_open(&stand);
+                for (uint64_t row = 0; row < 3; row++) {
+                    struct lab_host_operation operation = stand_operation(0, row, 0);
+                    operation.fires = true;
+                    stand_place(&stand, 0, row, SECOND, 0, 0);
+                    stand_store(&stand, 0, row, SECOND, 0, true);
+                    stand_acknowledge(&stand, &operation);
+                }
+                stand_place(&stand, 0, 3, SECOND, 1, 0);
+                stand_state(&stand, 0, 1, SECOND, 0);
+                lab_increment_applied(&stand.run, lab_counter_key(&stand.run, key, bucket), 9, 1);
+                lab_filled_end(&stand.run);
+                bool is_explained = key == 0 && (bucket == 0 || !is_guarded);
+                assert_violations(&stand, LAB_ORACLE_FILLED, !is_explained);
+                stand_close(&stand);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_available_row_that_is_refused_while_all_is_well),
         cmocka_unit_test(test_available_row_that_is_given_up_before_its_last_try),
         cmocka_unit_test(test_available_row_that_is_acknowledged_too_late),
+        cmocka_unit_test(test_available_row_that_contends_has_a_longer_bound),
         cmocka_unit_test(test_available_operation_that_never_ends),
         cmocka_unit_test(test_filled_partition_that_closes_too_early),
+        cmocka_unit_test(test_filled_doubled_increment_counts_for_its_own_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

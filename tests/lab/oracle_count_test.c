@@ -309,6 +309,85 @@ static void test_bounded_count_is_exact(void **state)
     }
 }
 
+/* What a cache's set of four cannot push out is counted within every_rows of each agent. */
+static void test_bounded_eviction_counts_where_a_set_has_a_fifth_key(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t keys, entries;
+        bool is_evicted;
+    } cases[] = {{4, 4, false}, {5, 4, true}, {5, 4096, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stand stand;
+        struct bk_strategy strategy;
+        assert_int_equal(bk_strategy_count(10, &strategy), BK_OK);
+        stand_prepare(&stand, &strategy, BK_SINGLE);
+        stand.run.config.source = BK_SOURCE_SCAN;
+        stand.run.config.every_rows = 2;
+        stand.run.config.cache_entries = cases[i].entries;
+        stand.run.key_count = cases[i].keys;
+        expect_bound(&stand, (struct filling){.rows_at_once = 1}, 10 + 3 + 2 * 28 * cases[i].is_evicted);
+    }
+}
+
+/* The fourth row that fires rolls its key before its operation ends: it is number 4, and 4 is the threshold.
+ */
+struct closing {
+    enum bk_coordination coordination;
+    uint64_t rows;       /* that fire and are counted */
+    uint64_t overlapped; /* of those at the start, all under way at once */
+    uint64_t lost;       /* of those behind, not counted */
+    bool is_rolled, is_ill, is_young;
+};
+
+static uint64_t late_rolls(const struct closing *closing)
+{
+    struct stand stand;
+    struct lab_host_operation operations[8];
+    stand_prepare_probabilistic(&stand, closing->coordination);
+    stand_open(&stand);
+    if (!closing->is_young)
+        stand_wait_until(&stand, 60 * SECOND);
+    if (closing->is_ill)
+        lab_health_pulse(&stand.run, stand_time(&stand, 59 * SECOND));
+    for (uint64_t row = 0; row < closing->rows + closing->lost; row++) {
+        operations[row] = stand_operation(0, row, 0);
+        operations[row].fires = true;
+        stand_place(&stand, 0, row, 0, 0, 0);
+        stand_store(&stand, 0, row, 0, 0, true);
+        stand_acknowledge(&stand, &operations[row]);
+        if (closing->is_rolled && row + 1 == closing->rows)
+            stand_state(&stand, 0, 1, 0, 0);
+        for (uint64_t ends = row + 1 == closing->overlapped ? 0 : row;
+             row + 1 >= closing->overlapped && ends <= row; ends++)
+            lab_oracles_write_ended(&stand.run, &operations[ends], ends < closing->rows, false);
+    }
+    uint64_t violations = stand_violations(&stand, LAB_ORACLE_BOUNDED);
+    stand_close(&stand);
+    return violations;
+}
+
+static void test_bounded_roll_that_comes_an_increment_late(void **state)
+{
+    (void)state;
+    static const struct {
+        struct closing closing;
+        uint64_t expected;
+    } cases[] = {
+        {{BK_SINGLE, 3, 0, 0, false, false, false}, 0},      {{BK_SINGLE, 4, 0, 0, false, false, false}, 1},
+        {{BK_SINGLE, 4, 0, 0, true, false, false}, 0},       {{BK_LOCKED, 4, 0, 0, false, false, false}, 1},
+        {{BK_THREE_STATE, 4, 0, 0, false, false, false}, 1}, {{BK_GUARDED, 4, 0, 0, false, false, false}, 0},
+        {{BK_SINGLE, 4, 0, 0, false, true, false}, 0},       {{BK_SINGLE, 4, 0, 0, false, false, true}, 0},
+        {{BK_SINGLE, 4, 2, 0, false, false, false}, 0},      {{BK_SINGLE, 5, 2, 0, false, false, false}, 1},
+        {{BK_LOCKED, 5, 2, 0, false, false, false}, 0},      {{BK_SINGLE, 3, 0, 2, false, false, false}, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t late = late_rolls(&cases[i].closing);
+        if (late != cases[i].expected)
+            fail_msg("case %zu: %llu late", i, (unsigned long long)late);
+    }
+}
+
 /* Where no partition of a run can fill up, the bound is still found. */
 static void test_bounded_of_the_rarest_chance_has_an_end(void **state)
 {
@@ -339,6 +418,8 @@ int main(void)
         cmocka_unit_test(test_bounded_lag_is_all_that_a_roll_may_wait_for),
         cmocka_unit_test(test_bounded_faults_at_other_times_do_not_count),
         cmocka_unit_test(test_bounded_count_is_exact),
+        cmocka_unit_test(test_bounded_eviction_counts_where_a_set_has_a_fifth_key),
+        cmocka_unit_test(test_bounded_roll_that_comes_an_increment_late),
         cmocka_unit_test(test_bounded_of_the_rarest_chance_has_an_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

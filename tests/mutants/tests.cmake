@@ -16,6 +16,13 @@ if(Python3_FOUND)
     add_test(NAME mutants/ways_${routing}_campaign COMMAND ${ways} --seeds 1..10000 --out mutants_ways_${routing})
     set_tests_properties(mutants/ways_${routing}_campaign PROPERTIES TIMEOUT 7200 LABELS "slow;repository")
   endforeach()
+  # What no promise covers, beside the shares of 2,000 seeds.
+  set(shares bucketlab fuzz ${CMAKE_CURRENT_SOURCE_DIR}/mutants/ways.yaml --quiet
+      --baseline ${CMAKE_CURRENT_SOURCE_DIR}/mutants/ways.json)
+  add_test(NAME mutants/ways_shares COMMAND ${shares} --seeds 1..150 --out mutants_ways_shares)
+  set_tests_properties(mutants/ways_shares PROPERTIES TIMEOUT 600 LABELS repository)
+  add_test(NAME mutants/ways_shares_campaign COMMAND ${shares} --seeds 1..2000 --out mutants_ways_shares)
+  set_tests_properties(mutants/ways_shares_campaign PROPERTIES TIMEOUT 7200 LABELS "slow;repository")
   add_test(NAME mutants/campaign COMMAND bucketlab fuzz --seeds 1..20000 --quiet --out mutants_campaign)
   set_tests_properties(mutants/campaign PROPERTIES TIMEOUT 1800 LABELS "slow;repository")
 endif()

@@ -234,6 +234,9 @@ void bk_agent_expect(const struct bk_agent *agent, uint64_t key);
 bool bk_agent_view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,
                    bool *is_changing);
 
+/* In which set of four entries a cache keeps the key's state: a fifth key of a set pushes one out. */
+uint32_t bk_agent_cache_set(const struct bk_agent_config *config, uint64_t key);
+
 /* A checkpoint: all that the agent knows and has under way, as bytes that mean the same on every machine. It
  * may be taken between any two calls, and takes nothing away; how large it is follows what the agent knows at
  * that time. An agent that is loaded goes on as the saved one would have: what it had asked for, and has had

@@ -142,6 +142,13 @@ uint64_t lab_counter_key(const struct lab_cluster_run *run, uint64_t key, int64_
     return run->config.coordination == BK_GUARDED ? pack(key, bucket) : key;
 }
 
+void lab_counter_owner(const struct lab_cluster_run *run, uint64_t counter, uint32_t *key, int64_t *bucket)
+{
+    bool is_packed = run->config.coordination == BK_GUARDED;
+    *key = (uint32_t)(is_packed ? counter >> BUCKET_BITS : counter);
+    *bucket = is_packed ? (int64_t)(counter & ((UINT64_C(1) << BUCKET_BITS) - 1)) : 0;
+}
+
 void lab_reply_add(struct lab_cluster_run *run, struct lab_host_operation *operation,
                    const struct cass_reply *reply)
 {

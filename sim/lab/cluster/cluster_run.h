@@ -303,6 +303,8 @@ void lab_action_statement(const struct lab_cluster_run *run, const struct bk_act
                           struct cass_statement *out);
 /* The counter that an action of this (key, bucket) adds to. */
 uint64_t lab_counter_key(const struct lab_cluster_run *run, uint64_t key, int64_t bucket);
+/* And back; bucket 0 where a key has one counter. */
+void lab_counter_owner(const struct lab_cluster_run *run, uint64_t counter, uint32_t *key, int64_t *bucket);
 void lab_reply_add(struct lab_cluster_run *run, struct lab_host_operation *operation,
                    const struct cass_reply *reply);
 

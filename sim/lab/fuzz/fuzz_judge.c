@@ -7,6 +7,7 @@
 
 static void judge(const struct lab_strategy_result *strategy, struct lab_fuzz_run *out);
 static void add_run(struct lab_fuzz_tally *tally, const struct lab_fuzz_run *run);
+static void add_seed(struct lab_fuzz_tally *tally, const struct lab_fuzz_outcome *outcome, size_t index);
 
 _Static_assert(LAB_ORACLE_COUNT <= 32 && LAB_PROBE_COUNT <= 64, "a mask holds all oracles, and all probes");
 
@@ -87,8 +88,10 @@ bool lab_fuzz_tally_add(struct lab_fuzz_tally *tally, const struct lab_fuzz_outc
     for (unsigned probe = 0; probe < LAB_PROBE_COUNT; probe++)
         tally->probes[probe] += outcome->probes >> probe & 1;
     lab_histogram_add(&tally->rows, outcome->rows, 1, 1);
-    for (size_t i = 0; i < outcome->run_count; i++)
+    for (size_t i = 0; i < outcome->run_count; i++) {
         add_run(tally, &outcome->runs[i]);
+        add_seed(tally, outcome, i);
+    }
     return !tally->rows.out_of_memory && !tally->rolls.out_of_memory;
 }
 
@@ -142,5 +145,26 @@ static void add_run(struct lab_fuzz_tally *tally, const struct lab_fuzz_run *run
         cell->excused += promise != NULL && is_violated && !is_broken;
         for (unsigned condition = 0; condition < LAB_CONDITION_COUNT; condition++)
             cell->excuses[condition] += excuses >> condition & 1;
+    }
+}
+
+/* Runs of one kind and way are one observation: the last of them counts for all. */
+static void add_seed(struct lab_fuzz_tally *tally, const struct lab_fuzz_outcome *outcome, size_t index)
+{
+    const struct lab_fuzz_run *run = &outcome->runs[index];
+    uint32_t judged = 0, uncovered = 0;
+    for (size_t i = 0; i < outcome->run_count; i++) {
+        const struct lab_fuzz_run *other = &outcome->runs[i];
+        if (other->kind != run->kind || other->way != run->way)
+            continue;
+        if (i > index)
+            return;
+        judged |= other->judged;
+        uncovered |= other->judged & other->violated & ~other->broken;
+    }
+    for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
+        struct lab_fuzz_cell *cell = &tally->cells[run->kind][run->way][oracle];
+        cell->seeds_judged += judged >> oracle & 1;
+        cell->seeds_uncovered += uncovered >> oracle & 1;
     }
 }

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bucketing/hash.h"
 #include "fuzz_plan.h"
+#include "kernel/digest.h"
 #include "lab/cluster_rows.h"
 #include "lab/fuzz.h"
 #include "lab/scenario_part.h"
@@ -53,6 +55,24 @@ bool lab_fuzz_rewrite(const char *text, const struct lab_override *overrides, si
     bool ok = read_base(&tree, &base, &root);
     if (ok)
         ok = (*out = lab_tree_write(root)) != NULL || sim_fail_memory(tree.error);
+    lab_tree_clear(&tree);
+    return ok;
+}
+
+bool lab_fuzz_identity(const struct lab_fuzz_base *base, uint64_t *out, struct sim_error *error)
+{
+    struct sim_error unseen = {0};
+    struct lab_tree tree = {.path = base->path != NULL ? base->path : DRAWN_PATH,
+                            .error = error != NULL ? error : &unseen};
+    struct lab_node *root;
+    *out = 0;
+    bool ok = read_base(&tree, base, &root);
+    char *text = ok ? lab_tree_write(root) : NULL;
+    if (text != NULL)
+        *out = sim_digest_chain(bk_murmur3_128(text, strlen(text), 0).h1, base->held);
+    else if (ok)
+        ok = sim_fail_memory(tree.error);
+    free(text);
     lab_tree_clear(&tree);
     return ok;
 }

@@ -86,10 +86,12 @@ const struct lab_promise lab_promises[] = {
     STORED(PROBABILISTIC, SINGLE),
     ROW(PROBABILISTIC, SINGLE, FINDABLE, PLAIN),
     ROW(PROBABILISTIC, SINGLE, NO_GAPS, CAS),
+    ROW(PROBABILISTIC, SINGLE, BOUNDED, CAS | C(SHORT_TIMEOUTS)),
 
     STORED(PROBABILISTIC, LOCKED),
     ROW(PROBABILISTIC, LOCKED, FINDABLE, PLAIN),
     ROW(PROBABILISTIC, LOCKED, NO_GAPS, CAS),
+    ROW(PROBABILISTIC, LOCKED, BOUNDED, CAS | C(SHORT_TIMEOUTS) | C(SHORT_LEASE)),
 
     /* A row from before the last two changes is refused; a clock that jumped may have dated them. */
     STORED_UNLESS(PROBABILISTIC, THREE_STATE, LATE | C(CLOCK_JUMP)),
@@ -98,6 +100,8 @@ const struct lab_promise lab_promises[] = {
     ROW(PROBABILISTIC, THREE_STATE, AGREEMENT, DATED | LATE | EARLY),
     ROW(PROBABILISTIC, THREE_STATE, MONOTONE, DATED | LATE | EARLY),
     ROW(PROBABILISTIC, THREE_STATE, NO_GAPS, CAS | LATE),
+    /* A row from ahead of its bucket's date is counted for the old one. */
+    ROW(PROBABILISTIC, THREE_STATE, BOUNDED, CAS | EARLY | C(SHORT_TIMEOUTS) | C(CLOCK_JUMP)),
 
     /* A row from beyond the clock bound is refused, and a row whose bucket the lost state alone could tell.
      */

@@ -12,6 +12,7 @@
 #include "cli/outputs.h"
 #include "cli/pictures.h"
 #include "cli/warnings.h"
+#include "fuzz_baseline.h"
 #include "fuzz_report.h"
 #include "kernel/text.h"
 #include "lab/quantity.h"
@@ -25,6 +26,10 @@ static const struct cli_option options[] = {
      "hold promises also where this happened, as in\n"
      "changes_at_once; repeatable (docs/oracles.md)"},
     {"keep-going", NULL, "past the first broken promise; shrink none"},
+    {"baseline", "FILE",
+     "compare the shares of seeds with a violation that\n"
+     "no promise covers with those of this file"},
+    {"update-baseline", NULL, "make the baseline anew, if no promise is broken"},
     {"print", NULL, "print the scenarios of the seeds, run nothing"},
     {"promises", NULL, "print the table of promises, run nothing"},
     CLI_OPTION_JOBS,
@@ -43,6 +48,7 @@ const struct cli_command cli_fuzz = {
     .summary = "try many seeds with random faults; shrink the first that fails",
     .example = "  bucketlab fuzz --seeds 1..10000\n"
                "  bucketlab fuzz my.yaml --seeds 1..500 --jobs 2\n"
+               "  bucketlab fuzz my.yaml --seeds 1..500 --baseline shares.json\n"
                "  bucketlab fuzz --seeds 17..17 --print\n",
     .options = options,
     .least = 0,
@@ -60,6 +66,7 @@ struct job {
     struct cli_campaign campaign;
     struct cli_signals signals;
     struct cli_finding finding;
+    struct cli_fuzz_baseline baseline;
     const char *folder;
     char *replay; /* of the first seed that failed */
     bool is_json;
@@ -71,6 +78,7 @@ static bool read_held(const struct cli_args *args, uint32_t *held, struct sim_er
 static bool read_seeds(const struct cli_args *args, struct cli_campaign *campaign, struct sim_error *error);
 static bool print_scenarios(const struct job *job, struct sim_error *error);
 static int fuzz(struct job *job, struct sim_error *error);
+static bool use_baseline(struct job *job, struct sim_error *error);
 static int conclude(const struct job *job, struct sim_error *error);
 static bool fail_probes(const struct job *job, struct sim_error *error);
 static void free_job(struct job *job);
@@ -105,13 +113,30 @@ static int fuzz(struct job *job, struct sim_error *error)
             is_fine = cli_finding_make(&job->base, &campaign->breaches[0], job->replay, job->folder,
                                        campaign->is_quiet, &job->signals, &job->finding, error);
     }
+    is_fine = is_fine && use_baseline(job, error);
     if (is_fine && job->is_json)
-        is_fine = cli_json_print(cli_fuzz_json(campaign, &job->base, &job->finding), error);
+        is_fine = cli_json_print(
+            cli_fuzz_json(campaign, &job->base, &job->finding, cli_fuzz_baseline_json(&job->baseline)),
+            error);
     else if (is_fine)
         cli_fuzz_print(campaign, job->replay, &job->finding);
+    if (is_fine && !job->is_json && job->baseline.worse != NULL)
+        cli_fuzz_baseline_print(&job->baseline);
     int code = is_fine ? conclude(job, error) : (int)error->class;
     cli_signals_release(&job->signals);
     return code;
+}
+
+/* A campaign that ended early tells nothing of shares, and no baseline is made of what breaks a promise. */
+static bool use_baseline(struct job *job, struct sim_error *error)
+{
+    const struct cli_campaign *campaign = &job->campaign;
+    bool is_whole = job->signals.caught == 0 && (campaign->breach_count == 0 || campaign->keeps_going);
+    if (job->baseline.path == NULL || !is_whole)
+        return true;
+    if (!job->baseline.is_update)
+        return cli_fuzz_baseline_compare(&job->baseline, &campaign->tally, error);
+    return campaign->breach_count > 0 || cli_fuzz_baseline_write(&job->baseline, campaign, error);
 }
 
 /* The exit code, and the one line that says why it is not 0. */
@@ -135,7 +160,8 @@ static int conclude(const struct job *job, struct sim_error *error)
                      campaign->tally.seeds);
         return 128 + job->signals.caught;
     }
-    if (campaign->breach_count > 0 || !fail_probes(job, error))
+    if (campaign->breach_count > 0 || !cli_fuzz_baseline_judge(&job->baseline, error) ||
+        !fail_probes(job, error))
         return SIM_ERROR_CHECK;
     return 0;
 }
@@ -171,6 +197,12 @@ static bool read_job(const struct cli_args *args, struct job *job, struct sim_er
         !read_seeds(args, campaign, error) || !read_base(args, job, error) ||
         !cli_folder_check(job->folder, error))
         return false;
+    job->baseline.path = cli_value(args, "baseline", NULL);
+    job->baseline.is_update = cli_has(args, "update-baseline");
+    if (job->baseline.path == NULL && job->baseline.is_update)
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "bucketlab: --update-baseline: which? add --baseline FILE, as in --baseline shares.json");
     /* What is wrong with the user's file is found before any thread is at work. */
     struct lab_scenario *scenario;
     if (!lab_fuzz_scenario(&job->base, campaign->first, &scenario, error))
@@ -182,11 +214,15 @@ static bool read_job(const struct cli_args *args, struct job *job, struct sim_er
     char name[CLI_FINDING_NAME_SIZE];
     cli_finding_stem(&job->base, name);
     cli_outputs_finding(&outputs, job->folder, name);
+    if (job->baseline.is_update)
+        cli_outputs_file(&outputs, "baseline", job->baseline.path);
+    else
+        cli_outputs_input(&outputs, "the baseline", job->baseline.path);
     bool is_apart = cli_outputs_check(&outputs, error);
     if (is_apart && !campaign->is_quiet)
         cli_warnings_files(stderr, scenario);
     lab_scenario_destroy(scenario);
-    if (!is_apart)
+    if (!is_apart || !cli_fuzz_baseline_read(&job->baseline, &job->base, error))
         return false;
     return is_cluster || sim_fail(error, SIM_ERROR_INPUT,
                                   "%s: no agents, and without them nothing can go wrong; leave 'agents' out "
@@ -277,6 +313,7 @@ static void free_job(struct job *job)
 {
     cli_campaign_clear(&job->campaign);
     cli_finding_clear(&job->finding);
+    cli_fuzz_baseline_clear(&job->baseline);
     free(job->replay);
     free(job->overrides);
     free(job->text);

@@ -80,11 +80,12 @@ void cli_fuzz_print(const struct cli_campaign *campaign, const char *replay,
 }
 
 json_t *cli_fuzz_json(const struct cli_campaign *campaign, const struct lab_fuzz_base *base,
-                      const struct cli_finding *finding)
+                      const struct cli_finding *finding, json_t *baseline)
 {
     const struct lab_fuzz_tally *tally = &campaign->tally;
     json_t *object = json_object();
-    bool is_fine = cli_json_set(object, "seeds", cli_json_whole(tally->seeds)) &&
+    bool is_fine = cli_json_set(object, "baseline", baseline) &&
+                   cli_json_set(object, "seeds", cli_json_whole(tally->seeds)) &&
                    cli_json_set(object, "seeds_per_second", cli_json_number(rate_of(campaign))) &&
                    cli_json_set(object, "first", cli_json_whole(campaign->first)) &&
                    cli_json_set(object, "last", cli_json_whole(campaign->last)) &&

@@ -13,9 +13,9 @@ char *cli_fuzz_replay(const struct lab_fuzz_base *base, uint64_t seed);
 /* finding->path is NULL when nothing was shrunk; else replay is the line above for its seed. */
 void cli_fuzz_print(const struct cli_campaign *campaign, const char *replay,
                     const struct cli_finding *finding);
-/* NULL without memory. */
+/* Takes `baseline` over. NULL without memory, or when that is NULL. */
 json_t *cli_fuzz_json(const struct cli_campaign *campaign, const struct lab_fuzz_base *base,
-                      const struct cli_finding *finding);
+                      const struct cli_finding *finding, json_t *baseline);
 
 /* --- promises.c: who promises what, and unless what, as the table of a page (docs/oracles.md). */
 void cli_promises_print(void);

@@ -27,7 +27,7 @@ static void excuses_of(struct lab_cluster_run *run, struct sim_archive *archive)
 static bool spans_fit(const struct lab_oracles *oracles);
 static bool links_fit(const struct lab_oracles *oracles);
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 224 && sizeof(struct lab_key_ledger) == 216,
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 248 && sizeof(struct lab_key_ledger) == 232,
                   "the ledger has other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_oracles) - sizeof(struct lab_verdict) == 408,
                   "oracles have other fields: archive them");
@@ -99,6 +99,9 @@ static void partition_of(const struct lab_cluster_run *run, struct sim_archive *
     extreme_of(archive, &partition->latest);
     extreme_of(archive, &partition->earliest);
     extreme_of(archive, &partition->below);
+    sim_archive_u64(archive, &partition->counted);
+    sim_archive_u64(archive, &partition->overlapping);
+    sim_archive_u64(archive, &partition->doubled);
     sim_archive_u32(archive, &partition->healthy_stretch);
     sim_archive_u32(archive, &partition->fired_since_healthy);
     lab_archive_time(archive, run, &partition->full_ns);
@@ -138,6 +141,8 @@ static void ledger_of(struct lab_cluster_run *run, struct sim_archive *archive, 
     sim_archive_u32(archive, &ledger->spans);
     lab_archive_time(archive, run, &ledger->misplaced_ns);
     sim_archive_i64(archive, &ledger->misplaced_from_ns);
+    sim_archive_u32(archive, &ledger->counting);
+    sim_archive_u64(archive, &ledger->doubled);
     sim_archive_i64(archive, &ledger->gaps_judged);
     sim_archive_u32(archive, &ledger->stuck_stretch);
     sim_archive_i64(archive, &ledger->stuck_bucket);

@@ -59,9 +59,15 @@ static bool levels_are_weak(const struct lab_scenario *scenario)
            2 * replicas_of(scenario, levels->state) <= factor;
 }
 
-/* A node's pauses are exponential, so one in 10^12 is this many times the mean. Where agents contend for
- * what a row needs, each of them may be ahead. */
-static bool timeouts_are_short(const struct lab_cluster_run *run)
+/* A node's pauses are exponential, so one in 10^12 is this many times the mean. */
+static int64_t longest_pause_ns(const struct lab_cluster_run *run)
+{
+    const struct cass_cluster_config *network = &run->scenario->network;
+    return network->gc_every_ns == 0 ? 0 : lab_times(PAUSES_LONGEST, network->gc_lasts_ns);
+}
+
+/* Where agents contend for what a row needs, each of them may be ahead. */
+static bool timeouts_are_short(const struct lab_cluster_run *run, uint64_t contenders)
 {
     const struct cass_cluster_config *network = &run->scenario->network;
     const struct lab_agents *agents = &run->scenario->agents;
@@ -73,14 +79,14 @@ static bool timeouts_are_short(const struct lab_cluster_run *run)
                                 contends ? network->timeout_cas_ns : INT64_MAX};
     for (size_t i = 0; i < sizeof timeouts / sizeof *timeouts; i++)
         least_ns = timeouts[i] < least_ns ? timeouts[i] : least_ns;
-    int64_t pause_ns = network->gc_every_ns == 0 ? 0 : lab_times(PAUSES_LONGEST, network->gc_lasts_ns);
-    int64_t takes_ns = lab_times(contends ? (int64_t)agents->count : 1, contended_ns(run));
+    int64_t pause_ns = longest_pause_ns(run);
+    int64_t takes_ns = lab_times(contends ? (int64_t)contenders : 1, contended_ns(run));
     return lab_times((int64_t)agents->retries + 1, least_ns) <= lab_until(pause_ns, takes_ns);
 }
 
 void lab_conditions_begin(struct lab_cluster_run *run)
 {
-    if (run->idgen == NULL && timeouts_are_short(run))
+    if (run->idgen == NULL && timeouts_are_short(run, run->scenario->agents.count))
         lab_condition_set(run, LAB_CONDITION_SHORT_TIMEOUTS);
     lab_excuses_begin(run);
     struct lab_verdict *verdict = &run->oracles.verdict;
@@ -105,6 +111,10 @@ void lab_conditions_begin(struct lab_cluster_run *run)
         lab_condition_set(run, LAB_CONDITION_SHORT_LEASE);
     if (run->idgen != NULL)
         verdict->is_judged[LAB_ORACLE_UNIQUE] = true;
+    /* It may run out before its roll is written. */
+    if (run->config.coordination == BK_LOCKED &&
+        run->config.lock_lasts_ns <= lab_until(longest_pause_ns(run), contended_ns(run)))
+        lab_condition_set(run, LAB_CONDITION_SHORT_LEASE);
     if (run->config.coordination == BK_GUARDED && run->config.grant_ns < contended_ns(run))
         lab_condition_set(run, LAB_CONDITION_SHORT_GRANT);
 }
@@ -133,9 +143,19 @@ static bool outruns_updates(const struct lab_cluster_run *run, uint32_t key)
     return closed * (double)contended_ns(run) > (double)(run->end_ns - run->start_ns);
 }
 
+/* Each row of an agent asks for a number of its own, and contends with all of the key's that have come. */
+static void note_crowded_keys(struct lab_cluster_run *run)
+{
+    for (uint32_t key = 0; run->config.source == BK_SOURCE_LWT && key < run->key_count; key++) {
+        if (timeouts_are_short(run, run->oracles.keys[key].peak_rows_per_s))
+            lab_condition_of_key(run, LAB_CONDITION_SHORT_TIMEOUTS, key, INT64_MIN, LAB_OPEN_ENDED);
+    }
+}
+
 void lab_conditions_end(struct lab_cluster_run *run)
 {
     struct lab_verdict *verdict = &run->oracles.verdict;
+    note_crowded_keys(run);
     for (uint32_t key = 0; run->config.coordination == BK_GUARDED && key < run->key_count; key++) {
         if (outruns_updates(run, key))
             lab_condition_of_key(run, LAB_CONDITION_SHORT_GRANT, key, INT64_MIN, LAB_OPEN_ENDED);

@@ -27,6 +27,22 @@ void lab_increment_asked(struct lab_cluster_run *run, uint64_t counter, uint64_t
     increment->asked++;
 }
 
+void lab_increment_doubled(struct lab_cluster_run *run, uint64_t counter, uint64_t count)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    uint32_t key;
+    int64_t bucket;
+    lab_counter_owner(run, counter, &key, &bucket);
+    if (key >= oracles->key_count)
+        return;
+    uint32_t index =
+        run->config.coordination == BK_GUARDED ? lab_partition_find(oracles, key, bucket) : LAB_NO_PARTITION;
+    if (index != LAB_NO_PARTITION)
+        oracles->partitions[index].doubled += count;
+    else
+        oracles->keys[key].doubled += count;
+}
+
 void lab_increment_applied(struct lab_cluster_run *run, uint64_t counter, uint64_t row, uint64_t amount)
 {
     struct lab_increments *increments = &run->oracles.increments;
@@ -37,6 +53,7 @@ void lab_increment_applied(struct lab_cluster_run *run, uint64_t counter, uint64
     } else {
         increments->doubled++;
         increments->amount_doubled += amount;
+        lab_increment_doubled(run, counter, 1);
     }
 }
 

@@ -218,6 +218,7 @@ void lab_oracles_acknowledged(struct lab_cluster_run *run, const struct lab_host
     balance_add(partition, operation->row, false);
     lab_available_acknowledged(run, operation);
     lab_findable_acknowledged(run, key, partition, operation);
+    lab_bounded_acknowledged(run, partition, operation);
     if (operation->fires) {
         partition->fired++;
         lab_live_fired(run, partition);
@@ -243,9 +244,13 @@ void lab_oracles_write_ended(struct lab_cluster_run *run, const struct lab_host_
     else if (!operation->is_acknowledged && !is_refused)
         ok = lab_open_add(&oracles->open, operation);
     run->out_of_memory = run->out_of_memory || !ok;
+    struct lab_key_ledger *ledger = &oracles->keys[operation->key];
+    ledger->counting -= operation->is_acknowledged && ledger->counting > 0;
     if (!operation->is_acknowledged || !operation->fires)
         return;
     uint32_t index = lab_partition_find(oracles, operation->key, operation->bucket);
+    if (index != LAB_NO_PARTITION)
+        lab_bounded_counted(run, &oracles->partitions[index], operation, is_counted);
     if (index != LAB_NO_PARTITION && !is_counted) {
         oracles->partitions[index].increments_lost++;
         lab_condition_of_key(run, LAB_CONDITION_LOST_INCREMENT, operation->key, sim_queue_now(&run->queue),

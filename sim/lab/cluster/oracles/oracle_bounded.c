@@ -16,17 +16,79 @@
 #define ODDS_ROWS 28                 /* the same, rounded up */
 #define CACHE_SET 4                  /* keys that an agent's cache holds whichever they are */
 #define ROWS_MAX  0x1p53             /* more than any partition gets, and exact in binary64 */
+#define ROWS_MANY (UINT64_C(1) << 32)
 
 static double firing_chance(const struct bk_strategy *strategy);
 static uint64_t law_bound(const struct bk_strategy *strategy, uint64_t threshold);
 static double exponent(double rows, double threshold, double p);
 
-/* Rows of a partition that no agent has counted: every_rows of each. A cache whose set of four holds a fifth
- * key evicts one; of such a key every_rows x log(1e12) more, which one in 10^12 exceeds. */
-static uint64_t uncounted_bound(const struct lab_cluster_run *run)
+/* Whether more keys share the key's set of a cache than the set holds, so that one is pushed out. */
+static bool may_be_evicted(const struct lab_cluster_run *run, uint32_t key)
 {
-    uint64_t every_rows = run->config.every_rows, evicted = run->key_count > CACHE_SET ? ODDS_ROWS : 0;
-    return every_rows * (run->agent_count + evicted);
+    uint32_t sharing = 0;
+    uint32_t set = bk_agent_cache_set(&run->config, key);
+    for (uint32_t other = 0; other < run->key_count && sharing <= CACHE_SET; other++)
+        sharing += bk_agent_cache_set(&run->config, other) == set;
+    return sharing > CACHE_SET;
+}
+
+/* Rows of a partition that no agent has counted: every_rows of each, and of a key that may be evicted
+ * every_rows x log(1e12) more, which one in 10^12 exceeds. */
+static uint64_t uncounted_bound(const struct lab_cluster_run *run, uint32_t key)
+{
+    uint64_t every_rows = run->config.every_rows;
+    bool is_evicted = every_rows > 0 && run->key_count > CACHE_SET && may_be_evicted(run, key);
+    return every_rows * (run->agent_count + (is_evicted ? ODDS_ROWS : 0));
+}
+
+/* All was well for the partition's whole life, and for the lag before it. */
+static bool was_well(const struct lab_cluster_run *run, const struct lab_partition *partition)
+{
+    int64_t lived_ns = sim_queue_now(&run->queue) - partition->first_ns;
+    int64_t well_ns = lab_health_well_ns(run);
+    return well_ns >= run->oracles.lag_ns && well_ns - run->oracles.lag_ns >= lived_ns;
+}
+
+/* Where the last row of a threshold rolls its key before its operation ends. Guarded asks for the rest of a
+ * grant, and others may be about it; a lock that others ask for too may be held by nobody until it runs out.
+ */
+static bool rolls_at_once(const struct lab_cluster_run *run, const struct lab_partition *partition)
+{
+    return run->config.strategy.kind == BK_PROBABILISTIC && run->config.coordination != BK_GUARDED &&
+           (run->config.coordination != BK_LOCKED || partition->overlapping == 0);
+}
+
+void lab_bounded_acknowledged(struct lab_cluster_run *run, struct lab_partition *partition,
+                              const struct lab_host_operation *operation)
+{
+    struct lab_key_ledger *ledger = &run->oracles.keys[operation->key];
+    if (ledger->counting++ == 0)
+        return;
+    /* Two that count at once may write the same number; one that resets the counter takes what was counted.
+     */
+    bool may_reset = run->keys[operation->key].state[BK_NEXT_CHANGE] != 0;
+    partition->overlapping += operation->fires || may_reset;
+}
+
+void lab_bounded_counted(struct lab_cluster_run *run, struct lab_partition *partition,
+                         const struct lab_host_operation *operation, bool is_counted)
+{
+    const struct lab_oracles *oracles = &run->oracles;
+    if (!oracles->verdict.is_judged[LAB_ORACLE_BOUNDED])
+        return;
+    uint64_t threshold = bk_threshold(&run->config.strategy);
+    /* Nobody knows when it will be written, or what it then takes away. */
+    partition->overlapping += is_counted ? 0 : ROWS_MANY;
+    partition->counted += is_counted;
+    if (!is_counted || !rolls_at_once(run, partition) ||
+        partition->counted != threshold + partition->overlapping ||
+        partition->bucket < oracles->keys[partition->key].state_bucket || !was_well(run, partition))
+        return;
+    lab_violate_within(run, LAB_ORACLE_BOUNDED, partition->key, 1, partition->first_ns,
+                       sim_queue_now(&run->queue),
+                       "bucket %" PRId64 " is not closed, though row %" PRIu64 " was number %" PRIu64
+                       " that fires and was counted, and %" PRIu64 " is the threshold",
+                       partition->bucket, operation->row, partition->counted, threshold);
 }
 
 void lab_bounded_end(struct lab_cluster_run *run)
@@ -53,7 +115,7 @@ void lab_bounded_end(struct lab_cluster_run *run)
             int64_t lag_ns = oracles->lag_ns + partition->last_unhealthy_ns - partition->first_unhealthy_ns;
             lag_ns += is_count && run->config.every_rows == 0 ? run->config.every_ns : 0;
             uint64_t seconds = (uint64_t)(lag_ns / SIM_SECOND) + (lag_ns % SIM_SECOND != 0) + 1;
-            bound += is_count ? uncounted_bound(run) + partition->increments_lost : 0;
+            bound += is_count ? uncounted_bound(run, partition->key) + partition->increments_lost : 0;
             bound += seconds * oracles->keys[partition->key].peak_rows_per_s;
         }
         if (partition->stored > bound)

@@ -38,10 +38,12 @@ struct lab_partition {
     bool is_reopened; /* it got a row after it was closed */
     int64_t second;
     uint64_t placed, stored, acknowledged;
-    uint64_t balance[2];                           /* hash sums of stored less acknowledged rows */
-    struct lab_extreme latest, earliest, below;    /* below: latest of all lower partitions */
-    uint64_t fired, increments_lost;               /* of acknowledged rows */
-    uint64_t unfindable;                           /* acknowledged, and already told of */
+    uint64_t balance[2];                        /* hash sums of stored less acknowledged rows */
+    struct lab_extreme latest, earliest, below; /* below: latest of all lower partitions */
+    uint64_t fired, increments_lost;            /* of acknowledged rows */
+    uint64_t unfindable;                        /* acknowledged, and already told of */
+    uint64_t counted, overlapping; /* rows that fire: counted, and perhaps counted over by another */
+    uint64_t doubled;              /* increments made twice; of guarded, whose buckets have counters */
     uint32_t healthy_stretch, fired_since_healthy; /* for `live` */
     int64_t full_ns;                               /* since when it ought to close */
     int64_t first_unhealthy_ns, last_unhealthy_ns; /* unhealthy time until its first and last row */
@@ -89,6 +91,8 @@ struct lab_key_ledger {
     uint64_t state_version; /* of bucket and dates */
     uint32_t writes_open;   /* of the state, by now */
     uint32_t missed;        /* rows that were refused, or left unresolved */
+    uint32_t counting;      /* rows that are acknowledged, and whose operations have not ended */
+    uint64_t doubled;       /* increments of the key's one counter that were made twice */
     int64_t gaps_judged;    /* buckets below have been */
     uint32_t stuck_stretch; /* 1 + the healthy stretch in which stuck_bucket did not close */
     int64_t stuck_bucket;
@@ -282,6 +286,11 @@ void lab_no_gaps_changed(struct lab_cluster_run *run, uint32_t key);
 void lab_no_gaps_end(struct lab_cluster_run *run);
 void lab_no_duplicates_end(struct lab_cluster_run *run);
 void lab_bounded_end(struct lab_cluster_run *run);
+/* A row was acknowledged, and may now be counted; its operation has ended. */
+void lab_bounded_acknowledged(struct lab_cluster_run *run, struct lab_partition *partition,
+                              const struct lab_host_operation *operation);
+void lab_bounded_counted(struct lab_cluster_run *run, struct lab_partition *partition,
+                         const struct lab_host_operation *operation, bool is_counted);
 /* Of a strategy that fires: what so many rows with so many bytes add to counters on average. */
 double lab_mean_weight(const struct bk_strategy *strategy, uint64_t rows, uint64_t bytes);
 /* Its row is acknowledged; it ended without that; it is still under way at the end of the run. */
@@ -300,6 +309,8 @@ void lab_live_end(struct lab_cluster_run *run);
 /* --- increments.c: of counter columns. */
 void lab_increment_asked(struct lab_cluster_run *run, uint64_t counter, uint64_t row, uint64_t amount);
 void lab_increment_applied(struct lab_cluster_run *run, uint64_t counter, uint64_t row, uint64_t amount);
+/* So many were made that nobody asked for. */
+void lab_increment_doubled(struct lab_cluster_run *run, uint64_t counter, uint64_t count);
 /* The row's operation has ended; is_counted: its increment is known to have been made. */
 void lab_increment_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
                          bool is_counted);

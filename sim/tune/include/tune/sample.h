@@ -47,5 +47,9 @@ bool tune_holm(double *p_values, uint64_t count);
  * with this one-sided confidence (Clopper and Pearson 1934); 1 of no trial. */
 double tune_share_most(uint64_t hits, uint64_t count, double confidence);
 double tune_share_least(uint64_t hits, uint64_t count, double confidence); /* likewise; 0 of no hit */
+/* The chance that so many hits, or more, of `count` trials come of the same share as those of `other_count`
+ * trials: one-sided, exact given the sum of both (Fisher 1934). 1 when either had no trial. hits <= count,
+ * and both counts together at most 2^31. */
+double tune_share_above(uint64_t hits, uint64_t count, uint64_t other_hits, uint64_t other_count);
 
 #endif

@@ -38,6 +38,9 @@ bool lab_fuzz_scenario(const struct lab_fuzz_base *base, uint64_t seed, struct l
 bool lab_fuzz_rewrite(const char *text, const struct lab_override *overrides, size_t override_count,
                       char **out, struct sim_error *error);
 
+/* Of what all seeds of a campaign share, comments and layout aside: another number is another campaign. */
+bool lab_fuzz_identity(const struct lab_fuzz_base *base, uint64_t *out, struct sim_error *error);
+
 /* The name of a key of the scenario; buffer holds LAB_KEY_NAME_SIZE. Of UINT32_MAX: "". */
 bool lab_fuzz_key_name(const struct lab_scenario *scenario, uint32_t key, char *buffer,
                        struct sim_error *error);
@@ -81,6 +84,9 @@ struct lab_fuzz_cell {
     uint64_t excused; /* promised and violated, and each violation was excused */
     uint64_t broken;
     uint64_t excuses[LAB_CONDITION_COUNT]; /* of those excused; several may excuse at once */
+    /* In numbers of seeds, which are independent of each other also where a seed has several such runs:
+     * uncovered has a violation that no promise covers, as none is made or it was excused. */
+    uint64_t seeds_judged, seeds_uncovered;
 };
 struct lab_fuzz_tally {
     uint64_t seeds;
