@@ -113,7 +113,7 @@ class FuzzTest(ProgramTest):
         code, out, err = self.run_program("fuzz", *self.baseline())
         self.assertEqual(code, 1, err)
         self.assertRegex(err, r"\Ashares\.json: 'monotone' of single is worse: violated in [0-9.]+ % of 60 seeds, "
-                              r"0\.00 % before; find out why[^\n]*--update-baseline\n\Z")
+                              r"0\.00 % of 2000 before; find out why[^\n]*--update-baseline\n\Z")
         self.assertIn(f"{shares} shares compared, 1 worse, 0 better\nworse: single, 'monotone': ", out)
         found = self.json(1, *self.baseline())["baseline"]
         self.assertEqual((found["file"], found["compared"], found["better"]), ("shares.json", shares, []))

@@ -21,6 +21,7 @@
 
 #define PROGRESS_EVENTS 65536u
 #define KEYS_A_LOOK     4096u
+#define BYTES_A_LOOK    ((size_t)4 << 20)
 
 /* Ten years at either end of the range of times. */
 #define MARGIN_NS      (3650 * SIM_DAY)
@@ -196,6 +197,25 @@ static void finish(struct lab_cluster_run *run)
         lab_cluster_keep_end(run);
 }
 
+void *lab_keys_memory(const struct lab_cluster_run *run, size_t bytes)
+{
+    char *memory = sim_memory_take(bytes);
+    for (size_t at = 0; memory != NULL && at < bytes; at += BYTES_A_LOOK) {
+        if (lab_run_is_stopped(run->context)) {
+            free(memory);
+            return NULL;
+        }
+        memset(memory + at, 0, bytes - at < BYTES_A_LOOK ? bytes - at : BYTES_A_LOOK);
+    }
+    return memory;
+}
+
+/* A run that was stopped while it took memory did not lack it. */
+static bool fail_memory(const struct lab_cluster_run *run, struct sim_error *error)
+{
+    return lab_run_is_stopped(run->context) ? fail_stopped(error) : sim_fail_memory(error);
+}
+
 static bool begin(struct lab_cluster_run *run, struct sim_error *error)
 {
     const struct lab_scenario *scenario = run->scenario;
@@ -239,7 +259,7 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
     if (run->idgen != NULL)
         return begin_identifiers(run, error);
     if (!lab_oracles_begin(run))
-        return sim_fail_memory(error);
+        return fail_memory(run, error);
     if (!begin_keys(run, error))
         return false;
     lab_faults_begin(run);
@@ -270,9 +290,9 @@ static bool begin_identifiers(struct lab_cluster_run *run, struct sim_error *err
 
 static bool begin_keys(struct lab_cluster_run *run, struct sim_error *error)
 {
-    run->keys = sim_memory_zeroed(run->key_count * sizeof *run->keys);
+    run->keys = lab_keys_memory(run, run->key_count * sizeof *run->keys);
     if (run->keys == NULL || !lab_reads_create(run))
-        return sim_fail_memory(error);
+        return fail_memory(run, error);
     if (run->key_count >= MANY_KEYS)
         sim_queue_tell_soon(&run->queue, lab_prefetch, run);
     run->story_key = LAB_NO_KEY;

@@ -301,6 +301,8 @@ bool lab_register_is_state(uint64_t key, uint32_t *out);
 void lab_action_count(struct lab_cluster_run *run, const struct bk_action *action);
 void lab_action_statement(const struct lab_cluster_run *run, const struct bk_action *action,
                           struct cass_statement *out);
+/* Zeroed memory of all keys, which takes long enough to be stopped; NULL then, and without memory. */
+void *lab_keys_memory(const struct lab_cluster_run *run, size_t bytes);
 /* The counter that an action of this (key, bucket) adds to. */
 uint64_t lab_counter_key(const struct lab_cluster_run *run, uint64_t key, int64_t bucket);
 /* And back; bucket 0 where a key has one counter. */

@@ -39,7 +39,7 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
     enum bk_kind kind = run->config.strategy.kind;
     oracles->table = calloc(TABLE_SLOTS, sizeof *oracles->table);
     oracles->table_mask = TABLE_SLOTS - 1;
-    oracles->keys = sim_memory_zeroed(run->key_count * sizeof *oracles->keys);
+    oracles->keys = lab_keys_memory(run, run->key_count * sizeof *oracles->keys);
     if (oracles->table == NULL || oracles->keys == NULL)
         return false;
     oracles->key_count = run->key_count;
