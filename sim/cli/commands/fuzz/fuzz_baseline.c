@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/text.h"
 #include "cli/json.h"
+#include "cli/text.h"
+#include "cli/text_file.h"
 #include "kernel/file.h"
 #include "lab/scenario_write.h"
-#include "cli/text_file.h"
 #include "tune/sample.h"
 
 #define FORMAT    1

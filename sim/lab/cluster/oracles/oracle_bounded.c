@@ -58,6 +58,19 @@ static bool rolls_at_once(const struct lab_cluster_run *run, const struct lab_pa
            (run->config.coordination != BK_LOCKED || partition->overlapping == 0);
 }
 
+/* By no right clock the date of a change lies further ahead than the lead. */
+void lab_bounded_rolled(struct lab_cluster_run *run, uint32_t key, int64_t change_ns)
+{
+    int64_t now_ns = sim_queue_now(&run->queue);
+    int64_t latest_ns = lab_until(lab_until(now_ns, run->config.lead_ns), run->config.clock_bound_ns);
+    if (run->config.coordination == BK_THREE_STATE && run->oracles.verdict.is_judged[LAB_ORACLE_BOUNDED] &&
+        change_ns > latest_ns)
+        lab_violate(run, LAB_ORACLE_BOUNDED, key, 1,
+                    "bucket %" PRId64 " closes in %.3f s, and %.3f s is the lead",
+                    run->oracles.keys[key].state_bucket - 1, (double)(change_ns - now_ns) / 1e9,
+                    (double)run->config.lead_ns / 1e9);
+}
+
 void lab_bounded_acknowledged(struct lab_cluster_run *run, struct lab_partition *partition,
                               const struct lab_host_operation *operation)
 {

@@ -66,7 +66,8 @@ static bool ends_too_early(const struct lab_cluster_run *run, const struct lab_h
     return false;
 }
 
-/* Windows are walked from the one of the reader's clock to that of the key's birth. */
+/* Windows are walked from the one of the reader's clock to that of the key's birth; a clock that shows a time
+ * before that asks for none. */
 void lab_findable_begun(const struct lab_cluster_run *run, struct lab_host_operation *operation,
                         int64_t now_ns, int64_t birth_ns)
 {
@@ -80,7 +81,7 @@ void lab_findable_begun(const struct lab_cluster_run *run, struct lab_host_opera
     for (uint32_t i = oracles->keys[operation->key].top; i != LAB_NO_PARTITION;
          i = oracles->partitions[i].lower) {
         const struct lab_partition *partition = &oracles->partitions[i];
-        if (partition->bucket > top.bucket || partition->bucket < bottom.bucket)
+        if (birth_ns > now_ns || partition->bucket > top.bucket || partition->bucket < bottom.bucket)
             operation->beyond += partition->acknowledged;
     }
 }

@@ -286,6 +286,8 @@ void lab_no_gaps_changed(struct lab_cluster_run *run, uint32_t key);
 void lab_no_gaps_end(struct lab_cluster_run *run);
 void lab_no_duplicates_end(struct lab_cluster_run *run);
 void lab_bounded_end(struct lab_cluster_run *run);
+/* The key's state names a later bucket, whose first row is of this time. */
+void lab_bounded_rolled(struct lab_cluster_run *run, uint32_t key, int64_t change_ns);
 /* A row was acknowledged, and may now be counted; its operation has ended. */
 void lab_bounded_acknowledged(struct lab_cluster_run *run, struct lab_partition *partition,
                               const struct lab_host_operation *operation);
