@@ -85,8 +85,49 @@ void naive_acknowledge(struct naive *naive, struct naive_row *row)
         naive->fired[naive->fired_count++] = (struct naive_fired){row->key, bucket, naive->now_ns};
 }
 
+/* When the first row was put or stored there; INT64_MAX: none was. */
+static int64_t begin_of(const struct naive *naive, uint32_t key, int64_t bucket)
+{
+    int64_t first_ns = INT64_MAX;
+    for (uint32_t i = 0; i < naive->row_count; i++) {
+        const struct naive_row *row = &naive->rows[i];
+        if (row->key == key && row->puts[0] == bucket && row->placed_ns < first_ns)
+            first_ns = row->placed_ns;
+    }
+    for (uint32_t i = 0; i < naive->stored_count; i++) {
+        const struct naive_stored *stored = &naive->stored[i];
+        if (stored->row->key == key && stored->bucket == bucket && stored->stored_ns < first_ns)
+            first_ns = stored->stored_ns;
+    }
+    return first_ns;
+}
+
+/* Of a partition whose rows that fire were all counted, the threshold-th rolls its key before it ends. */
+void naive_ended(struct naive *naive, struct naive_row *row)
+{
+    int64_t bucket = row->puts[row->put_count - 1], first_ns = begin_of(naive, row->key, bucket);
+    uint64_t counted = 0, uncounted = 0;
+    row->is_tallied = row->ending == NAIVE_ACKNOWLEDGED && row->fires && first_ns != INT64_MAX;
+    if (!row->is_tallied || naive->kind != BK_PROBABILISTIC)
+        return;
+    for (uint32_t i = 0; i < naive->row_count; i++) {
+        const struct naive_row *other = &naive->rows[i];
+        bool is_there =
+            other->is_tallied && other->key == row->key && other->puts[other->put_count - 1] == bucket;
+        counted += is_there && other->is_counted;
+        uncounted += is_there && !other->is_counted;
+    }
+    int64_t since_ns = well_since(naive);
+    bool was_well = since_ns <= naive->now_ns && first_ns >= since_ns + naive->lag_ns;
+    naive->violations[LAB_ORACLE_BOUNDED] += row->is_counted && uncounted == 0 &&
+                                             counted == naive->threshold && was_well &&
+                                             bucket >= state_bucket(naive, row->key);
+}
+
 void naive_state(struct naive *naive, uint32_t key, int64_t bucket, int64_t date_ns)
 {
+    naive->violations[LAB_ORACLE_BOUNDED] +=
+        naive->is_dated && bucket > state_bucket(naive, key) && date_ns > naive->now_ns;
     naive->states[naive->state_count++] = (struct naive_state){key, bucket, date_ns};
     judge_findable(naive);
     judge_gaps(naive, key, bucket_now(naive, key));

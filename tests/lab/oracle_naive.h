@@ -19,6 +19,7 @@ struct naive_row {
     uint32_t put_count;
     enum naive_ending ending;
     bool fires, is_counted, is_unfindable;
+    bool is_tallied; /* among those that fired in its partition */
 };
 
 struct naive_stored {
@@ -45,6 +46,7 @@ struct naive {
     enum bk_kind kind;
     uint64_t newest, partition_rows, threshold; /* partition_rows: of the law, without increments lost */
     int64_t start_ns, tolerance_ns, lag_ns, settle_ns, window_ns;
+    bool is_dated; /* changes bear a date, without any lead */
     uint32_t key_count, factor, read_replicas;
     int64_t now_ns;
     uint64_t unplaced; /* rows that were refused before they had a bucket */
@@ -67,6 +69,8 @@ void naive_move(struct naive_row *row, int64_t bucket);
 void naive_store(struct naive *naive, const struct naive_row *row, int64_t bucket, uint32_t replicas);
 /* In the bucket of its last put. */
 void naive_acknowledge(struct naive *naive, struct naive_row *row);
+/* Its operation has ended, at the same time. */
+void naive_ended(struct naive *naive, struct naive_row *row);
 void naive_state(struct naive *naive, uint32_t key, int64_t bucket, int64_t date_ns);
 void naive_fault(struct naive *naive, bool begins);
 void naive_pulse(struct naive *naive, int64_t until_ns);

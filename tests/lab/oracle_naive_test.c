@@ -58,7 +58,7 @@ static void open_story(struct story *story, uint64_t seed)
     assert_int_equal(status, BK_OK);
     story->is_busy = chance(story, 5);
     story->is_frail = chance(story, 3);
-    bool is_dated = chance(story, 2);
+    bool is_dated = naive->is_dated = chance(story, 2);
     stand_prepare(stand, &strategy, is_dated ? BK_THREE_STATE : BK_SINGLE);
     story->nodes = chance(story, 4) ? 3 : 1;
     struct cass_datacenter *datacenter = &stand->scenario.network.datacenters[0];
@@ -117,6 +117,7 @@ static void end_row(struct story *story, struct naive_row *row, enum naive_endin
     story->stand.run.unresolved += ending == NAIVE_UNKNOWN;
     story->stand.run.refused += ending == NAIVE_REFUSED;
     lab_oracles_write_ended(&story->stand.run, &operation, row->is_counted, ending == NAIVE_REFUSED);
+    naive_ended(&story->naive, row);
 }
 
 /* Mostly as it should: stored, then acknowledged, both in the bucket of its last put. */
@@ -206,8 +207,7 @@ static void change_state(struct story *story)
         bucket = (int64_t)below(story, BUCKETS);
     /* Around now, so that the date often comes with a later change. */
     int64_t date_ns = naive->now_ns + ((int64_t)below(story, 5) - 2) * SIM_SECOND - naive->start_ns;
-    bool is_dated = story->stand.run.config.coordination == BK_THREE_STATE;
-    bool is_next = is_dated && date_ns != 0 && chance(story, 2);
+    bool is_next = naive->is_dated && date_ns != 0 && chance(story, 2);
     const int64_t *old = story->stand.run.keys[key].state;
     if (naive->kind != BK_PROBABILISTIC || bucket >= 60 || date_ns == 0)
         return;
@@ -216,7 +216,7 @@ static void change_state(struct story *story)
     if (old[BK_BUCKET] == columns[0] && old[BK_LAST_CHANGE] == columns[1] &&
         old[BK_NEXT_CHANGE] == columns[2])
         return; /* no change */
-    naive_state(naive, key, bucket, naive->start_ns + date_ns + (is_dated ? 0 : 1));
+    naive_state(naive, key, bucket, naive->start_ns + date_ns + (naive->is_dated ? 0 : 1));
     stand_state(&story->stand, key, bucket, is_next ? 0 : date_ns, is_next ? date_ns : 0);
 }
 
