@@ -37,7 +37,9 @@ SELDOM = {"runs": {"[].sweep", "[].sweep_runs"},
                             "candidates[].dominated_by", "candidates[].fails_by", "recommended.settings.*",
                             "recommended.dominated_by", "recommended.fails_by", "candidates[].is_shown",
                             "lead.label", "lead.formula_s", "lead.safe_s", "lead.unsafe_s"},
-          "cql": {"[].profile"}}
+          "cql": {"[].profile"},
+          # tests/cli/fuzz_test.py has what a baseline tells.
+          "fuzz": {"baseline.*", "baseline.worse[].*", "baseline.better[].*"}}
 
 
 def page_lines():
