@@ -4,8 +4,8 @@
 
     power.py [--shares N] [--baseline SEEDS]
 
-Method: Fisher's exact test at 1e-6 / shares against a baseline that has the old share exactly; the new campaign's number is
-binomial with twice that share, and is above the least number that the test calls worse in nine cases of ten.
+Method: Fisher's exact test at 1e-6 / shares against a baseline that has the old share exactly; the new campaign's
+number is binomial with twice that share, and in nine cases of ten not below the least one that the test calls worse.
 """
 import argparse
 from math import exp, lgamma, log
