@@ -13,6 +13,7 @@ struct report_survival_law {
     struct tune_law rows;
     struct tune_weighted weighted;
     uint64_t each; /* bytes of a row, where all rows have as many and the chart counts bytes; else 1 */
+    uint64_t base; /* of bytes: what stands around a partition's rows */
 };
 
 /* False where there is none: of another kind of strategy, below REPORT_CLOSED_MIN closed partitions, with an

@@ -11,30 +11,63 @@
 /* Up to so many sizes between the axis's ends each has its step; above, steps are too narrow to be seen. */
 enum { STEPS_MAX = 1500, GRID = 2 * STEPS_MAX };
 static const double rows_max = 1e18;
+static const double weight_tolerance = 0.02;
 /* Half a pixel of a picture, in logical pixels. */
 static const double tolerance = 0.5 / REPORT_PIXEL_SCALE;
 static const double log_of_ten = 2.302585092994045684;
 
-/* All rows have as many bytes where the bytes of every size of partition are as many times its rows. */
-static bool is_of_one_size(struct report_arena *arena, const struct lab_histogram *bytes, uint64_t *each)
+/* Rows of a bin's partitions; 0: they differ. */
+static uint64_t rows_of(const struct lab_bin *bin)
 {
-    if (bytes->weight == 0 || bytes->is_rounded || bytes->sum % bytes->weight != 0 ||
-        bytes->sum / bytes->weight > UINT64_MAX || bytes->sum == 0) {
+    return bin->weight % bin->count == 0 ? bin->weight / bin->count : 0;
+}
+
+/* All rows weigh the same where the bytes of every size of partition are the same and so many times its rows:
+ * but for the bytes of times, which grow as a run goes on. */
+static bool is_of_one_size(struct report_arena *arena, const struct lab_histogram *bytes, uint64_t *base,
+                           uint64_t *each)
+{
+    if (bytes->weight == 0 || bytes->is_rounded || bytes->sum == 0) {
         return false;
     }
-    *each = (uint64_t)(bytes->sum / bytes->weight);
     size_t count;
     struct lab_bin *bins = lab_histogram_sorted(bytes, &count);
     if (bins == NULL) {
         arena->out_of_memory = true;
         return false;
     }
-    bool is_so = true;
+    const uint64_t least = rows_of(&bins[0]), most = rows_of(&bins[count - 1]);
+    bool is_so = least > 0 && most > 0 && (most > least || count == 1);
+    double slope = 0, offset = 0;
+    if (is_so) {
+        slope = count == 1 ? (double)bins[0].size / (double)least
+                           : (double)(bins[count - 1].size - bins[0].size) / (double)(most - least);
+        slope = floor(slope + 0.5);
+        offset = fmax(0, (double)bins[0].size - slope * (double)least);
+        is_so = slope >= 1;
+    }
     for (size_t i = 0; is_so && i < count; i++) {
-        is_so = (lab_wide)bins[i].size * bins[i].count == (lab_wide)*each * bins[i].weight;
+        const double rows = (double)bins[i].weight / (double)bins[i].count;
+        const double apart = fabs(offset + slope * rows - (double)bins[i].size);
+        is_so = rows_of(&bins[i]) > 0 && apart <= weight_tolerance * (double)bins[i].size;
     }
     free(bins);
+    *base = (uint64_t)offset;
+    *each = (uint64_t)slope;
     return is_so;
+}
+
+/* What weighted strategies go by; false where rows differ in it. */
+static bool payload_of(const struct lab_strategy_result *strategy, uint64_t each, uint64_t *out)
+{
+    const struct lab_metric *payload = lab_metrics_find(&strategy->metrics, "writes.payload_bytes");
+    const struct lab_metric *rows = lab_metrics_find(&strategy->metrics, "writes.rows");
+    *out = each;
+    if (payload == NULL || rows == NULL || rows->value < 1) {
+        return true;
+    }
+    *out = (uint64_t)(payload->value / rows->value);
+    return *out > 0 && (double)*out * rows->value == payload->value;
 }
 
 bool report_survival_law_of(struct report_arena *arena, const struct lab_strategy_result *strategy,
@@ -46,15 +79,19 @@ bool report_survival_law_of(struct report_arena *arena, const struct lab_strateg
         strategy->closed_rows.count < REPORT_CLOSED_MIN || strategy->settings.observed != WL_OBSERVED_AUTO) {
         return false;
     }
-    uint64_t each = 1;
-    if ((out->is_weighted || is_bytes) && !is_of_one_size(arena, &strategy->closed_bytes, &each)) {
+    uint64_t base = 0, each = 1, payload = 1;
+    if ((out->is_weighted || is_bytes) && !is_of_one_size(arena, &strategy->closed_bytes, &base, &each)) {
+        return false;
+    }
+    if (out->is_weighted && !payload_of(strategy, each, &payload)) {
         return false;
     }
     out->each = is_bytes ? each : 1;
+    out->base = is_bytes ? base : 0;
     if (out->is_weighted) {
         out->weighted = (struct tune_weighted){.bytes = settings->of.weighted.bytes,
                                                .threshold = settings->of.weighted.threshold,
-                                               .row_bytes = each};
+                                               .row_bytes = payload};
     } else {
         out->rows = report_sizes_law_of(settings);
     }
@@ -64,7 +101,7 @@ bool report_survival_law_of(struct report_arena *arena, const struct lab_strateg
 bool report_survival_is_same_law(const struct report_survival_law *one,
                                  const struct report_survival_law *other)
 {
-    if (one->is_weighted != other->is_weighted || one->each != other->each) {
+    if (one->is_weighted != other->is_weighted || one->each != other->each || one->base != other->base) {
         return false;
     }
     if (one->is_weighted) {
@@ -81,7 +118,7 @@ double report_survival_law_end(const struct report_survival_law *law, double sha
     const double rows = law->is_weighted ? (double)tune_weighted_quantile(&law->weighted, 1 - share) /
                                                (double)law->weighted.row_bytes
                                          : (double)tune_quantile(&law->rows, 1 - share);
-    return rows * each <= rows_max ? rows * each : 0;
+    return rows * each <= rows_max ? (double)law->base + rows * each : 0;
 }
 
 static double above(const struct report_survival_law *law, double rows)
@@ -130,8 +167,9 @@ static size_t fill_grid(const struct report_survival_law *law, double from, doub
 void report_survival_law_line(struct report_arena *arena, const struct report_survival_law *law,
                               const struct report_chart *chart, struct report_line *line)
 {
-    const double from = fmax(1, floor(sim_exp(chart->x.low * log_of_ten) / (double)law->each));
-    const double to = fmin(rows_max, ceil(sim_exp(chart->x.high * log_of_ten) / (double)law->each));
+    const double base = (double)law->base, low = sim_exp(chart->x.low * log_of_ten);
+    const double from = fmax(1, floor((low - base) / (double)law->each));
+    const double to = fmin(rows_max, ceil((sim_exp(chart->x.high * log_of_ten) - base) / (double)law->each));
     struct report_point *points = report_take(arena, 2 * STEPS_MAX + 2, sizeof *points);
     if (points == NULL || to < from) {
         return;
@@ -140,7 +178,10 @@ void report_survival_law_line(struct report_arena *arena, const struct report_su
         to - from < STEPS_MAX ? fill_steps(law, from, to, points) : fill_grid(law, from, to, points);
     const double each = report_log10((double)law->each);
     for (size_t i = 0; i < count; i++) {
-        points[i].x = fmin(chart->x.high, fmax(chart->x.low, points[i].x + each));
+        const double x = law->base == 0
+                             ? points[i].x + each
+                             : report_log10(base + (double)law->each * sim_exp(points[i].x * log_of_ten));
+        points[i].x = fmin(chart->x.high, fmax(chart->x.low, x));
     }
     report_survival_trace(arena, chart, points, count, line);
 }

@@ -36,9 +36,10 @@ static const struct lab_warning *find(const struct lab_warnings *warnings, enum 
 }
 
 #define HEAD                                                                                                 \
-    "duration: 10d\nkeys: {count: 50, popularity: {zipf: 1.1}}\narrivals: {rate: 20/s}\nrow: {bytes: 200}\n"
+    "duration: 10d\nkeys: {count: 50, popularity: {zipf: 1.1}}\narrivals: {rate: 20/s}\nrow: {bytes: 200, "  \
+    "format: payload}\n"
 #define WIDE    "cluster: {nodes: 12, replication_factor: 3}\n"
-#define ALIKE   "duration: 10d\nkeys: {count: 50}\narrivals: {rate: 20/s}\nrow: {bytes: 200}\n"
+#define ALIKE   "duration: 10d\nkeys: {count: 50}\narrivals: {rate: 20/s}\nrow: {bytes: 200, format: payload}\n"
 #define TIME(w) "strategies: [time: {window: " w "}]\n"
 #define TABLE                                                                                                \
     "table:\n  name: t\n  columns: {hour: bucket, server: key, level: {values: 5}, at: time, id: id}\n"
@@ -125,9 +126,9 @@ static const struct pair pairs[] = {
     {LAB_RISK_TOMBSTONES, true, false, "bucket", "about 311k tombstones",
      "use a time window of at most the time to live",
      "duration: 10d\nkeys: {count: 50}\narrivals: {rate: 20/s}\n"
-     "row: {bytes: 200, ttl: 1d}\nstrategies: [none: {}]\n",
+     "row: {bytes: 200, format: payload, ttl: 1d}\nstrategies: [none: {}]\n",
      "duration: 10d\nkeys: {count: 50}\narrivals: {rate: 20/s}\n"
-     "row: {bytes: 200, ttl: 1d}\n" TIME("1d")},
+     "row: {bytes: 200, format: payload, ttl: 1d}\n" TIME("1d")},
     {LAB_RISK_OVERWRITTEN, true, false, "level", "keeps at most 5", "add a column fed by id",
      HEAD TIME("1h") TABLE "  partition_key: [hour, server]\n  clustering: [level]\n",
      HEAD TIME("1h") TABLE "  partition_key: [hour, server]\n  clustering: [level, id]\n"},

@@ -105,7 +105,7 @@ static struct naive_partition *place(struct naive_result *result, size_t first, 
     if (partition->rows_in_second > result->peak)
         result->peak = partition->rows_in_second;
     partition->rows++;
-    partition->bytes += row->bytes;
+    partition->bytes += row->weight;
     partition->gone += row->is_deleted || row->is_expired;
     return partition;
 }
@@ -380,6 +380,14 @@ struct naive_result *naive_run(const struct naive_input *input, const struct lab
         close_key(&writer, input->end_ns, input->keys[i].count, result);
         result->currents[i] = current_bucket(&writer, input->end_ns);
         buckets += input->keys[i].count;
+    }
+    for (size_t i = 0; i < result->partition_count; i++) {
+        struct naive_partition *partition = &result->partitions[i];
+        const struct lab_row_cost *cost = &scenario->row_cost;
+        partition->bytes += lab_partition_bytes(cost, strlen(input->keys[partition->key_index].name),
+                                                partition->rows, partition->bytes);
+        if (scenario->deletes.share > 0)
+            partition->bytes += partition->gone * lab_tombstone_bytes(cost, LAB_STAMP_USUAL);
     }
     return result;
 }

@@ -14,8 +14,8 @@
 
 struct naive_row {
     int64_t time_ns, late_ns, own_ns; /* own: the row's own time */
-    uint64_t id, bytes;
-    bool is_deleted, is_expired; /* at the end of the run */
+    uint64_t id, bytes, weight;       /* weight: what it is on disk, as the scenario has it */
+    bool is_deleted, is_expired;      /* at the end of the run */
 };
 
 struct naive_key {

@@ -407,6 +407,15 @@ struct naive_input *naive_input_make(const struct lab_scenario *scenario)
         input->rows += key->count;
         input->keys_with_rows += key->count > 0;
     }
+    struct lab_row_stamps stamps;
+    lab_row_stamps_init(&stamps, &scenario->row_cost, input->start_ns);
+    for (size_t i = 0; i < input->key_count; i++) {
+        for (size_t j = 0; j < input->keys[i].count; j++) {
+            struct naive_row *row = &input->keys[i].rows[j];
+            row->weight =
+                lab_row_bytes(&scenario->row_cost, row->bytes, lab_row_stamp(&stamps, row->time_ns));
+        }
+    }
     return input;
 }
 

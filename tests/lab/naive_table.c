@@ -96,7 +96,8 @@ static struct stored_row *list_rows(const struct naive_input *input, const struc
                                        .time_ns = key->rows[j].time_ns,
                                        .key_index = i,
                                        .number = j,
-                                       .bytes = key->rows[j].bytes};
+                                       .bytes = key->rows[j].weight +
+                                                lab_key_in_row_bytes(&scenario->row_cost, strlen(key->name))};
             if (lab_design_clusters_by(design, LAB_FEED_TIME))
                 row->cell_ms = naive_floor(key->rows[j].own_ns, SIM_MS);
             if (lab_design_clusters_by(design, LAB_FEED_ID))
@@ -244,8 +245,13 @@ void naive_settle(const struct naive_input *input, const struct lab_scenario *sc
     sum_minutes(rows, count, result);
     if (!table.is_unique)
         keep_latest(rows, count, result);
-    for (size_t i = 0; i < result->partition_count; i++)
-        result->overwritten += result->partitions[i].written - result->partitions[i].rows;
+    for (size_t i = 0; i < result->partition_count; i++) {
+        struct naive_partition *partition = &result->partitions[i];
+        result->overwritten += partition->written - partition->rows;
+        partition->bytes +=
+            lab_partition_bytes(&scenario->row_cost, strlen(input->keys[partition->key_index].name),
+                                partition->rows, partition->bytes);
+    }
     free(rows);
     lab_values_clear(&table.values);
 }

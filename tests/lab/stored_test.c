@@ -32,7 +32,7 @@ static const char workload_text[] = "name: stored\n"
                                     "duration: 4h\n"
                                     "keys: {count: 7, popularity: {zipf: 1.2}}\n"
                                     "arrivals: {rate: 0.4/s, bursts: {on: 1m, off: 10m, factor: 300}}\n"
-                                    "row: {bytes: {lognormal: {mean: 350, sigma: 1.0}}}\n"
+                                    "row: {bytes: {lognormal: {mean: 350, sigma: 1.0}}, format: payload}\n"
                                     "limits: {partition_rows: 120, partition_bytes: 20KB, tiny_rows: 20}\n";
 static const char strategies_text[] = "strategies:\n"
                                       "  - none: {}\n"
@@ -401,7 +401,8 @@ static void test_table_that_keeps_everything_changes_nothing(void **state)
     (void)state;
     check_plain(workload_text);
     check_plain("name: stored\nlimits: {partition_rows: 120, tiny_rows: 20}\n"
-                "trace: {file: " BUCKETLAB_SOURCE_DIR "/scenarios/traces/small.csv}\n");
+                "trace: {file: " BUCKETLAB_SOURCE_DIR
+                "/scenarios/traces/small.csv}\nrow: {format: payload}\n");
 }
 
 /* Two rows of one key at one time: the later line stays. Of two keys at one time: the higher key's. */
@@ -415,7 +416,7 @@ static void check_last(const char *partition_key, double bytes, double overwritt
     fputs("timestamp_ms,key,bytes\n1000,a,900\n1000,a,100\n2000,a,300\n2000,b,500\n2000,a,200\n", file);
     assert_int_equal(fclose(file), 0);
     snprintf(text, sizeof text,
-             "trace: {file: stored_test.csv}\nstrategies: [time: {window: 1s}]\n"
+             "trace: {file: stored_test.csv}\nrow: {format: payload}\nstrategies: [time: {window: 1s}]\n"
              "table: {name: t, columns: {k: key, b: bucket}, partition_key: %s}\n",
              partition_key);
     if (!lab_scenario_parse("stored.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error))
@@ -444,7 +445,8 @@ static void check_frequencies(double zipf, uint32_t values, double limit)
     uint64_t counts[64] = {0}, rows = 200000;
     double chi_square = 0;
     lab_design_default(&design);
-    design.columns[4] = (struct lab_column){"v", LAB_FEED_VALUES, values, zipf};
+    design.columns[4] =
+        (struct lab_column){.name = "v", .feed = LAB_FEED_VALUES, .values = values, .zipf = zipf};
     design.clustering[design.clustering_count++] = 4;
     assert_true(lab_values_init(&drawn, &design));
     assert_int_equal(drawn.partition_combinations, 1);

@@ -552,7 +552,8 @@ void stream_draw_single(uint64_t seed, double wanted, double rows_most, char *te
         rows_each = (double)out->threshold / out->chance;
     }
     say(&draw,
-        "duration: 1d\nkeys: {count: 1}\narrivals: {rate: %.6f/d}\nrow: {bytes: %" PRIu64 "B}\n"
+        "duration: 1d\nkeys: {count: 1}\narrivals: {rate: %.6f/d}\nrow: {bytes: %" PRIu64
+        "B, format: payload}\n"
         "cluster: {nodes: 1, replication_factor: 1, num_tokens: 1}\n"
         "strategies:\n  - %s, threshold: %" PRIu64 "}\n",
         rows_each * wanted < rows_most ? rows_each * wanted : rows_most, out->row_bytes, strategy,

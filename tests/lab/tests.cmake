@@ -52,6 +52,7 @@ add_test(NAME lab/idgen_campaign_10000 COMMAND lab_idgen_campaign_test 10000)
 set_tests_properties(lab/idgen_campaign_10000 PROPERTIES TIMEOUT 1800 LABELS "slow")
 bucketlab_test(lab/trace_run_test LINK sim_lab m ZLIB::ZLIB Threads::Threads)
 
+bucketlab_test(lab/row_cost_test LINK sim_lab)
 bucketlab_test(lab/stored_test LINK sim_lab m)
 target_include_directories(lab_stored_test PRIVATE ${lab}/measure)
 bucketlab_test(lab/look_test LINK sim_lab)

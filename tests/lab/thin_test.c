@@ -54,7 +54,7 @@ static const struct {
     {"daily", "arrivals: {rate: 100/h, daily: {amplitude: 0.9, peak: 5h}}\n", kinds},
     {"bursts", "arrivals: {rate: 150/h, bursts: {on: 10m, off: 6h, factor: 50}}\n", kinds},
     {"spikes", "arrivals: {rate: 100/h, spikes: [{at: 30h, lasts: 2h, factor: 20, keys: 40%}]}\n", kinds},
-    {"expiring", "arrivals: {rate: 100/h}\nrow: {bytes: 350B, ttl: 1d}\n", kinds},
+    {"expiring", "arrivals: {rate: 100/h}\nrow: {bytes: 350B, ttl: 1d, format: payload}\n", kinds},
     {"reads", "arrivals: {rate: 100/h}\nreads: {latest: {rows: 40, rate: 30/h}, all: {rate: 3/h}}\n", kinds},
     {"aged", "arrivals: {rate: 100/h, bursts: {on: 10m, off: 6h, factor: 50}}\n", aged},
     {"aged and read", "arrivals: {rate: 100/h}\nreads: {latest: {rows: 40, rate: 30/h}}\n", aged},
@@ -79,7 +79,8 @@ static struct lab_result *run(const char *workload, const char *strategies, cons
     snprintf(text, sizeof text,
              "duration: 60h\nlimits: {partition_rows: 90, tiny_rows: 20}\n%s%s%s%sengine: %s\n",
              strstr(workload, "\nkeys:") == NULL ? "keys: {count: 9}\n" : "",
-             strstr(workload, "\nrow:") == NULL ? "row: {bytes: 350B}\n" : "", workload, strategies, engine);
+             strstr(workload, "\nrow:") == NULL ? "row: {bytes: 350B, format: payload}\n" : "", workload,
+             strategies, engine);
     if (!lab_scenario_parse("thin.yaml", text, strlen(text), NULL, 0, &seed, &scenario, &error) ||
         !lab_run(scenario, jobs, NULL, &result, &error))
         fail_msg("%s", error.text);

@@ -35,7 +35,7 @@ closed_count = sorted(n for (key, bucket), n in by_count.items() if bucket < (se
 with tempfile.TemporaryDirectory() as folder:
     scenario = os.path.join(folder, "trace.yaml")
     with open(scenario, "w", encoding="utf-8") as file:
-        file.write(f"name: trace\ntrace: {{file: {os.path.abspath(trace)}}}\nstrategies:\n"
+        file.write(f"name: trace\ntrace: {{file: {os.path.abspath(trace)}}}\nrow: {{format: payload}}\nstrategies:\n"
                    f"  - time: {{window: {window}s}}\n  - count: {{rows: {rows}, counter: external}}\n")
     out = subprocess.run([bucketlab, "run", scenario, "--json", "--no-charts", "--quiet", "--db", folder + "/t.db"],
                          capture_output=True, text=True, check=True).stdout

@@ -81,7 +81,8 @@ void lab_action_statement(const struct lab_cluster_run *run, const struct bk_act
         out->row_id = action->row.sequence;
         out->row_time_ns = action->row.time_ns;
         out->row_order = (int64_t)action->row.id;
-        out->bytes = action->row.bytes;
+        out->bytes = lab_row_bytes(&run->scenario->row_cost, action->row.bytes,
+                                   lab_row_stamp(&run->stamps, sim_queue_now(&run->queue)));
         out->ttl_ns = run->scenario->row_ttl_ns;
         break;
     case BK_ACT_READ_ROWS:

@@ -237,6 +237,7 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
         run->end_ns = run->start_ns + scenario->workload.duration_ns;
         config.named_columns = scenario->agents.count + 1; /* of locks: a client's column has its number */
     }
+    lab_row_stamps_init(&run->stamps, &scenario->row_cost, run->start_ns);
     run->fault_draws = calloc(scenario->fault_count + 1, sizeof *run->fault_draws);
     run->events.marks = calloc(LAB_EVENT_MARKS_MAX, sizeof *run->events.marks);
     run->events.stride = 1;

@@ -169,7 +169,8 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
     operation->fires = operation->weight > 0;
     operation->row = number;
     operation->row_time_ns = time_ns;
-    operation->row_bytes = arrival->bytes;
+    operation->row_bytes = lab_row_bytes(&run->scenario->row_cost, arrival->bytes,
+                                         lab_row_stamp(&run->stamps, sim_queue_now(&run->queue)));
     operation->row_id = row.id;
     if (lab_story_wants(run, key_index))
         lab_story_tell(run, key_index, "agent %u takes row %llu%s", chosen, (unsigned long long)number,

@@ -95,6 +95,8 @@ void lab_cluster_tally(struct lab_cluster_run *run)
         return;
     }
     lab_slices_begin(&run->tally.slices, run->start_ns, run->end_ns);
+    for (uint32_t i = 0; i < run->key_count; i++)
+        lab_bytes_add(&run->tally.payload_bytes, run->keys[i].bytes);
     tally_partitions(run);
     lab_oracles_end(run);
     for (uint32_t node = 0; node < run->node_count; node++) {
@@ -154,6 +156,18 @@ static bool add_tombstones(const struct lab_cluster_run *run, struct lab_metrics
            lab_metrics_add(out, "tombstones.warnings", (double)tally->tombstone_warnings);
 }
 
+/* The rows that were written and what stands around them, and a tombstone for each that was deleted. */
+static struct cass_partition weigh(const struct lab_cluster_run *run, const struct cass_partition_view *view)
+{
+    const struct lab_row_cost *cost = &run->scenario->row_cost;
+    struct cass_partition partition = {view->written_rows, view->written_bytes};
+    size_t key_size = lab_rows_key_size(run->rows, (uint32_t)view->key);
+    lab_bytes_add(&partition.bytes, lab_partition_bytes(cost, key_size, partition.rows, partition.bytes));
+    if (run->scenario->deletes.share > 0)
+        lab_bytes_add(&partition.bytes, view->tombstones * lab_tombstone_bytes(cost, LAB_STAMP_USUAL));
+    return partition;
+}
+
 static void tally_partitions(struct lab_cluster_run *run)
 {
     struct lab_tally *tally = &run->tally;
@@ -169,7 +183,7 @@ static void tally_partitions(struct lab_cluster_run *run)
             lab_tally_left(tally, view.rows, lab_tombstones_of(run->scenario, view.tombstones));
         }
         bool is_closed = view.bucket < lab_current_bucket(run, (uint32_t)view.key, run->end_ns);
-        const struct cass_partition partition = {view.written_rows, view.written_bytes};
+        const struct cass_partition partition = weigh(run, &view);
         uint32_t index = lab_partition_find(&run->oracles, (uint32_t)view.key, view.bucket);
         int64_t first_ns = index == LAB_NO_PARTITION ? run->end_ns : run->oracles.partitions[index].first_ns;
         lab_tally_partition(tally, limits, &partition, first_ns, is_closed);

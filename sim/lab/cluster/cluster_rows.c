@@ -92,6 +92,15 @@ void lab_rows_key_name(const struct lab_rows *rows, uint32_t key, char *buffer, 
         wl_key_name(key, buffer);
 }
 
+size_t lab_rows_key_size(const struct lab_rows *rows, uint32_t key)
+{
+    char name[WL_KEY_NAME_SIZE];
+    if (rows->is_trace)
+        return rows->keys[key].name_size;
+    wl_key_name(key, name);
+    return strlen(name);
+}
+
 uint64_t lab_rows_key_entity(const struct lab_rows *rows, uint32_t key)
 {
     return rows->is_trace ? rows->keys[key].entity : key;

@@ -92,7 +92,7 @@ struct lab_host_operation {
     bool is_active, is_read, is_acknowledged, is_moved, fires;
     bool is_heard; /* told to be stored, and not acknowledged when its agent crashed */
     uint32_t key;
-    uint64_t row, row_bytes; /* number within the key */
+    uint64_t row, row_bytes; /* number within the key; what it weighs */
     uint64_t row_id;
     uint64_t weight;       /* what it adds to a counter, when it fires */
     uint64_t beyond;       /* of a read: rows acknowledged in windows that it does not walk */
@@ -173,6 +173,7 @@ struct lab_cluster_run {
     const struct lab_rows *rows;
     uint32_t story_key; /* LAB_NO_KEY: all */
     const struct lab_run_context *context;
+    struct lab_row_stamps stamps; /* of rows written from start_ns on, which follows from the scenario */
     struct sim_queue queue;
     struct cass_cluster *cluster;
     struct bk_agent_config config;

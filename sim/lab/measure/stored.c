@@ -30,6 +30,7 @@ enum of_partition {
     PART_MINUTE,
     PART_IN_MINUTE,
     PART_FIRST, /* the time of its first row */
+    PART_KEY_SIZE,
     PART_COUNT
 };
 /* Of a primary key: whose row it is, the latest; of equal times the one of the higher key, and of that the
@@ -158,6 +159,7 @@ void lab_stored_merge(struct lab_stored *into, const struct lab_stored *from)
         if (sum[PART_WRITTEN] == 0 || (int64_t)part[PART_FIRST] < (int64_t)sum[PART_FIRST])
             sum[PART_FIRST] = part[PART_FIRST];
         sum[PART_TOKEN] = part[PART_TOKEN];
+        sum[PART_KEY_SIZE] = part[PART_KEY_SIZE];
         sum[PART_WRITTEN] += part[PART_WRITTEN];
         lab_bytes_add(&sum[PART_WRITTEN_BYTES], part[PART_WRITTEN_BYTES]);
     }
@@ -271,6 +273,7 @@ static uint64_t *partition_of(struct lab_stored *stored, const struct lab_key_na
     if (partition != NULL && partition[PART_WRITTEN] == 0) {
         partition[PART_TOKEN] = (uint64_t)token_of(stored, key, bucket, values);
         partition[PART_FIRST] = (uint64_t)INT64_MAX;
+        partition[PART_KEY_SIZE] = key->size;
     }
     return partition;
 }
@@ -312,6 +315,7 @@ static void add_row(struct lab_stored *stored, const struct lab_key_name *key, c
     int64_t time_ns = batch->times_ns[row], own_ns = batch->own_ns == NULL ? time_ns : batch->own_ns[row];
     uint64_t bytes = batch->bytes_before == NULL ? batch->bytes_each
                                                  : batch->bytes_before[row + 1] - batch->bytes_before[row];
+    bytes += lab_key_in_row_bytes(&stored->scenario->row_cost, key->size);
     uint64_t of_partition = values % stored->values.partition_combinations;
     uint64_t *partition = partition_of(stored, key, bucket, of_partition);
     if (partition == NULL)
@@ -428,6 +432,8 @@ static void finish_partition(struct lab_stored *stored, const uint64_t *tuple, c
 {
     struct lab_tally *found = &stored->found;
     uint64_t rows = partition[PART_ROWS], bytes = partition[PART_BYTES];
+    lab_bytes_add(&bytes,
+                  lab_partition_bytes(&stored->scenario->row_cost, partition[PART_KEY_SIZE], rows, bytes));
     const struct cass_partition size = {rows, bytes};
     lab_tally_partition(found, &stored->scenario->limits, &size, (int64_t)partition[PART_FIRST],
                         is_closed(stored, tuple));

@@ -50,6 +50,7 @@ void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint3
     into->rows_expired += from->rows_expired;
     into->emptied += from->emptied;
     into->late_rows += from->late_rows;
+    lab_bytes_add(&into->payload_bytes, from->payload_bytes);
     into->rows_into_closed += from->rows_into_closed;
     into->reopened += from->reopened;
     into->placement_digest += from->placement_digest;

@@ -37,6 +37,7 @@ void lab_tally_archive(struct lab_tally *tally, struct sim_archive *archive, uin
                                 &tally->late_rows,
                                 &tally->rows_into_closed,
                                 &tally->reopened,
+                                &tally->payload_bytes,
                                 &tally->placement_digest};
     sim_archive_mark(archive, 0x54414c59);
     for (size_t i = 0; i < sizeof histograms / sizeof *histograms; i++)

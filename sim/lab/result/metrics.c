@@ -57,6 +57,7 @@ bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenar
         ok = ok && add(out, "partitions", "tiny", (double)tally->tiny);
     ok = ok && add_all_sizes(out, tally);
     ok = ok && add(out, "writes", "rows", (double)tally->rows) &&
+         add(out, "writes", "payload_bytes", (double)tally->payload_bytes) &&
          add(out, "writes", "counter_increments", (double)tally->counter_increments) &&
          add(out, "writes", "state_reads", (double)tally->state_reads) &&
          add(out, "writes", "state_writes", (double)tally->state_writes) &&

@@ -9,11 +9,11 @@ static bool is_fed(const struct lab_design *design, const uint8_t *positions, si
 
 void lab_design_default(struct lab_design *out)
 {
-    static const struct lab_column columns[] = {{"key", LAB_FEED_KEY, 0, 0},
-                                                {"bucket", LAB_FEED_BUCKET, 0, 0},
-                                                {"at", LAB_FEED_TIME, 0, 0},
-                                                {"id", LAB_FEED_ID, 0, 0},
-                                                {"data", LAB_FEED_DATA, 0, 0}};
+    static const struct lab_column columns[] = {{.name = "key", .feed = LAB_FEED_KEY},
+                                                {.name = "bucket", .feed = LAB_FEED_BUCKET},
+                                                {.name = "at", .feed = LAB_FEED_TIME},
+                                                {.name = "id", .feed = LAB_FEED_ID},
+                                                {.name = "data", .feed = LAB_FEED_DATA}};
     memset(out, 0, sizeof *out);
     memcpy(out->name, "rows_by_key", sizeof "rows_by_key");
     memcpy(out->columns, columns, sizeof columns);

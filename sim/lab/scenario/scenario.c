@@ -277,7 +277,8 @@ static bool complete(struct lab_reader *reader, const struct lab_node *root)
            lab_cluster_complete(reader, root) && lab_agents_complete(reader, root) &&
            lab_identifiers_complete(reader, root) && lab_engine_complete(reader, root) &&
            lab_gone_complete(reader, root) && lab_faults_complete(reader, root) &&
-           lab_table_complete(reader, root) && lab_tune_complete(reader, root) && check_expects(reader, root);
+           lab_table_complete(reader, root) && lab_row_complete(reader, root) &&
+           lab_tune_complete(reader, root) && check_expects(reader, root);
 }
 
 /* The file's name without folder and ending; what cannot stand in a name becomes '?'. */

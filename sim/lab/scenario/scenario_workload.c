@@ -126,6 +126,17 @@ const struct lab_table lab_trace_table = {
         {.name = NULL},
     }};
 
+static const struct lab_choice row_formats[] = {
+    {"nb", LAB_ROW_NB}, {"da", LAB_ROW_DA}, {"payload", LAB_ROW_PAYLOAD}, {NULL, 0}};
+
+/* They are read once the table is known: scenario_row.c. */
+static bool read_columns(struct lab_reader *reader, const struct lab_field *field,
+                         const struct lab_node *node, void *out)
+{
+    (void)reader, (void)field, (void)node, (void)out;
+    return true;
+}
+
 const struct lab_table lab_row_table = {
     .fields = (const struct lab_field[]){
         {"bytes", read_row_bytes, WORKLOAD(row_bytes), LAB_OPTIONAL, 1, BYTES_MAX, BYTES_RANGE, NULL},
@@ -133,6 +144,9 @@ const struct lab_table lab_row_table = {
          (double)SIM_SECOND, 20 * LATE_MAX, "a duration from 1s to 20y", NULL},
         {"cells", lab_read_whole, WORKLOAD(row_cells), LAB_OPTIONAL, 1, 2147483647.0,
          "a whole number from 1 to 2147483647", NULL},
+        {"columns", read_columns, 0, LAB_OPTIONAL, 0, 0, NULL, NULL},
+        {"format", lab_read_choice, offsetof(struct lab_scenario, row_format), LAB_OPTIONAL, 0, 0,
+         "nb, da or payload", row_formats},
         {.name = NULL},
     }};
 

@@ -108,6 +108,15 @@ void lab_warnings_clear(struct lab_warnings *warnings)
     memset(warnings, 0, sizeof *warnings);
 }
 
+/* What a row of mean size weighs; the mean of what rows weigh is that but for a byte. */
+static double weight_of_mean(const struct lab_scenario *scenario)
+{
+    double mean = sim_size_mean(&scenario->workload.row_bytes);
+    if (!(mean < 1e12))
+        return mean;
+    return (double)lab_row_bytes(&scenario->row_cost, (uint64_t)mean, LAB_STAMP_USUAL);
+}
+
 static void prepare(struct outlook *outlook, const struct lab_scenario *scenario, size_t number)
 {
     const struct lab_design *design = &scenario->design;
@@ -123,7 +132,7 @@ static void prepare(struct outlook *outlook, const struct lab_scenario *scenario
     outlook->is_endless =
         kind == BK_NONE || kind == BK_HASH || lab_design_column(design, LAB_FEED_BUCKET) == NULL;
     outlook->distinct = distinct_keys(scenario);
-    outlook->row_bytes = sim_size_mean(&workload->row_bytes);
+    outlook->row_bytes = weight_of_mean(scenario);
     outlook->cells = (double)workload->row_cells;
     outlook->limit_rows =
         scenario->limits.partition_rows == 0 ? ENDLESS : (double)scenario->limits.partition_rows;
@@ -200,7 +209,7 @@ static double rows_of_increment(const struct outlook *outlook)
 {
     const struct bk_strategy *strategy = &outlook->strategy->settings.strategy;
     if (strategy->kind == BK_WEIGHTED)
-        return (double)strategy->of.weighted.bytes / outlook->row_bytes;
+        return (double)strategy->of.weighted.bytes / sim_size_mean(&outlook->scenario->workload.row_bytes);
     double n = (double)strategy->of.probabilistic.chance_denominator;
     return n > 0 ? n / (double)strategy->of.probabilistic.chance_numerator
                  : (double)(UINT64_C(1) << strategy->of.probabilistic.bits);

@@ -47,7 +47,7 @@ static void add_assignments(struct lab_cql_text *text, const struct lab_side_tab
 static void add_list(struct lab_cql_text *text, const struct lab_side_table *side, uint32_t columns,
                      const char *before);
 static const char *key_name(const struct lab_design *design);
-static const char *type_of(enum lab_feed feed);
+static const char *type_of(const struct lab_column *column);
 static void add_times(const struct lab_design *design, struct lab_cql_text *text);
 static const char *when_of_select(const struct lab_design *design, bool is_hash);
 static void keep(struct maker *maker, struct lab_cql_text *text, const char *when, const char *level,
@@ -120,7 +120,8 @@ static void make_row_table(struct maker *maker)
         lab_cql_add(&text, "    ");
         lab_cql_name(&text, design->columns[i].name, "");
         lab_cql_add(&text, " ");
-        lab_cql_add(&text, type_of(design->columns[i].feed));
+        lab_cql_add(&text, type_of(&design->columns[i]));
+        lab_cql_add(&text, design->columns[i].is_static ? " static" : "");
         lab_cql_add(&text, ",\n");
     }
     lab_cql_add(&text, design->partition_count > 1 ? "    PRIMARY KEY ((" : "    PRIMARY KEY (");
@@ -417,15 +418,17 @@ static const char *key_name(const struct lab_design *design)
     return key->name;
 }
 
-static const char *type_of(enum lab_feed feed)
+static const char *type_of(const struct lab_column *column)
 {
-    switch (feed) {
+    switch (column->feed) {
     case LAB_FEED_BUCKET:
         return "bigint";
     case LAB_FEED_TIME:
         return "timestamp";
     case LAB_FEED_ID:
         return "timeuuid";
+    case LAB_FEED_DATA:
+        return cass_type_name(column->type);
     default:
         return "text";
     }

@@ -162,7 +162,7 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
             watch_peak(lane, tally, batch, from, end);
 
         struct bk_row last = {batch->times_ns[end - 1], batch->first_row + end - 1, batch->ids[end - 1],
-                              lab_batch_bytes(batch, end - 1, end)};
+                              lab_batch_payload(batch, end - 1)};
         struct bk_effect effect;
         status = bk_advance(strategy, &lane->state, &last, &effect);
         assert(status == BK_OK);
@@ -233,10 +233,24 @@ static void watch_peak(const struct lab_lane *lane, struct lab_tally *tally, con
     }
 }
 
+/* Its rows weigh `rows->bytes`; what stands around them, and a tombstone for each row that was deleted, comes
+ * to it. */
+static struct cass_partition weigh(const struct lab_scenario *scenario, const struct lab_key_name *key,
+                                   const struct cass_partition *rows, uint64_t gone)
+{
+    struct cass_partition partition = *rows;
+    const struct lab_row_cost *cost = &scenario->row_cost;
+    lab_bytes_add(&partition.bytes, lab_partition_bytes(cost, key->size, rows->rows, rows->bytes));
+    if (gone > 0 && scenario->deletes.share > 0)
+        lab_bytes_add(&partition.bytes, gone * lab_tombstone_bytes(cost, LAB_STAMP_USUAL));
+    return partition;
+}
+
 void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally *tally,
-                     const struct lab_key_name *key, int64_t bucket, const struct cass_partition *partition,
+                     const struct lab_key_name *key, int64_t bucket, const struct cass_partition *rows,
                      uint64_t gone, int64_t first_ns, bool is_closed)
 {
+    const struct cass_partition whole = weigh(settings->scenario, key, rows, gone), *partition = &whole;
     if (lab_rows_go(settings->scenario))
         lab_tally_left(tally, partition->rows - gone, lab_tombstones_of(settings->scenario, gone));
     lab_tally_partition(tally, &settings->scenario->limits, partition, first_ns, is_closed);

@@ -110,9 +110,10 @@ void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *setting
 void lab_lane_clear(struct lab_lane *lane);
 /* BK_HASH: the partition of a bucket, new when it has no rows; NULL without memory. */
 struct lab_cell *lab_lane_cell(struct lab_lane *lane, const struct bk_strategy *strategy, uint32_t bucket);
-/* Puts a partition that gets no more rows into the tally: when it began, and whether it is closed. */
+/* Puts a partition that gets no more rows into the tally: rows and what they weigh, when it began, and
+ * whether it is closed. */
 void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally *tally,
-                     const struct lab_key_name *key, int64_t bucket, const struct cass_partition *partition,
+                     const struct lab_key_name *key, int64_t bucket, const struct cass_partition *rows,
                      uint64_t gone, int64_t first_ns, bool is_closed);
 /* lane_windows.c: the same for BK_TIME where a row's own time is not that of its arrival, so that any window
  * may get one more: all are held, and memory grows with the windows of a key. */

@@ -118,7 +118,7 @@ void lab_eras_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
         enter(lane, settings->regimes, batch->times_ns[from]);
         const struct bk_history *history = &settings->regimes->items[eras->regime].history;
         struct bk_row row = {own_ns[from], batch->first_row + from, batch->ids[from],
-                             lab_batch_bytes(batch, from, from + 1)};
+                             lab_batch_payload(batch, from)};
         struct bk_route route;
         enum bk_status status = bk_history_route(history, &eras->state, &row, &route);
         assert(status == BK_OK);
@@ -143,7 +143,7 @@ void lab_eras_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
             watch_closed(eras, settings->regimes, partition, tally, batch, from, end);
         sim_placement_add(&lane->placement, route.bucket, end - from);
         struct bk_row last = {own_ns[end - 1], batch->first_row + end - 1, batch->ids[end - 1],
-                              lab_batch_bytes(batch, end - 1, end)};
+                              lab_batch_payload(batch, end - 1)};
         struct bk_effect effect;
         status = bk_history_advance(history, &eras->state, &last, &effect);
         assert(status == BK_OK);

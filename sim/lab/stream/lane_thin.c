@@ -29,7 +29,46 @@ static void advance(struct lab_lane *lane, const struct lab_lane_settings *setti
                     const struct bk_row *row);
 static void take_cells(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_thin *thin,
                        struct lab_tally *tally, const struct lab_stretch *stretch);
-static uint64_t bytes_of(uint64_t rows, uint64_t bytes_each);
+
+/* Beyond 2^64 - 1 it stays there, as lab_bytes_add(). */
+static uint64_t product(uint64_t rows, uint64_t bytes_each)
+{
+    uint64_t bytes;
+    return __builtin_mul_overflow(rows, bytes_each, &bytes) ? UINT64_MAX : bytes;
+}
+
+/* What so many rows weigh that lie evenly in [begin_ns, end_ns): those of each class of times by its share.
+ */
+static uint64_t bytes_of(const struct lab_thin *thin, int64_t begin_ns, int64_t end_ns, uint64_t rows)
+{
+    const struct lab_row_stamps *stamps = &thin->worker->stamps;
+    uint64_t sum = 0, left = rows;
+    uint32_t class = 0;
+    while (begin_ns >= stamps->until_ns[class] && class + 1 < stamps->count)
+        class ++;
+    for (; end_ns > stamps->until_ns[class] && class + 1 < stamps->count; class ++) {
+        double share = (double)(stamps->until_ns[class] - begin_ns) / (double)(end_ns - begin_ns);
+        uint64_t some = (uint64_t)((double)left * share + 0.5);
+        some = some < left ? some : left;
+        lab_bytes_add(&sum, product(some, thin->row_bytes[class]));
+        left -= some;
+        begin_ns = stamps->until_ns[class];
+    }
+    lab_bytes_add(&sum, product(left, thin->row_bytes[class]));
+    return sum;
+}
+
+/* The next of what is left: one may be known to be at the beginning, and the others follow evenly. */
+static uint64_t bytes_of_next(const struct lab_thin *thin, const struct lab_rest *rest, uint64_t rows)
+{
+    uint64_t first = rest->is_at ? 1 : 0, before = rest->after + first;
+    double row_ns = (double)(rest->end_ns - rest->begin_ns) / (double)(rest->rows + rest->after);
+    int64_t begin_ns = rest->begin_ns + (int64_t)(row_ns * (double)before);
+    int64_t end_ns = begin_ns + (int64_t)(row_ns * (double)(rows - first));
+    uint64_t sum = first == 0 ? 0 : bytes_of(thin, rest->begin_ns, rest->begin_ns, 1);
+    lab_bytes_add(&sum, bytes_of(thin, begin_ns, end_ns, rows - first));
+    return sum;
+}
 
 bool lab_lane_stretch(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_thin *thin,
                       struct lab_tally *tally, const struct lab_key_name *key,
@@ -42,6 +81,7 @@ bool lab_lane_stretch(struct lab_lane *lane, const struct lab_lane_settings *set
             (bk_kind_fires(settings->strategy->kind) || settings->strategy->max_age_ns != 0))
             tally->state_reads++; /* the writer's cache knows nothing of the key yet */
         tally->rows += stretch->rows;
+        lab_bytes_add(&tally->payload_bytes, product(stretch->rows, thin->bytes_each));
     }
     if (settings->strategy->kind != BK_HASH)
         return take_ranges(lane, settings, thin, tally, key, stretch);
@@ -81,7 +121,7 @@ static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *s
         uint64_t rows = count_step(thin, &route, sequence, rest.rows, &fires);
         lane->open.rows += rows;
         sim_placement_add(&lane->placement, route.bucket, rows);
-        lane->open.bytes = bytes_of(lane->open.rows, thin->bytes_each);
+        lab_bytes_add(&lane->open.bytes, bytes_of_next(thin, &rest, rows));
         if (stretch->is_gone) {
             lane->open_gone += rows;
             tally->rows_expired += rows;
@@ -207,7 +247,7 @@ static void take_cells(struct lab_lane *lane, const struct lab_lane_settings *se
         if (cell->rows == 0)
             cell->first_ns = is_few ? locate(&rest, &thin->draws) : earliest(stretch, rows, &thin->draws);
         cell->rows += rows;
-        cell->bytes = bytes_of(cell->rows, thin->bytes_each);
+        lab_bytes_add(&cell->bytes, bytes_of(thin, stretch->begin_ns, stretch->end_ns, rows));
         cell->gone += stretch->is_gone ? rows : 0;
         sim_placement_add(&lane->placement, bucket, rows);
         take(&rest, rows);
@@ -219,11 +259,4 @@ static int64_t earliest(const struct lab_stretch *stretch, uint64_t rows, struct
 {
     struct lab_rest rest = {stretch->begin_ns, stretch->end_ns, 0, rows, false};
     return locate(&rest, draws);
-}
-
-/* Beyond 2^64 - 1 it stays there, as lab_bytes_add(). */
-static uint64_t bytes_of(uint64_t rows, uint64_t bytes_each)
-{
-    uint64_t bytes;
-    return __builtin_mul_overflow(rows, bytes_each, &bytes) ? UINT64_MAX : bytes;
 }

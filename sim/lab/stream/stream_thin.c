@@ -31,6 +31,8 @@ void lab_thin_prepare(const struct lab_lane_settings *settings, uint64_t bytes_e
                              .can_fire = bk_kind_fires(strategy->kind),
                              .bytes_each = bytes_each,
                              .worker = worker};
+    for (uint32_t i = 0; i < worker->stamps.count; i++)
+        out->row_bytes[i] = lab_row_bytes(&worker->scenario->row_cost, bytes_each, worker->stamps.bytes[i]);
     if (!out->can_fire)
         return;
     if (strategy->kind == BK_WEIGHTED) {

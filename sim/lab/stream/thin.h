@@ -24,13 +24,14 @@ struct lab_rest {
 /* Of a strategy, and of the key under way. */
 struct lab_thin {
     bool can_fire, goes_by_time;
-    bool fires_always;        /* and by how much is the row's own matter */
-    struct sim_trials trials; /* to the next row that fires */
-    uint64_t quiet, firing;   /* ids of a row that does not, and of one that does */
-    uint64_t bytes_each;
-    struct lab_worker *worker; /* who waits for it may stop a lane on its way */
-    struct sim_random draws;   /* the key's */
-    uint64_t to_fire;          /* rows up to and including the next that fires; 0: not drawn yet */
+    bool fires_always;                      /* and by how much is the row's own matter */
+    struct sim_trials trials;               /* to the next row that fires */
+    uint64_t quiet, firing;                 /* ids of a row that does not, and of one that does */
+    uint64_t bytes_each;                    /* of payload */
+    uint64_t row_bytes[LAB_ROW_STAMPS_MAX]; /* what a row weighs by the class of its time */
+    struct lab_worker *worker;              /* who waits for it may stop a lane on its way */
+    struct sim_random draws;                /* the key's */
+    uint64_t to_fire; /* rows up to and including the next that fires; 0: not drawn yet */
     /* On its way through a stretch: what is left. */
     bool is_on_its_way;
     struct lab_rest rest, later;

@@ -40,6 +40,7 @@ struct lab_worker {
     uint64_t untold_rows, untold_done; /* of the progress; see lab_worker_tell() */
     uint32_t heard;                    /* of wishes for a snapshot */
     int64_t end_ns;                    /* of the run */
+    struct lab_row_stamps stamps;      /* of rows written from its start on */
     int64_t times_ns[LAB_BATCH_ROWS];
     int64_t late_ns[LAB_BATCH_ROWS]; /* read when wl_has_late() */
     int64_t own_ns[LAB_BATCH_ROWS];

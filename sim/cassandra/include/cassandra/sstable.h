@@ -32,7 +32,7 @@ const char *cass_sstable_format_name(enum cass_sstable_format format);
 static inline uint32_t cass_vint_size(uint64_t value)
 {
     uint32_t bits = 64 - (uint32_t)__builtin_clzll(value | 1);
-    return bits > 56 ? 9 : (bits + 6) / 7;
+    return (bits * 9 + 63) >> 6; /* (bits + 6) / 7, and 9 above 56 */
 }
 
 struct cass_type_list {

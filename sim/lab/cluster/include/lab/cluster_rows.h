@@ -29,6 +29,7 @@ bool lab_rows_create(const struct lab_scenario *scenario, const struct lab_run_c
                      struct lab_rows **out, struct sim_error *error);
 void lab_rows_destroy(struct lab_rows *rows);
 uint32_t lab_rows_key_count(const struct lab_rows *rows);
+size_t lab_rows_key_size(const struct lab_rows *rows, uint32_t key);
 void lab_rows_key_name(const struct lab_rows *rows, uint32_t key, char *buffer, size_t size);
 uint64_t lab_rows_key_entity(const struct lab_rows *rows, uint32_t key);
 double lab_rows_key_share(const struct lab_rows *rows, uint32_t key);

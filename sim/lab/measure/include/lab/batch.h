@@ -14,9 +14,10 @@ struct lab_batch {
     const int64_t *own_ns;  /* the rows' own times, in no order; NULL: those of their arrival */
     const int64_t *late_ns; /* how late each is; NULL: none */
     const uint64_t *ids;
-    const uint64_t *bytes;       /* of each row; NULL when no strategy goes by it */
+    const uint64_t *bytes;       /* of each row's payload; NULL when no strategy goes by it */
     const uint32_t *gone_before; /* count + 1 running sums of the rows that are gone at the end; NULL: none */
-    const uint64_t *bytes_before; /* count + 1 running sums; NULL when every row has bytes_each */
+    const uint64_t
+        *bytes_before; /* count + 1 running sums of what rows weigh; NULL when each weighs bytes_each */
     const uint64_t *second_begin; /* the number of the key's first row in the row's whole second */
     uint64_t bytes_each;
     uint64_t first_row;      /* number within the key of row 0 of the batch */
@@ -24,6 +25,12 @@ struct lab_batch {
     size_t count;
     const struct lab_horizon *horizon;
 };
+
+/* What strategies go by; 0 where none does. */
+static inline uint64_t lab_batch_payload(const struct lab_batch *batch, size_t row)
+{
+    return batch->bytes == NULL ? 0 : batch->bytes[row];
+}
 
 static inline uint64_t lab_gone_between(const struct lab_batch *batch, size_t from, size_t to)
 {

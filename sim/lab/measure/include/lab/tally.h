@@ -26,6 +26,7 @@ struct lab_tally {
     struct lab_slices slices;
     uint64_t over_limit, over_limit_rows, over_limit_bytes, tiny;
     struct lab_largest largest[LAB_SIZE_UNITS];
+    uint64_t payload_bytes; /* of the rows' values alone */
     uint64_t rows, counter_increments, state_reads, state_writes;
     uint64_t lwt, lock_ops, rows_scanned, retried, duplicated, misrouted; /* of a cluster run */
     uint64_t peak_rows_per_s;

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cassandra/token.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -34,6 +36,10 @@ struct lab_column {
     enum lab_feed feed;
     uint32_t values; /* of LAB_FEED_VALUES: 1 to LAB_COLUMN_VALUES_MAX */
     double zipf;     /* its exponent: the k-th value comes in proportion to k^-zipf; 0: all as often */
+    /* Of LAB_FEED_DATA: */
+    enum cass_type type;
+    bool is_static;
+    uint64_t bytes; /* of each value; 0: the type's, or its share of the row's */
 };
 
 struct lab_design {

@@ -14,6 +14,7 @@
 #include "lab/cluster.h"
 #include "lab/design.h"
 #include "lab/expect.h"
+#include "lab/row_cost.h"
 #include "lab/settings.h"
 #include "lab/tune.h"
 #include "workload/observed.h"
@@ -98,7 +99,11 @@ struct lab_scenario {
     bool has_start;     /* of a trace: rows before workload.start_ns are left out */
     bool has_row_bytes; /* `row.bytes` was given, here; workload.row_bytes is the default else */
     int row_bytes_line, row_bytes_column;
-    int64_t row_ttl_ns; /* 0: rows stay */
+    bool has_row_cells, has_row_columns; /* the same of `row.cells`, `row.columns` */
+    int row_format;                      /* enum lab_row_format */
+    uint32_t row_static_columns;
+    struct lab_row_cost row_cost; /* what rows and partitions weigh */
+    int64_t row_ttl_ns;           /* 0: rows stay */
     struct lab_deletes deletes;
     struct lab_identifiers identifiers; /* present: all strategies are idgen, and there are no rows */
     struct lab_reads reads;

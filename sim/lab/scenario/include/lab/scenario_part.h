@@ -77,6 +77,9 @@ bool lab_engine_complete(struct lab_reader *reader, const struct lab_node *root)
 extern const struct lab_table lab_design_table;
 bool lab_table_complete(struct lab_reader *reader, const struct lab_node *root);
 
+/* scenario_row.c: the columns of a row, and what it weighs. Complete once the table is. */
+bool lab_row_complete(struct lab_reader *reader, const struct lab_node *root);
+
 /* scenario_tune.c; the target is the struct lab_scenario. Complete once reads are read. */
 extern const struct lab_table lab_tune_table;
 void lab_tune_default(struct lab_tune *tune);

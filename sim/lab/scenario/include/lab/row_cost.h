@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What rows and partitions of the scenario's table weigh in an sstable, in O(1) a row: the sizes of
+ * cassandra/sstable.h for a row by INSERT with all of its columns, precomputed but for what differs from row
+ * to row.
+ *
+ * A row's bytes depend on its payload and on when it was written: times are differences from the sstable's
+ * first, in 1 to 9 bytes (struct lab_row_stamps). One thing is taken as even that need not be: each row holds
+ * the size of the row before it, which here is the row's own. A partition is exact where its rows are of one
+ * size class of vints; else off by a byte for each row near 2^7, 2^14 ... bytes. */
+#ifndef LAB_ROW_COST_H
+#define LAB_ROW_COST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cassandra/sstable.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum lab_row_format { LAB_ROW_NB, LAB_ROW_DA, LAB_ROW_PAYLOAD };
+
+/* scenario_row.c makes it of a checked scenario. */
+struct lab_row_cost {
+    bool is_payload;      /* rows weigh their payload, and partitions nothing: as no database has it */
+    uint32_t shares;      /* columns that share what is left of the payload */
+    uint64_t own_values;  /* bytes of the values of columns with sizes of their own */
+    uint64_t own_cells;   /* the same as cells */
+    uint64_t head;        /* of a row: flags and clustering, without a key in it */
+    uint64_t partition;   /* of a partition, without the key's bytes: header, bucket, static row, end */
+    bool clusters_by_key; /* the key stands in each row's clustering */
+    bool partitions_by_key;
+    int64_t ttl_ns; /* 0: rows stay */
+};
+
+/* When a row is written says how many bytes its times take: bytes[i] before until_ns[i]. */
+#define LAB_ROW_STAMPS_MAX 16u
+struct lab_row_stamps {
+    uint32_t count;
+    int64_t until_ns[LAB_ROW_STAMPS_MAX]; /* ascending; the last is INT64_MAX */
+    uint32_t bytes[LAB_ROW_STAMPS_MAX];
+};
+
+/* The sstable's first row is written at start_ns. */
+void lab_row_stamps_init(struct lab_row_stamps *out, const struct lab_row_cost *cost, int64_t start_ns);
+
+/* The bytes of a time of writing from 9.5 hours to 50 days after the first. */
+#define LAB_STAMP_USUAL 6u
+
+static inline uint32_t lab_row_stamp(const struct lab_row_stamps *stamps, int64_t time_ns)
+{
+    uint32_t i = 0;
+    while (time_ns >= stamps->until_ns[i] && i + 1 < stamps->count)
+        i++;
+    return stamps->bytes[i];
+}
+
+/* A row of that payload; the key's bytes within its clustering not included. */
+static inline uint64_t lab_row_bytes(const struct lab_row_cost *cost, uint64_t payload, uint32_t stamp)
+{
+    if (cost->is_payload)
+        return payload;
+    uint64_t rest = payload > cost->own_values ? payload - cost->own_values : 0, cells;
+    if (cost->shares == 1) {
+        cells = rest == 0 ? 1 : 1 + cass_vint_size(rest) + rest;
+    } else {
+        uint64_t each = cost->shares == 0 ? 0 : rest / cost->shares,
+                 longer = cost->shares == 0 ? 0 : rest % cost->shares;
+        cells = cost->shares == 0 ? 0
+                                  : cost->shares + rest + longer * cass_vint_size(each + 1) +
+                                        (each == 0 ? 0 : (cost->shares - longer) * cass_vint_size(each));
+    }
+    uint64_t body = stamp + cost->own_cells + cells;
+    uint32_t before = cass_vint_size(cost->head + body + 2);
+    return cost->head + cass_vint_size(body + before) + before + body;
+}
+/* The tombstone that stands for a deleted row: its clustering and its deletion. */
+uint64_t lab_tombstone_bytes(const struct lab_row_cost *cost, uint32_t stamp);
+/* What a partition of so many rows and bytes of rows weighs beside them. */
+uint64_t lab_partition_bytes(const struct lab_row_cost *cost, size_t key_size, uint64_t rows, uint64_t bytes);
+/* In each row of a table that clusters by the key: the key with its length. */
+static inline uint64_t lab_key_in_row_bytes(const struct lab_row_cost *cost, size_t key_size)
+{
+    return cost->clusters_by_key && !cost->is_payload ? cass_vint_size(key_size) + key_size : 0;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What differs from row to row and from partition to partition of what they weigh. */
+#include "lab/row_cost.h"
+
+#include "kernel/time.h"
+
+#define VINTS 9 /* sizes of a vint */
+#define US    INT64_C(1000)
+
+static int64_t later_or_end(int64_t start_ns, uint64_t after, int64_t unit_ns)
+{
+    int64_t sum, product;
+    if (after > INT64_MAX || __builtin_mul_overflow((int64_t)after, unit_ns, &product) ||
+        __builtin_add_overflow(start_ns, product, &sum))
+        return INT64_MAX;
+    return sum;
+}
+
+/* Two sequences of times at which a vint grows, merged: of microseconds, and with a time to live of seconds.
+ */
+void lab_row_stamps_init(struct lab_row_stamps *out, const struct lab_row_cost *cost, int64_t start_ns)
+{
+    int64_t start_us_ns = start_ns - ((start_ns % US) + US) % US;
+    int64_t start_s_ns = start_ns - ((start_ns % SIM_SECOND) + SIM_SECOND) % SIM_SECOND;
+    uint32_t of_time = 1, of_expiry = cost->ttl_ns > 0 ? 1 : 0;
+    *out = (struct lab_row_stamps){0};
+    for (;;) {
+        int64_t time_until = later_or_end(start_us_ns, UINT64_C(1) << 7 * of_time, US);
+        int64_t expiry_until =
+            of_expiry == 0 ? INT64_MAX : later_or_end(start_s_ns, UINT64_C(1) << 7 * of_expiry, SIM_SECOND);
+        int64_t until = time_until < expiry_until ? time_until : expiry_until;
+        uint32_t ttl = of_expiry == 0 ? 0 : 1;
+        out->until_ns[out->count] = until;
+        out->bytes[out->count] = of_time + of_expiry + ttl;
+        out->count++;
+        if (until == INT64_MAX || out->count == LAB_ROW_STAMPS_MAX)
+            break;
+        of_time += until == time_until;
+        of_expiry += until == expiry_until && of_expiry > 0;
+        if (of_time >= VINTS || of_expiry >= VINTS)
+            break;
+    }
+    out->until_ns[out->count - 1] = INT64_MAX;
+}
+
+/* Written and deleted within the same class of times; the clock's seconds take as much as a time to live's.
+ */
+uint64_t lab_tombstone_bytes(const struct lab_row_cost *cost, uint32_t stamp)
+{
+    return cost->is_payload ? 0 : cost->head + 2 + stamp + 4;
+}
+
+/* The first row holds the size of what stands before it, and nothing holds the last one's. */
+uint64_t lab_partition_bytes(const struct lab_row_cost *cost, size_t key_size, uint64_t rows, uint64_t bytes)
+{
+    if (cost->is_payload)
+        return 0;
+    uint64_t header = cost->partition + (cost->partitions_by_key ? key_size : 0);
+    if (rows == 0)
+        return header;
+    return header + cass_vint_size(header - 1) - cass_vint_size(bytes / rows);
+}
