@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* CQL literals to the bytes that Cassandra stores. */
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -198,12 +199,14 @@ static bool write_number(const char *text, uint8_t *out, size_t size)
 {
     size_t length = strspn(text, "+-.0123456789eE");
     char *end;
-    double value = strtod(text, &end);
-    if (length == 0 || text[length] != '\0' || *end != '\0' || end == text)
+    /* A float by way of a double would be rounded twice. */
+    bool is_float = size == sizeof(float);
+    float narrow = is_float ? strtof(text, &end) : 0;
+    double value = is_float ? (double)narrow : strtod(text, &end);
+    if (length == 0 || text[length] != '\0' || *end != '\0' || end == text || !isfinite(value))
         return false;
     uint64_t bits = 0;
-    if (size == sizeof(float)) {
-        float narrow = (float)value;
+    if (is_float) {
         uint32_t half;
         memcpy(&half, &narrow, sizeof half);
         bits = half;

@@ -27,7 +27,8 @@ VALUES = [(["report", "1", "--format"], {"png", "svg", "pdf", "html"}),
           (["export", "1", "--state"], {"closed", "open", "read", "all"}),
           (["export", "1", "--unit"], {"rows", "bytes", "partitions"}),
           (["tune", "--probability"], {"any"}),
-          (["token", "--type"], {"text", "blob", "int", "bigint", "uuid", "timeuuid"})]
+          (["token", "--type"], {"text", "blob", "int", "bigint", "uuid", "timeuuid", "boolean", "tinyint", "smallint",
+                                "timestamp", "float", "double"})]
 
 
 def plain_list(text, line):

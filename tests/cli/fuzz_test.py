@@ -55,6 +55,12 @@ class FuzzTest(ProgramTest):
         self.assertRegex(out, r"\nroll_during_hint_loss +\d+ +[0-9.]+ %\n")
         self.assertEqual(self.files(), ["fine.yaml"])
 
+    def test_observed_sizes_are_judged_by_no_oracle(self):
+        observed = os.path.join(SOURCE, "scenarios", "observed", "messages.csv")
+        self.write("fine.yaml", f"strategies: [{{hash: {{buckets: 3}}}}, {{observed: {{file: {observed}}}}}]\n")
+        found = self.json(0, "fine.yaml", "--seeds", "1..5")
+        self.assertEqual({cell["strategy"] for cell in found["promises"]}, {"hash"})
+
     def test_json_holds_the_fields_that_are_promised(self):
         self.write("fine.yaml", FINE)
         found = self.json(0, "fine.yaml", "--seeds", "1..20")

@@ -14,7 +14,8 @@ function(bucketlab_fuzz_target name library)
     target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
     add_test(NAME fuzzing/${name} COMMAND fuzz_${name} -runs=0 ${FUZZING}/corpus/${name} ${ARG_SEEDS})
   endif()
-  set_tests_properties(fuzzing/${name} PROPERTIES
+  set_property(GLOBAL APPEND PROPERTY BUCKETLAB_SANITIZED fuzz_${name})
+  set_tests_properties(fuzzing/${name} PROPERTIES LABELS sanitized
                        ENVIRONMENT "LSAN_OPTIONS=suppressions=${FUZZING}/leaks.supp:print_suppressions=0")
 endfunction()
 

@@ -11,11 +11,18 @@ static void add_seed(struct lab_fuzz_tally *tally, const struct lab_fuzz_outcome
 
 _Static_assert(LAB_ORACLE_COUNT <= 32 && LAB_PROBE_COUNT <= 64, "a mask holds all oracles, and all probes");
 
+/* The sizes of a real table, which no oracle judges. */
+static bool is_observed(const struct lab_strategy_result *strategy)
+{
+    return lab_settings_kind(&strategy->settings) == LAB_KIND_OBSERVED;
+}
+
 bool lab_breach_find(const struct lab_result *result, struct lab_breach *out)
 {
     for (size_t i = 0; i < result->strategy_count; i++) {
-        struct lab_fuzz_run run;
-        judge(&result->strategies[i], &run);
+        struct lab_fuzz_run run = {0};
+        if (!is_observed(&result->strategies[i]))
+            judge(&result->strategies[i], &run);
         for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
             if ((run.broken >> oracle & 1) == 0)
                 continue;
@@ -60,10 +67,12 @@ void lab_fuzz_hold(struct lab_result *result, uint32_t held)
 
 void lab_fuzz_outcome_of(const struct lab_result *result, struct lab_fuzz_outcome *out)
 {
-    *out = (struct lab_fuzz_outcome){.rows = result->rows, .run_count = result->strategy_count};
+    *out = (struct lab_fuzz_outcome){.rows = result->rows};
     for (size_t i = 0; i < result->strategy_count; i++) {
         const struct lab_verdict *verdict = &result->strategies[i].verdict;
-        judge(&result->strategies[i], &out->runs[i]);
+        if (is_observed(&result->strategies[i]))
+            continue;
+        judge(&result->strategies[i], &out->runs[out->run_count++]);
         for (unsigned probe = 0; probe < LAB_PROBE_COUNT; probe++)
             out->probes |= (uint64_t)(verdict->probes[probe] > 0) << probe;
     }

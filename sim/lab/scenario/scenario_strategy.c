@@ -115,12 +115,11 @@ static bool read_one(struct lab_reader *reader, const struct lab_node *item, str
     if (item->kind != LAB_NODE_MAPPING)
         return lab_fail_at(&reader->tree, &item->place,
                            "a strategy is its kind and settings; write it as 'hash: {buckets: 256}'");
-    if (!lab_table_read(reader, &lab_strategy_table, item, out))
-        return false;
+    /* Of two kinds in one element each would judge what the other has read. */
     const struct lab_node *kind =
         lab_only_field(reader, item, "label", "an element of 'strategies'",
                        "none, time, count, probabilistic, weighted, hash, idgen or observed");
-    if (kind == NULL)
+    if (kind == NULL || !lab_table_read(reader, &lab_strategy_table, item, out))
         return false;
     if (out->label == NULL)
         out->label = sim_text_copy(kind->name);

@@ -25,6 +25,7 @@ bool lab_read_then(struct lab_reader *reader, const struct lab_field *field, con
     if (node->count > LAB_CHANGES_MAX)
         return lab_fail_at(&reader->tree, &node->place, "%zu changes; give at most %u", node->count,
                            LAB_CHANGES_MAX);
+    settings->change_count = 0;
     for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
         struct lab_change *change = &settings->changes[settings->change_count++];
         *change = (struct lab_change){.keeps_old = true, .strategy = {.kind = (enum bk_kind)kind}};
