@@ -32,13 +32,13 @@ static bool may_be_evicted(const struct lab_cluster_run *run, uint32_t key)
     return sharing > CACHE_SET;
 }
 
-/* Rows of a partition that no agent has counted: every_rows of each, and of a key that may be evicted
- * every_rows x log(1e12) more, which one in 10^12 exceeds. */
-static uint64_t uncounted_bound(const struct lab_cluster_run *run, uint32_t key)
+/* Rows of a partition that no agent has counted since its key was evicted: every_rows x log(1e12), which one
+ * in 10^12 exceeds. It looks at every key, so it is asked last. */
+static uint64_t evicted_bound(const struct lab_cluster_run *run, uint32_t key)
 {
     uint64_t every_rows = run->config.every_rows;
     bool is_evicted = every_rows > 0 && run->key_count > CACHE_SET && may_be_evicted(run, key);
-    return every_rows * (run->agent_count + (is_evicted ? ODDS_ROWS : 0));
+    return is_evicted ? every_rows * ODDS_ROWS : 0;
 }
 
 /* All was well for the partition's whole life, and for the lag before it. */
@@ -128,8 +128,12 @@ void lab_bounded_end(struct lab_cluster_run *run)
             int64_t lag_ns = oracles->lag_ns + partition->last_unhealthy_ns - partition->first_unhealthy_ns;
             lag_ns += is_count && run->config.every_rows == 0 ? run->config.every_ns : 0;
             uint64_t seconds = (uint64_t)(lag_ns / SIM_SECOND) + (lag_ns % SIM_SECOND != 0) + 1;
-            bound += is_count ? uncounted_bound(run, partition->key) + partition->increments_lost : 0;
+            bound += is_count
+                         ? (uint64_t)run->config.every_rows * run->agent_count + partition->increments_lost
+                         : 0;
             bound += seconds * oracles->keys[partition->key].peak_rows_per_s;
+            if (is_count && partition->stored > bound)
+                bound += evicted_bound(run, partition->key);
         }
         if (partition->stored > bound)
             lab_violate_within(run, LAB_ORACLE_BOUNDED, partition->key, 1, partition->first_ns,
