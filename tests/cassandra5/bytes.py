@@ -90,7 +90,8 @@ class Filler:
         self.insert({"key": len(key), "bucket": number, "at": at, "v": at % 1000}, at)
 
     def row_timeuuid(self, key, number, at):
-        self.insert({"key": key, "id": self.timeuuid(at), "data": self.text(20000).encode() * (1 + 39 * (number % 5 == 0))}, at)
+        data = self.text(20000).encode() * (1 + 39 * (number % 5 == 0))
+        self.insert({"key": key, "id": self.timeuuid(at), "data": data}, at)
 
     def row_cells(self, key, number, at):
         values = {"key": key, "bucket": number, "id": self.timeuuid(at)}
@@ -124,7 +125,8 @@ class Filler:
         elif kind == 4:
             self.insert({**place, "a": ""}, at)
         elif kind == 5:
-            self.run(f"DELETE FROM {self.name} USING TIMESTAMP {at} {where} AND at = ? AND id = ?", list(place.values()))
+            self.run(f"DELETE FROM {self.name} USING TIMESTAMP {at} {where} AND at = ? AND id = ?",
+                     list(place.values()))
         elif kind == 6:
             self.insert({**place, "a": None, "b": 1}, at)
         elif kind == 7:
@@ -268,7 +270,8 @@ def main():
     for name, (columns, primary, order) in TABLES.items():
         session.execute(f"DROP TABLE IF EXISTS {name}")
         options = f"{order} AND " if order else ""
-        session.execute(f"CREATE TABLE {name} ({columns}, PRIMARY KEY ({primary})) WITH {options}gc_grace_seconds = 864000")
+        session.execute(f"CREATE TABLE {name} ({columns}, PRIMARY KEY ({primary})) "
+                        f"WITH {options}gc_grace_seconds = 864000")
         Filler(session, name, args.seed, args.partitions).fill()
     record(args.format, args.folder)
 

@@ -3,10 +3,11 @@
 """A million rows in a running Cassandra, and the same rows in the lab: do the tools of the one say what the other says?
 
 Makes a trace and its rows, of 300 keys over 30 days with log lines as data, loads them into the table that `bucketlab
-cql` prints, by day, and holds against the lab's run of the trace: `nodetool tablehistograms`, whose figures are bounds of buckets, at
-p50, p75, p95, p99 and max; and the bytes of every partition by `sstablepartitions`. `nodetool tablestats` is kept beside them. Usage: million.py BUCKETLAB FOLDER [--rows N]
-[--host ADDRESS] [--port N] [--load|--compare]. FOLDER takes trace, rows and what the tools printed. Environment:
-CASSANDRA_HOME_DIR, JMX_PORT, as of node/tool.sh. Needs the package cassandra-driver. Exit code: 0 all agree, 1 not.
+cql` prints, by day, and holds against the lab's run of the trace: `nodetool tablehistograms`, whose figures are bounds
+of buckets, at p50, p75, p95, p99 and max; and the bytes of every partition by `sstablepartitions`. What `nodetool
+tablestats` prints is kept beside them. Usage: million.py BUCKETLAB FOLDER [--rows N] [--host ADDRESS] [--port N]
+[--load|--compare]. FOLDER takes trace, rows and what the tools printed. Environment: CASSANDRA_HOME_DIR, JMX_PORT, as
+of node/tool.sh. Needs the package cassandra-driver. Exit code: 0 all agree, 1 not.
 """
 import argparse
 import csv
@@ -35,12 +36,14 @@ def make(folder, count):
     weights = [1 / (i + 1) ** 0.9 for i in range(KEYS)]
     keys = draw.choices(range(KEYS), weights, k=count)
     times = sorted(START_MS + draw.randrange(DAYS * DAY_MS) for _ in range(count))
-    with open(folder / "rows.csv", "w", encoding="ascii") as rows, open(folder / "trace.csv", "w", encoding="ascii") as trace:
+    with open(folder / "rows.csv", "w", encoding="ascii") as rows, \
+            open(folder / "trace.csv", "w", encoding="ascii") as trace:
         rows.write("key,at,id,data\n")
         trace.write("timestamp_ms,key,bytes\n")
         for number, (key, at) in enumerate(zip(keys, times)):
             ticks = at * 10_000 + number % 10_000 + 0x01B21DD213814000
-            name = uuid.UUID(fields=(ticks & 0xFFFFFFFF, ticks >> 32 & 0xFFFF, ticks >> 48 & 0xFFF | 0x1000, 0x80, 1, 77))
+            fields = (ticks & 0xFFFFFFFF, ticks >> 32 & 0xFFFF, ticks >> 48 & 0xFFF | 0x1000, 0x80, 1, 77)
+            name = uuid.UUID(fields=fields)
             data = (f"{draw.choice(LEVELS)} [worker-{draw.randrange(16)}] request {draw.getrandbits(48):012x} "
                     + " ".join(draw.choices(WORDS, k=min(200, int(draw.lognormvariate(2, 0.9))))))
             rows.write(f"sensor-{key},{at},{name},{data}\n")
@@ -61,9 +64,10 @@ def load(folder, args):
                     "'replication_factor': 1}")
     session.set_keyspace("million")
     session.execute("DROP TABLE IF EXISTS rows_by_key")
-    session.execute("CREATE TABLE rows_by_key (key text, bucket bigint, at timestamp, id timeuuid, data text, PRIMARY KEY "
-                    "((key, bucket), at, id)) WITH CLUSTERING ORDER BY (at DESC, id DESC)")
-    insert = session.prepare("INSERT INTO rows_by_key (key, bucket, at, id, data) VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?")
+    session.execute("CREATE TABLE rows_by_key (key text, bucket bigint, at timestamp, id timeuuid, data text, "
+                    "PRIMARY KEY ((key, bucket), at, id)) WITH CLUSTERING ORDER BY (at DESC, id DESC)")
+    insert = session.prepare("INSERT INTO rows_by_key (key, bucket, at, id, data) VALUES (?, ?, ?, ?, ?) "
+                             "USING TIMESTAMP ?")
     groups, done = {}, 0
 
     def send():
@@ -121,9 +125,10 @@ def lab_sizes(folder, bucketlab):
     for name in ("million.db", "million.db-wal", "million.db-shm"):
         (folder / name).unlink(missing_ok=True)
     words = ["--db", "million.db", "--quiet"]
-    subprocess.run([bucketlab, "run", "scenario.yaml", "--no-charts", *words], cwd=folder, check=True, capture_output=True)
-    out = subprocess.run([bucketlab, "export", "last", "--state", "all", "--unit", "bytes", *words], cwd=folder, check=True,
-                         capture_output=True, text=True).stdout
+    subprocess.run([bucketlab, "run", "scenario.yaml", "--no-charts", *words], cwd=folder, check=True,
+                   capture_output=True)
+    out = subprocess.run([bucketlab, "export", "last", "--state", "all", "--unit", "bytes", *words], cwd=folder,
+                         check=True, capture_output=True, text=True).stdout
     sizes = []
     for row in csv.DictReader(out.splitlines()):
         sizes += [int(row["size"])] * int(row["partitions"])
@@ -135,8 +140,8 @@ def compare(folder, args):
     with open(folder / "sstablepartitions.csv", encoding="utf-8") as file:
         real = sorted(int(row["size"]) for row in csv.DictReader(file))
     worst = max(abs(a - b) / b for a, b in zip(lab, real))
-    print(f"partitions: {len(real)} on the node, {len(lab)} in the lab; bytes: {sum(real)} and {sum(lab)}; of partitions in order "
-          f"of size none is further apart than {worst:.2%}")
+    print(f"partitions: {len(real)} on the node, {len(lab)} in the lab; bytes: {sum(real)} and {sum(lab)}; "
+          f"of partitions in order of size none is further apart than {worst:.2%}")
     failed = len(real) != len(lab) or worst > 0.01
     with open(folder / "tablehistograms.txt", encoding="utf-8") as file:
         table = {line.split()[0]: line.split() for line in file if line.strip()}

@@ -88,6 +88,38 @@ static void test_keys_of_any_kind_are_read(void **state)
     wl_observed_clear(&seen);
 }
 
+/* What the tools of Cassandra 5.0.4 printed of a table of a million rows; of the partitions the first 40. */
+static void test_texts_of_a_real_node_are_read(void **state)
+{
+    (void)state;
+    static const uint64_t points[WL_OBSERVED_POINTS] = {1598, 8239, 14237, 61214, 126934, 219342, 785939};
+    const char *folder = BUCKETLAB_SOURCE_DIR "/tests/cassandra5/tools";
+    struct wl_observed seen;
+    struct sim_error error = {0};
+    char path[512];
+    snprintf(path, sizeof path, "%s/tablehistograms.txt", folder);
+    assert_true(wl_observed_read(path, WL_OBSERVED_AUTO, NULL, NULL, &seen, &error));
+    assert_string_equal(seen.table, "million.rows_by_key");
+    assert_memory_equal(seen.points, points, sizeof points);
+    wl_observed_clear(&seen);
+    snprintf(path, sizeof path, "%s/sstablepartitions.csv", folder);
+    assert_true(wl_observed_read(path, WL_OBSERVED_AUTO, NULL, NULL, &seen, &error));
+    assert_string_equal(seen.table, "million.rows_by_key");
+    assert_int_equal(seen.partition_count, 40);
+    assert_partition(&seen, 0, 20395, 138);
+    assert_string_equal(seen.largest_bytes.key, "sensor-1:20458");
+    assert_int_equal(seen.largest_bytes.size, 336445);
+    assert_int_equal(seen.largest_rows.size, 2126);
+    uint64_t bytes = 0, rows = 0;
+    for (size_t i = 0; i < seen.partition_count; i++) {
+        bytes += seen.partitions[i].bytes;
+        rows += seen.partitions[i].rows;
+    }
+    assert_int_equal(bytes, 889523);
+    assert_int_equal(rows, 5611);
+    wl_observed_clear(&seen);
+}
+
 static void test_largest_partition_is_named(void **state)
 {
     (void)state;
@@ -458,6 +490,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pieces_of_a_partition_add_up),
         cmocka_unit_test(test_keys_of_any_kind_are_read),
+        cmocka_unit_test(test_texts_of_a_real_node_are_read),
         cmocka_unit_test(test_largest_partition_is_named),
         cmocka_unit_test(test_other_columns_and_line_ends_are_read),
         cmocka_unit_test(test_one_table_of_several_is_read),
