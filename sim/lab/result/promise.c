@@ -104,8 +104,9 @@ const struct lab_promise lab_promises[] = {
     ROW(PROBABILISTIC, THREE_STATE, BOUNDED, CAS | EARLY | C(SHORT_TIMEOUTS) | C(CLOCK_JUMP)),
 
     /* A row from beyond the clock bound is refused, and a row whose bucket the lost state alone could tell.
-     */
-    STORED_UNLESS(PROBABILISTIC, GUARDED, EARLY | C(STATE_LOST)),
+     * Where two grants were committed for one time, an agent that holds the longer one finds no state that
+     * fits it. */
+    STORED_UNLESS(PROBABILISTIC, GUARDED, EARLY | CAS),
     ROW(PROBABILISTIC, GUARDED, FINDABLE, CAS),
     ROW(PROBABILISTIC, GUARDED, NEWEST, CAS),
     ROW(PROBABILISTIC, GUARDED, AGREEMENT, CAS),
@@ -113,7 +114,8 @@ const struct lab_promise lab_promises[] = {
     ROW(PROBABILISTIC, GUARDED, NO_GAPS, CAS),
     ROW(PROBABILISTIC, GUARDED, FILLED, C(STATE_LOST)),
     ROW(PROBABILISTIC, GUARDED, BOUNDED, CAS | LATE | C(CLOCK_JUMP) | C(SHORT_GRANT)),
-    ROW(PROBABILISTIC, GUARDED, LIVE, CAS | C(CLOCK_JUMP) | C(SHORT_GRANT)),
+    /* Rolls that time each other out close nothing. */
+    ROW(PROBABILISTIC, GUARDED, LIVE, CAS | C(CLOCK_JUMP) | C(SHORT_GRANT) | C(SHORT_TIMEOUTS)),
 
     /* A lock of columns ends by clocks; one of conditional updates is fenced by the store. */
     {LAB_KIND_IDGEN, BK_IDGEN_LOCK_COLUMNS, LAB_ORACLE_UNIQUE, WEAK | C(CLOCK_JUMP) | C(SHORT_LEASE)},
