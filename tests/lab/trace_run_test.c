@@ -30,14 +30,16 @@
 /* A minute of 2026, in milliseconds. */
 #define T0 "17672256"
 
+/* Sizes are those of the trace's own column: payload alone. */
 static struct lab_scenario *load(const char *path, const char *fields)
 {
+    static const struct lab_override payload = {.text = "row.format=payload"};
     char text[2048];
     int size = snprintf(text, sizeof text, "name: trace-run\ntrace: {file: \"%s\"}\n%s", path, fields);
     assert_in_range(size, 1, sizeof text - 1);
     struct lab_scenario *scenario;
     struct sim_error error;
-    if (!lab_scenario_parse("x.yaml", text, (size_t)size, NULL, 0, NULL, &scenario, &error))
+    if (!lab_scenario_parse("x.yaml", text, (size_t)size, &payload, 1, NULL, &scenario, &error))
         fail_msg("%s", error.text);
     return scenario;
 }
