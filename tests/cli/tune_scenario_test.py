@@ -224,7 +224,7 @@ class TuneScenarioTest(ProgramTest):
 
     def test_limit_of_less_than_a_row_binds(self):
         line = self.bad(1, "tune", "small.yaml", "--quiet", "--no-charts", "--set", "limits={partition_bytes: 20B}",
-                        "--set", "tune.seeds=2")
+                        "--set", "row.format=payload", "--set", "tune.seeds=2")
         self.assertRegex(line, r"9\d[\d.]* % of partitions pass 20B; raise partition_bytes to \d+B\Z")
 
     def test_trace_has_no_margin(self):

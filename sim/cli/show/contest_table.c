@@ -248,7 +248,9 @@ static void print_rest(const struct tune_race *race, const bool *is_chosen)
         cli_say(&rest, "%s %zu %s", join, counts[status], tune_status_name((enum tune_status)status));
         join = ",";
     }
-    printf(" %s; --json lists them\n", rest.buffer);
+    cli_say(&rest, "; --json lists them");
+    cli_print_indented(rest.buffer, 0, 1);
+    putchar('\n');
 }
 
 static bool is_in(const struct tune_entrant *entrant)
