@@ -269,7 +269,7 @@ static void read_too_few(struct stand *stand, enum lab_read_kind kind, int64_t f
                                            .read = kind,
                                            .row_time_ns = stand_time(stand, from_ns),
                                            .done = {.kind = kind, .rows = 1, .due = 3}};
-    lab_findable_read(&stand->run, &operation);
+    lab_findable_read(&stand->run, &operation, 3);
 }
 
 /* Of `count` a read of a range may end at an older row that stands above rows of the range, and only there.
@@ -421,7 +421,18 @@ static void read_short(struct stand *stand, int64_t now_ns, int64_t birth_ns)
     operation.begun_ns = sim_queue_now(&stand->run.queue);
     lab_findable_begun(&stand->run, &operation, stand_time(stand, now_ns), stand_time(stand, birth_ns));
     operation.done = (struct lab_read_done){.due = 2, .rows = 1};
-    lab_findable_read(&stand->run, &operation);
+    uint64_t due = lab_findable_due(2, operation.beyond, 2);
+    if (due > 1)
+        lab_findable_read(&stand->run, &operation, due);
+}
+
+/* Excused rows are taken from all that there are, and not from the few that a reader wants. */
+static void test_findable_excused_rows_do_not_excuse_the_wanted_ones(void **state)
+{
+    (void)state;
+    assert_int_equal(lab_findable_due(1000, 25, 20), 20);
+    assert_int_equal(lab_findable_due(40, 25, 20), 15);
+    assert_int_equal(lab_findable_due(20, 25, 20), 0);
 }
 
 static void test_findable_windows_that_a_reader_walks_are_judged(void **state)
@@ -494,6 +505,7 @@ int main(void)
         cmocka_unit_test(test_findable_on_too_few_replicas_is_violated),
         cmocka_unit_test(test_findable_on_few_replicas_is_not_lost_again),
         cmocka_unit_test(test_findable_where_a_cause_means_nothing_judges_by_the_other),
+        cmocka_unit_test(test_findable_excused_rows_do_not_excuse_the_wanted_ones),
         cmocka_unit_test(test_findable_windows_that_a_reader_walks_are_judged),
         cmocka_unit_test(test_findable_row_behind_a_remembered_window_is_excused),
         cmocka_unit_test(test_findable_windows_remembered_by_a_wrong_clock_are_not_judged),

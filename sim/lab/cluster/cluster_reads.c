@@ -9,7 +9,8 @@
 static void push_next(struct lab_cluster_run *run, uint32_t key, enum lab_read_kind kind);
 static uint64_t acknowledged_rows(const struct lab_cluster_run *run, uint32_t key, enum lab_read_kind kind,
                                   const struct bk_query *query);
-static uint64_t left_of(const struct lab_cluster_run *run, const struct lab_host_operation *operation);
+static uint64_t left_of(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                        uint64_t excused);
 
 bool lab_reads_create(struct lab_cluster_run *run)
 {
@@ -129,7 +130,8 @@ void lab_read_ended(struct lab_cluster_run *run, struct lab_host_operation *oper
         return;
     }
     struct lab_read_done *done = &operation->done;
-    done->due = left_of(run, operation);
+    uint64_t judged = left_of(run, operation, operation->beyond);
+    done->due = left_of(run, operation, 0);
     const struct bk_strategy *strategy = &run->config.strategy;
     done->kind = operation->read;
     done->order = action->order;
@@ -142,8 +144,8 @@ void lab_read_ended(struct lab_cluster_run *run, struct lab_host_operation *oper
     probes[LAB_PROBE_RANGE_READ] += done->kind == LAB_READ_RANGE && done->partitions > 1;
     probes[LAB_PROBE_REMEMBERED] += action->partitions_spared > 0;
     lab_read_count(&run->tally.reads, done);
-    if (done->rows < done->due && !done->is_cut)
-        lab_findable_read(run, operation);
+    if (done->rows < judged && !done->is_cut)
+        lab_findable_read(run, operation, judged);
     uint64_t spent = (uint64_t)(sim_queue_now(&run->queue) - operation->begun_ns);
     lab_histogram_add(&run->latency[LAB_LATENCY_READ], spent, 1, 1);
     if (lab_read_kind_count(run->scenario) > 1) {
@@ -174,13 +176,12 @@ static uint64_t acknowledged_rows(const struct lab_cluster_run *run, uint32_t ke
 
 /* That the read surely finds: of those, less what anybody has asked to delete by now. Which rows have expired
  * nobody keeps, nor of which times the deleted ones were. */
-static uint64_t left_of(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
+static uint64_t left_of(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                        uint64_t excused)
 {
     uint64_t rows = operation->done.due, deleted = run->keys[operation->key].deletes_asked;
     uint64_t wanted = run->scenario->reads.kinds[LAB_READ_LATEST].rows;
-    if (run->scenario->row_ttl_ns > 0 || rows <= deleted ||
-        (operation->read == LAB_READ_RANGE && deleted > 0))
+    if (run->scenario->row_ttl_ns > 0 || (operation->read == LAB_READ_RANGE && deleted > 0))
         return 0;
-    rows -= deleted;
-    return operation->read == LAB_READ_LATEST && wanted < rows ? wanted : rows;
+    return lab_findable_due(rows, deleted + excused, operation->read == LAB_READ_LATEST ? wanted : rows);
 }

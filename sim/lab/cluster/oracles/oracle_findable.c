@@ -66,8 +66,9 @@ static bool ends_too_early(const struct lab_cluster_run *run, const struct lab_h
     return false;
 }
 
-/* Windows are walked from the one of the reader's clock to that of the key's birth; a clock that shows a time
- * before that asks for none. */
+/* Rows that a read need not find: those of windows that it does not walk, and those that came to a window
+ * later than readers of windows wait for. Windows are walked from the one of the reader's clock to that of
+ * the key's birth; a clock that shows a time before that asks for none. */
 void lab_findable_begun(const struct lab_cluster_run *run, struct lab_host_operation *operation,
                         int64_t now_ns, int64_t birth_ns)
 {
@@ -76,6 +77,7 @@ void lab_findable_begun(const struct lab_cluster_run *run, struct lab_host_opera
     struct bk_route top, bottom;
     if (run->config.strategy.kind != BK_TIME)
         return;
+    operation->beyond = oracles->keys[operation->key].overdue;
     bk_route(&run->config.strategy, NULL, &newest, &top);
     bk_route(&run->config.strategy, NULL, &oldest, &bottom);
     for (uint32_t i = oracles->keys[operation->key].top; i != LAB_NO_PARTITION;
@@ -86,11 +88,10 @@ void lab_findable_begun(const struct lab_cluster_run *run, struct lab_host_opera
     }
 }
 
-/* Rows that such a read need not find: those of other windows, and those that came to a window later than
- * readers of windows wait for. */
-static uint64_t may_be_missed(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
+uint64_t lab_findable_due(uint64_t rows, uint64_t excused, uint64_t wanted)
 {
-    return operation->beyond + run->oracles.keys[operation->key].overdue;
+    uint64_t left = rows > excused ? rows - excused : 0;
+    return left < wanted ? left : wanted;
 }
 
 /* What an agent remembers of windows by a clock that jumped stays wrong when the jump is over. */
@@ -102,13 +103,12 @@ static bool remembers_right(const struct lab_cluster_run *run, uint32_t key)
 
 /* Where readers need no state that may be old, or have rules by which it is fresh enough, the run's own
  * readers count too; those rules hold as long as clocks do. */
-void lab_findable_read(struct lab_cluster_run *run, const struct lab_host_operation *operation)
+void lab_findable_read(struct lab_cluster_run *run, const struct lab_host_operation *operation, uint64_t due)
 {
     const struct lab_read_done *done = &operation->done;
     enum bk_kind kind = run->config.strategy.kind;
     int64_t now_ns = sim_queue_now(&run->queue);
     uint32_t conditions = lab_conditions_at(run, operation->key, operation->begun_ns, now_ns);
-    uint64_t missing = done->due - done->rows, excused = may_be_missed(run, operation);
     /* By clocks that differ, a reader may come to a new era of a hash, or of windows, after writers do. */
     bool is_steady = run->strategy->settings.change_count == 0;
     bool is_fresh =
@@ -116,11 +116,10 @@ void lab_findable_read(struct lab_cluster_run *run, const struct lab_host_operat
         (kind == BK_TIME && is_steady && remembers_right(run, operation->key)) ||
         (run->config.coordination == BK_GUARDED && (conditions >> LAB_CONDITION_CLOCK_JUMP & 1) == 0);
     if (is_fresh && !ends_too_early(run, operation))
-        lab_violate_within(run, LAB_ORACLE_FINDABLE, operation->key,
-                           missing > excused ? missing - excused : 0, operation->begun_ns, now_ns,
-                           "a reader found %" PRIu64 " of %" PRIu64
-                           " rows that were acknowledged before it began",
-                           done->rows, done->due);
+        lab_violate_within(
+            run, LAB_ORACLE_FINDABLE, operation->key, due - done->rows, operation->begun_ns, now_ns,
+            "a reader found %" PRIu64 " of %" PRIu64 " rows that were acknowledged before it began",
+            done->rows, due);
 }
 
 /* The key's state has gone back: what was acknowledged above it is out of a reader's sight. */

@@ -268,8 +268,10 @@ void lab_findable_acknowledged(struct lab_cluster_run *run, uint32_t key, struct
  * below the windows that it walks. */
 void lab_findable_begun(const struct lab_cluster_run *run, struct lab_host_operation *operation,
                         int64_t now_ns, int64_t birth_ns);
-/* A reader of the run itself has found too few rows. */
-void lab_findable_read(struct lab_cluster_run *run, const struct lab_host_operation *operation);
+/* Of so many rows a reader has to find all but the excused ones, and no more than it wants. */
+uint64_t lab_findable_due(uint64_t rows, uint64_t excused, uint64_t wanted);
+/* A reader of the run itself has found fewer rows than were due. */
+void lab_findable_read(struct lab_cluster_run *run, const struct lab_host_operation *operation, uint64_t due);
 void lab_findable_lowered(struct lab_cluster_run *run, uint32_t key);
 /* Where the next row goes as a rule. */
 const struct lab_newest_row *lab_newest_next(const struct lab_oracles *oracles,
