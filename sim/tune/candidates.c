@@ -310,8 +310,10 @@ static void find_law(const struct tune_contest *contest, struct tune_entrant *en
                scenario->limits.partition_rows == 0) {
         const struct tune_weighted law = {.bytes = strategy->of.weighted.bytes,
                                           .threshold = strategy->of.weighted.threshold,
-                                          .row_bytes = (uint64_t)fmax(1, round(contest->rows.mean_bytes))};
-        entrant->law_share = tune_weighted_above(&law, scenario->limits.partition_bytes);
+                                          .row_bytes = (uint64_t)fmax(1, round(contest->rows.mean_payload))};
+        /* What rows beyond the limit would weigh in payload. */
+        double limit = fmin(contest->rows.limit_rows * (double)law.row_bytes, 1e18);
+        entrant->law_share = tune_weighted_above(&law, (uint64_t)limit);
         entrant->has_law = true;
     }
     if (strategy->max_age_ns != 0 && entrant->law_share > contest->race.terms.risk)

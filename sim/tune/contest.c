@@ -80,8 +80,12 @@ static bool read_pilot(struct tune_contest *contest, const struct lab_result *re
     *out = (struct tune_rows){.rows = result->rows,
                               .keys = result->keys,
                               .mean_bytes = bytes / rows,
+                              .mean_payload = bytes / rows,
                               .lasts_ns = result->end_ns - result->start_ns,
                               .limit_rows = (double)INFINITY};
+    const struct lab_metric *payload = lab_metrics_find(&none->metrics, "writes.payload_bytes");
+    if (payload != NULL && payload->value > 0)
+        out->mean_payload = payload->value / rows;
     out->busiest_rows =
         none->open_rows.most > none->closed_rows.most ? none->open_rows.most : none->closed_rows.most;
     if (out->lasts_ns < 1)

@@ -90,7 +90,7 @@ static size_t climb_weighted(const struct tune_contest *contest, const struct bk
                              struct bk_strategy *out)
 {
     size_t count = 0;
-    uint64_t limit = (uint64_t)fmin(contest->rows.limit_rows * contest->rows.mean_bytes, 1e15);
+    uint64_t limit = (uint64_t)fmin(contest->rows.limit_rows * contest->rows.mean_payload, 1e15);
     bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
     uint64_t last = is_cluster ? THRESHOLD_MOST_CLUSTER : THRESHOLD_MOST, step = is_cluster ? 4 : 2;
     for (uint64_t threshold = 1; threshold <= last; threshold *= step) {

@@ -18,7 +18,8 @@
 /* What the rows are like, by the pilot. */
 struct tune_rows {
     uint64_t rows, keys;
-    double mean_bytes;
+    double mean_bytes;     /* on disk */
+    double mean_payload;   /* what weighted strategies go by */
     uint64_t busiest_rows; /* of the key that has most */
     int64_t lasts_ns;
     double limit_rows; /* of a partition: of both limits the tighter one, with rows of mean size */
