@@ -77,9 +77,10 @@ void lab_bounded_acknowledged(struct lab_cluster_run *run, struct lab_partition 
     struct lab_key_ledger *ledger = &run->oracles.keys[operation->key];
     if (ledger->counting++ == 0)
         return;
-    /* Two that count at once may write the same number; one that resets the counter takes what was counted.
-     */
-    bool may_reset = run->keys[operation->key].state[BK_NEXT_CHANGE] != 0;
+    /* Two that count at once may write the same number. One that resets the counter takes what was counted;
+     * with three-state it may have read the state before another one's reset, so any of them may. */
+    bool may_reset =
+        run->config.coordination == BK_THREE_STATE || run->keys[operation->key].state[BK_NEXT_CHANGE] != 0;
     partition->overlapping += operation->fires || may_reset;
 }
 
