@@ -43,7 +43,7 @@ add_test(NAME cli/resume_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_L
          $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 add_test(NAME cli/resume_slow COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/resume_test.py
          $<TARGET_FILE:bucketlab> slow WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-set_tests_properties(cli/resume_test PROPERTIES TIMEOUT 900)
+set_tests_properties(cli/resume_test PROPERTIES TIMEOUT 900 COST 60)
 set_tests_properties(cli/resume_slow PROPERTIES TIMEOUT 3600 LABELS slow)
 
 # What the build makes of the tables of commands and options.

@@ -17,7 +17,7 @@ foreach(kind memory disk clock)
     endif()
     add_test(NAME faults/${kind}_${speed} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/${kind}_test.py
              ${faulty_words} ${how} WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-    set_tests_properties(faults/${kind}_${speed} PROPERTIES LABELS "${slow}" TIMEOUT 1800)
+    set_tests_properties(faults/${kind}_${speed} PROPERTIES LABELS "${slow}" TIMEOUT 1800 COST 50)
   endforeach()
   set_tests_properties(faults/${kind}_slow PROPERTIES TIMEOUT 5400)
 endforeach()

@@ -3,7 +3,7 @@ find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
   add_test(NAME golden/digest_test COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/golden/digest_test.py
                                            $<TARGET_FILE:bucketlab> ${PROJECT_SOURCE_DIR})
-  set_tests_properties(golden/digest_test PROPERTIES TIMEOUT 900 LABELS digest)
+  set_tests_properties(golden/digest_test PROPERTIES TIMEOUT 900 LABELS digest COST 60)
   # Other machines: a few runs wherever their tools and libraries are, as ./setup.sh machines puts them, in one
   # build, as they are built apart from it; the whole table takes about an hour of one processor.
   set(option_quick --quick)
