@@ -10,8 +10,6 @@
 #define CHANCE_SIZE  48
 #define LISTING_SIZE 160
 #define NAME_SIZE    32
-/* What a run with `then` can hold of hash. */
-#define CHANGED_BUCKETS_MAX 4096
 
 #define SETTINGS(member) (offsetof(struct lab_strategy, settings) + offsetof(struct lab_settings, member))
 
@@ -278,7 +276,7 @@ static bool check_change(struct lab_reader *reader, const struct lab_node *node,
 {
     struct lab_change *change = target;
     bool is_hash = change->strategy.kind == BK_HASH;
-    if (is_hash && change->strategy.of.hash.buckets > CHANGED_BUCKETS_MAX)
+    if (is_hash && change->strategy.of.hash.buckets > LAB_CHANGED_BUCKETS_MAX)
         return lab_fail_value(reader, lab_node_find(node, "buckets"),
                               "out of range; give a whole number from 1 to 4096");
     return lab_strategy_make(reader, node, &change->strategy);

@@ -5,8 +5,6 @@
 #include "lab/change.h"
 #include "lab/scenario_part.h"
 
-#define BUCKETS_MAX 4096
-
 bool lab_read_then(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                    void *target)
 {
@@ -51,7 +49,7 @@ bool lab_then_complete(struct lab_reader *reader, const struct lab_node *setting
         return lab_fail_at(&reader->tree, &list->name_place,
                            "'then' goes with counter: external alone; use that, or remove this");
     if (strategy->settings.strategy.kind == BK_HASH &&
-        strategy->settings.strategy.of.hash.buckets > BUCKETS_MAX)
+        strategy->settings.strategy.of.hash.buckets > LAB_CHANGED_BUCKETS_MAX)
         return lab_fail_value(reader, lab_node_find(settings, "buckets"),
                               "more than a run with 'then' can hold; give at most 4096");
     const struct lab_node *item = list->first;

@@ -12,6 +12,8 @@
 #include "workload/observed.h"
 
 #define LAB_CHANGES_MAX (BK_ERAS_MAX - 1)
+/* What a run with `then` can hold of hash: each era has buckets of its own. */
+#define LAB_CHANGED_BUCKETS_MAX 4096u
 
 /* Other settings of the same kind, from a date on. */
 struct lab_change {
