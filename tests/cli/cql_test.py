@@ -406,6 +406,14 @@ SELECT key, bucket, at, id, data FROM rows_by_key WHERE key = ? AND bucket = ? L
             self.assertIn(text, texts)
             check_text(texts)
 
+    def test_counters_are_added_to(self):
+        found = self.strategies(HEAD + "row: {columns: {a: counter, b: {type: counter, present: 10%}}}\n"
+                                "strategies: [time: {window: 1h}]\n")
+        texts = [one["cql"] for one in found[0]["statements"]]
+        self.assertIn("UPDATE rows_by_key SET a = a + ?, b = b + ? WHERE key = ? AND bucket = ? AND at = ? AND id = ?",
+                      texts)
+        self.assertFalse([text for text in texts if text.startswith("INSERT")])
+
     def test_a_weight_is_added(self):
         found = self.strategies(AGENTS + self.every_strategy(), "--strategy", "weighted")
         self.assertIn("UPDATE rows_by_key_counter SET n = n + ? WHERE key = ?",

@@ -43,6 +43,35 @@ void lab_row_stamps_init(struct lab_row_stamps *out, const struct lab_row_cost *
     out->until_ns[out->count - 1] = INT64_MAX;
 }
 
+/* The line, within what so many cells can have. */
+static double on_line(double mean, double slope, double apart, double least, double most)
+{
+    double value = mean + slope * apart;
+    return value < least ? least : value > most ? most : value;
+}
+
+static double size_of_vint(double value)
+{
+    return (double)cass_vint_size((uint64_t)value);
+}
+
+uint64_t lab_estimated_row_bytes(const struct lab_row_cost *cost, uint64_t payload, uint32_t stamp)
+{
+    const double most = 0x1p62; /* more than any row */
+    double value = (double)payload < most ? (double)payload : most, apart = value - cost->payload_mean;
+    double cells = on_line(cost->cells, cost->cells_slope, apart, 0, cost->cells_most);
+    double beside = on_line(cost->beside, cost->beside_slope, apart, cells, most);
+    if (cost->shares_present > 0) {
+        double rest = apart > 0 ? apart : 0, each = rest / cost->shares_present;
+        value = cost->payload_mean + rest;
+        beside += cost->shares_present * (1 + (each < 1 ? 0 : size_of_vint(each)));
+    }
+    double stamps = cost->is_counter ? cells * stamp : stamp;
+    uint64_t body = (uint64_t)(value + beside + stamps + 0.5);
+    uint32_t before = cass_vint_size(cost->head + body + 2);
+    return cost->head + cass_vint_size(body + before) + before + body;
+}
+
 /* Written and deleted within the same class of times; the clock's seconds take as much as a time to live's.
  */
 uint64_t lab_tombstone_bytes(const struct lab_row_cost *cost, uint32_t stamp)

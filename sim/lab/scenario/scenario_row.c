@@ -6,25 +6,18 @@
 #include "kernel/text.h"
 #include "lab/scenario_part.h"
 
-#define TIME_BYTES   8u
-#define ID_BYTES     16u
-#define BUCKET_BYTES 8u
 #define TYPES                                                                                                \
-    "text, blob, int, bigint, uuid, timeuuid, boolean, tinyint, smallint, timestamp, float or double"
+    "text, blob, int, bigint, uuid, timeuuid, boolean, tinyint, smallint, timestamp, float, double or "      \
+    "counter"
+#define COUNTER_BYTES 36u /* CASS_COUNTER_VALUE_SIZE(1) */
 
-static const struct lab_choice types[] = {{"text", CASS_TEXT},
-                                          {"blob", CASS_BLOB},
-                                          {"int", CASS_INT},
-                                          {"bigint", CASS_BIGINT},
-                                          {"uuid", CASS_UUID},
-                                          {"timeuuid", CASS_TIMEUUID},
-                                          {"boolean", CASS_BOOLEAN},
-                                          {"tinyint", CASS_TINYINT},
-                                          {"smallint", CASS_SMALLINT},
-                                          {"timestamp", CASS_TIMESTAMP},
-                                          {"float", CASS_FLOAT},
-                                          {"double", CASS_DOUBLE},
-                                          {NULL, 0}};
+static const struct lab_choice types[] = {{"text", CASS_TEXT},         {"blob", CASS_BLOB},
+                                          {"int", CASS_INT},           {"bigint", CASS_BIGINT},
+                                          {"uuid", CASS_UUID},         {"timeuuid", CASS_TIMEUUID},
+                                          {"boolean", CASS_BOOLEAN},   {"tinyint", CASS_TINYINT},
+                                          {"smallint", CASS_SMALLINT}, {"timestamp", CASS_TIMESTAMP},
+                                          {"float", CASS_FLOAT},       {"double", CASS_DOUBLE},
+                                          {"counter", CASS_COUNTER},   {NULL, 0}};
 static const struct lab_field type_field = {.name = "type", .range = TYPES, .detail = types};
 
 static bool read_type(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
@@ -51,6 +44,18 @@ static bool read_static(struct lab_reader *reader, const struct lab_field *field
     return true;
 }
 
+static bool read_present(struct lab_reader *reader, const struct lab_field *field,
+                         const struct lab_node *node, void *out)
+{
+    static const struct lab_field share = {.name = "present", .most = 1, .range = "a share from 0% to 100%"};
+    double value = 1;
+    (void)field;
+    if (!lab_read_share(reader, &share, node, &value))
+        return false;
+    ((struct lab_column *)out)->missing = 1 - value;
+    return true;
+}
+
 /* The target is a struct lab_column. */
 static const struct lab_table column_table = {
     .fields = (const struct lab_field[]){
@@ -58,6 +63,7 @@ static const struct lab_table column_table = {
         {"bytes", lab_read_bytes, offsetof(struct lab_column, bytes), LAB_OPTIONAL, 1, 1099511627776.0,
          "a size from 1B to 1TiB", NULL},
         {"static", read_static, 0, LAB_OPTIONAL, 0, 0, "true or false", NULL},
+        {"present", read_present, 0, LAB_OPTIONAL, 0, 1, "a share from 0% to 100%", NULL},
         {.name = NULL},
     }};
 
@@ -97,10 +103,27 @@ static struct lab_column *column_of(struct lab_reader *reader, const struct lab_
     return found;
 }
 
+/* A counter's value holds what each node has counted that was asked to. */
+static bool check_counter(struct lab_reader *reader, const struct lab_node *node,
+                          const struct lab_column *column)
+{
+    uint64_t leader = CASS_COUNTER_VALUE_SIZE(1) - CASS_COUNTER_VALUE_SIZE(0);
+    if (column->bytes < COUNTER_BYTES || (column->bytes - CASS_COUNTER_VALUE_SIZE(0)) % leader != 0)
+        return lab_fail_at(&reader->tree, &node->place,
+                           "a counter has 36 bytes, and 34 for each further node that counted; give 36B, 70B "
+                           "or 104B, or remove 'bytes'");
+    if (reader->scenario->row_ttl_ns > 0)
+        return lab_fail_at(&reader->tree, &node->place,
+                           "a counter does not expire; remove 'ttl' of the row, or give another type");
+    return true;
+}
+
 static bool check_column(struct lab_reader *reader, const struct lab_node *node,
                          const struct lab_column *column)
 {
     uint32_t fixed = cass_type_size(column->type);
+    if (column->type == CASS_COUNTER)
+        return check_counter(reader, node, column);
     if (column->bytes > 0 && fixed > 0 && column->bytes != fixed)
         return lab_fail_at(&reader->tree, &node->place, "type %s has %u bytes; remove 'bytes'",
                            cass_type_name(column->type), fixed);
@@ -124,142 +147,56 @@ static bool read_column(struct lab_reader *reader, const struct lab_node *node)
     /* Cassandra keeps the lengths of these with each value, though they are always the same. */
     if (column->type == CASS_TINYINT || column->type == CASS_SMALLINT)
         column->bytes = column->type == CASS_TINYINT ? 1 : 2;
+    if (column->type == CASS_COUNTER && column->bytes == 0)
+        column->bytes = COUNTER_BYTES;
     return check_column(reader, node, column);
+}
+
+/* Counters stand alone beside the primary key. */
+static bool check_counters(struct lab_reader *reader, const struct lab_node *columns)
+{
+    const struct lab_design *design = &reader->scenario->design;
+    size_t counters = 0, others = 0;
+    for (size_t i = 0; i < design->column_count; i++) {
+        bool is_in_key = memchr(design->partition, (int)i, design->partition_count) != NULL ||
+                         memchr(design->clustering, (int)i, design->clustering_count) != NULL;
+        counters += !is_in_key && design->columns[i].type == CASS_COUNTER;
+        others += !is_in_key && design->columns[i].type != CASS_COUNTER;
+    }
+    return counters == 0 || others == 0 ||
+           lab_fail_at(&reader->tree, &columns->place,
+                       "a table of counters has no other columns outside its primary key; give all of them "
+                       "the type counter, or none");
 }
 
 /* Where every column has a size of its own, the row has none left to share. */
 static bool settle_bytes(struct lab_reader *reader, const struct lab_node *columns)
 {
     struct lab_scenario *scenario = reader->scenario;
-    uint64_t sum = 0, count = 0;
+    double sum = 0, cells = 0;
     bool shares = false;
     for (size_t i = 0; i < scenario->design.column_count; i++) {
         const struct lab_column *column = &scenario->design.columns[i];
-        if (column->feed != LAB_FEED_DATA || column->is_static) {
-            scenario->row_static_columns += column->is_static;
+        if (column->feed != LAB_FEED_DATA || column->is_static)
             continue;
-        }
         uint64_t own = column->bytes > 0 ? column->bytes : cass_type_size(column->type);
         shares = shares || own == 0;
-        sum += own;
-        count++;
+        sum += (double)own * (1 - column->missing);
+        cells += 1 - column->missing;
     }
-    if (count == 0)
+    if (cells <= 0)
         return lab_fail_at(&reader->tree, &columns->place,
-                           "a row needs a column that is not static; add one");
+                           "a row needs a column that is not static, and is present in some; add one");
     if (!shares && scenario->has_row_bytes)
         return lab_fail_at(
             &reader->tree, &columns->place,
             "every column has a size of its own, so 'bytes' of the row means nothing; remove it");
     if (!shares)
-        scenario->workload.row_bytes = (struct sim_size){.kind = SIM_SIZE_CONSTANT, .a = (double)sum};
+        scenario->workload.row_bytes =
+            (struct sim_size){.kind = SIM_SIZE_CONSTANT, .a = sum < 1 ? 1 : (double)(uint64_t)(sum + 0.5)};
     if (!scenario->has_row_cells)
-        scenario->workload.row_cells = count;
-    return true;
-}
-
-/* Of a text that writes one of so many values as a number. */
-static uint64_t digits(uint32_t values)
-{
-    uint64_t count = 1;
-    for (uint32_t largest = values - 1; largest >= 10; largest /= 10)
-        count++;
-    return count;
-}
-
-/* A column of the clustering, behind its bits in the header. */
-static uint64_t clustering_bytes(const struct lab_column *column)
-{
-    switch (column->feed) {
-    case LAB_FEED_TIME:
-        return TIME_BYTES;
-    case LAB_FEED_ID:
-        return ID_BYTES;
-    case LAB_FEED_VALUES:
-        return 1 + digits(column->values);
-    default:
-        return 0; /* the key: its length is not known yet */
-    }
-}
-
-/* The bytes of a value that a column has by itself; 0: it shares the row's. */
-static uint64_t own_value(const struct lab_column *column)
-{
-    uint32_t fixed = cass_type_size(column->type);
-    if (column->feed == LAB_FEED_VALUES)
-        return digits(column->values);
-    return column->bytes > 0 ? column->bytes : fixed;
-}
-
-static uint64_t cell_bytes(const struct lab_column *column)
-{
-    uint64_t value = own_value(column);
-    return 1 + (cass_type_size(column->type) == 0 ? cass_vint_size(value) : 0) + value;
-}
-
-static bool is_in(const uint8_t *positions, size_t count, size_t column)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (positions[i] == column)
-            return true;
-    }
-    return false;
-}
-
-static void add_columns(struct lab_row_cost *out, const struct lab_scenario *scenario, uint64_t *static_cells)
-{
-    const struct lab_design *design = &scenario->design;
-    for (size_t i = 0; i < design->column_count; i++) {
-        const struct lab_column *column = &design->columns[i];
-        if (is_in(design->partition, design->partition_count, i) ||
-            is_in(design->clustering, design->clustering_count, i))
-            continue;
-        if (column->is_static) {
-            *static_cells += cell_bytes(column);
-        } else if (column->feed == LAB_FEED_DATA && own_value(column) == 0) {
-            out->shares++;
-        } else {
-            out->own_cells += cell_bytes(column);
-            out->own_values += column->feed == LAB_FEED_DATA ? own_value(column) : 0;
-        }
-    }
-    /* Without columns of its own a table has as many as the row has cells. */
-    if (!scenario->has_row_columns && scenario->workload.row_cells > out->shares)
-        out->shares = (uint32_t)scenario->workload.row_cells;
-    if (!scenario->has_row_columns && out->shares == 0)
-        out->shares = 1;
-}
-
-/* The key's two bytes of length and its end, where it is one of several components. */
-static uint64_t partition_key_bytes(const struct lab_design *design)
-{
-    uint64_t bytes = 0, each = design->partition_count > 1 ? 3 : 0;
-    for (size_t i = 0; i < design->partition_count; i++) {
-        const struct lab_column *column = &design->columns[design->partition[i]];
-        bytes += each;
-        bytes += column->feed == LAB_FEED_BUCKET ? BUCKET_BYTES : 0;
-        bytes += column->feed == LAB_FEED_VALUES ? digits(column->values) : 0;
-    }
-    return bytes;
-}
-
-static void make_cost(struct lab_row_cost *out, const struct lab_scenario *scenario)
-{
-    const struct lab_design *design = &scenario->design;
-    uint64_t static_cells = 0;
-    *out = (struct lab_row_cost){.is_payload = scenario->row_format == LAB_ROW_PAYLOAD,
-                                 .ttl_ns = scenario->row_ttl_ns};
-    out->partitions_by_key = lab_design_partitions_by(design, LAB_FEED_KEY);
-    out->clusters_by_key = lab_design_clusters_by(design, LAB_FEED_KEY);
-    add_columns(out, scenario, &static_cells);
-    out->head = 1 + (design->clustering_count > 0);
-    for (size_t i = 0; i < design->clustering_count; i++)
-        out->head += clustering_bytes(&design->columns[design->clustering[i]]);
-    out->partition = 2 + partition_key_bytes(design) + (scenario->row_format == LAB_ROW_DA ? 1 : 12) + 1;
-    /* Flags twice, two sizes, and in each cell its time of writing, as it is no row by INSERT: 6 bytes are 50
-     * days. */
-    if (static_cells > 0)
-        out->partition += 4 + static_cells + 6 * (uint64_t)scenario->row_static_columns;
+        scenario->workload.row_cells = cells < 1 ? 1 : (uint64_t)(cells + 0.5);
+    return check_counters(reader, columns);
 }
 
 bool lab_row_complete(struct lab_reader *reader, const struct lab_node *root)
@@ -281,6 +218,6 @@ bool lab_row_complete(struct lab_reader *reader, const struct lab_node *root)
         if (!settle_bytes(reader, columns))
             return false;
     }
-    make_cost(&scenario->row_cost, scenario);
+    lab_row_cost_make(scenario, &scenario->row_cost);
     return true;
 }

@@ -41,6 +41,8 @@ static const struct lab_table values_table = {
          LAB_COLUMN_VALUES_MAX, "a whole number from 1 to 1000000", NULL},
         {"zipf", lab_read_number, offsetof(struct lab_column, zipf), LAB_OPTIONAL, 0, 10,
          "a number from 0 to 10", NULL},
+        {"bytes", lab_read_bytes, offsetof(struct lab_column, bytes), LAB_OPTIONAL, 1,
+         CASS_COMPONENT_SIZE_MAX, "a size from 1B to 65535B", NULL},
         {.name = NULL},
     }};
 

@@ -30,10 +30,12 @@ struct maker {
 
 static void make_rows(struct maker *maker);
 static void make_row_table(struct maker *maker);
+static void make_addition(struct maker *maker);
 static void make_insert(struct maker *maker);
 static void make_select(struct maker *maker, enum lab_read_kind kind);
 static void make_delete(struct maker *maker);
 static void add_partition_equals(const struct lab_design *design, struct lab_cql_text *text);
+static void add_clustering_equals(const struct lab_design *design, struct lab_cql_text *text);
 static void add_newest_first(const struct lab_design *design, struct lab_cql_text *text);
 static void make_sides(struct maker *maker, const struct lab_rule *rules, size_t count,
                        const struct lab_strategy *strategy, bool tables);
@@ -96,7 +98,10 @@ void lab_statements_clear(struct lab_statements *statements)
 
 static void make_rows(struct maker *maker)
 {
-    make_insert(maker);
+    if (maker->scenario->row_cost.is_counter)
+        make_addition(maker);
+    else
+        make_insert(maker);
     const struct lab_reads *reads = &maker->scenario->reads;
     bool has_times = maker->design->clustering_count > 0 &&
                      maker->design->columns[maker->design->clustering[0]].feed == LAB_FEED_TIME;
@@ -142,6 +147,30 @@ static void make_row_table(struct maker *maker)
     }
     lab_cql_add(&text, design->clustering_count > 0 ? ")" : "");
     keep(maker, &text, "the rows", NULL, NULL);
+}
+
+/* To each counter, as nobody inserts into a table of counters. */
+static void make_addition(struct maker *maker)
+{
+    const struct lab_design *design = maker->design;
+    struct lab_cql_text text = {0};
+    const char *before = " SET ";
+    lab_cql_add(&text, "UPDATE ");
+    lab_cql_name(&text, design->name, "");
+    for (size_t i = 0; i < design->column_count; i++) {
+        if (design->columns[i].type != CASS_COUNTER)
+            continue;
+        lab_cql_add(&text, before);
+        lab_cql_name(&text, design->columns[i].name, "");
+        lab_cql_add(&text, " = ");
+        lab_cql_name(&text, design->columns[i].name, "");
+        lab_cql_add(&text, " + ?");
+        before = ", ";
+    }
+    add_partition_equals(design, &text);
+    add_clustering_equals(design, &text);
+    keep(maker, &text, "each row; adding again counts twice",
+         cass_consistency_name(maker->scenario->consistency.write), NULL);
 }
 
 static void make_insert(struct maker *maker)
@@ -201,6 +230,15 @@ static void add_partition_equals(const struct lab_design *design, struct lab_cql
     }
 }
 
+static void add_clustering_equals(const struct lab_design *design, struct lab_cql_text *text)
+{
+    for (size_t i = 0; i < design->clustering_count; i++) {
+        lab_cql_add(text, " AND ");
+        lab_cql_name(text, design->columns[design->clustering[i]].name, "");
+        lab_cql_add(text, " = ?");
+    }
+}
+
 /* From a time on, and before another. */
 static void add_times(const struct lab_design *design, struct lab_cql_text *text)
 {
@@ -244,11 +282,7 @@ static void make_delete(struct maker *maker)
     lab_cql_add(&text, "DELETE FROM ");
     lab_cql_name(&text, design->name, "");
     add_partition_equals(design, &text);
-    for (size_t i = 0; i < design->clustering_count; i++) {
-        lab_cql_add(&text, " AND ");
-        lab_cql_name(&text, design->columns[design->clustering[i]].name, "");
-        lab_cql_add(&text, " = ?");
-    }
+    add_clustering_equals(design, &text);
     keep(maker, &text, "a row that is deleted, from the bucket that it was put into",
          cass_consistency_name(maker->scenario->consistency.write), NULL);
 }

@@ -214,6 +214,15 @@ static void write_block(FILE *stream, const char *name, const char *text)
     fputc('\n', stream);
 }
 
+/* Of text or blob; the other types have sizes of their own. */
+static void write_size(FILE *stream, const struct lab_column *column, const char *row_bytes)
+{
+    if (column->bytes > 0)
+        fprintf(stream, "    size: fixed(%" PRIu64 ")\n", column->bytes);
+    else
+        fprintf(stream, "    size: %s\n", row_bytes);
+}
+
 static void write_columns(FILE *stream, const struct profile *profile)
 {
     const struct lab_design *design = &profile->scenario->design;
@@ -237,8 +246,8 @@ static void write_columns(FILE *stream, const struct profile *profile)
             write_range(stream, "population", 0, (uint64_t)fmax(buckets, 1) - 1);
         } else if (column->feed == LAB_FEED_VALUES) {
             write_range(stream, "population", 1, column->values);
-        } else if (column->feed == LAB_FEED_DATA) {
-            fprintf(stream, "    size: %s\n", profile->row_bytes);
+        } else if (column->feed == LAB_FEED_DATA && column->type <= CASS_BLOB) {
+            write_size(stream, column, profile->row_bytes);
         }
         bool is_unique = column->feed == LAB_FEED_TIME || column->feed == LAB_FEED_ID;
         if (is_clustering) {

@@ -36,10 +36,12 @@ struct lab_column {
     enum lab_feed feed;
     uint32_t values; /* of LAB_FEED_VALUES: 1 to LAB_COLUMN_VALUES_MAX */
     double zipf;     /* its exponent: the k-th value comes in proportion to k^-zipf; 0: all as often */
+    uint64_t
+        bytes; /* of each value; 0: the type's, or its share of the row's; of LAB_FEED_VALUES its digits */
     /* Of LAB_FEED_DATA: */
     enum cass_type type;
     bool is_static;
-    uint64_t bytes; /* of each value; 0: the type's, or its share of the row's */
+    double missing; /* the share of rows, of a static column of partitions, that have no such cell */
 };
 
 struct lab_design {

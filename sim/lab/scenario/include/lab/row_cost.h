@@ -22,7 +22,7 @@ extern "C" {
 
 enum lab_row_format { LAB_ROW_NB, LAB_ROW_DA, LAB_ROW_PAYLOAD };
 
-/* scenario_row.c makes it of a checked scenario. */
+/* scenario_row_cost.c makes it of a checked scenario. */
 struct lab_row_cost {
     bool is_payload;      /* rows weigh their payload, and partitions nothing: as no database has it */
     uint32_t shares;      /* columns that share what is left of the payload */
@@ -33,6 +33,12 @@ struct lab_row_cost {
     bool clusters_by_key; /* the key stands in each row's clustering */
     bool partitions_by_key;
     int64_t ttl_ns; /* 0: rows stay */
+    /* Columns are missing in some rows, or are counters, each with its own time of writing. What stands
+     * beside the values, and how many cells there are, in a row of the mean payload and for each byte more.
+     */
+    bool is_estimated, is_counter;
+    double shares_present; /* of `shares`, on average */
+    double payload_mean, beside, beside_slope, cells, cells_slope, cells_most;
 };
 
 /* When a row is written says how many bytes its times take: bytes[i] before until_ns[i]. */
@@ -57,11 +63,16 @@ static inline uint32_t lab_row_stamp(const struct lab_row_stamps *stamps, int64_
     return stamps->bytes[i];
 }
 
+/* lab_row_bytes() where it is estimated. */
+uint64_t lab_estimated_row_bytes(const struct lab_row_cost *cost, uint64_t payload, uint32_t stamp);
+
 /* A row of that payload; the key's bytes within its clustering not included. */
 static inline uint64_t lab_row_bytes(const struct lab_row_cost *cost, uint64_t payload, uint32_t stamp)
 {
     if (cost->is_payload)
         return payload;
+    if (cost->is_estimated)
+        return lab_estimated_row_bytes(cost, payload, stamp);
     uint64_t rest = payload > cost->own_values ? payload - cost->own_values : 0, cells;
     if (cost->shares == 1) {
         cells = rest == 0 ? 1 : 1 + cass_vint_size(rest) + rest;

@@ -101,9 +101,8 @@ struct lab_scenario {
     int row_bytes_line, row_bytes_column;
     bool has_row_cells, has_row_columns; /* the same of `row.cells`, `row.columns` */
     int row_format;                      /* enum lab_row_format */
-    uint32_t row_static_columns;
-    struct lab_row_cost row_cost; /* what rows and partitions weigh */
-    int64_t row_ttl_ns;           /* 0: rows stay */
+    struct lab_row_cost row_cost;        /* what rows and partitions weigh */
+    int64_t row_ttl_ns;                  /* 0: rows stay */
     struct lab_deletes deletes;
     struct lab_identifiers identifiers; /* present: all strategies are idgen, and there are no rows */
     struct lab_reads reads;

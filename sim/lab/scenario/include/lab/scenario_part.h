@@ -79,6 +79,8 @@ bool lab_table_complete(struct lab_reader *reader, const struct lab_node *root);
 
 /* scenario_row.c: the columns of a row, and what it weighs. Complete once the table is. */
 bool lab_row_complete(struct lab_reader *reader, const struct lab_node *root);
+/* scenario_row_cost.c. */
+void lab_row_cost_make(const struct lab_scenario *scenario, struct lab_row_cost *out);
 
 /* scenario_tune.c; the target is the struct lab_scenario. Complete once reads are read. */
 extern const struct lab_table lab_tune_table;

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What rows of a checked scenario weigh, from its table and its columns. Where columns are missing in some
+ * rows, nobody draws which: the bytes beside a row's values (flags, lengths, the bits that say which columns
+ * are there) are estimated from its payload by the line of least squares, whose coefficients follow from the
+ * columns' sizes and shares. Of counters that is exact, as the payload says how many there are. */
+#include <string.h>
+
+#include "lab/scenario_part.h"
+
+#define TIME_BYTES   8u
+#define ID_BYTES     16u
+#define BUCKET_BYTES 8u
+
+/* Of a text that is one of so many values: as it is said, or as a number is written. */
+static uint64_t one_of_values(const struct lab_column *column)
+{
+    uint64_t count = 1;
+    if (column->bytes > 0)
+        return column->bytes;
+    for (uint32_t largest = column->values - 1; largest >= 10; largest /= 10)
+        count++;
+    return count;
+}
+
+/* A column of the clustering, behind its bits in the header. */
+static uint64_t clustering_bytes(const struct lab_column *column)
+{
+    switch (column->feed) {
+    case LAB_FEED_TIME:
+        return TIME_BYTES;
+    case LAB_FEED_ID:
+        return ID_BYTES;
+    case LAB_FEED_VALUES:
+        return cass_vint_size(one_of_values(column)) + one_of_values(column);
+    default:
+        return 0; /* the key: its length is not known yet */
+    }
+}
+
+/* The bytes of a value that a column has by itself; 0: it shares the row's. */
+static uint64_t own_value(const struct lab_column *column)
+{
+    uint32_t fixed = cass_type_size(column->type);
+    if (column->feed == LAB_FEED_VALUES)
+        return one_of_values(column);
+    return column->bytes > 0 ? column->bytes : fixed;
+}
+
+static uint64_t cell_bytes(const struct lab_column *column)
+{
+    uint64_t value = own_value(column);
+    return 1 + (cass_type_size(column->type) == 0 ? cass_vint_size(value) : 0) + value;
+}
+
+static bool is_in(const uint8_t *positions, size_t count, size_t column)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (positions[i] == column)
+            return true;
+    }
+    return false;
+}
+
+static bool is_in_key(const struct lab_design *design, size_t column)
+{
+    return is_in(design->partition, design->partition_count, column) ||
+           is_in(design->clustering, design->clustering_count, column);
+}
+
+static bool shares_payload(const struct lab_column *column)
+{
+    return column->feed == LAB_FEED_DATA && own_value(column) == 0;
+}
+
+static void add_columns(struct lab_row_cost *out, const struct lab_scenario *scenario)
+{
+    const struct lab_design *design = &scenario->design;
+    for (size_t i = 0; i < design->column_count; i++) {
+        const struct lab_column *column = &design->columns[i];
+        if (is_in_key(design, i) || column->is_static)
+            continue;
+        out->is_counter = out->is_counter || column->type == CASS_COUNTER;
+        out->is_estimated = out->is_estimated || out->is_counter || column->missing > 0;
+        if (shares_payload(column)) {
+            out->shares++;
+            out->shares_present += 1 - column->missing;
+        } else {
+            out->own_cells += cell_bytes(column);
+            out->own_values += column->feed == LAB_FEED_DATA ? own_value(column) : 0;
+        }
+    }
+    /* Without columns of its own a table has as many as the row has cells. */
+    if (!scenario->has_row_columns && scenario->workload.row_cells > out->shares)
+        out->shares = (uint32_t)scenario->workload.row_cells;
+    if (!scenario->has_row_columns && out->shares == 0)
+        out->shares = 1;
+}
+
+/* Columns of a kind in the order of an sstable, by name; returns how many. */
+static size_t sort_columns(const struct lab_design *design, bool is_static, const struct lab_column **out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < design->column_count; i++) {
+        const struct lab_column *column = &design->columns[i];
+        if (is_in_key(design, i) || column->is_static != is_static)
+            continue;
+        size_t at = count++;
+        for (; at > 0 && strcmp(out[at - 1]->name, column->name) > 0; at--)
+            out[at] = out[at - 1];
+        out[at] = column;
+    }
+    return count;
+}
+
+/* Means over rows, and the covariances with the payload. */
+struct moments {
+    double payload, variance;
+    double beside, beside_payload;
+    double cells, cells_payload;
+};
+
+/* What is in the payload, and what stands in the cell beside that; a column that shares has its part later.
+ */
+static void add_cell(struct moments *out, const struct lab_column *column)
+{
+    double present = 1 - column->missing, spread = present * column->missing;
+    double value = column->feed == LAB_FEED_DATA ? (double)own_value(column) : 0;
+    double beside = shares_payload(column) ? 0 : (double)cell_bytes(column) - value;
+    out->payload += present * value;
+    out->variance += spread * value * value;
+    out->beside += present * beside;
+    out->beside_payload += spread * value * beside;
+    out->cells += present;
+    out->cells_payload += spread * value;
+}
+
+/* One bit a column that is missing, none where all are there: the last one missing says how many bytes. */
+static void add_bits(struct moments *out, const struct lab_column *const *columns, size_t count)
+{
+    double above_present = 1, above = 0, below = 0, mean = 0, product = 0;
+    for (size_t i = 0; i < count; i++)
+        below +=
+            columns[i]->feed == LAB_FEED_DATA ? (1 - columns[i]->missing) * (double)own_value(columns[i]) : 0;
+    for (size_t i = count; i-- > 0;) {
+        double value = columns[i]->feed == LAB_FEED_DATA ? (double)own_value(columns[i]) : 0;
+        double chance = above_present * columns[i]->missing, bytes = (double)cass_vint_size(UINT64_C(1) << i);
+        below -= (1 - columns[i]->missing) * value;
+        mean += chance * bytes;
+        product += chance * bytes * (above + below);
+        above += value;
+        above_present *= 1 - columns[i]->missing;
+    }
+    out->beside += mean;
+    out->beside_payload += product - mean * out->payload;
+}
+
+/* Where columns share the payload it says how large they are, and not how many. */
+static void add_estimate(struct lab_row_cost *out, const struct lab_design *design)
+{
+    const struct lab_column *columns[LAB_COLUMNS_MAX];
+    size_t count = sort_columns(design, false, columns);
+    struct moments moments = {0};
+    for (size_t i = 0; i < count; i++)
+        add_cell(&moments, columns[i]);
+    add_bits(&moments, columns, count);
+    bool tells = out->shares == 0 && moments.variance > 0;
+    out->payload_mean = moments.payload;
+    out->beside = moments.beside;
+    out->cells = moments.cells;
+    out->beside_slope = tells ? moments.beside_payload / moments.variance : 0;
+    out->cells_slope = tells ? moments.cells_payload / moments.variance : 0;
+    out->cells_most = (double)count;
+}
+
+/* A static row is there in each partition of a table that has static columns: flags twice, two sizes, and in
+ * each cell its time of writing, as it is no row by INSERT: 6 bytes are 50 days. */
+static uint64_t static_row_bytes(const struct lab_design *design)
+{
+    const struct lab_column *columns[LAB_COLUMNS_MAX];
+    size_t count = sort_columns(design, true, columns);
+    struct moments moments = {0};
+    if (count == 0)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        add_cell(&moments, columns[i]);
+    add_bits(&moments, columns, count);
+    uint64_t body = (uint64_t)(moments.payload + moments.beside + moments.cells * LAB_STAMP_USUAL + 0.5);
+    return 2 + cass_vint_size(body + 1) + 1 + body;
+}
+
+/* The key's two bytes of length and its end, where it is one of several components. */
+static uint64_t partition_key_bytes(const struct lab_design *design)
+{
+    uint64_t bytes = 0, each = design->partition_count > 1 ? 3 : 0;
+    for (size_t i = 0; i < design->partition_count; i++) {
+        const struct lab_column *column = &design->columns[design->partition[i]];
+        bytes += each;
+        bytes += column->feed == LAB_FEED_BUCKET ? BUCKET_BYTES : 0;
+        bytes += column->feed == LAB_FEED_VALUES ? one_of_values(column) : 0;
+    }
+    return bytes;
+}
+
+void lab_row_cost_make(const struct lab_scenario *scenario, struct lab_row_cost *out)
+{
+    const struct lab_design *design = &scenario->design;
+    *out = (struct lab_row_cost){.is_payload = scenario->row_format == LAB_ROW_PAYLOAD,
+                                 .ttl_ns = scenario->row_ttl_ns};
+    out->partitions_by_key = lab_design_partitions_by(design, LAB_FEED_KEY);
+    out->clusters_by_key = lab_design_clusters_by(design, LAB_FEED_KEY);
+    add_columns(out, scenario);
+    if (out->is_estimated)
+        add_estimate(out, design);
+    out->head = 1 + (design->clustering_count > 0);
+    for (size_t i = 0; i < design->clustering_count; i++)
+        out->head += clustering_bytes(&design->columns[design->clustering[i]]);
+    out->partition = 2 + partition_key_bytes(design) + (scenario->row_format == LAB_ROW_DA ? 1 : 12) + 1;
+    out->partition += static_row_bytes(design);
+}
