@@ -87,10 +87,11 @@ struct bk_agent_config {
     uint32_t counter_retries; /* of an increment whose outcome is unknown (BK_ACT_ADD_COUNTER; with
                                  BK_COUNTER_LWT the state is read again first), which counts twice when the
                                  first try took effect after all */
-    int64_t retry_backoff_ns; /* before try n + 1 of an action that was refused: n times this; >= 0. Of
-                                 BK_GUARDED, for grants, rolls and starts: a spread of half to one and a half
-                                 of 2^n times this (n at most 6), and after one of unknown outcome of the time
-                                 that it took when that is longer; 0: no wait */
+    int64_t retry_backoff_ns; /* before try n + 1 of an action that was refused: n times this; >= 0; after one
+                                 of unknown outcome: no wait. The read and the update of a number are tries of
+                                 one action. Of BK_GUARDED, for grants, rolls and starts: a spread of half to
+                                 one and a half of 2^n times this (n at most 6), and after one of unknown
+                                 outcome of the time that it took when that is longer; 0: no wait */
     int64_t lock_lasts_ns;    /* BK_LOCKED: a lock older than this is taken over; > 0 */
     int64_t lock_backoff_ns;  /* BK_LOCKED: mean wait before the next try; > 0 */
     int64_t grant_ns; /* BK_GUARDED: how far beyond now a grant reaches; > 0. One that others contend for is

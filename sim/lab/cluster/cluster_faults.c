@@ -213,6 +213,7 @@ static void jump(struct lab_cluster_run *run, struct lab_host_agent *agent, int6
         agent->jump_ns = INT64_MIN;
     else
         agent->jump_ns += by_ns;
+    agent->jumped_ns = agent->disturbed_ns = now_ns;
     lab_condition_of_key(run, LAB_CONDITION_CLOCK_JUMP, LAB_NO_KEY, now_ns, LAB_OPEN_ENDED);
     for (uint32_t i = 0; i < run->agent_count; i++) {
         if (run->agents[i].jump_ns != 0)

@@ -111,13 +111,18 @@ void lab_agent_draw_clock(struct lab_cluster_run *run, uint32_t number)
     run->agents[number].drift_ppb = (int64_t)(drift * settings->clock_drift * 1e9);
 }
 
+int64_t lab_agent_clock(const struct lab_cluster_run *run, uint32_t number)
+{
+    return lab_agent_clock_at(run, number, sim_queue_now(&run->queue));
+}
+
 /* Offset and drift are disciplined so that what is shown, rounded down, stays within the bound; a jump leaves
  * it. */
-int64_t lab_agent_clock(const struct lab_cluster_run *run, uint32_t number)
+int64_t lab_agent_clock_at(const struct lab_cluster_run *run, uint32_t number, int64_t now_ns)
 {
     __extension__ typedef __int128 wide;
     const struct lab_host_agent *agent = &run->agents[number];
-    int64_t now_ns = sim_queue_now(&run->queue), bound_ns = run->scenario->agents.clock_bound_ns;
+    int64_t bound_ns = run->scenario->agents.clock_bound_ns;
     int64_t drifted = 0;
     if (agent->drift_ppb != 0)
         drifted = (int64_t)((wide)(now_ns - run->start_ns) * agent->drift_ppb / 1000000000);
@@ -354,6 +359,7 @@ static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct si
     if (agent->memory == NULL || agent->operations == NULL)
         return sim_fail_memory(error);
     agent->history = run->config.history;
+    agent->jumped_ns = agent->disturbed_ns = INT64_MIN;
     start_agent(run, number);
     lab_agent_draw_clock(run, number);
     return true;
@@ -404,6 +410,9 @@ struct lab_host_operation *lab_agent_begun(struct lab_cluster_run *run, uint32_t
                                              .is_active = true,
                                              .key = key,
                                              .bucket = LAB_UNPLACED,
+                                             .action = BK_ACT_DONE, /* it has asked nothing */
+                                             .is_awaited = true,
+                                             .heard_ns = sim_queue_now(&run->queue),
                                              .begun_ns = sim_queue_now(&run->queue)};
     run->operations_active++;
     watch_cache(run, &run->agents[agent], key);
@@ -431,6 +440,8 @@ static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk
     }
     if (lab_story_wants(run, operation->key))
         lab_story_action(run, agent, action);
+    if (operation->is_awaited)
+        lab_waits_acted(run, agent, operation, action);
     if (action->kind == BK_ACT_ACK)
         acknowledge(run, operation);
     else if (action->kind == BK_ACT_DONE)
@@ -515,7 +526,7 @@ static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_act
     operation->serial++;
     operation->action = action->kind;
     operation->rows = operation->step_filled = operation->step_scanned = 0;
-    operation->step_low = action->step.bucket_low;
+    operation->step_low = action->kind == BK_ACT_READ_ROWS ? action->step.bucket_low : action->bucket;
     operation->asked_ns = sim_queue_now(&run->queue);
     operation->outcome = (struct bk_outcome){.kind = BK_OUTCOME_APPLIED};
     operation->mask = action->mask;
@@ -560,6 +571,8 @@ static void conclude(struct lab_cluster_run *run, uint32_t agent, uint32_t numbe
     lab_watch_outcome(run, operation, outcome.kind);
     /* A start that is missing is asked for again like one that could not be read. */
     operation->failures += has_failed(outcome.kind) || operation->action == BK_ACT_READ_START;
+    operation->is_awaited = true;
+    operation->heard_ns = sim_queue_now(&run->queue);
     bk_agent_outcome(run->agents[agent].agent, lab_agent_clock(run, agent), number, &outcome);
     lab_agent_pump(run, agent);
 }

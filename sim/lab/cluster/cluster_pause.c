@@ -30,6 +30,7 @@ void lab_agent_resume(struct lab_cluster_run *run, uint32_t number)
         return; /* it is another process by now, or another pause is not over */
     run->oracles.verdict.probes[LAB_PROBE_PAUSED_ACT] += agent->has_heard;
     agent->is_paused = agent->has_heard = false;
+    agent->disturbed_ns = sim_queue_now(&run->queue);
     if (run->idgen != NULL)
         lab_idgen_resume(run, number);
     else

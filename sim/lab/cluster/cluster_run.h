@@ -106,8 +106,11 @@ struct lab_host_operation {
     int64_t begun_ns, asked_ns;
     uint64_t rows;
     enum lab_read_kind read;
-    uint32_t failures; /* of its requests, so far */
-    int64_t step_low;
+    uint32_t failures;                  /* of its requests, so far */
+    uint32_t tried;                     /* and of the action as it stands */
+    bool is_awaited;                    /* it has begun, or heard an outcome, and has not yet acted on that */
+    int64_t heard_ns;                   /* when */
+    int64_t step_low;                   /* the lowest bucket that was asked last */
     uint64_t step_filled, step_scanned; /* of the step under way */
     struct lab_read_done done;          /* of the steps that succeeded */
     struct bk_outcome outcome;
@@ -129,6 +132,8 @@ struct lab_host_agent {
     unsigned char *checkpoint; /* NULL: none was made */
     size_t checkpoint_bytes;
     int64_t offset_ns, drift_ppb, jump_ns;
+    int64_t jumped_ns;    /* when its clock jumped last */
+    int64_t disturbed_ns; /* when it did, or the agent's last pause ended */
     uint64_t tick;
     int64_t tick_ns;
     uint64_t restart;
@@ -247,6 +252,8 @@ struct lab_host_operation *lab_agent_begun(struct lab_cluster_run *run, uint32_t
                                            uint32_t key);
 void lab_agent_pump(struct lab_cluster_run *run, uint32_t agent);
 int64_t lab_agent_clock(const struct lab_cluster_run *run, uint32_t agent);
+/* At that time, unless it has jumped since. */
+int64_t lab_agent_clock_at(const struct lab_cluster_run *run, uint32_t agent, int64_t time_ns);
 void lab_agent_write(struct lab_cluster_run *run, uint32_t key, const struct lab_arrival *row);
 void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event);
 void lab_agent_timeout(struct lab_cluster_run *run, const struct sim_event *event);

@@ -19,8 +19,8 @@ static void operation_flags(struct sim_archive *archive, struct lab_host_operati
 static void read_done_of(struct sim_archive *archive, struct lab_read_done *done);
 static void outcome_of(struct sim_archive *archive, struct bk_outcome *outcome);
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 376, "operations have other fields: archive them");
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) == 120,
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 392, "operations have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) == 136,
                   "agents have other fields: archive them");
 
 void lab_archive_agents(struct lab_cluster_run *run, struct sim_archive *archive)
@@ -54,6 +54,8 @@ void lab_archive_agent_clock(struct sim_archive *archive, struct lab_host_agent 
     lab_archive_span(archive, &agent->offset_ns);
     sim_archive_i64(archive, &agent->drift_ppb);
     sim_archive_i64(archive, &agent->jump_ns);
+    sim_archive_i64(archive, &agent->jumped_ns);
+    sim_archive_i64(archive, &agent->disturbed_ns);
     sim_archive_u64(archive, &agent->tick);
     sim_archive_i64(archive, &agent->tick_ns);
     sim_archive_u64(archive, &agent->restart);
@@ -168,6 +170,8 @@ static void operation_of(const struct lab_cluster_run *run, struct sim_archive *
     sim_archive_u64(archive, &operation->rows);
     SIM_ARCHIVE_ENUM(archive, operation->read, LAB_READ_KINDS);
     sim_archive_u32(archive, &operation->failures);
+    sim_archive_u32(archive, &operation->tried);
+    lab_archive_time(archive, run, &operation->heard_ns);
     sim_archive_i64(archive, &operation->step_low);
     sim_archive_u64(archive, &operation->step_filled);
     sim_archive_u64(archive, &operation->step_scanned);
@@ -179,9 +183,10 @@ static void operation_of(const struct lab_cluster_run *run, struct sim_archive *
 
 static void operation_flags(struct sim_archive *archive, struct lab_host_operation *operation)
 {
-    bool *const flags[] = {&operation->is_read, &operation->is_acknowledged, &operation->is_moved,
-                           &operation->fires,   &operation->has_counted,     &operation->changes_state,
-                           &operation->raises,  &operation->was_unknown,     &operation->is_taking_over};
+    bool *const flags[] = {&operation->is_read,   &operation->is_acknowledged, &operation->is_moved,
+                           &operation->fires,     &operation->has_counted,     &operation->changes_state,
+                           &operation->raises,    &operation->was_unknown,     &operation->is_taking_over,
+                           &operation->is_awaited};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         sim_archive_bool(archive, flags[i]);
 }

@@ -29,7 +29,7 @@ static bool links_fit(const struct lab_oracles *oracles);
 
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 248 && sizeof(struct lab_key_ledger) == 232,
                   "the ledger has other fields: archive them");
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_oracles) - sizeof(struct lab_verdict) == 408,
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_oracles) - sizeof(struct lab_verdict) == 424,
                   "oracles have other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_health) == 56 && sizeof(struct lab_increment) == 40 &&
                       sizeof(struct lab_open_row) == 24,
@@ -51,6 +51,9 @@ void lab_archive_oracles(struct lab_cluster_run *run, struct sim_archive *archiv
     open_rows_of(run, archive, &oracles->moved);
     increments_of(archive, &oracles->increments);
     health_of(run, archive, &oracles->health);
+    sim_archive_u64(archive, &oracles->waits.seen);
+    sim_archive_u32(archive, &oracles->waits.least_ppm);
+    sim_archive_u32(archive, &oracles->waits.most_ppm);
     sim_archive_u32(archive, &oracles->rolls_open);
     sim_archive_i64(archive, &oracles->rolls_until_ns);
     sim_archive_i64(archive, &oracles->jumps_until_ns);

@@ -301,22 +301,16 @@ int64_t lab_aftermath_ns(const struct lab_cluster_run *run)
     return lab_until(run->oracles.lag_ns, run->scenario->agents.timeout_ns);
 }
 
-void lab_violate_within(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, uint64_t count,
-                        int64_t from_ns, int64_t to_ns, const char *format, ...)
+static void violate(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, uint64_t count,
+                    bool is_excused, const char *format, va_list arguments)
 {
     struct lab_violation *violation = &run->oracles.verdict.violations[oracle];
-    if (count == 0)
-        return;
-    bool is_excused = lab_excuse(run, oracle, key, from_ns, to_ns) != 0;
     bool is_first = violation->count == 0 || (violation->is_excused && !is_excused);
     violation->count += count;
     if (!is_first && !lab_story_wants(run, key))
         return;
     char text[sizeof violation->text];
-    va_list arguments;
-    va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
     if (is_first) {
         violation->key = key;
         violation->time_ns = sim_queue_now(&run->queue);
@@ -324,6 +318,27 @@ void lab_violate_within(struct lab_cluster_run *run, enum lab_oracle oracle, uin
         memcpy(violation->text, text, sizeof text);
     }
     lab_story_tell(run, key, "VIOLATION of %s: %s", lab_oracle_name(oracle), text);
+}
+
+void lab_violate_within(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, uint64_t count,
+                        int64_t from_ns, int64_t to_ns, const char *format, ...)
+{
+    va_list arguments;
+    if (count == 0)
+        return;
+    va_start(arguments, format);
+    violate(run, oracle, key, count, lab_excuse(run, oracle, key, from_ns, to_ns) != 0, format, arguments);
+    va_end(arguments);
+}
+
+void lab_violate_bare(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, const char *format,
+                      ...)
+{
+    va_list arguments;
+    lab_excuse_nothing(run, oracle);
+    va_start(arguments, format);
+    violate(run, oracle, key, 1, false, format, arguments);
+    va_end(arguments);
 }
 
 void lab_extreme_add(struct lab_extreme *extreme, int64_t time_ns, uint32_t agent)

@@ -156,6 +156,12 @@ struct lab_doubts {
     uint32_t count, capacity;
 };
 
+/* Of waits that are spread around a mean. */
+struct lab_waits {
+    uint64_t seen;                /* by agent and try */
+    uint32_t least_ppm, most_ppm; /* of their means */
+};
+
 struct lab_oracles {
     struct lab_partition *partitions;
     uint32_t partition_count, partition_capacity;
@@ -175,6 +181,7 @@ struct lab_oracles {
     struct lab_open_rows open, moved;
     struct lab_increments increments;
     struct lab_health health;
+    struct lab_waits waits;
     uint32_t rolls_open;
     int64_t rolls_until_ns; /* the latest date of a roll */
     int64_t jumps_until_ns; /* the latest time that a clock showed that had jumped */
@@ -216,7 +223,10 @@ int64_t lab_aftermath_ns(const struct lab_cluster_run *run);
 void lab_violate_within(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, uint64_t count,
                         int64_t from_ns, int64_t to_ns, const char *format, ...)
     __attribute__((format(printf, 7, 8)));
-/* The same of one that is caused as it is seen. */
+/* The same of one violation that no condition excuses. */
+void lab_violate_bare(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, const char *format,
+                      ...) __attribute__((format(printf, 4, 5)));
+/* The same as lab_violate_within() of one that is caused as it is seen. */
 #define lab_violate(run, oracle, key, count, ...)                                                            \
     lab_violate_within(run, oracle, key, count, sim_queue_now(&(run)->queue), sim_queue_now(&(run)->queue),  \
                        __VA_ARGS__)
@@ -241,6 +251,8 @@ uint32_t lab_excuses_of(const struct lab_cluster_run *run, enum lab_oracle oracl
 /* A violation's excuses go to the verdict; without any it stays in doubt. Returns them. */
 uint32_t lab_excuse(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, int64_t from_ns,
                     int64_t to_ns);
+/* One that nothing excuses. */
+void lab_excuse_nothing(struct lab_cluster_run *run, enum lab_oracle oracle);
 /* Doubts that are excused by now are settled; at the end all are. */
 void lab_excuses_settle(struct lab_cluster_run *run, bool is_end);
 
@@ -305,6 +317,9 @@ void lab_available_left(struct lab_cluster_run *run, const struct lab_host_opera
 /* Before its row is acknowledged an operation may have to win an update from other agents. */
 bool lab_contends_for_rows(const struct lab_cluster_run *run);
 int64_t lab_available_bound_ns(const struct lab_cluster_run *run);
+/* Its first action since it began, or since it heard what had become of the last one. */
+void lab_waits_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                     const struct bk_action *next);
 void lab_filled_end(struct lab_cluster_run *run);
 void lab_conserved_end(struct lab_cluster_run *run);
 void lab_live_fired(struct lab_cluster_run *run, struct lab_partition *partition);

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* available, how long an operation waits between hearing an outcome and its next action. core's agent.h has
+ * the rule, and this judges by it: at once after an outcome that is no failure, and after a try of unknown
+ * outcome; n times the back-off after the n-th refusal of an action; for grants and lock rows a spread around
+ * a mean, and the waits of several contenders differ. A wait is never shorter than the rule by the agent's
+ * own clock. It is longer by what its clock's drift and resolution hide at most, since the host wakes the
+ * agent by the true time; what falls into a pause of the agent or a jump of its clock is not judged. Of waits
+ * that are spread five of different agents and tries that agree to a thousandth of their mean are a
+ * violation: the chance is 5e-12. */
+#include <inttypes.h>
+
+#include "cluster_run.h"
+#include "kernel/time.h"
+
+#define DOUBLINGS_MAX 6u /* of the waits for a grant, as core's agent.h has it */
+#define ALIKE_WAITS   5
+#define ALIKE_PPM     1000
+
+struct wait {
+    int64_t least_ns, most_ns;
+    int64_t mean_ns; /* of a spread; else 0 */
+};
+
+static bool is_of_state(enum bk_action_kind kind)
+{
+    return kind == BK_ACT_READ_STATE || kind == BK_ACT_CAS_STATE;
+}
+
+/* Grants, rolls and starts of guarded. */
+static bool is_of_grant(const struct lab_cluster_run *run, enum bk_action_kind kind)
+{
+    return run->config.coordination == BK_GUARDED &&
+           (is_of_state(kind) || kind == BK_ACT_READ_START || kind == BK_ACT_WRITE_START);
+}
+
+/* Read and update of a number, or of a grant, are tries of one action. */
+static bool is_same_action(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                           const struct bk_action *next)
+{
+    if (operation->action == BK_ACT_READ_START && next->bucket != operation->step_low)
+        return false;
+    return operation->action == next->kind ||
+           (lab_contends_for_rows(run) && is_of_state(operation->action) && is_of_state(next->kind));
+}
+
+/* A start that is missing is asked for again like one that could not be read, and so is a grant whose state
+ * row is gone. */
+static bool has_failed(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    const struct bk_outcome *outcome = &operation->outcome;
+    bool is_gone = outcome->kind == BK_OUTCOME_NOT_APPLIED && outcome->mask == 0 &&
+                   operation->action == BK_ACT_CAS_STATE && run->config.coordination == BK_GUARDED;
+    return outcome->kind == BK_OUTCOME_REFUSED || outcome->kind == BK_OUTCOME_UNKNOWN || is_gone ||
+           (operation->action == BK_ACT_READ_START && outcome->kind == BK_OUTCOME_APPLIED);
+}
+
+static struct wait spread_of(int64_t mean_ns)
+{
+    return (struct wait){mean_ns / 2, lab_until(mean_ns, mean_ns / 2 + 1), mean_ns};
+}
+
+/* Half to one and a half of 2^n back-offs; after one of unknown outcome of the time that the try took, up to
+ * the longest grant, when that is longer. */
+static struct wait wait_of_grant(const struct lab_cluster_run *run, uint32_t agent,
+                                 const struct lab_host_operation *operation)
+{
+    const struct lab_host_agent *host = &run->agents[agent];
+    uint32_t doublings = operation->tried < DOUBLINGS_MAX ? operation->tried : DOUBLINGS_MAX;
+    struct wait wait = spread_of(lab_times(INT64_C(1) << doublings, run->config.retry_backoff_ns));
+    if (operation->outcome.kind != BK_OUTCOME_UNKNOWN)
+        return wait;
+    int64_t longest_ns = lab_times(INT64_C(1) << BK_GRANT_DOUBLINGS_MAX, run->config.grant_ns);
+    int64_t spent_ns = lab_agent_clock_at(run, agent, operation->heard_ns) -
+                       lab_agent_clock_at(run, agent, operation->asked_ns);
+    struct wait spent = spread_of(spent_ns < 0 ? 0 : spent_ns < longest_ns ? spent_ns : longest_ns);
+    /* By an agent that stood still, or whose clock jumped, the try took another time. */
+    if (host->disturbed_ns >= operation->asked_ns)
+        return (struct wait){wait.least_ns, SIM_QUEUE_TIME_MAX, 0};
+    if (spent.least_ns > wait.least_ns)
+        wait.least_ns = spent.least_ns;
+    if (spent.most_ns > wait.most_ns)
+        wait.most_ns = spent.most_ns;
+    wait.mean_ns = 0;
+    return wait;
+}
+
+/* The lock row told of an owner whose time is not over; and it is not this operation, by an earlier try. */
+static bool is_locked_out(const struct lab_cluster_run *run, uint32_t agent,
+                          const struct lab_host_operation *operation)
+{
+    const struct bk_outcome *outcome = &operation->outcome;
+    if (operation->action != BK_ACT_CAS_LOCK || outcome->kind != BK_OUTCOME_NOT_APPLIED ||
+        outcome->mask == 0 || operation->columns[BK_LOCK_OWNER] == 0 || outcome->columns[BK_LOCK_OWNER] == 0)
+        return false;
+    bool is_own = outcome->columns[BK_LOCK_OWNER] == operation->columns[BK_LOCK_OWNER] &&
+                  outcome->columns[BK_LOCK_UNTIL] == operation->columns[BK_LOCK_UNTIL];
+    return !is_own && outcome->columns[BK_LOCK_UNTIL] > lab_agent_clock_at(run, agent, operation->heard_ns);
+}
+
+static struct wait wait_of(const struct lab_cluster_run *run, uint32_t agent,
+                           const struct lab_host_operation *operation, const struct bk_action *next)
+{
+    bool is_again = is_same_action(run, operation, next);
+    if (is_again && is_locked_out(run, agent, operation))
+        return spread_of(run->config.lock_backoff_ns);
+    if (!has_failed(run, operation) || !is_again)
+        return (struct wait){0, 0, 0};
+    if (is_of_grant(run, operation->action))
+        return wait_of_grant(run, agent, operation);
+    if (operation->outcome.kind == BK_OUTCOME_UNKNOWN)
+        return (struct wait){0, 0, 0};
+    int64_t wait_ns = lab_times(operation->tried, run->config.retry_backoff_ns);
+    return (struct wait){wait_ns, wait_ns, 0};
+}
+
+/* Failures of the action as it stands: what is begun anew has none. */
+static uint32_t tried(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                      const struct bk_action *next)
+{
+    bool is_kept =
+        is_of_state(operation->action) && !has_failed(run, operation) && lab_contends_for_rows(run);
+    if (!is_same_action(run, operation, next))
+        return is_kept && next->kind == BK_ACT_WRITE_START ? operation->tried : 0;
+    return has_failed(run, operation) ? operation->tried + 1 : is_kept ? operation->tried : 0;
+}
+
+/* By so much an agent may wake later than it asked to. */
+static int64_t late_ns(const struct lab_cluster_run *run, uint32_t agent, int64_t wait_ns)
+{
+    const struct lab_host_agent *host = &run->agents[agent];
+    int64_t step_ns = run->scenario->agents.clock_resolution_ns;
+    double drift = (double)(host->drift_ppb < 0 ? -host->drift_ppb : host->drift_ppb) / 1e9;
+    return step_ns + 2 + (int64_t)(drift * (double)lab_until(wait_ns, step_ns));
+}
+
+static void violate(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
+                    int64_t waited_ns, const struct wait *wait)
+{
+    static const char *const outcomes[] = {"answered", "lost to another", "refused", "unanswered"};
+    lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
+                     "agent %" PRIu32 " goes on %.6f s after a request of %s %" PRIu64
+                     " was %s, and its wait is %.6f to %.6f s",
+                     agent, (double)waited_ns / 1e9, operation->is_read ? "read" : "row", operation->row,
+                     outcomes[operation->outcome.kind], (double)wait->least_ns / 1e9,
+                     (double)wait->most_ns / 1e9);
+}
+
+/* Whoever contends for the same waits another time, or they meet again. */
+static void judge_spread(struct lab_cluster_run *run, uint32_t agent,
+                         const struct lab_host_operation *operation, int64_t waited_ns, int64_t mean_ns)
+{
+    struct lab_waits *waits = &run->oracles.waits;
+    uint64_t bit = UINT64_C(1) << ((agent & 7) * 8 + (operation->tried & 7));
+    if (run->scenario->agents.clock_resolution_ns > 0 || (waits->seen & bit) != 0)
+        return;
+    uint32_t share_ppm = (uint32_t)((double)waited_ns / (double)mean_ns * 1e6);
+    waits->least_ppm = waits->seen == 0 || share_ppm < waits->least_ppm ? share_ppm : waits->least_ppm;
+    waits->most_ppm = share_ppm > waits->most_ppm ? share_ppm : waits->most_ppm;
+    waits->seen |= bit;
+    if (__builtin_popcountll(waits->seen) == ALIKE_WAITS && waits->most_ppm - waits->least_ppm <= ALIKE_PPM)
+        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
+                         "%d waits of different agents and tries were all %.3f of their mean", ALIKE_WAITS,
+                         (double)share_ppm / 1e6);
+}
+
+/* Where operations on a key wait for one that asks, this one may have been parked. */
+static bool may_be_parked(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    bool is_guarded = run->config.coordination == BK_GUARDED;
+    if (operation->action == BK_ACT_DONE) /* it has not yet asked anything */
+        return is_guarded || run->config.source == BK_SOURCE_LEASE || run->config.source == BK_SOURCE_MEMORY;
+    return is_guarded && operation->action == BK_ACT_READ_COUNTER;
+}
+
+void lab_waits_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                     const struct bk_action *next)
+{
+    const struct lab_host_agent *host = &run->agents[agent];
+    int64_t now_ns = sim_queue_now(&run->queue);
+    operation->is_awaited = false;
+    operation->tried = tried(run, operation, next);
+    struct wait wait = wait_of(run, agent, operation, next);
+    if ((now_ns == operation->heard_ns && wait.least_ns == 0) || host->jumped_ns >= operation->heard_ns)
+        return;
+    int64_t waited_ns =
+        lab_agent_clock_at(run, agent, now_ns) - lab_agent_clock_at(run, agent, operation->heard_ns);
+    bool is_late = wait.most_ns == 0 ? now_ns > operation->heard_ns
+                                     : waited_ns > lab_until(wait.most_ns, late_ns(run, agent, wait.most_ns));
+    is_late = is_late && host->disturbed_ns < operation->heard_ns && !may_be_parked(run, operation);
+    if (waited_ns < wait.least_ns || is_late)
+        violate(run, agent, operation, waited_ns, &wait);
+    else if (wait.mean_ns > 0)
+        judge_spread(run, agent, operation, waited_ns, wait.mean_ns);
+}
