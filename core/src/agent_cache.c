@@ -2,12 +2,23 @@
 /* The cache of key states: sets of four, the oldest entry of a set makes room. */
 #include <string.h>
 
-#include "agent.h"
+#include "protocol.h"
 
-static struct cache_entry *set_of(const struct bk_agent *agent, uint64_t key);
-static struct cache_entry *entry_of(const struct bk_agent *agent, uint64_t key);
-static struct own *own_of(const struct bk_agent *agent, const struct cache_entry *entry);
-static int64_t worth_ns(const struct cache_entry *entry, int64_t now_ns);
+static struct cache_entry *set_of(const struct bk_agent *agent, uint64_t key)
+{
+    char *cache = (char *)(uintptr_t)(const void *)agent + agent->cache_at;
+    return (struct cache_entry *)(void *)cache + bk_agent_set_at(key, agent->cache_sets);
+}
+
+static struct cache_entry *entry_of(const struct bk_agent *agent, uint64_t key)
+{
+    struct cache_entry *set = set_of(agent, key);
+    for (uint32_t i = 0; i < CACHE_WAYS; i++) {
+        if (set[i].is_used && set[i].key == key)
+            return &set[i];
+    }
+    return NULL;
+}
 
 const struct known *bk_agent_cache_find(const struct bk_agent *agent, int64_t now_ns, uint64_t key)
 {
@@ -38,6 +49,22 @@ const struct known *bk_agent_cache_peek(const struct bk_agent *agent, uint64_t k
     return entry == NULL ? NULL : &entry->known;
 }
 
+/* An entry that cannot be found makes room first: an unused one, then one of a time that is still to come,
+ * since the clock was set back. */
+static int64_t worth_ns(const struct cache_entry *entry, int64_t now_ns)
+{
+    if (!entry->is_used)
+        return INT64_MIN;
+    return entry->known.learned_ns > now_ns ? INT64_MIN + 1 : entry->known.learned_ns;
+}
+
+static struct own *own_of(const struct bk_agent *agent, const struct cache_entry *entry)
+{
+    char *memory = (char *)(uintptr_t)(const void *)agent;
+    size_t index = ((size_t)((const char *)entry - memory) - agent->cache_at) / sizeof *entry;
+    return (struct own *)(void *)(memory + agent->own_at) + index;
+}
+
 void bk_agent_cache_store(struct bk_agent *agent, int64_t now_ns, uint64_t key, const struct known *known)
 {
     struct cache_entry *entry = entry_of(agent, key);
@@ -49,7 +76,7 @@ void bk_agent_cache_store(struct bk_agent *agent, int64_t now_ns, uint64_t key, 
                 entry = &set[i];
         }
     }
-    if (bk_agent_has_own(&agent->config) && !(entry->is_used && entry->key == key)) {
+    if (bk_protocol(agent)->has_own && !(entry->is_used && entry->key == key)) {
         struct own *own = own_of(agent, entry);
         memset(own, 0, sizeof *own);
         /* A full set has evicted keys before, perhaps this one, with the rows that were not counted yet. */
@@ -65,11 +92,6 @@ struct own *bk_agent_cache_own(const struct bk_agent *agent, uint64_t key)
 {
     const struct cache_entry *entry = entry_of(agent, key);
     return entry == NULL ? NULL : own_of(agent, entry);
-}
-
-bool bk_agent_has_own(const struct bk_agent_config *config)
-{
-    return config->source >= BK_SOURCE_LEASE;
 }
 
 void bk_agent_cache_forget(struct bk_agent *agent, uint64_t key)
@@ -90,36 +112,4 @@ size_t bk_agent_set_at(uint64_t key, uint32_t sets)
     /* Fibonacci hashing: the high half of the product picks the set. */
     uint64_t high = key * UINT64_C(0x9e3779b97f4a7c15) >> 32;
     return (size_t)(high * sets >> 32) * CACHE_WAYS;
-}
-
-static struct cache_entry *set_of(const struct bk_agent *agent, uint64_t key)
-{
-    char *cache = (char *)(uintptr_t)(const void *)agent + agent->cache_at;
-    return (struct cache_entry *)(void *)cache + bk_agent_set_at(key, agent->cache_sets);
-}
-
-static struct cache_entry *entry_of(const struct bk_agent *agent, uint64_t key)
-{
-    struct cache_entry *set = set_of(agent, key);
-    for (uint32_t i = 0; i < CACHE_WAYS; i++) {
-        if (set[i].is_used && set[i].key == key)
-            return &set[i];
-    }
-    return NULL;
-}
-
-static struct own *own_of(const struct bk_agent *agent, const struct cache_entry *entry)
-{
-    char *memory = (char *)(uintptr_t)(const void *)agent;
-    size_t index = ((size_t)((const char *)entry - memory) - agent->cache_at) / sizeof *entry;
-    return (struct own *)(void *)(memory + agent->own_at) + index;
-}
-
-/* An entry that cannot be found makes room first: an unused one, then one of a time that is still to come,
- * since the clock was set back. */
-static int64_t worth_ns(const struct cache_entry *entry, int64_t now_ns)
-{
-    if (!entry->is_used)
-        return INT64_MIN;
-    return entry->known.learned_ns > now_ns ? INT64_MIN + 1 : entry->known.learned_ns;
 }

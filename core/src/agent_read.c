@@ -3,54 +3,17 @@
  * what it remembers of empty windows. */
 #include <string.h>
 
-#include "agent.h"
+#include "operation.h"
 
 #define STARTS_MAX 2u
 
-static size_t starts_of(const struct bk_agent_config *config, const struct known *known,
-                        struct bk_bucket_start *starts);
-static size_t add_start(struct bk_bucket_start *starts, size_t count, int64_t bucket, int64_t start_ns);
-static void ask_next_rows(struct bk_agent *agent, struct operation *operation);
-static void learn_empties(struct bk_agent *agent, struct operation *operation, uint64_t empty);
-static struct memory_entry *memory_of(struct bk_agent *agent, uint64_t key);
-static struct memory_entry *memory_find(struct bk_agent *agent, uint64_t key);
-static struct memory_entry *memory_set(struct bk_agent *agent, uint64_t key);
-
-void bk_agent_start_reader(struct bk_agent *agent, struct operation *operation, int64_t bucket)
+/* The first bucket has no start. */
+static size_t add_start(struct bk_bucket_start *starts, size_t count, int64_t bucket, int64_t start_ns)
 {
-    const struct bk_history *history = &agent->config.history;
-    struct bk_history_state state;
-    struct bk_bucket_start starts[STARTS_MAX];
-    struct bk_query query = operation->query;
-    memset(&state, 0, sizeof state);
-    state.key.bucket = bucket;
-    query.start_count = starts_of(&agent->config, &operation->known, starts);
-    query.starts = query.start_count > 0 ? starts : NULL;
-    /* Plan, rows and times were tried when the read began. Dates that contradict each other, as racing
-     * writers may leave them, are no help. */
-    if (bk_history_read_begin(history, &state, &query, &operation->reader) != BK_OK) {
-        query.starts = NULL;
-        if (bk_history_read_begin(history, &state, &query, &operation->reader) != BK_OK) {
-            bk_agent_finish(operation, BK_OPERATION_REFUSED);
-            return;
-        }
-    }
-    ask_next_rows(agent, operation);
-}
-
-void bk_agent_take_rows(struct bk_agent *agent, struct operation *operation, const struct bk_outcome *outcome)
-{
-    if (outcome->empty != 0)
-        learn_empties(agent, operation, outcome->empty);
-    bk_read_found_range(&operation->reader.reader, outcome->rows, outcome->saw_older);
-    ask_next_rows(agent, operation);
-}
-
-void bk_agent_forget_empty(struct bk_agent *agent, uint64_t key, int64_t bucket)
-{
-    struct memory_entry *entry = memory_find(agent, key);
-    if (entry != NULL)
-        bk_empties_forget(&entry->empties, bucket);
+    if (bucket < 1)
+        return count;
+    starts[count] = (struct bk_bucket_start){bucket, start_ns};
+    return count + 1;
 }
 
 /* Where whoever rolls dates the change as it comes to pass, as with BK_SINGLE and BK_LOCKED, others may put
@@ -74,13 +37,22 @@ static size_t starts_of(const struct bk_agent_config *config, const struct known
     return is_dated ? add_start(starts, count, bucket, columns[BK_NEXT_CHANGE]) : count;
 }
 
-/* The first bucket has no start. */
-static size_t add_start(struct bk_bucket_start *starts, size_t count, int64_t bucket, int64_t start_ns)
+static struct memory_entry *memory_set(struct bk_agent *agent, uint64_t key)
 {
-    if (bucket < 1)
-        return count;
-    starts[count] = (struct bk_bucket_start){bucket, start_ns};
-    return count + 1;
+    if (agent->memory_sets == 0)
+        return NULL;
+    struct memory_entry *memory = (struct memory_entry *)(void *)((char *)agent + agent->memory_at);
+    return memory + bk_agent_set_at(key, agent->memory_sets);
+}
+
+static struct memory_entry *memory_find(struct bk_agent *agent, uint64_t key)
+{
+    struct memory_entry *set = memory_set(agent, key);
+    for (uint32_t i = 0; set != NULL && i < CACHE_WAYS; i++) {
+        if (set[i].used != 0 && set[i].key == key)
+            return &set[i];
+    }
+    return NULL;
 }
 
 /* Opens the reader's next step, so that its rows can be reported. */
@@ -91,27 +63,32 @@ static void ask_next_rows(struct bk_agent *agent, struct operation *operation)
     struct bk_reader *reader = &operation->reader.reader;
     if (bk_read_next_known(reader, entry == NULL ? NULL : &entry->empties, &step) ||
         bk_history_read_next(&agent->config.history, &operation->reader, &step))
-        bk_agent_go(operation, STEP_ROWS);
+        bk_operation_go(operation, STEP_ROWS);
     else
-        bk_agent_finish(operation,
-                        operation->reader.reader.status == BK_OK ? BK_OPERATION_OK : BK_OPERATION_TOO_LONG);
+        bk_operation_finish(operation, operation->reader.reader.status == BK_OK ? BK_OPERATION_OK
+                                                                                : BK_OPERATION_TOO_LONG);
 }
 
-/* The windows had ended when they were asked, not when the answer came. */
-static void learn_empties(struct bk_agent *agent, struct operation *operation, uint64_t empty)
+void bk_agent_start_reader(struct bk_agent *agent, struct operation *operation, int64_t bucket)
 {
-    const struct bk_reader *reader = &operation->reader.reader; /* its step is open */
-    /* Windows are remembered by their plain numbers. */
-    if (agent->memory_sets == 0 || agent->config.history.count > 1 || operation->is_outdated)
-        return;
-    struct memory_entry *entry = memory_of(agent, operation->key);
-    uint64_t count = (uint64_t)(reader->next - reader->step_low) + 1;
-    for (uint64_t i = 0; i < count && i < 64; i++) {
-        int64_t bucket = reader->step_low + (int64_t)i;
-        if (empty >> i & 1)
-            bk_empties_learn(&entry->empties, &agent->config.strategy, reader, operation->asked_ns,
-                             agent->config.late_ns, bucket, bucket);
+    const struct bk_history *history = &agent->config.history;
+    struct bk_history_state state;
+    struct bk_bucket_start starts[STARTS_MAX];
+    struct bk_query query = operation->query;
+    memset(&state, 0, sizeof state);
+    state.key.bucket = bucket;
+    query.start_count = starts_of(&agent->config, &operation->known, starts);
+    query.starts = query.start_count > 0 ? starts : NULL;
+    /* Plan, rows and times were tried when the read began. Dates that contradict each other, as racing
+     * writers may leave them, are no help. */
+    if (bk_history_read_begin(history, &state, &query, &operation->reader) != BK_OK) {
+        query.starts = NULL;
+        if (bk_history_read_begin(history, &state, &query, &operation->reader) != BK_OK) {
+            bk_operation_finish(operation, BK_OPERATION_REFUSED);
+            return;
+        }
     }
+    ask_next_rows(agent, operation);
 }
 
 /* The key's entry; the least used lately of its set makes room. */
@@ -132,20 +109,34 @@ static struct memory_entry *memory_of(struct bk_agent *agent, uint64_t key)
     return entry;
 }
 
-static struct memory_entry *memory_find(struct bk_agent *agent, uint64_t key)
+/* The windows had ended when they were asked, not when the answer came. */
+static void learn_empties(struct bk_agent *agent, struct operation *operation, uint64_t empty)
 {
-    struct memory_entry *set = memory_set(agent, key);
-    for (uint32_t i = 0; set != NULL && i < CACHE_WAYS; i++) {
-        if (set[i].used != 0 && set[i].key == key)
-            return &set[i];
+    const struct bk_reader *reader = &operation->reader.reader; /* its step is open */
+    /* Windows are remembered by their plain numbers. */
+    if (agent->memory_sets == 0 || agent->config.history.count > 1 || operation->is_outdated)
+        return;
+    struct memory_entry *entry = memory_of(agent, operation->key);
+    uint64_t count = (uint64_t)(reader->next - reader->step_low) + 1;
+    for (uint64_t i = 0; i < count && i < 64; i++) {
+        int64_t bucket = reader->step_low + (int64_t)i;
+        if (empty >> i & 1)
+            bk_empties_learn(&entry->empties, &agent->config.strategy, reader, operation->asked_ns,
+                             agent->config.late_ns, bucket, bucket);
     }
-    return NULL;
 }
 
-static struct memory_entry *memory_set(struct bk_agent *agent, uint64_t key)
+void bk_agent_take_rows(struct bk_agent *agent, struct operation *operation, const struct bk_outcome *outcome)
 {
-    if (agent->memory_sets == 0)
-        return NULL;
-    struct memory_entry *memory = (struct memory_entry *)(void *)((char *)agent + agent->memory_at);
-    return memory + bk_agent_set_at(key, agent->memory_sets);
+    if (outcome->empty != 0)
+        learn_empties(agent, operation, outcome->empty);
+    bk_read_found_range(&operation->reader.reader, outcome->rows, outcome->saw_older);
+    ask_next_rows(agent, operation);
+}
+
+void bk_agent_forget_empty(struct bk_agent *agent, uint64_t key, int64_t bucket)
+{
+    struct memory_entry *entry = memory_find(agent, key);
+    if (entry != NULL)
+        bk_empties_forget(&entry->empties, bucket);
 }

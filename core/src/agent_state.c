@@ -3,42 +3,358 @@
  * remembers of empty windows. Slots that nobody uses are left out, so an agent that knows little is small. */
 #include <string.h>
 
-#include "agent.h"
 #include "codec.h"
+#include "operation.h"
 
 /* "bka" and the layout's version. */
-#define STATE_VERSION UINT32_C(0x626b6101)
+#define STATE_VERSION UINT32_C(0x626b6102)
 /* Behind the last of the entries that are in use. */
 #define NO_ENTRY UINT32_MAX
 /* Further from 0 no bucket of a read can lie: a window lasts a microsecond. */
 #define BUCKET_FAR (INT64_C(1) << 62)
 
-static void whole(struct bk_codec *codec, struct bk_agent *agent);
-static void same_config(struct bk_codec *codec, const struct bk_agent_config *config);
-static void history_of(struct bk_codec *codec, struct bk_agent *agent);
-static void strategy_of(struct bk_codec *codec, struct bk_strategy *strategy);
-static void operations_of(struct bk_codec *codec, struct bk_agent *agent);
-static void number_of(struct bk_codec *codec, struct bk_agent *agent, uint32_t *number, uint32_t mark);
-static void operation_of(struct bk_codec *codec, struct operation *operation);
-static void flags_of(struct bk_codec *codec, struct operation *operation);
-static void check_operation(struct bk_codec *codec, const struct operation *operation, bool is_ready);
-static void known_of(struct bk_codec *codec, struct known *known);
-static void check_known(struct bk_codec *codec, const struct known *known);
-static void row_of(struct bk_codec *codec, struct bk_row *row);
-static void query_of(struct bk_codec *codec, struct bk_query *query);
-static void reader_of(struct bk_codec *codec, struct bk_history_reader *reader);
-static void steps_of(struct bk_codec *codec, struct bk_reader *reader);
-static void cache_of(struct bk_codec *codec, struct bk_agent *agent);
-static void own_of(struct bk_codec *codec, struct own *own);
-static void memory_of(struct bk_codec *codec, struct bk_agent *agent);
-static void empties_of(struct bk_codec *codec, struct bk_empties *empties);
-static uint32_t next_entry(struct bk_codec *codec, uint32_t entry, uint32_t *least, uint32_t count);
-static void *part(struct bk_agent *agent, size_t at);
-
 /* An agent is only read from when it is measured or written. */
 static struct bk_agent *readable(const struct bk_agent *agent)
 {
     return (struct bk_agent *)(uintptr_t)agent;
+}
+
+/* What the state hangs on of the settings; an agent may come back with others of the rest. */
+static void same_config(struct bk_codec *codec, const struct bk_agent_config *config)
+{
+    const uint64_t fields[] = {config->strategy.kind, config->coordination,  config->counter,
+                               config->source,        config->cache_entries, config->operations,
+                               config->remember_keys, config->agent_id};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        uint64_t field = fields[i];
+        bk_codec_u64(codec, &field);
+        bk_codec_check(codec, field == fields[i]);
+    }
+}
+
+/* Histories keep no greatest age. */
+static void strategy_of(struct bk_codec *codec, struct bk_strategy *strategy)
+{
+    strategy->kind = (enum bk_kind)bk_codec_below(codec, strategy->kind, BK_KIND_COUNT);
+    switch (strategy->kind) {
+    case BK_TIME:
+        strategy->of.time.calendar =
+            (enum bk_calendar)bk_codec_below(codec, strategy->of.time.calendar, BK_CALENDAR_MONTH + 1);
+        bk_codec_i64(codec, &strategy->of.time.window_ns);
+        bk_codec_i64(codec, &strategy->of.time.epoch_ns);
+        break;
+    case BK_COUNT:
+        bk_codec_u64(codec, &strategy->of.count.rows);
+        break;
+    case BK_PROBABILISTIC:
+        bk_codec_u32(codec, &strategy->of.probabilistic.bits);
+        bk_codec_u64(codec, &strategy->of.probabilistic.chance_numerator);
+        bk_codec_u64(codec, &strategy->of.probabilistic.chance_denominator);
+        bk_codec_u64(codec, &strategy->of.probabilistic.threshold);
+        break;
+    case BK_HASH:
+        bk_codec_u32(codec, &strategy->of.hash.buckets);
+        break;
+    case BK_WEIGHTED:
+        bk_codec_u64(codec, &strategy->of.weighted.bytes);
+        bk_codec_u64(codec, &strategy->of.weighted.threshold);
+        break;
+    default: /* BK_NONE */
+        break;
+    }
+}
+
+static void history_of(struct bk_codec *codec, struct bk_agent *agent)
+{
+    struct bk_history history;
+    memcpy(&history, &agent->config.history, sizeof history);
+    if (bk_codec_is_reading(codec))
+        memset(&history, 0, sizeof history);
+    history.count = bk_codec_below(codec, history.count, BK_ERAS_MAX + 1);
+    for (uint32_t i = 0; i < history.count; i++) {
+        bk_codec_i64(codec, &history.eras[i].from_ns);
+        bk_codec_i64(codec, &history.eras[i].shift);
+        strategy_of(codec, &history.eras[i].strategy);
+    }
+    if (!bk_codec_is_reading(codec))
+        return;
+    bk_codec_check(codec, bk_agent_history_fits(&agent->config, &history) == BK_OK);
+    if (codec->is_wrong)
+        return;
+    agent->config.history = history;
+    agent->config.strategy = history.eras[history.count - 1].strategy;
+}
+
+static void *part(struct bk_agent *agent, size_t at)
+{
+    return (char *)agent + at;
+}
+
+static void number_of(struct bk_codec *codec, struct bk_agent *agent, uint32_t *number, uint32_t mark)
+{
+    uint32_t limit = agent->config.operations, read = bk_codec_below(codec, *number, limit);
+    if (!bk_codec_is_reading(codec))
+        return;
+    struct operation *operation = &bk_agent_operations(agent)[read];
+    bk_codec_check(codec, operation->waits == 0);
+    operation->waits = mark;
+    *number = read;
+}
+
+static void flags_of(struct bk_codec *codec, struct operation *operation)
+{
+    bool *const flags[] = {&operation->is_read,     &operation->ack_due,     &operation->waits_for_outcome,
+                           &operation->is_retry,    &operation->fired,       &operation->counted,
+                           &operation->was_unknown, &operation->is_outdated, &operation->adds,
+                           &operation->is_placed,   &operation->is_new_key,  &operation->start_is_kept};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        bk_codec_bool(codec, flags[i]);
+}
+
+static void row_of(struct bk_codec *codec, struct bk_row *row)
+{
+    bk_codec_i64(codec, &row->time_ns);
+    bk_codec_u64(codec, &row->sequence);
+    bk_codec_u64(codec, &row->id);
+    bk_codec_u64(codec, &row->bytes);
+}
+
+/* Starts are never kept. */
+static void query_of(struct bk_codec *codec, struct bk_query *query)
+{
+    query->kind = (enum bk_query_kind)bk_codec_below(codec, query->kind, BK_QUERY_ALL + 1);
+    query->plan = (enum bk_plan)bk_codec_below(codec, query->plan, BK_PLAN_PARALLEL + 1);
+    bk_codec_u32(codec, &query->at_once);
+    bk_codec_u64(codec, &query->rows);
+    bk_codec_i64(codec, &query->from_ns);
+    bk_codec_i64(codec, &query->until_ns);
+    bk_codec_i64(codec, &query->now_ns);
+    bk_codec_i64(codec, &query->birth_ns);
+    bk_codec_u64(codec, &query->partitions_max);
+}
+
+static void known_of(struct bk_codec *codec, struct known *known)
+{
+    known->mask = bk_codec_below(codec, known->mask, COLUMNS_ALL + 1);
+    for (unsigned i = 0; i < BK_COLUMN_COUNT; i++)
+        bk_codec_i64(codec, &known->columns[i]);
+    bk_codec_i64(codec, &known->learned_ns);
+}
+
+/* A step lies where the walk stands, and is no wider than steps are. */
+static void steps_of(struct bk_codec *codec, struct bk_reader *walk)
+{
+    bk_codec_i64(codec, &walk->next);
+    bk_codec_i64(codec, &walk->floor);
+    bk_codec_i64(codec, &walk->width);
+    bk_codec_i64(codec, &walk->step_low);
+    bk_codec_bool(codec, &walk->step_open);
+    bk_codec_check(codec, walk->width >= 0 && walk->width <= UINT32_MAX);
+    bk_codec_check(codec, walk->floor > -BUCKET_FAR && walk->next >= walk->floor - 1);
+    /* Without a sign a step that begins above the walk's place is far wider than any. */
+    if (walk->step_open)
+        bk_codec_check(codec, walk->step_low >= walk->floor &&
+                                  (uint64_t)walk->next - (uint64_t)walk->step_low < (uint64_t)walk->width);
+}
+
+static void reader_of(struct bk_codec *codec, struct bk_history_reader *reader)
+{
+    struct bk_reader *walk = &reader->reader;
+    walk->kind = (enum bk_query_kind)bk_codec_below(codec, walk->kind, BK_QUERY_ALL + 1);
+    walk->order = (enum bk_order)bk_codec_below(codec, walk->order, BK_ORDER_NONE + 1);
+    bool is_cut = walk->status != BK_OK;
+    bk_codec_bool(codec, &is_cut);
+    walk->status = is_cut ? BK_ERROR_WALK_TOO_LONG : BK_OK;
+    steps_of(codec, walk);
+    bk_codec_i64(codec, &walk->from_ns);
+    bk_codec_i64(codec, &walk->until_ns);
+    bk_codec_u64(codec, &walk->rows_wanted);
+    bk_codec_u64(codec, &walk->rows_found);
+    bk_codec_u64(codec, &walk->rows_each);
+    bk_codec_u64(codec, &walk->partitions_asked);
+    bk_codec_u64(codec, &walk->partitions_max);
+    bk_codec_u64(codec, &walk->partitions_spared);
+    bk_codec_check(codec, walk->partitions_asked <= walk->partitions_max);
+    bk_codec_bool(codec, &walk->asks_all);
+    bk_codec_bool(codec, &walk->ends_at_older);
+    bk_codec_u32(codec, &reader->era);
+    bk_codec_u64(codec, &reader->rows_before);
+    bk_codec_u64(codec, &reader->partitions_before);
+    query_of(codec, &reader->query);
+}
+
+static void operation_of(struct bk_codec *codec, const struct bk_agent *agent, struct operation *operation)
+{
+    operation->step = bk_codec_below(codec, operation->step, bk_protocol(agent)->step_count);
+    flags_of(codec, operation);
+    bk_codec_u32(codec, &operation->tries);
+    bk_codec_u32(codec, &operation->lost);
+    bk_codec_u32(codec, &operation->recounts);
+    bk_codec_u32(codec, &operation->waits);
+    bk_codec_u64(codec, &operation->key);
+    bk_codec_i64(codec, &operation->bucket);
+    row_of(codec, &operation->row);
+    query_of(codec, &operation->query);
+    bk_codec_i64(codec, &operation->weight);
+    bk_codec_i64(codec, &operation->asked_ns);
+    bk_codec_i64(codec, &operation->wake_ns);
+    bk_codec_i64(codec, &operation->total);
+    bk_codec_i64(codec, &operation->end_ns);
+    known_of(codec, &operation->known);
+    known_of(codec, &operation->next);
+    bk_codec_i64(codec, &operation->lock[BK_LOCK_OWNER]);
+    bk_codec_i64(codec, &operation->lock[BK_LOCK_UNTIL]);
+    reader_of(codec, &operation->reader);
+    operation->status =
+        (enum bk_operation_status)bk_codec_below(codec, operation->status, BK_OPERATION_TOO_LONG + 1);
+}
+
+/* Whether somebody can have stored such a state. */
+static void check_known(struct bk_codec *codec, const struct known *known)
+{
+    bk_codec_check(codec, known->columns[BK_BUCKET] >= 0 && known->columns[BK_BUCKET] <= BUCKET_LAST);
+    bk_codec_check(codec, known->columns[BK_COUNTER] < INT64_MAX);
+}
+
+/* It has something to ask, or it waits: for an outcome, for its time, or for another operation. */
+static void check_operation(struct bk_codec *codec, const struct bk_agent *agent,
+                            const struct operation *operation, bool is_ready)
+{
+    const struct protocol *protocol = bk_protocol(agent);
+    bool is_parked = operation->step == STEP_PARKED, is_asleep = operation->wake_ns != INT64_MAX;
+    bk_codec_check(codec, operation->step != STEP_FREE);
+    bk_codec_check(codec, is_ready + operation->waits_for_outcome + is_asleep + is_parked == 1);
+    bk_codec_check(codec, operation->weight >= 0 && operation->weight <= WEIGHT_MAX);
+    if (operation->step == STEP_ROWS)
+        bk_codec_check(codec, operation->reader.reader.step_open);
+    check_known(codec, &operation->known);
+    bool plans_lock = protocol->plans_lock != NULL && protocol->plans_lock(operation);
+    if (operation->step != STEP_DONE && !plans_lock)
+        check_known(codec, &operation->next);
+}
+
+/* The free ones, in the order in which they will be taken, back to front; those with something to ask, in
+ * turn; then all that are under way, in the order of their numbers. A number stands once in the two lists: it
+ * leaves a mark in its operation, which is not read yet. */
+static void operations_of(struct bk_codec *codec, struct bk_agent *agent)
+{
+    enum { MARK_FREE = 1, MARK_READY };
+    struct operation *operations = bk_agent_operations(agent);
+    uint32_t *ready = part(agent, agent->ready_at), *unused = part(agent, agent->free_at);
+    uint32_t most = agent->config.operations;
+    agent->free_count = bk_codec_below(codec, agent->free_count, most + 1);
+    for (uint32_t i = 0; i < agent->free_count; i++)
+        number_of(codec, agent, &unused[i], MARK_FREE);
+    agent->ready_count = bk_codec_below(codec, agent->ready_count, most + 1);
+    for (uint32_t i = 0; i < agent->ready_count; i++)
+        number_of(codec, agent, &ready[(agent->ready_begin + i) % most], MARK_READY);
+    for (uint32_t i = 0; i < most; i++) {
+        uint32_t mark = operations[i].waits;
+        if (bk_codec_is_reading(codec))
+            operations[i].waits = 0;
+        else
+            mark = operations[i].step == STEP_FREE ? MARK_FREE : 0;
+        if (mark == MARK_FREE)
+            continue;
+        operation_of(codec, agent, &operations[i]);
+        check_operation(codec, agent, &operations[i], mark == MARK_READY);
+        if (bk_codec_is_reading(codec) && agent->list_count != 0)
+            bk_turns_update(agent, i);
+    }
+}
+
+/* The number of the next entry in use, which rise, or NO_ENTRY behind the last. */
+static uint32_t next_entry(struct bk_codec *codec, uint32_t entry, uint32_t *least, uint32_t count)
+{
+    uint32_t next = entry < count ? entry : NO_ENTRY;
+    bk_codec_u32(codec, &next);
+    if (codec->is_wrong || next == NO_ENTRY)
+        return NO_ENTRY;
+    bk_codec_check(codec, next >= *least && next < count);
+    *least = next + 1;
+    return codec->is_wrong ? NO_ENTRY : next;
+}
+
+static void own_of(struct bk_codec *codec, struct own *own)
+{
+    bk_codec_i64(codec, &own->next);
+    bk_codec_i64(codec, &own->end);
+    bk_codec_u64(codec, &own->rows);
+    bk_codec_i64(codec, &own->bucket);
+    bk_codec_i64(codec, &own->counted_ns);
+    bk_codec_bool(codec, &own->is_counted);
+    bk_codec_bool(codec, &own->is_cold);
+    bk_codec_check(codec, own->next >= 0);
+}
+
+static void cache_of(struct bk_codec *codec, struct bk_agent *agent)
+{
+    struct cache_entry *cache = part(agent, agent->cache_at);
+    struct own *own = part(agent, agent->own_at);
+    bool has_own = bk_protocol(agent)->has_own;
+    uint32_t count = agent->cache_sets * CACHE_WAYS, least = 0, entry = 0;
+    for (;; entry++) {
+        while (!bk_codec_is_reading(codec) && entry < count && !cache[entry].is_used)
+            entry++;
+        entry = next_entry(codec, entry, &least, count);
+        if (entry == NO_ENTRY)
+            return;
+        cache[entry].is_used = true;
+        bk_codec_u64(codec, &cache[entry].key);
+        bk_codec_check(codec, bk_agent_set_at(cache[entry].key, agent->cache_sets) ==
+                                  entry / CACHE_WAYS * CACHE_WAYS);
+        known_of(codec, &cache[entry].known);
+        check_known(codec, &cache[entry].known);
+        if (has_own)
+            own_of(codec, &own[entry]);
+    }
+}
+
+/* Runs ascend, with gaps between them. */
+static void empties_of(struct bk_codec *codec, struct bk_empties *empties)
+{
+    empties->count = bk_codec_below(codec, empties->count, BK_EMPTY_RUNS_MAX + 1);
+    for (uint32_t i = 0; i < empties->count; i++) {
+        struct bk_window_run *run = &empties->runs[i];
+        bk_codec_i64(codec, &run->low);
+        bk_codec_i64(codec, &run->high);
+        bk_codec_check(codec, run->low <= run->high);
+        if (i > 0)
+            bk_codec_check(codec, run[-1].high < INT64_MAX && run->low > run[-1].high + 1);
+    }
+}
+
+static void memory_of(struct bk_codec *codec, struct bk_agent *agent)
+{
+    struct memory_entry *memory = part(agent, agent->memory_at);
+    uint32_t count = agent->memory_sets * CACHE_WAYS, least = 0, entry = 0;
+    for (;; entry++) {
+        while (!bk_codec_is_reading(codec) && entry < count && memory[entry].used == 0)
+            entry++;
+        entry = next_entry(codec, entry, &least, count);
+        if (entry == NO_ENTRY)
+            return;
+        bk_codec_u64(codec, &memory[entry].key);
+        bk_codec_check(codec, bk_agent_set_at(memory[entry].key, agent->memory_sets) ==
+                                  entry / CACHE_WAYS * CACHE_WAYS);
+        bk_codec_u64(codec, &memory[entry].used);
+        bk_codec_check(codec, memory[entry].used != 0 && memory[entry].used <= agent->memory_uses);
+        empties_of(codec, &memory[entry].empties);
+    }
+}
+
+static void whole(struct bk_codec *codec, struct bk_agent *agent)
+{
+    uint32_t version = STATE_VERSION;
+    bk_codec_u32(codec, &version);
+    bk_codec_check(codec, version == STATE_VERSION);
+    same_config(codec, &agent->config);
+    history_of(codec, agent);
+    bk_codec_i64(codec, &agent->wake_ns);
+    bk_codec_u64(codec, &agent->memory_uses);
+    operations_of(codec, agent);
+    cache_of(codec, agent);
+    memory_of(codec, agent);
 }
 
 size_t bk_agent_state_size(const struct bk_agent *agent)
@@ -78,339 +394,4 @@ enum bk_status bk_agent_load(void *memory, size_t memory_size, const struct bk_a
         return BK_ERROR_CHECKPOINT;
     *out = agent;
     return BK_OK;
-}
-
-static void whole(struct bk_codec *codec, struct bk_agent *agent)
-{
-    uint32_t version = STATE_VERSION;
-    bk_codec_u32(codec, &version);
-    bk_codec_check(codec, version == STATE_VERSION);
-    same_config(codec, &agent->config);
-    history_of(codec, agent);
-    bk_codec_i64(codec, &agent->wake_ns);
-    bk_codec_u64(codec, &agent->memory_uses);
-    operations_of(codec, agent);
-    cache_of(codec, agent);
-    memory_of(codec, agent);
-}
-
-/* What the state hangs on of the settings; an agent may come back with others of the rest. */
-static void same_config(struct bk_codec *codec, const struct bk_agent_config *config)
-{
-    const uint64_t fields[] = {config->strategy.kind, config->coordination,  config->counter,
-                               config->source,        config->cache_entries, config->operations,
-                               config->remember_keys, config->agent_id};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        uint64_t field = fields[i];
-        bk_codec_u64(codec, &field);
-        bk_codec_check(codec, field == fields[i]);
-    }
-}
-
-static void history_of(struct bk_codec *codec, struct bk_agent *agent)
-{
-    struct bk_history history;
-    memcpy(&history, &agent->config.history, sizeof history);
-    if (bk_codec_is_reading(codec))
-        memset(&history, 0, sizeof history);
-    history.count = bk_codec_below(codec, history.count, BK_ERAS_MAX + 1);
-    for (uint32_t i = 0; i < history.count; i++) {
-        bk_codec_i64(codec, &history.eras[i].from_ns);
-        bk_codec_i64(codec, &history.eras[i].shift);
-        strategy_of(codec, &history.eras[i].strategy);
-    }
-    if (!bk_codec_is_reading(codec))
-        return;
-    bk_codec_check(codec, bk_agent_history_fits(&agent->config, &history) == BK_OK);
-    if (codec->is_wrong)
-        return;
-    agent->config.history = history;
-    agent->config.strategy = history.eras[history.count - 1].strategy;
-}
-
-/* Histories keep no greatest age. */
-static void strategy_of(struct bk_codec *codec, struct bk_strategy *strategy)
-{
-    strategy->kind = (enum bk_kind)bk_codec_below(codec, strategy->kind, BK_KIND_COUNT);
-    switch (strategy->kind) {
-    case BK_TIME:
-        strategy->of.time.calendar =
-            (enum bk_calendar)bk_codec_below(codec, strategy->of.time.calendar, BK_CALENDAR_MONTH + 1);
-        bk_codec_i64(codec, &strategy->of.time.window_ns);
-        bk_codec_i64(codec, &strategy->of.time.epoch_ns);
-        break;
-    case BK_COUNT:
-        bk_codec_u64(codec, &strategy->of.count.rows);
-        break;
-    case BK_PROBABILISTIC:
-        bk_codec_u32(codec, &strategy->of.probabilistic.bits);
-        bk_codec_u64(codec, &strategy->of.probabilistic.chance_numerator);
-        bk_codec_u64(codec, &strategy->of.probabilistic.chance_denominator);
-        bk_codec_u64(codec, &strategy->of.probabilistic.threshold);
-        break;
-    case BK_HASH:
-        bk_codec_u32(codec, &strategy->of.hash.buckets);
-        break;
-    case BK_WEIGHTED:
-        bk_codec_u64(codec, &strategy->of.weighted.bytes);
-        bk_codec_u64(codec, &strategy->of.weighted.threshold);
-        break;
-    default: /* BK_NONE */
-        break;
-    }
-}
-
-/* The free ones, in the order in which they will be taken, back to front; those with something to ask, in
- * turn; then all that are under way, in the order of their numbers. A number stands once in the two lists: it
- * leaves a mark in its operation, which is not read yet. */
-static void operations_of(struct bk_codec *codec, struct bk_agent *agent)
-{
-    enum { MARK_FREE = 1, MARK_READY };
-    struct operation *operations = bk_agent_operations(agent);
-    uint32_t *ready = part(agent, agent->ready_at), *unused = part(agent, agent->free_at);
-    uint32_t most = agent->config.operations;
-    agent->free_count = bk_codec_below(codec, agent->free_count, most + 1);
-    for (uint32_t i = 0; i < agent->free_count; i++)
-        number_of(codec, agent, &unused[i], MARK_FREE);
-    agent->ready_count = bk_codec_below(codec, agent->ready_count, most + 1);
-    for (uint32_t i = 0; i < agent->ready_count; i++)
-        number_of(codec, agent, &ready[(agent->ready_begin + i) % most], MARK_READY);
-    for (uint32_t i = 0; i < most; i++) {
-        uint32_t mark = operations[i].waits;
-        if (bk_codec_is_reading(codec))
-            operations[i].waits = 0;
-        else
-            mark = operations[i].step == STEP_FREE ? MARK_FREE : 0;
-        if (mark == MARK_FREE)
-            continue;
-        operation_of(codec, &operations[i]);
-        check_operation(codec, &operations[i], mark == MARK_READY);
-    }
-}
-
-static void number_of(struct bk_codec *codec, struct bk_agent *agent, uint32_t *number, uint32_t mark)
-{
-    uint32_t limit = agent->config.operations, read = bk_codec_below(codec, *number, limit);
-    if (!bk_codec_is_reading(codec))
-        return;
-    struct operation *operation = &bk_agent_operations(agent)[read];
-    bk_codec_check(codec, operation->waits == 0);
-    operation->waits = mark;
-    *number = read;
-}
-
-static void operation_of(struct bk_codec *codec, struct operation *operation)
-{
-    operation->step = (enum step)bk_codec_below(codec, operation->step, STEP_DONE + 1);
-    flags_of(codec, operation);
-    bk_codec_u32(codec, &operation->tries);
-    bk_codec_u32(codec, &operation->lost);
-    bk_codec_u32(codec, &operation->recounts);
-    bk_codec_u32(codec, &operation->waits);
-    bk_codec_u64(codec, &operation->key);
-    bk_codec_i64(codec, &operation->bucket);
-    row_of(codec, &operation->row);
-    query_of(codec, &operation->query);
-    bk_codec_i64(codec, &operation->weight);
-    bk_codec_i64(codec, &operation->asked_ns);
-    bk_codec_i64(codec, &operation->wake_ns);
-    bk_codec_i64(codec, &operation->total);
-    bk_codec_i64(codec, &operation->end_ns);
-    known_of(codec, &operation->known);
-    known_of(codec, &operation->next);
-    bk_codec_i64(codec, &operation->lock[BK_LOCK_OWNER]);
-    bk_codec_i64(codec, &operation->lock[BK_LOCK_UNTIL]);
-    reader_of(codec, &operation->reader);
-    operation->status =
-        (enum bk_operation_status)bk_codec_below(codec, operation->status, BK_OPERATION_TOO_LONG + 1);
-}
-
-static void flags_of(struct bk_codec *codec, struct operation *operation)
-{
-    bool *const flags[] = {&operation->is_read,     &operation->ack_due,     &operation->waits_for_outcome,
-                           &operation->is_retry,    &operation->fired,       &operation->counted,
-                           &operation->was_unknown, &operation->is_outdated, &operation->adds,
-                           &operation->is_placed,   &operation->is_new_key,  &operation->start_is_kept};
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        bk_codec_bool(codec, flags[i]);
-}
-
-/* It has something to ask, or it waits: for an outcome, for its time, or for another operation. */
-static void check_operation(struct bk_codec *codec, const struct operation *operation, bool is_ready)
-{
-    bool is_parked = operation->step == STEP_PARKED, is_asleep = operation->wake_ns != INT64_MAX;
-    bk_codec_check(codec, operation->step != STEP_FREE);
-    bk_codec_check(codec, is_ready + operation->waits_for_outcome + is_asleep + is_parked == 1);
-    bk_codec_check(codec, operation->weight >= 0 && operation->weight <= WEIGHT_MAX);
-    if (operation->step == STEP_ROWS)
-        bk_codec_check(codec, operation->reader.reader.step_open);
-    check_known(codec, &operation->known);
-    /* Around a roll under a lock the plan is one for the lock's row. */
-    bool is_locking = operation->step >= STEP_LOCK && operation->step <= STEP_UNLOCK;
-    if (operation->step != STEP_DONE && (!is_locking || operation->step == STEP_ROLL))
-        check_known(codec, &operation->next);
-}
-
-static void known_of(struct bk_codec *codec, struct known *known)
-{
-    known->mask = bk_codec_below(codec, known->mask, COLUMNS_ALL + 1);
-    for (unsigned i = 0; i < BK_COLUMN_COUNT; i++)
-        bk_codec_i64(codec, &known->columns[i]);
-    bk_codec_i64(codec, &known->learned_ns);
-}
-
-/* Whether somebody can have stored such a state. */
-static void check_known(struct bk_codec *codec, const struct known *known)
-{
-    bk_codec_check(codec, known->columns[BK_BUCKET] >= 0 && known->columns[BK_BUCKET] <= BUCKET_LAST);
-    bk_codec_check(codec, known->columns[BK_COUNTER] < INT64_MAX);
-}
-
-static void row_of(struct bk_codec *codec, struct bk_row *row)
-{
-    bk_codec_i64(codec, &row->time_ns);
-    bk_codec_u64(codec, &row->sequence);
-    bk_codec_u64(codec, &row->id);
-    bk_codec_u64(codec, &row->bytes);
-}
-
-/* Starts are never kept. */
-static void query_of(struct bk_codec *codec, struct bk_query *query)
-{
-    query->kind = (enum bk_query_kind)bk_codec_below(codec, query->kind, BK_QUERY_ALL + 1);
-    query->plan = (enum bk_plan)bk_codec_below(codec, query->plan, BK_PLAN_PARALLEL + 1);
-    bk_codec_u32(codec, &query->at_once);
-    bk_codec_u64(codec, &query->rows);
-    bk_codec_i64(codec, &query->from_ns);
-    bk_codec_i64(codec, &query->until_ns);
-    bk_codec_i64(codec, &query->now_ns);
-    bk_codec_i64(codec, &query->birth_ns);
-    bk_codec_u64(codec, &query->partitions_max);
-}
-
-static void reader_of(struct bk_codec *codec, struct bk_history_reader *reader)
-{
-    struct bk_reader *walk = &reader->reader;
-    walk->kind = (enum bk_query_kind)bk_codec_below(codec, walk->kind, BK_QUERY_ALL + 1);
-    walk->order = (enum bk_order)bk_codec_below(codec, walk->order, BK_ORDER_NONE + 1);
-    bool is_cut = walk->status != BK_OK;
-    bk_codec_bool(codec, &is_cut);
-    walk->status = is_cut ? BK_ERROR_WALK_TOO_LONG : BK_OK;
-    steps_of(codec, walk);
-    bk_codec_i64(codec, &walk->from_ns);
-    bk_codec_i64(codec, &walk->until_ns);
-    bk_codec_u64(codec, &walk->rows_wanted);
-    bk_codec_u64(codec, &walk->rows_found);
-    bk_codec_u64(codec, &walk->rows_each);
-    bk_codec_u64(codec, &walk->partitions_asked);
-    bk_codec_u64(codec, &walk->partitions_max);
-    bk_codec_u64(codec, &walk->partitions_spared);
-    bk_codec_check(codec, walk->partitions_asked <= walk->partitions_max);
-    bk_codec_bool(codec, &walk->asks_all);
-    bk_codec_bool(codec, &walk->ends_at_older);
-    bk_codec_u32(codec, &reader->era);
-    bk_codec_u64(codec, &reader->rows_before);
-    bk_codec_u64(codec, &reader->partitions_before);
-    query_of(codec, &reader->query);
-}
-
-/* A step lies where the walk stands, and is no wider than steps are. */
-static void steps_of(struct bk_codec *codec, struct bk_reader *walk)
-{
-    bk_codec_i64(codec, &walk->next);
-    bk_codec_i64(codec, &walk->floor);
-    bk_codec_i64(codec, &walk->width);
-    bk_codec_i64(codec, &walk->step_low);
-    bk_codec_bool(codec, &walk->step_open);
-    bk_codec_check(codec, walk->width >= 0 && walk->width <= UINT32_MAX);
-    bk_codec_check(codec, walk->floor > -BUCKET_FAR && walk->next >= walk->floor - 1);
-    /* Without a sign a step that begins above the walk's place is far wider than any. */
-    if (walk->step_open)
-        bk_codec_check(codec, walk->step_low >= walk->floor &&
-                                  (uint64_t)walk->next - (uint64_t)walk->step_low < (uint64_t)walk->width);
-}
-
-static void cache_of(struct bk_codec *codec, struct bk_agent *agent)
-{
-    struct cache_entry *cache = part(agent, agent->cache_at);
-    struct own *own = part(agent, agent->own_at);
-    bool has_own = bk_agent_has_own(&agent->config);
-    uint32_t count = agent->cache_sets * CACHE_WAYS, least = 0, entry = 0;
-    for (;; entry++) {
-        while (!bk_codec_is_reading(codec) && entry < count && !cache[entry].is_used)
-            entry++;
-        entry = next_entry(codec, entry, &least, count);
-        if (entry == NO_ENTRY)
-            return;
-        cache[entry].is_used = true;
-        bk_codec_u64(codec, &cache[entry].key);
-        bk_codec_check(codec, bk_agent_set_at(cache[entry].key, agent->cache_sets) ==
-                                  entry / CACHE_WAYS * CACHE_WAYS);
-        known_of(codec, &cache[entry].known);
-        check_known(codec, &cache[entry].known);
-        if (has_own)
-            own_of(codec, &own[entry]);
-    }
-}
-
-static void own_of(struct bk_codec *codec, struct own *own)
-{
-    bk_codec_i64(codec, &own->next);
-    bk_codec_i64(codec, &own->end);
-    bk_codec_u64(codec, &own->rows);
-    bk_codec_i64(codec, &own->bucket);
-    bk_codec_i64(codec, &own->counted_ns);
-    bk_codec_bool(codec, &own->is_counted);
-    bk_codec_bool(codec, &own->is_cold);
-    bk_codec_check(codec, own->next >= 0);
-}
-
-static void memory_of(struct bk_codec *codec, struct bk_agent *agent)
-{
-    struct memory_entry *memory = part(agent, agent->memory_at);
-    uint32_t count = agent->memory_sets * CACHE_WAYS, least = 0, entry = 0;
-    for (;; entry++) {
-        while (!bk_codec_is_reading(codec) && entry < count && memory[entry].used == 0)
-            entry++;
-        entry = next_entry(codec, entry, &least, count);
-        if (entry == NO_ENTRY)
-            return;
-        bk_codec_u64(codec, &memory[entry].key);
-        bk_codec_check(codec, bk_agent_set_at(memory[entry].key, agent->memory_sets) ==
-                                  entry / CACHE_WAYS * CACHE_WAYS);
-        bk_codec_u64(codec, &memory[entry].used);
-        bk_codec_check(codec, memory[entry].used != 0 && memory[entry].used <= agent->memory_uses);
-        empties_of(codec, &memory[entry].empties);
-    }
-}
-
-/* Runs ascend, with gaps between them. */
-static void empties_of(struct bk_codec *codec, struct bk_empties *empties)
-{
-    empties->count = bk_codec_below(codec, empties->count, BK_EMPTY_RUNS_MAX + 1);
-    for (uint32_t i = 0; i < empties->count; i++) {
-        struct bk_window_run *run = &empties->runs[i];
-        bk_codec_i64(codec, &run->low);
-        bk_codec_i64(codec, &run->high);
-        bk_codec_check(codec, run->low <= run->high);
-        if (i > 0)
-            bk_codec_check(codec, run[-1].high < INT64_MAX && run->low > run[-1].high + 1);
-    }
-}
-
-/* The number of the next entry in use, which rise, or NO_ENTRY behind the last. */
-static uint32_t next_entry(struct bk_codec *codec, uint32_t entry, uint32_t *least, uint32_t count)
-{
-    uint32_t next = entry < count ? entry : NO_ENTRY;
-    bk_codec_u32(codec, &next);
-    if (codec->is_wrong || next == NO_ENTRY)
-        return NO_ENTRY;
-    bk_codec_check(codec, next >= *least && next < count);
-    *least = next + 1;
-    return codec->is_wrong ? NO_ENTRY : next;
-}
-
-static void *part(struct bk_agent *agent, size_t at)
-{
-    return (char *)agent + at;
 }

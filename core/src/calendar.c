@@ -9,26 +9,6 @@
 /* 1970-01-01 was a Thursday: its week began on Monday, 1969-12-29. */
 #define WEEK_EPOCH_NS (-3 * DAY_NS)
 
-static struct bk_window fixed_window(int64_t window_ns, int64_t epoch_ns, int64_t time_ns);
-static struct bk_window month_window(int64_t time_ns);
-
-struct bk_window bk_window_of(const struct bk_strategy *strategy, int64_t time_ns)
-{
-    switch (strategy->of.time.calendar) { /* checked before, so GCOVR_EXCL_BR_LINE */
-    case BK_CALENDAR_HOUR:
-        return fixed_window(HOUR_NS, 0, time_ns);
-    case BK_CALENDAR_DAY:
-        return fixed_window(DAY_NS, 0, time_ns);
-    case BK_CALENDAR_WEEK:
-        return fixed_window(WEEK_NS, WEEK_EPOCH_NS, time_ns);
-    case BK_CALENDAR_MONTH:
-        return month_window(time_ns);
-    case BK_CALENDAR_NONE:
-        break;
-    }
-    return fixed_window(strategy->of.time.window_ns, strategy->of.time.epoch_ns, time_ns);
-}
-
 /* The distance from the epoch may pass the range of int64, never that of uint64; the parts cut off at the
  * ends of the time line lie outside every time that can be asked for. */
 static struct bk_window fixed_window(int64_t window_ns, int64_t epoch_ns, int64_t time_ns)
@@ -85,4 +65,21 @@ static struct bk_window month_window(int64_t time_ns)
         .from_ns = from < INT64_MIN / DAY_NS ? INT64_MIN : from * DAY_NS,
         .until_ns = until > INT64_MAX / DAY_NS ? INT64_MAX : until * DAY_NS,
     };
+}
+
+struct bk_window bk_window_of(const struct bk_strategy *strategy, int64_t time_ns)
+{
+    switch (strategy->of.time.calendar) { /* checked before, so GCOVR_EXCL_BR_LINE */
+    case BK_CALENDAR_HOUR:
+        return fixed_window(HOUR_NS, 0, time_ns);
+    case BK_CALENDAR_DAY:
+        return fixed_window(DAY_NS, 0, time_ns);
+    case BK_CALENDAR_WEEK:
+        return fixed_window(WEEK_NS, WEEK_EPOCH_NS, time_ns);
+    case BK_CALENDAR_MONTH:
+        return month_window(time_ns);
+    case BK_CALENDAR_NONE:
+        break;
+    }
+    return fixed_window(strategy->of.time.window_ns, strategy->of.time.epoch_ns, time_ns);
 }

@@ -2,7 +2,23 @@
 /* Measures, writes and reads a state field by field. Reading trusts nothing. */
 #include "codec.h"
 
-static uint64_t number(struct bk_codec *codec, uint64_t value, unsigned bytes);
+/* The number that stands there: the given one, but for reading. */
+static uint64_t number(struct bk_codec *codec, uint64_t value, unsigned bytes)
+{
+    if (codec->way != BK_CODEC_MEASURE && codec->size - codec->at < bytes)
+        codec->is_wrong = true;
+    if (codec->is_wrong)
+        return 0;
+    uint64_t read = 0;
+    for (unsigned i = 0; i < bytes && codec->way != BK_CODEC_MEASURE; i++) {
+        if (codec->way == BK_CODEC_WRITE)
+            codec->out[codec->at + i] = (unsigned char)(value >> 8 * i);
+        else
+            read |= (uint64_t)codec->in[codec->at + i] << 8 * i;
+    }
+    codec->at += bytes;
+    return codec->way == BK_CODEC_READ ? read : value;
+}
 
 void bk_codec_u64(struct bk_codec *codec, uint64_t *value)
 {
@@ -45,22 +61,4 @@ unsigned bk_codec_below(struct bk_codec *codec, unsigned value, unsigned limit)
 void bk_codec_check(struct bk_codec *codec, bool holds)
 {
     codec->is_wrong = codec->is_wrong || (bk_codec_is_reading(codec) && !holds);
-}
-
-/* The number that stands there: the given one, but for reading. */
-static uint64_t number(struct bk_codec *codec, uint64_t value, unsigned bytes)
-{
-    if (codec->way != BK_CODEC_MEASURE && codec->size - codec->at < bytes)
-        codec->is_wrong = true;
-    if (codec->is_wrong)
-        return 0;
-    uint64_t read = 0;
-    for (unsigned i = 0; i < bytes && codec->way != BK_CODEC_MEASURE; i++) {
-        if (codec->way == BK_CODEC_WRITE)
-            codec->out[codec->at + i] = (unsigned char)(value >> 8 * i);
-        else
-            read |= (uint64_t)codec->in[codec->at + i] << 8 * i;
-    }
-    codec->at += bytes;
-    return codec->way == BK_CODEC_READ ? read : value;
 }

@@ -5,11 +5,62 @@
 #include "bucketing/read.h"
 #include "calendar.h"
 
-static uint32_t run_at(const struct bk_empties *empties, int64_t bucket);
-static void add(struct bk_empties *empties, int64_t low, int64_t high);
-static void insert(struct bk_empties *empties, uint32_t at, struct bk_window_run run);
-static void drop(struct bk_empties *empties, uint32_t at);
-static uint64_t length(const struct bk_window_run *run);
+/* The number of runs that begin at or below the bucket: the last of them is the one that may hold it. */
+static uint32_t run_at(const struct bk_empties *empties, int64_t bucket)
+{
+    uint32_t at = empties->count;
+    while (at > 0 && empties->runs[at - 1].low > bucket)
+        at--;
+    return at;
+}
+
+static void drop(struct bk_empties *empties, uint32_t at)
+{
+    empties->count--;
+    memmove(&empties->runs[at], &empties->runs[at + 1], (empties->count - at) * sizeof *empties->runs);
+}
+
+static uint64_t length(const struct bk_window_run *run)
+{
+    return (uint64_t)run->high - (uint64_t)run->low;
+}
+
+/* Without room the shortest run is the one that costs the fewest questions to forget. */
+static void insert(struct bk_empties *empties, uint32_t at, struct bk_window_run run)
+{
+    if (empties->count == BK_EMPTY_RUNS_MAX) {
+        uint32_t shortest = 0;
+        for (uint32_t i = 1; i < empties->count; i++) {
+            if (length(&empties->runs[i]) < length(&empties->runs[shortest]))
+                shortest = i;
+        }
+        if (length(&run) <= length(&empties->runs[shortest]))
+            return;
+        drop(empties, shortest);
+        at -= shortest < at;
+    }
+    memmove(&empties->runs[at + 1], &empties->runs[at], (empties->count - at) * sizeof run);
+    empties->runs[at] = run;
+    empties->count++;
+}
+
+/* With all runs that it touches it becomes one. */
+static void add(struct bk_empties *empties, int64_t low, int64_t high)
+{
+    /* The window has ended, so there is a next one. */
+    uint32_t end = run_at(empties, high + 1), begin = end;
+    while (begin > 0 &&
+           (empties->runs[begin - 1].high == INT64_MAX || empties->runs[begin - 1].high + 1 >= low))
+        begin--;
+    struct bk_window_run run = {low, high};
+    if (begin < end && empties->runs[begin].low < low)
+        run.low = empties->runs[begin].low;
+    if (begin < end && empties->runs[end - 1].high > high)
+        run.high = empties->runs[end - 1].high;
+    for (uint32_t i = begin; i < end; i++)
+        drop(empties, begin);
+    insert(empties, begin, run);
+}
 
 enum bk_status bk_empties_learn(struct bk_empties *empties, const struct bk_strategy *strategy,
                                 const struct bk_reader *reader, int64_t now_ns, int64_t late_ns, int64_t low,
@@ -76,61 +127,4 @@ int64_t bk_empties_top(const struct bk_empties *empties, int64_t bucket)
     if (at == 0)
         return INT64_MIN;
     return empties->runs[at - 1].high < bucket ? empties->runs[at - 1].high : bucket;
-}
-
-/* The number of runs that begin at or below the bucket: the last of them is the one that may hold it. */
-static uint32_t run_at(const struct bk_empties *empties, int64_t bucket)
-{
-    uint32_t at = empties->count;
-    while (at > 0 && empties->runs[at - 1].low > bucket)
-        at--;
-    return at;
-}
-
-/* With all runs that it touches it becomes one. */
-static void add(struct bk_empties *empties, int64_t low, int64_t high)
-{
-    /* The window has ended, so there is a next one. */
-    uint32_t end = run_at(empties, high + 1), begin = end;
-    while (begin > 0 &&
-           (empties->runs[begin - 1].high == INT64_MAX || empties->runs[begin - 1].high + 1 >= low))
-        begin--;
-    struct bk_window_run run = {low, high};
-    if (begin < end && empties->runs[begin].low < low)
-        run.low = empties->runs[begin].low;
-    if (begin < end && empties->runs[end - 1].high > high)
-        run.high = empties->runs[end - 1].high;
-    for (uint32_t i = begin; i < end; i++)
-        drop(empties, begin);
-    insert(empties, begin, run);
-}
-
-/* Without room the shortest run is the one that costs the fewest questions to forget. */
-static void insert(struct bk_empties *empties, uint32_t at, struct bk_window_run run)
-{
-    if (empties->count == BK_EMPTY_RUNS_MAX) {
-        uint32_t shortest = 0;
-        for (uint32_t i = 1; i < empties->count; i++) {
-            if (length(&empties->runs[i]) < length(&empties->runs[shortest]))
-                shortest = i;
-        }
-        if (length(&run) <= length(&empties->runs[shortest]))
-            return;
-        drop(empties, shortest);
-        at -= shortest < at;
-    }
-    memmove(&empties->runs[at + 1], &empties->runs[at], (empties->count - at) * sizeof run);
-    empties->runs[at] = run;
-    empties->count++;
-}
-
-static void drop(struct bk_empties *empties, uint32_t at)
-{
-    empties->count--;
-    memmove(&empties->runs[at], &empties->runs[at + 1], (empties->count - at) * sizeof *empties->runs);
-}
-
-static uint64_t length(const struct bk_window_run *run)
-{
-    return (uint64_t)run->high - (uint64_t)run->low;
 }

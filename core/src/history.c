@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "calendar.h"
-#include "query.h"
 
 /* What a row of BK_COUNT finds: the era that it belongs to, and whether it is the first of it. */
 struct place {
@@ -14,33 +13,12 @@ struct place {
     struct bk_era_start start;
 };
 
-static enum bk_status check_strategy(const struct bk_strategy *strategy);
-static bool keeps_state(enum bk_kind kind);
-static uint32_t first_of_kind(const struct bk_history *history);
-static int64_t until_of(const struct bk_history *history, uint32_t era);
-static enum bk_status check_use(const struct bk_history *history);
-static int64_t lowest_from(const struct bk_strategy *strategy, int64_t from_ns);
-static int64_t highest_before(const struct bk_era *era, int64_t until_ns);
-static enum bk_status add(int64_t bucket, int64_t more, int64_t *out);
-static enum bk_status route_plain(const struct bk_history *history, const struct bk_history_state *state,
-                                  const struct bk_row *row, uint32_t era, struct bk_route *out);
-static bool clamp(const struct bk_history *history, uint32_t era, const struct bk_key_state *state,
-                  struct bk_key_state *out);
-static enum bk_status route_count(const struct bk_history *history, const struct bk_history_state *state,
-                                  const struct bk_row *row, struct bk_route *out, struct place *place);
-static enum bk_status find_place(const struct bk_history *history, const struct bk_history_state *state,
-                                 const struct bk_row *row, struct place *out);
-static enum bk_status begin_era(const struct bk_history *history, const struct bk_history_state *state,
-                                uint32_t newest, const struct bk_row *row, struct place *out);
-static enum bk_status count_in(const struct bk_history *history, uint32_t era, struct bk_era_start start,
-                               uint64_t sequence, struct bk_route *out);
-static enum bk_status advance_count(const struct bk_history *history, struct bk_history_state *state,
-                                    const struct bk_row *row, struct bk_effect *effect);
-static bool has_older(const struct bk_history *history, const struct bk_query *query, uint32_t era);
-static void go_down(struct bk_history_reader *reader, uint64_t rows, const struct bk_reader *next);
-static enum bk_status open_reader(const struct bk_history *history, uint32_t number,
-                                  const struct bk_history_state *state, const struct bk_query *query,
-                                  uint64_t rows_before, struct bk_reader *out);
+/* Where an era with a greatest age begins only the state of each key could tell. */
+static enum bk_status check_strategy(const struct bk_strategy *strategy)
+{
+    enum bk_status status = bk_strategy_check(strategy);
+    return status == BK_OK && strategy->max_age_ns != 0 ? BK_ERROR_AGE : status;
+}
 
 enum bk_status bk_history_begin(const struct bk_strategy *first, struct bk_history *out)
 {
@@ -53,6 +31,24 @@ enum bk_status bk_history_begin(const struct bk_strategy *first, struct bk_histo
     out->count = 1;
     out->eras[0] = (struct bk_era){INT64_MIN, 0, *first};
     return BK_OK;
+}
+
+/* Which bucket a key has reached only its state, or its newest sequence number, tells. */
+static bool keeps_state(enum bk_kind kind)
+{
+    return kind == BK_COUNT || bk_kind_fires(kind);
+}
+
+static int64_t highest_before(const struct bk_era *era, int64_t until_ns)
+{
+    if (era->strategy.kind == BK_TIME)
+        return era->shift + bk_window_of(&era->strategy, until_ns - 1).index;
+    return era->shift + (era->strategy.kind == BK_HASH ? (int64_t)era->strategy.of.hash.buckets - 1 : 0);
+}
+
+static int64_t lowest_from(const struct bk_strategy *strategy, int64_t from_ns)
+{
+    return strategy->kind == BK_TIME ? bk_window_of(strategy, from_ns).index : 0;
 }
 
 enum bk_status bk_history_change(struct bk_history *history, int64_t from_ns, const struct bk_strategy *next)
@@ -75,6 +71,14 @@ enum bk_status bk_history_change(struct bk_history *history, int64_t from_ns, co
         era.shift = highest_before(last, from_ns) + 1 - lowest_from(next, from_ns);
     history->eras[history->count++] = era;
     return BK_OK;
+}
+
+/* What every call looks at; the rest was checked when the history was made. */
+static enum bk_status check_use(const struct bk_history *history)
+{
+    if (history == NULL)
+        return BK_ERROR_NULL;
+    return history->count >= 1 && history->count <= BK_ERAS_MAX ? BK_OK : BK_ERROR_ERAS;
 }
 
 enum bk_status bk_history_check(const struct bk_history *history)
@@ -111,6 +115,153 @@ uint32_t bk_history_era_at(const struct bk_history *history, int64_t time_ns)
     return era;
 }
 
+/* The eras at the end that are of one kind share their numbers. */
+static uint32_t first_of_kind(const struct bk_history *history)
+{
+    uint32_t era = history->count - 1;
+    while (era > 0 && history->eras[era - 1].strategy.kind == history->eras[era].strategy.kind)
+        era--;
+    return era;
+}
+
+static enum bk_status add(int64_t bucket, int64_t more, int64_t *out)
+{
+    if (more > 0 && bucket > INT64_MAX - more)
+        return BK_ERROR_BUCKET;
+    *out = bucket + more; /* below 0 are windows alone, and those are far from the end */
+    return BK_OK;
+}
+
+/* By the era's number of rows, from its start; ranges in time are open. */
+static enum bk_status count_in(const struct bk_history *history, uint32_t era, struct bk_era_start start,
+                               uint64_t sequence, struct bk_route *out)
+{
+    struct bk_row row = {.sequence = sequence - start.sequence};
+    enum bk_status status = bk_route(&history->eras[era].strategy, NULL, &row, out);
+    if (status != BK_OK)
+        return status;
+    out->sequence_low += start.sequence;
+    out->sequence_high =
+        out->sequence_high > UINT64_MAX - start.sequence ? UINT64_MAX : out->sequence_high + start.sequence;
+    return add(out->bucket, start.bucket, &out->bucket);
+}
+
+/* Above all that the key has used, by number and as far as it was advanced over. */
+static enum bk_status begin_era(const struct bk_history *history, const struct bk_history_state *state,
+                                uint32_t newest, const struct bk_row *row, struct place *out)
+{
+    uint32_t first = first_of_kind(history), before = state->opened < first ? first : state->opened;
+    struct bk_era_start start = before == first ? (struct bk_era_start){0, 0} : state->starts[before];
+    if (state->key.bucket < 0 || start.bucket < 0)
+        return BK_ERROR_STATE;
+    struct bk_route last = {.bucket = start.bucket - 1};
+    if (row->sequence > start.sequence) {
+        enum bk_status status = count_in(history, before, start, row->sequence - 1, &last);
+        if (status != BK_OK)
+            return status;
+    }
+    if (state->has_rows && state->key.bucket > last.bucket)
+        last.bucket = state->key.bucket;
+    *out = (struct place){newest, true, {row->sequence, 0}};
+    return add(last.bucket, 1, &out->start.bucket);
+}
+
+/* The newest era that has begun at or below the row's number; and where the row is of a time beyond all that
+ * have begun, the one that it opens. */
+static enum bk_status find_place(const struct bk_history *history, const struct bk_history_state *state,
+                                 const struct bk_row *row, struct place *out)
+{
+    uint32_t first = first_of_kind(history);
+    uint32_t opened = state == NULL || state->opened < first ? first : state->opened;
+    uint32_t due = bk_history_era_at(history, row->time_ns), era = opened;
+    if (opened >= history->count)
+        return BK_ERROR_STATE;
+    if (state == NULL && first + 1 < history->count)
+        return BK_ERROR_NULL;
+    while (era > first && row->sequence < state->starts[era].sequence)
+        era--;
+    if (era == opened && due > opened)
+        return begin_era(history, state, due, row, out);
+    out->era = era;
+    out->opens = false;
+    out->start = era == first ? (struct bk_era_start){0, 0} : state->starts[era];
+    return out->start.bucket >= 0 ? BK_OK : BK_ERROR_STATE;
+}
+
+/* Exclusive; INT64_MAX: it has no end. */
+static int64_t until_of(const struct bk_history *history, uint32_t era)
+{
+    return era + 1 < history->count ? history->eras[era + 1].from_ns : INT64_MAX;
+}
+
+static enum bk_status route_count(const struct bk_history *history, const struct bk_history_state *state,
+                                  const struct bk_row *row, struct bk_route *out, struct place *place)
+{
+    enum bk_status status =
+        bk_strategy_check(&history->eras[bk_history_era_at(history, row->time_ns)].strategy);
+    if (status == BK_OK)
+        status = find_place(history, state, row, place);
+    if (status == BK_OK)
+        status = count_in(history, place->era, place->start, row->sequence, out);
+    if (status != BK_OK)
+        return status;
+    uint32_t first = first_of_kind(history);
+    uint32_t opened = state == NULL || state->opened < first ? first : state->opened;
+    if (place->opens) {
+        out->sequence_low = row->sequence;
+        out->sequence_high = row->sequence == UINT64_MAX ? UINT64_MAX : row->sequence + 1;
+        out->from_ns = history->eras[place->era].from_ns;
+        out->until_ns = until_of(history, place->era);
+    } else if (place->era < opened) {
+        uint64_t end = state->starts[place->era + 1].sequence;
+        out->sequence_high = out->sequence_high < end ? out->sequence_high : end;
+    } else {
+        out->until_ns = until_of(history, opened);
+    }
+    /* Before the first era of counting rows go by the eras before. */
+    if (first > 0 && out->from_ns < history->eras[first].from_ns)
+        out->from_ns = history->eras[first].from_ns;
+    return add(out->bucket, history->eras[place->era].shift, &out->bucket);
+}
+
+/* A count of an era before may be above this one's threshold: then the next increment is the last. False:
+ * no era can have made it. */
+static bool clamp(const struct bk_history *history, uint32_t era, const struct bk_key_state *state,
+                  struct bk_key_state *out)
+{
+    uint64_t highest = 0, threshold = bk_threshold(&history->eras[era].strategy);
+    for (uint32_t i = first_of_kind(history); i < history->count; i++) {
+        uint64_t other = bk_threshold(&history->eras[i].strategy);
+        highest = other > highest ? other : highest;
+    }
+    *out = *state;
+    if (threshold > 0 && state->counter >= threshold && state->counter < highest)
+        out->counter = threshold - 1;
+    return state->counter < highest;
+}
+
+/* All but BK_COUNT. */
+static enum bk_status route_plain(const struct bk_history *history, const struct bk_history_state *state,
+                                  const struct bk_row *row, uint32_t number, struct bk_route *out)
+{
+    const struct bk_era *era = &history->eras[number];
+    struct bk_key_state key;
+    bool is_counted = bk_kind_fires(era->strategy.kind);
+    if (is_counted && state == NULL)
+        return BK_ERROR_NULL;
+    if (is_counted && !clamp(history, number, &state->key, &key))
+        return BK_ERROR_STATE;
+    enum bk_status status = bk_route(&era->strategy, is_counted ? &key : NULL, row, out);
+    if (status == BK_OK)
+        status = add(out->bucket, era->shift, &out->bucket);
+    if (status != BK_OK || out->scope == BK_SCOPE_ROW)
+        return status;
+    int64_t until_ns = until_of(history, number);
+    out->from_ns = out->from_ns > era->from_ns ? out->from_ns : era->from_ns;
+    out->until_ns = out->until_ns < until_ns ? out->until_ns : until_ns;
+    return BK_OK;
+}
+
 enum bk_status bk_history_route(const struct bk_history *history, const struct bk_history_state *state,
                                 const struct bk_row *row, struct bk_route *out)
 {
@@ -145,6 +296,32 @@ bool bk_history_fires(const struct bk_history *history, const struct bk_history_
     return bk_fires(strategy, row);
 }
 
+static enum bk_status advance_count(const struct bk_history *history, struct bk_history_state *state,
+                                    const struct bk_row *row, struct bk_effect *effect)
+{
+    struct place place;
+    struct bk_route route;
+    enum bk_status status = route_count(history, state, row, &route, &place);
+    if (status != BK_OK)
+        return status;
+    if (place.opens) {
+        /* Eras that the key has slept through hold no rows: they begin where this one does. */
+        uint32_t first = first_of_kind(history);
+        for (uint32_t i = (state->opened < first ? first : state->opened) + 1; i <= place.era; i++)
+            state->starts[i] = place.start;
+        state->opened = place.era;
+    }
+    int64_t bucket = route.bucket - history->eras[place.era].shift;
+    if (bucket > state->key.bucket) {
+        state->key.bucket = bucket;
+        state->key.last_change_ns = row->time_ns;
+    }
+    state->has_rows = true;
+    if (effect != NULL)
+        effect->state_writes = place.opens;
+    return BK_OK;
+}
+
 enum bk_status bk_history_advance(const struct bk_history *history, struct bk_history_state *state,
                                   const struct bk_row *row, struct bk_effect *effect)
 {
@@ -168,6 +345,43 @@ enum bk_status bk_history_advance(const struct bk_history *history, struct bk_hi
     if (status == BK_OK && effect != NULL)
         *effect = done;
     return status;
+}
+
+/* state: of an era that keeps one; else it may be NULL. */
+static enum bk_status open_reader(const struct bk_history *history, uint32_t number,
+                                  const struct bk_history_state *state, const struct bk_query *query,
+                                  uint64_t rows_before, struct bk_reader *out)
+{
+    const struct bk_era *era = &history->eras[number];
+    bool has_state = keeps_state(era->strategy.kind);
+    int64_t until_ns = until_of(history, number);
+    struct bk_query own = *query;
+    if (query->kind == BK_QUERY_LATEST)
+        own.rows -= rows_before < own.rows ? rows_before : own.rows;
+    if (!has_state) {
+        own.now_ns = query->now_ns < until_ns || number + 1 == history->count ? query->now_ns : until_ns - 1;
+        own.birth_ns = query->birth_ns > era->from_ns ? query->birth_ns : era->from_ns;
+    }
+    if (!has_state || era->shift != 0)
+        own.starts = NULL;
+    enum bk_status status =
+        bk_read_begin(&era->strategy, has_state && state != NULL ? &state->key : NULL, &own, out);
+    if (status == BK_OK)
+        status = add(out->next, era->shift, &out->next);
+    if (status == BK_OK)
+        status = add(out->floor, era->shift, &out->floor);
+    if (status != BK_OK)
+        memset(out, 0, sizeof *out);
+    else if (!has_state && query->kind == BK_QUERY_RANGE &&
+             (query->until_ns <= era->from_ns || query->from_ns >= until_ns))
+        out->next = out->floor - 1; /* none of its rows is of such a time */
+    return status;
+}
+
+/* The key may have rows of an era before this one. The first is from INT64_MIN: there is none before it. */
+static bool has_older(const struct bk_history *history, const struct bk_query *query, uint32_t era)
+{
+    return query->birth_ns < history->eras[era].from_ns;
 }
 
 enum bk_status bk_history_read_begin(const struct bk_history *history, const struct bk_history_state *state,
@@ -208,6 +422,20 @@ enum bk_status bk_history_read_latest(const struct bk_history *history, const st
     return bk_history_read_begin(history, state, &query, reader);
 }
 
+/* To the era below. What may be asked is a limit of the whole read, and so is what is told of its order. */
+static void go_down(struct bk_history_reader *reader, uint64_t rows, const struct bk_reader *next)
+{
+    const struct bk_reader *above = &reader->reader;
+    uint64_t partitions_max = above->partitions_max - above->partitions_asked;
+    enum bk_order order = above->order > next->order ? above->order : next->order;
+    reader->rows_before = rows;
+    reader->partitions_before += above->partitions_asked;
+    reader->reader = *next;
+    reader->reader.partitions_max = partitions_max;
+    reader->reader.order = order;
+    reader->era--;
+}
+
 bool bk_history_read_next(const struct bk_history *history, struct bk_history_reader *reader,
                           struct bk_read_step *step)
 {
@@ -236,261 +464,4 @@ uint64_t bk_history_rows_found(const struct bk_history_reader *reader)
 uint64_t bk_history_partitions_asked(const struct bk_history_reader *reader)
 {
     return reader == NULL ? 0 : reader->reader.partitions_asked + reader->partitions_before;
-}
-
-/* Where an era with a greatest age begins only the state of each key could tell. */
-static enum bk_status check_strategy(const struct bk_strategy *strategy)
-{
-    enum bk_status status = bk_strategy_check(strategy);
-    return status == BK_OK && strategy->max_age_ns != 0 ? BK_ERROR_AGE : status;
-}
-
-/* Which bucket a key has reached only its state, or its newest sequence number, tells. */
-static bool keeps_state(enum bk_kind kind)
-{
-    return kind == BK_COUNT || bk_kind_fires(kind);
-}
-
-/* The eras at the end that are of one kind share their numbers. */
-static uint32_t first_of_kind(const struct bk_history *history)
-{
-    uint32_t era = history->count - 1;
-    while (era > 0 && history->eras[era - 1].strategy.kind == history->eras[era].strategy.kind)
-        era--;
-    return era;
-}
-
-/* Exclusive; INT64_MAX: it has no end. */
-static int64_t until_of(const struct bk_history *history, uint32_t era)
-{
-    return era + 1 < history->count ? history->eras[era + 1].from_ns : INT64_MAX;
-}
-
-/* What every call looks at; the rest was checked when the history was made. */
-static enum bk_status check_use(const struct bk_history *history)
-{
-    if (history == NULL)
-        return BK_ERROR_NULL;
-    return history->count >= 1 && history->count <= BK_ERAS_MAX ? BK_OK : BK_ERROR_ERAS;
-}
-
-static int64_t lowest_from(const struct bk_strategy *strategy, int64_t from_ns)
-{
-    return strategy->kind == BK_TIME ? bk_window_of(strategy, from_ns).index : 0;
-}
-
-static int64_t highest_before(const struct bk_era *era, int64_t until_ns)
-{
-    if (era->strategy.kind == BK_TIME)
-        return era->shift + bk_window_of(&era->strategy, until_ns - 1).index;
-    return era->shift + (era->strategy.kind == BK_HASH ? (int64_t)era->strategy.of.hash.buckets - 1 : 0);
-}
-
-static enum bk_status add(int64_t bucket, int64_t more, int64_t *out)
-{
-    if (more > 0 && bucket > INT64_MAX - more)
-        return BK_ERROR_BUCKET;
-    *out = bucket + more; /* below 0 are windows alone, and those are far from the end */
-    return BK_OK;
-}
-
-/* All but BK_COUNT. */
-static enum bk_status route_plain(const struct bk_history *history, const struct bk_history_state *state,
-                                  const struct bk_row *row, uint32_t number, struct bk_route *out)
-{
-    const struct bk_era *era = &history->eras[number];
-    struct bk_key_state key;
-    bool is_counted = bk_kind_fires(era->strategy.kind);
-    if (is_counted && state == NULL)
-        return BK_ERROR_NULL;
-    if (is_counted && !clamp(history, number, &state->key, &key))
-        return BK_ERROR_STATE;
-    enum bk_status status = bk_route(&era->strategy, is_counted ? &key : NULL, row, out);
-    if (status == BK_OK)
-        status = add(out->bucket, era->shift, &out->bucket);
-    if (status != BK_OK || out->scope == BK_SCOPE_ROW)
-        return status;
-    int64_t until_ns = until_of(history, number);
-    out->from_ns = out->from_ns > era->from_ns ? out->from_ns : era->from_ns;
-    out->until_ns = out->until_ns < until_ns ? out->until_ns : until_ns;
-    return BK_OK;
-}
-
-/* A count of an era before may be above this one's threshold: then the next increment is the last. False:
- * no era can have made it. */
-static bool clamp(const struct bk_history *history, uint32_t era, const struct bk_key_state *state,
-                  struct bk_key_state *out)
-{
-    uint64_t highest = 0, threshold = bk_threshold(&history->eras[era].strategy);
-    for (uint32_t i = first_of_kind(history); i < history->count; i++) {
-        uint64_t other = bk_threshold(&history->eras[i].strategy);
-        highest = other > highest ? other : highest;
-    }
-    *out = *state;
-    if (threshold > 0 && state->counter >= threshold && state->counter < highest)
-        out->counter = threshold - 1;
-    return state->counter < highest;
-}
-
-static enum bk_status route_count(const struct bk_history *history, const struct bk_history_state *state,
-                                  const struct bk_row *row, struct bk_route *out, struct place *place)
-{
-    enum bk_status status =
-        bk_strategy_check(&history->eras[bk_history_era_at(history, row->time_ns)].strategy);
-    if (status == BK_OK)
-        status = find_place(history, state, row, place);
-    if (status == BK_OK)
-        status = count_in(history, place->era, place->start, row->sequence, out);
-    if (status != BK_OK)
-        return status;
-    uint32_t first = first_of_kind(history);
-    uint32_t opened = state == NULL || state->opened < first ? first : state->opened;
-    if (place->opens) {
-        out->sequence_low = row->sequence;
-        out->sequence_high = row->sequence == UINT64_MAX ? UINT64_MAX : row->sequence + 1;
-        out->from_ns = history->eras[place->era].from_ns;
-        out->until_ns = until_of(history, place->era);
-    } else if (place->era < opened) {
-        uint64_t end = state->starts[place->era + 1].sequence;
-        out->sequence_high = out->sequence_high < end ? out->sequence_high : end;
-    } else {
-        out->until_ns = until_of(history, opened);
-    }
-    /* Before the first era of counting rows go by the eras before. */
-    if (first > 0 && out->from_ns < history->eras[first].from_ns)
-        out->from_ns = history->eras[first].from_ns;
-    return add(out->bucket, history->eras[place->era].shift, &out->bucket);
-}
-
-/* The newest era that has begun at or below the row's number; and where the row is of a time beyond all that
- * have begun, the one that it opens. */
-static enum bk_status find_place(const struct bk_history *history, const struct bk_history_state *state,
-                                 const struct bk_row *row, struct place *out)
-{
-    uint32_t first = first_of_kind(history);
-    uint32_t opened = state == NULL || state->opened < first ? first : state->opened;
-    uint32_t due = bk_history_era_at(history, row->time_ns), era = opened;
-    if (opened >= history->count)
-        return BK_ERROR_STATE;
-    if (state == NULL && first + 1 < history->count)
-        return BK_ERROR_NULL;
-    while (era > first && row->sequence < state->starts[era].sequence)
-        era--;
-    if (era == opened && due > opened)
-        return begin_era(history, state, due, row, out);
-    out->era = era;
-    out->opens = false;
-    out->start = era == first ? (struct bk_era_start){0, 0} : state->starts[era];
-    return out->start.bucket >= 0 ? BK_OK : BK_ERROR_STATE;
-}
-
-/* Above all that the key has used, by number and as far as it was advanced over. */
-static enum bk_status begin_era(const struct bk_history *history, const struct bk_history_state *state,
-                                uint32_t newest, const struct bk_row *row, struct place *out)
-{
-    uint32_t first = first_of_kind(history), before = state->opened < first ? first : state->opened;
-    struct bk_era_start start = before == first ? (struct bk_era_start){0, 0} : state->starts[before];
-    if (state->key.bucket < 0 || start.bucket < 0)
-        return BK_ERROR_STATE;
-    struct bk_route last = {.bucket = start.bucket - 1};
-    if (row->sequence > start.sequence) {
-        enum bk_status status = count_in(history, before, start, row->sequence - 1, &last);
-        if (status != BK_OK)
-            return status;
-    }
-    if (state->has_rows && state->key.bucket > last.bucket)
-        last.bucket = state->key.bucket;
-    *out = (struct place){newest, true, {row->sequence, 0}};
-    return add(last.bucket, 1, &out->start.bucket);
-}
-
-/* By the era's number of rows, from its start; ranges in time are open. */
-static enum bk_status count_in(const struct bk_history *history, uint32_t era, struct bk_era_start start,
-                               uint64_t sequence, struct bk_route *out)
-{
-    struct bk_row row = {.sequence = sequence - start.sequence};
-    enum bk_status status = bk_route(&history->eras[era].strategy, NULL, &row, out);
-    if (status != BK_OK)
-        return status;
-    out->sequence_low += start.sequence;
-    out->sequence_high =
-        out->sequence_high > UINT64_MAX - start.sequence ? UINT64_MAX : out->sequence_high + start.sequence;
-    return add(out->bucket, start.bucket, &out->bucket);
-}
-
-static enum bk_status advance_count(const struct bk_history *history, struct bk_history_state *state,
-                                    const struct bk_row *row, struct bk_effect *effect)
-{
-    struct place place;
-    struct bk_route route;
-    enum bk_status status = route_count(history, state, row, &route, &place);
-    if (status != BK_OK)
-        return status;
-    if (place.opens) {
-        /* Eras that the key has slept through hold no rows: they begin where this one does. */
-        uint32_t first = first_of_kind(history);
-        for (uint32_t i = (state->opened < first ? first : state->opened) + 1; i <= place.era; i++)
-            state->starts[i] = place.start;
-        state->opened = place.era;
-    }
-    int64_t bucket = route.bucket - history->eras[place.era].shift;
-    if (bucket > state->key.bucket) {
-        state->key.bucket = bucket;
-        state->key.last_change_ns = row->time_ns;
-    }
-    state->has_rows = true;
-    if (effect != NULL)
-        effect->state_writes = place.opens;
-    return BK_OK;
-}
-
-/* The key may have rows of an era before this one. The first is from INT64_MIN: there is none before it. */
-static bool has_older(const struct bk_history *history, const struct bk_query *query, uint32_t era)
-{
-    return query->birth_ns < history->eras[era].from_ns;
-}
-
-/* To the era below. What may be asked is a limit of the whole read, and so is what is told of its order. */
-static void go_down(struct bk_history_reader *reader, uint64_t rows, const struct bk_reader *next)
-{
-    const struct bk_reader *above = &reader->reader;
-    uint64_t partitions_max = above->partitions_max - above->partitions_asked;
-    enum bk_order order = above->order > next->order ? above->order : next->order;
-    reader->rows_before = rows;
-    reader->partitions_before += above->partitions_asked;
-    reader->reader = *next;
-    reader->reader.partitions_max = partitions_max;
-    reader->reader.order = order;
-    reader->era--;
-}
-
-/* state: of an era that keeps one; else it may be NULL. */
-static enum bk_status open_reader(const struct bk_history *history, uint32_t number,
-                                  const struct bk_history_state *state, const struct bk_query *query,
-                                  uint64_t rows_before, struct bk_reader *out)
-{
-    const struct bk_era *era = &history->eras[number];
-    bool has_state = keeps_state(era->strategy.kind);
-    int64_t until_ns = until_of(history, number);
-    struct bk_query own = *query;
-    if (query->kind == BK_QUERY_LATEST)
-        own.rows -= rows_before < own.rows ? rows_before : own.rows;
-    if (!has_state) {
-        own.now_ns = query->now_ns < until_ns || number + 1 == history->count ? query->now_ns : until_ns - 1;
-        own.birth_ns = query->birth_ns > era->from_ns ? query->birth_ns : era->from_ns;
-    }
-    if (!has_state || era->shift != 0)
-        own.starts = NULL;
-    enum bk_status status =
-        bk_read_begin(&era->strategy, has_state && state != NULL ? &state->key : NULL, &own, out);
-    if (status == BK_OK)
-        status = add(out->next, era->shift, &out->next);
-    if (status == BK_OK)
-        status = add(out->floor, era->shift, &out->floor);
-    if (status != BK_OK)
-        memset(out, 0, sizeof *out);
-    else if (!has_state && query->kind == BK_QUERY_RANGE &&
-             (query->until_ns <= era->from_ns || query->from_ns >= until_ns))
-        out->next = out->floor - 1; /* none of its rows is of such a time */
-    return status;
 }

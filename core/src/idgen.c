@@ -4,12 +4,6 @@
 
 #include <string.h>
 
-static void read_last(struct bk_idgen *idgen, int64_t now_ns, const struct bk_idgen_outcome *outcome);
-static void plan(struct bk_idgen *idgen, int64_t now_ns);
-static void stored(struct bk_idgen *idgen, int64_t now_ns, const struct bk_idgen_outcome *outcome);
-static void take_in_hand(struct bk_idgen *idgen);
-static bool is_in_lease(const struct bk_idgen *idgen, int64_t now_ns);
-
 enum bk_status bk_idgen_check(const struct bk_idgen_config *config)
 {
     if (config == NULL)
@@ -64,6 +58,81 @@ enum bk_status bk_idgen_take(struct bk_idgen *idgen, int64_t now_ns, int64_t *id
         bk_idgen_attempt(idgen, now_ns);
     idgen->is_wanted = true;
     return BK_ERROR_EMPTY;
+}
+
+/* A clock that has gone back since the lock was asked for tells nothing about the lease. */
+static bool is_in_lease(const struct bk_idgen *idgen, int64_t now_ns)
+{
+    return now_ns >= idgen->begun_ns && now_ns < bk_idgen_later(idgen->begun_ns, idgen->config.lease_ns);
+}
+
+/* What is to be stored, given the last identifier as known. A stripe's last batch may be a short one. */
+static void plan(struct bk_idgen *idgen, int64_t now_ns)
+{
+    int64_t stripes = idgen->config.stripes;
+    int64_t last = idgen->has_last ? idgen->last : (int64_t)idgen->stripe - stripes;
+    if (idgen->has_last && (last < 1 || (last - (int64_t)idgen->stripe) % stripes != 0)) {
+        bk_idgen_fail(idgen, BK_ERROR_LAST);
+        return;
+    }
+    /* Counted from 0 on, which a last one below 0 would overflow. */
+    int64_t left =
+        last < 0 ? (INT64_MAX - (int64_t)idgen->stripe) / stripes + 1 : (INT64_MAX - last) / stripes;
+    int64_t batch = left < idgen->config.batch ? left : idgen->config.batch;
+    if (batch == 0) {
+        bk_idgen_fail(idgen, BK_ERROR_EXHAUSTED);
+        return;
+    }
+    if (!is_in_lease(idgen, now_ns)) {
+        bk_idgen_release(idgen, IDGEN_AFTER_WAIT);
+        return;
+    }
+    idgen->stored = last + batch * stripes;
+    bk_idgen_go(idgen, IDGEN_STORE);
+}
+
+static void read_last(struct bk_idgen *idgen, int64_t now_ns, const struct bk_idgen_outcome *outcome)
+{
+    if (outcome->kind != BK_IDGEN_APPLIED) {
+        if (!is_in_lease(idgen, now_ns) || !bk_idgen_again(idgen))
+            bk_idgen_release(idgen, IDGEN_AFTER_WAIT);
+        return;
+    }
+    idgen->has_last = outcome->found;
+    idgen->last = outcome->values[0];
+    plan(idgen, now_ns);
+}
+
+static void take_in_hand(struct bk_idgen *idgen)
+{
+    int64_t stripes = idgen->config.stripes;
+    int64_t first = idgen->has_last ? idgen->last + stripes : (int64_t)idgen->stripe;
+    idgen->next = first;
+    idgen->in_hand = (uint64_t)((idgen->stored - first) / stripes) + 1;
+    idgen->attempts = 0;
+    idgen->is_wanted = false;
+    idgen->is_ready_due = true;
+}
+
+static void stored(struct bk_idgen *idgen, int64_t now_ns, const struct bk_idgen_outcome *outcome)
+{
+    bool is_fenced = idgen->config.lock == BK_IDGEN_LOCK_LWT;
+    if (outcome->kind == BK_IDGEN_APPLIED && (is_fenced || is_in_lease(idgen, now_ns))) {
+        take_in_hand(idgen);
+        bk_idgen_release(idgen, IDGEN_AFTER_IDLE);
+    } else if (outcome->kind == BK_IDGEN_NOT_APPLIED && is_fenced) {
+        /* By somebody else, or by an earlier try of this: either way those identifiers are not in hand. */
+        idgen->has_last = outcome->found;
+        idgen->last = outcome->values[0];
+        plan(idgen, now_ns);
+    } else if (!is_in_lease(idgen, now_ns)) {
+        /* Acknowledged too late: somebody else may have the lock, and have read before this was stored. */
+        bk_idgen_release(idgen, IDGEN_AFTER_WAIT);
+    } else if (is_fenced && outcome->kind == BK_IDGEN_UNKNOWN) {
+        bk_idgen_go(idgen, IDGEN_READ_LAST);
+    } else if (!bk_idgen_again(idgen)) {
+        bk_idgen_release(idgen, IDGEN_AFTER_WAIT);
+    }
 }
 
 enum bk_status bk_idgen_outcome(struct bk_idgen *idgen, int64_t now_ns,
@@ -150,79 +219,4 @@ bool bk_idgen_again(struct bk_idgen *idgen)
 int64_t bk_idgen_later(int64_t now_ns, int64_t span_ns)
 {
     return now_ns > INT64_MAX - span_ns ? INT64_MAX : now_ns + span_ns;
-}
-
-static void read_last(struct bk_idgen *idgen, int64_t now_ns, const struct bk_idgen_outcome *outcome)
-{
-    if (outcome->kind != BK_IDGEN_APPLIED) {
-        if (!is_in_lease(idgen, now_ns) || !bk_idgen_again(idgen))
-            bk_idgen_release(idgen, IDGEN_AFTER_WAIT);
-        return;
-    }
-    idgen->has_last = outcome->found;
-    idgen->last = outcome->values[0];
-    plan(idgen, now_ns);
-}
-
-/* What is to be stored, given the last identifier as known. A stripe's last batch may be a short one. */
-static void plan(struct bk_idgen *idgen, int64_t now_ns)
-{
-    int64_t stripes = idgen->config.stripes;
-    int64_t last = idgen->has_last ? idgen->last : (int64_t)idgen->stripe - stripes;
-    if (idgen->has_last && (last < 1 || (last - (int64_t)idgen->stripe) % stripes != 0)) {
-        bk_idgen_fail(idgen, BK_ERROR_LAST);
-        return;
-    }
-    /* Counted from 0 on, which a last one below 0 would overflow. */
-    int64_t left =
-        last < 0 ? (INT64_MAX - (int64_t)idgen->stripe) / stripes + 1 : (INT64_MAX - last) / stripes;
-    int64_t batch = left < idgen->config.batch ? left : idgen->config.batch;
-    if (batch == 0) {
-        bk_idgen_fail(idgen, BK_ERROR_EXHAUSTED);
-        return;
-    }
-    if (!is_in_lease(idgen, now_ns)) {
-        bk_idgen_release(idgen, IDGEN_AFTER_WAIT);
-        return;
-    }
-    idgen->stored = last + batch * stripes;
-    bk_idgen_go(idgen, IDGEN_STORE);
-}
-
-static void stored(struct bk_idgen *idgen, int64_t now_ns, const struct bk_idgen_outcome *outcome)
-{
-    bool is_fenced = idgen->config.lock == BK_IDGEN_LOCK_LWT;
-    if (outcome->kind == BK_IDGEN_APPLIED && (is_fenced || is_in_lease(idgen, now_ns))) {
-        take_in_hand(idgen);
-        bk_idgen_release(idgen, IDGEN_AFTER_IDLE);
-    } else if (outcome->kind == BK_IDGEN_NOT_APPLIED && is_fenced) {
-        /* By somebody else, or by an earlier try of this: either way those identifiers are not in hand. */
-        idgen->has_last = outcome->found;
-        idgen->last = outcome->values[0];
-        plan(idgen, now_ns);
-    } else if (!is_in_lease(idgen, now_ns)) {
-        /* Acknowledged too late: somebody else may have the lock, and have read before this was stored. */
-        bk_idgen_release(idgen, IDGEN_AFTER_WAIT);
-    } else if (is_fenced && outcome->kind == BK_IDGEN_UNKNOWN) {
-        bk_idgen_go(idgen, IDGEN_READ_LAST);
-    } else if (!bk_idgen_again(idgen)) {
-        bk_idgen_release(idgen, IDGEN_AFTER_WAIT);
-    }
-}
-
-static void take_in_hand(struct bk_idgen *idgen)
-{
-    int64_t stripes = idgen->config.stripes;
-    int64_t first = idgen->has_last ? idgen->last + stripes : (int64_t)idgen->stripe;
-    idgen->next = first;
-    idgen->in_hand = (uint64_t)((idgen->stored - first) / stripes) + 1;
-    idgen->attempts = 0;
-    idgen->is_wanted = false;
-    idgen->is_ready_due = true;
-}
-
-/* A clock that has gone back since the lock was asked for tells nothing about the lease. */
-static bool is_in_lease(const struct bk_idgen *idgen, int64_t now_ns)
-{
-    return now_ns >= idgen->begun_ns && now_ns < bk_idgen_later(idgen->begun_ns, idgen->config.lease_ns);
 }

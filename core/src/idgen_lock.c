@@ -11,14 +11,19 @@
 /* What a draw is for. */
 enum { DRAW_STRIPE, DRAW_WAIT };
 
-static uint32_t choose_stripe(const struct bk_idgen *idgen);
-static void look_at_columns(struct bk_idgen *idgen, const struct bk_idgen_outcome *outcome);
-static void lock_denied(struct bk_idgen *idgen, int64_t now_ns, const struct bk_idgen_outcome *outcome);
-static void released(struct bk_idgen *idgen, int64_t now_ns);
-static void back_off(struct bk_idgen *idgen, int64_t now_ns);
-static int64_t wait_of(struct bk_idgen *idgen);
-static int64_t times(int64_t span_ns, uint64_t factor);
-static uint64_t draw(const struct bk_idgen *idgen, uint64_t what);
+static uint64_t draw(const struct bk_idgen *idgen, uint64_t what)
+{
+    return bk_murmur3_128_u64(bk_murmur3_128_u64(idgen->config.client_id).h1 ^ (idgen->draws << 1 | what)).h1;
+}
+
+static uint32_t choose_stripe(const struct bk_idgen *idgen)
+{
+    const struct bk_idgen_config *config = &idgen->config;
+    if (config->choice == BK_IDGEN_RANDOM)
+        return (uint32_t)(draw(idgen, DRAW_STRIPE) % config->stripes) + 1;
+    uint64_t turns = config->choice == BK_IDGEN_ROTATE ? idgen->draws : 0;
+    return (uint32_t)((config->stripe - 1 + turns % config->stripes) % config->stripes) + 1;
+}
 
 void bk_idgen_attempt(struct bk_idgen *idgen, int64_t now_ns)
 {
@@ -36,6 +41,99 @@ void bk_idgen_attempt(struct bk_idgen *idgen, int64_t now_ns)
     idgen->columns[0] = (struct bk_idgen_column){idgen->config.client_id, idgen->until_ns};
     idgen->column_count = 1;
     bk_idgen_go(idgen, idgen->config.lock == BK_IDGEN_LOCK_LWT ? IDGEN_LOCK : IDGEN_WRITE_COLUMN);
+}
+
+/* Mine alone has the lock. Stale ones do not count, and go when mine goes. */
+static void look_at_columns(struct bk_idgen *idgen, const struct bk_idgen_outcome *outcome)
+{
+    bool is_there = false, is_alone = true;
+    for (size_t i = 0; i < outcome->column_count; i++) {
+        const struct bk_idgen_column *column = &outcome->columns[i];
+        if (column->client == idgen->config.client_id)
+            is_there = column->until_ns == idgen->until_ns; /* else mine is hidden: the clock went back */
+        else if (column->until_ns >= idgen->begun_ns)
+            is_alone = false;
+        else if (idgen->column_count < BK_IDGEN_COLUMNS_MAX)
+            idgen->columns[idgen->column_count++] = *column;
+    }
+    if (is_there && is_alone)
+        bk_idgen_go(idgen, IDGEN_READ_LAST);
+    else
+        bk_idgen_release(idgen, IDGEN_AFTER_WAIT);
+}
+
+static int64_t times(int64_t span_ns, uint64_t factor)
+{
+    return factor > (uint64_t)(INT64_MAX / span_ns) ? INT64_MAX : span_ns * (int64_t)factor;
+}
+
+static int64_t wait_of(struct bk_idgen *idgen)
+{
+    const struct bk_idgen_config *config = &idgen->config;
+    int64_t base_ns = config->backoff_base_ns, cap_ns = config->backoff_cap_ns;
+    if (config->backoff == BK_IDGEN_CONSTANT)
+        return base_ns;
+    if (config->backoff == BK_IDGEN_RANDOM_TIMES) {
+        if (idgen->attempts == 1)
+            idgen->first_wait_ns = 1 + (int64_t)(draw(idgen, DRAW_WAIT) % (uint64_t)base_ns);
+        return times(idgen->first_wait_ns, idgen->attempts);
+    }
+    int64_t wait_ns =
+        times(base_ns, idgen->attempts > 62 ? UINT64_C(1) << 62 : UINT64_C(1) << (idgen->attempts - 1));
+    return cap_ns != 0 && wait_ns > cap_ns ? cap_ns : wait_ns;
+}
+
+static void back_off(struct bk_idgen *idgen, int64_t now_ns)
+{
+    const struct bk_idgen_config *config = &idgen->config;
+    int64_t wait_ns = wait_of(idgen);
+    bool is_over = (config->attempts != 0 && idgen->attempts >= config->attempts) ||
+                   (config->backoff_limit_ns != 0 && wait_ns > config->backoff_limit_ns);
+    if (is_over) {
+        idgen->step = IDGEN_IDLE;
+        idgen->status = BK_ERROR_CONTENDED;
+        idgen->attempts = 0;
+        idgen->is_wanted = false;
+        idgen->is_failed_due = true;
+        return;
+    }
+    idgen->step = IDGEN_SLEEP;
+    idgen->wake_ns = bk_idgen_later(now_ns, wait_ns);
+}
+
+static void lock_denied(struct bk_idgen *idgen, int64_t now_ns, const struct bk_idgen_outcome *outcome)
+{
+    int64_t owner = outcome->found ? outcome->values[0] : 0,
+            until_ns = outcome->found ? outcome->values[1] : 0;
+    /* One's own of an earlier attempt, whose release was lost, is taken over as a stale one is. */
+    bool is_own = owner == (int64_t)idgen->config.client_id;
+    if (is_own && until_ns == idgen->until_ns) {
+        bk_idgen_go(idgen, IDGEN_READ_LAST); /* taken by an earlier try, told as unknown */
+        return;
+    }
+    bool is_held = owner != 0 && !is_own && until_ns >= idgen->begun_ns;
+    if (is_held || ++idgen->races >= RACES_MAX) {
+        back_off(idgen, now_ns); /* nothing to give back */
+        return;
+    }
+    idgen->lock[0] = owner;
+    idgen->lock[1] = until_ns;
+    idgen->lock_is_absent = !outcome->found;
+    bk_idgen_go(idgen, IDGEN_LOCK);
+}
+
+static void released(struct bk_idgen *idgen, int64_t now_ns)
+{
+    idgen->step = IDGEN_IDLE;
+    if (idgen->after == IDGEN_AFTER_WAIT) {
+        back_off(idgen, now_ns);
+    } else if (idgen->after == IDGEN_AFTER_FAIL) {
+        idgen->attempts = 0;
+        idgen->is_wanted = false;
+        idgen->is_failed_due = true;
+    } else if (idgen->is_wanted) {
+        bk_idgen_attempt(idgen, now_ns);
+    }
 }
 
 void bk_idgen_lock_outcome(struct bk_idgen *idgen, int64_t now_ns, const struct bk_idgen_outcome *outcome)
@@ -100,111 +198,4 @@ void bk_idgen_lock_fill(const struct bk_idgen *idgen, struct bk_idgen_action *ou
     out->column_count = out->kind == BK_IDGEN_READ_COLUMNS ? 0 : idgen->column_count;
     for (uint32_t i = 0; i < out->column_count; i++)
         out->columns[i] = idgen->columns[i];
-}
-
-static uint32_t choose_stripe(const struct bk_idgen *idgen)
-{
-    const struct bk_idgen_config *config = &idgen->config;
-    if (config->choice == BK_IDGEN_RANDOM)
-        return (uint32_t)(draw(idgen, DRAW_STRIPE) % config->stripes) + 1;
-    uint64_t turns = config->choice == BK_IDGEN_ROTATE ? idgen->draws : 0;
-    return (uint32_t)((config->stripe - 1 + turns % config->stripes) % config->stripes) + 1;
-}
-
-/* Mine alone has the lock. Stale ones do not count, and go when mine goes. */
-static void look_at_columns(struct bk_idgen *idgen, const struct bk_idgen_outcome *outcome)
-{
-    bool is_there = false, is_alone = true;
-    for (size_t i = 0; i < outcome->column_count; i++) {
-        const struct bk_idgen_column *column = &outcome->columns[i];
-        if (column->client == idgen->config.client_id)
-            is_there = column->until_ns == idgen->until_ns; /* else mine is hidden: the clock went back */
-        else if (column->until_ns >= idgen->begun_ns)
-            is_alone = false;
-        else if (idgen->column_count < BK_IDGEN_COLUMNS_MAX)
-            idgen->columns[idgen->column_count++] = *column;
-    }
-    if (is_there && is_alone)
-        bk_idgen_go(idgen, IDGEN_READ_LAST);
-    else
-        bk_idgen_release(idgen, IDGEN_AFTER_WAIT);
-}
-
-static void lock_denied(struct bk_idgen *idgen, int64_t now_ns, const struct bk_idgen_outcome *outcome)
-{
-    int64_t owner = outcome->found ? outcome->values[0] : 0,
-            until_ns = outcome->found ? outcome->values[1] : 0;
-    /* One's own of an earlier attempt, whose release was lost, is taken over as a stale one is. */
-    bool is_own = owner == (int64_t)idgen->config.client_id;
-    if (is_own && until_ns == idgen->until_ns) {
-        bk_idgen_go(idgen, IDGEN_READ_LAST); /* taken by an earlier try, told as unknown */
-        return;
-    }
-    bool is_held = owner != 0 && !is_own && until_ns >= idgen->begun_ns;
-    if (is_held || ++idgen->races >= RACES_MAX) {
-        back_off(idgen, now_ns); /* nothing to give back */
-        return;
-    }
-    idgen->lock[0] = owner;
-    idgen->lock[1] = until_ns;
-    idgen->lock_is_absent = !outcome->found;
-    bk_idgen_go(idgen, IDGEN_LOCK);
-}
-
-static void released(struct bk_idgen *idgen, int64_t now_ns)
-{
-    idgen->step = IDGEN_IDLE;
-    if (idgen->after == IDGEN_AFTER_WAIT) {
-        back_off(idgen, now_ns);
-    } else if (idgen->after == IDGEN_AFTER_FAIL) {
-        idgen->attempts = 0;
-        idgen->is_wanted = false;
-        idgen->is_failed_due = true;
-    } else if (idgen->is_wanted) {
-        bk_idgen_attempt(idgen, now_ns);
-    }
-}
-
-static void back_off(struct bk_idgen *idgen, int64_t now_ns)
-{
-    const struct bk_idgen_config *config = &idgen->config;
-    int64_t wait_ns = wait_of(idgen);
-    bool is_over = (config->attempts != 0 && idgen->attempts >= config->attempts) ||
-                   (config->backoff_limit_ns != 0 && wait_ns > config->backoff_limit_ns);
-    if (is_over) {
-        idgen->step = IDGEN_IDLE;
-        idgen->status = BK_ERROR_CONTENDED;
-        idgen->attempts = 0;
-        idgen->is_wanted = false;
-        idgen->is_failed_due = true;
-        return;
-    }
-    idgen->step = IDGEN_SLEEP;
-    idgen->wake_ns = bk_idgen_later(now_ns, wait_ns);
-}
-
-static int64_t wait_of(struct bk_idgen *idgen)
-{
-    const struct bk_idgen_config *config = &idgen->config;
-    int64_t base_ns = config->backoff_base_ns, cap_ns = config->backoff_cap_ns;
-    if (config->backoff == BK_IDGEN_CONSTANT)
-        return base_ns;
-    if (config->backoff == BK_IDGEN_RANDOM_TIMES) {
-        if (idgen->attempts == 1)
-            idgen->first_wait_ns = 1 + (int64_t)(draw(idgen, DRAW_WAIT) % (uint64_t)base_ns);
-        return times(idgen->first_wait_ns, idgen->attempts);
-    }
-    int64_t wait_ns =
-        times(base_ns, idgen->attempts > 62 ? UINT64_C(1) << 62 : UINT64_C(1) << (idgen->attempts - 1));
-    return cap_ns != 0 && wait_ns > cap_ns ? cap_ns : wait_ns;
-}
-
-static int64_t times(int64_t span_ns, uint64_t factor)
-{
-    return factor > (uint64_t)(INT64_MAX / span_ns) ? INT64_MAX : span_ns * (int64_t)factor;
-}
-
-static uint64_t draw(const struct bk_idgen *idgen, uint64_t what)
-{
-    return bk_murmur3_128_u64(bk_murmur3_128_u64(idgen->config.client_id).h1 ^ (idgen->draws << 1 | what)).h1;
 }

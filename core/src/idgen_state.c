@@ -8,74 +8,6 @@
 /* "bki" and the layout's version. */
 #define STATE_VERSION UINT32_C(0x626b6901)
 
-static void whole(struct bk_codec *codec, struct bk_idgen *idgen);
-static void same_config(struct bk_codec *codec, const struct bk_idgen_config *config);
-static void lock_of(struct bk_codec *codec, struct bk_idgen *idgen);
-static void check(struct bk_codec *codec, const struct bk_idgen *idgen);
-
-size_t bk_idgen_state_size(const struct bk_idgen *idgen)
-{
-    if (idgen == NULL)
-        return 0;
-    struct bk_codec codec = {.way = BK_CODEC_MEASURE};
-    struct bk_idgen copy = *idgen;
-    whole(&codec, &copy);
-    return codec.at;
-}
-
-enum bk_status bk_idgen_save(const struct bk_idgen *idgen, void *state, size_t size)
-{
-    if (idgen == NULL || state == NULL)
-        return BK_ERROR_NULL;
-    if (size < bk_idgen_state_size(idgen))
-        return BK_ERROR_MEMORY;
-    struct bk_codec codec = {.way = BK_CODEC_WRITE, .out = state, .size = size};
-    struct bk_idgen copy = *idgen;
-    whole(&codec, &copy);
-    return BK_OK;
-}
-
-enum bk_status bk_idgen_load(const struct bk_idgen_config *config, const void *state, size_t size,
-                             struct bk_idgen *out)
-{
-    struct bk_idgen loaded;
-    if (state == NULL || out == NULL)
-        return BK_ERROR_NULL;
-    enum bk_status status = bk_idgen_init(config, &loaded);
-    if (status != BK_OK)
-        return status;
-    struct bk_codec codec = {.way = BK_CODEC_READ, .in = state, .size = size};
-    whole(&codec, &loaded);
-    if (codec.is_wrong || codec.at != size)
-        return BK_ERROR_CHECKPOINT;
-    memcpy(out, &loaded, sizeof loaded);
-    return BK_OK;
-}
-
-static void whole(struct bk_codec *codec, struct bk_idgen *idgen)
-{
-    uint32_t version = STATE_VERSION;
-    bk_codec_u32(codec, &version);
-    bk_codec_check(codec, version == STATE_VERSION);
-    same_config(codec, &idgen->config);
-    bk_codec_i64(codec, &idgen->next);
-    bk_codec_u64(codec, &idgen->in_hand);
-    idgen->step = (int)bk_codec_below(codec, (unsigned)idgen->step, IDGEN_RELEASE + 1);
-    idgen->after = (int)bk_codec_below(codec, (unsigned)idgen->after, IDGEN_AFTER_FAIL + 1);
-    bool *const flags[] = {&idgen->is_to_ask,      &idgen->is_waiting,    &idgen->is_wanted,
-                           &idgen->is_ready_due,   &idgen->is_failed_due, &idgen->is_retry,
-                           &idgen->lock_is_absent, &idgen->has_last};
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        bk_codec_bool(codec, flags[i]);
-    idgen->status = (enum bk_status)bk_codec_below(codec, idgen->status, BK_ERROR_CHECKPOINT + 1);
-    uint32_t *const counts[] = {&idgen->stripe, &idgen->attempts, &idgen->tries, &idgen->races};
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        bk_codec_u32(codec, counts[i]);
-    bk_codec_u64(codec, &idgen->draws);
-    lock_of(codec, idgen);
-    check(codec, idgen);
-}
-
 static void same_config(struct bk_codec *codec, const struct bk_idgen_config *config)
 {
     const uint64_t fields[] = {config->client_id, config->batch,  config->stripes,
@@ -121,4 +53,67 @@ static void check(struct bk_codec *codec, const struct bk_idgen *idgen)
         bk_codec_check(codec, (!idgen->has_last || first >= 1) && idgen->stored > first &&
                                   (idgen->stored - stripe) % stripes == 0);
     }
+}
+
+static void whole(struct bk_codec *codec, struct bk_idgen *idgen)
+{
+    uint32_t version = STATE_VERSION;
+    bk_codec_u32(codec, &version);
+    bk_codec_check(codec, version == STATE_VERSION);
+    same_config(codec, &idgen->config);
+    bk_codec_i64(codec, &idgen->next);
+    bk_codec_u64(codec, &idgen->in_hand);
+    idgen->step = (int)bk_codec_below(codec, (unsigned)idgen->step, IDGEN_RELEASE + 1);
+    idgen->after = (int)bk_codec_below(codec, (unsigned)idgen->after, IDGEN_AFTER_FAIL + 1);
+    bool *const flags[] = {&idgen->is_to_ask,      &idgen->is_waiting,    &idgen->is_wanted,
+                           &idgen->is_ready_due,   &idgen->is_failed_due, &idgen->is_retry,
+                           &idgen->lock_is_absent, &idgen->has_last};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        bk_codec_bool(codec, flags[i]);
+    idgen->status = (enum bk_status)bk_codec_below(codec, idgen->status, BK_ERROR_CHECKPOINT + 1);
+    uint32_t *const counts[] = {&idgen->stripe, &idgen->attempts, &idgen->tries, &idgen->races};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        bk_codec_u32(codec, counts[i]);
+    bk_codec_u64(codec, &idgen->draws);
+    lock_of(codec, idgen);
+    check(codec, idgen);
+}
+
+size_t bk_idgen_state_size(const struct bk_idgen *idgen)
+{
+    if (idgen == NULL)
+        return 0;
+    struct bk_codec codec = {.way = BK_CODEC_MEASURE};
+    struct bk_idgen copy = *idgen;
+    whole(&codec, &copy);
+    return codec.at;
+}
+
+enum bk_status bk_idgen_save(const struct bk_idgen *idgen, void *state, size_t size)
+{
+    if (idgen == NULL || state == NULL)
+        return BK_ERROR_NULL;
+    if (size < bk_idgen_state_size(idgen))
+        return BK_ERROR_MEMORY;
+    struct bk_codec codec = {.way = BK_CODEC_WRITE, .out = state, .size = size};
+    struct bk_idgen copy = *idgen;
+    whole(&codec, &copy);
+    return BK_OK;
+}
+
+enum bk_status bk_idgen_load(const struct bk_idgen_config *config, const void *state, size_t size,
+                             struct bk_idgen *out)
+{
+    struct bk_idgen loaded;
+    if (state == NULL || out == NULL)
+        return BK_ERROR_NULL;
+    enum bk_status status = bk_idgen_init(config, &loaded);
+    if (status != BK_OK)
+        return status;
+    struct bk_codec codec = {.way = BK_CODEC_READ, .in = state, .size = size};
+    whole(&codec, &loaded);
+    if (codec.is_wrong || codec.at != size)
+        return BK_ERROR_CHECKPOINT;
+    memcpy(out, &loaded, sizeof loaded);
+    return BK_OK;
 }

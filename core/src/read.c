@@ -5,18 +5,110 @@
 #include <string.h>
 
 #include "calendar.h"
-#include "query.h"
 
-static enum bk_status check_query(const struct bk_query *query);
-static enum bk_status bounds_of(const struct bk_strategy *strategy, const struct bk_key_state *state,
-                                const struct bk_query *query, struct bk_reader *out);
+static enum bk_status check_query(const struct bk_query *query)
+{
+    switch (query->kind) {
+    case BK_QUERY_LATEST:
+        return query->rows > 0 ? BK_OK : BK_ERROR_ROWS;
+    case BK_QUERY_RANGE:
+        return query->from_ns < query->until_ns ? BK_OK : BK_ERROR_RANGE;
+    case BK_QUERY_ALL:
+        return BK_OK;
+    }
+    return BK_ERROR_QUERY;
+}
+
 static enum bk_status windows_of(const struct bk_strategy *strategy, const struct bk_query *query,
-                                 struct bk_reader *out);
+                                 struct bk_reader *out)
+{
+    int64_t newest_ns = query->now_ns, oldest_ns = query->birth_ns;
+    if (oldest_ns > newest_ns)
+        oldest_ns = newest_ns;
+    if (query->kind == BK_QUERY_RANGE) {
+        newest_ns = query->until_ns - 1 < newest_ns ? query->until_ns - 1 : newest_ns;
+        oldest_ns = query->from_ns > oldest_ns ? query->from_ns : oldest_ns;
+    }
+    if (oldest_ns > newest_ns) { /* the range lies before the key's birth, or is still to come */
+        out->next = -1;
+        return BK_OK;
+    }
+    out->next = bk_window_of(strategy, newest_ns).index;
+    out->floor = bk_window_of(strategy, oldest_ns).index;
+    return out->next - out->floor > BK_WALK_WINDOWS_MAX ? BK_ERROR_WALK_TOO_LONG : BK_OK;
+}
+
+/* Down from the key's newest bucket; the known starts narrow a range from both ends. */
 static enum bk_status sequence_of(const struct bk_key_state *state, const struct bk_query *query,
-                                  struct bk_reader *out);
+                                  struct bk_reader *out)
+{
+    if (state == NULL)
+        return BK_ERROR_NULL;
+    if (state->bucket < 0)
+        return BK_ERROR_STATE;
+    out->next = state->bucket;
+    out->ends_at_older = query->kind == BK_QUERY_RANGE;
+    if (query->kind != BK_QUERY_RANGE || query->starts == NULL)
+        return BK_OK;
+    for (size_t i = 0; i < query->start_count; i++) {
+        const struct bk_bucket_start *start = &query->starts[i];
+        if (start->bucket < 0 || start->bucket > state->bucket ||
+            (i > 0 && (start->bucket <= start[-1].bucket || start->start_ns < start[-1].start_ns)))
+            return BK_ERROR_STATE;
+        if (query->from_ns > start->start_ns)
+            out->floor = start->bucket;
+        if (query->until_ns <= start->start_ns && start->bucket <= out->next)
+            out->next = start->bucket - 1;
+    }
+    return BK_OK;
+}
+
+/* Sets the newest and the oldest bucket that can hold rows of the answer. */
+static enum bk_status bounds_of(const struct bk_strategy *strategy, const struct bk_key_state *state,
+                                const struct bk_query *query, struct bk_reader *out)
+{
+    switch (strategy->kind) { /* checked before, so GCOVR_EXCL_BR_LINE */
+    case BK_NONE:
+        return BK_OK;
+    case BK_TIME:
+        return windows_of(strategy, query, out);
+    case BK_COUNT:
+    case BK_PROBABILISTIC:
+    case BK_WEIGHTED:
+        return sequence_of(state, query, out);
+    case BK_HASH:
+        out->next = (int64_t)strategy->of.hash.buckets - 1;
+        return BK_OK;
+    case BK_KIND_COUNT:
+        break;
+    }
+    return BK_ERROR_KIND;
+}
+
 static enum bk_status plan_of(const struct bk_strategy *strategy, const struct bk_query *query,
-                              struct bk_reader *out);
-static bool is_over(const struct bk_reader *reader);
+                              struct bk_reader *out)
+{
+    bool is_hash = strategy->kind == BK_HASH;
+    int64_t all = is_hash ? out->next + 1 : 1;
+    enum bk_plan plan = query->plan != BK_PLAN_DEFAULT ? query->plan : is_hash ? BK_PLAN_ALL : BK_PLAN_WALK;
+    out->asks_all = is_hash && plan != BK_PLAN_LAZY;
+    out->order = all == 1 ? BK_ORDER_NEWEST_FIRST : plan == BK_PLAN_LAZY ? BK_ORDER_NONE : BK_ORDER_MERGED;
+    switch (plan) {
+    case BK_PLAN_WALK:
+    case BK_PLAN_PAIR:
+        out->width = plan == BK_PLAN_PAIR ? 2 : 1;
+        return is_hash ? BK_ERROR_PLAN : BK_OK;
+    case BK_PLAN_ALL:
+    case BK_PLAN_LAZY:
+        out->width = plan == BK_PLAN_ALL ? all : 1;
+        return is_hash ? BK_OK : BK_ERROR_PLAN;
+    case BK_PLAN_PARALLEL:
+        out->width = query->at_once != 0 ? query->at_once : BK_AT_ONCE_DEFAULT;
+        return BK_OK;
+    default:
+        return BK_ERROR_PLAN;
+    }
+}
 
 enum bk_status bk_read_begin(const struct bk_strategy *strategy, const struct bk_key_state *state,
                              const struct bk_query *query, struct bk_reader *reader)
@@ -46,6 +138,18 @@ enum bk_status bk_read_begin(const struct bk_strategy *strategy, const struct bk
     return status;
 }
 
+struct bk_query bk_query_latest(int64_t now_ns, int64_t birth_ns, uint64_t rows, enum bk_plan plan)
+{
+    struct bk_query query;
+    memset(&query, 0, sizeof query);
+    query.kind = BK_QUERY_LATEST;
+    query.plan = plan;
+    query.rows = rows;
+    query.now_ns = now_ns;
+    query.birth_ns = birth_ns;
+    return query;
+}
+
 enum bk_status bk_read_latest(const struct bk_strategy *strategy, const struct bk_key_state *state,
                               int64_t now_ns, int64_t birth_ns, uint64_t rows, enum bk_plan plan,
                               struct bk_reader *reader)
@@ -57,6 +161,11 @@ enum bk_status bk_read_latest(const struct bk_strategy *strategy, const struct b
 bool bk_read_next(struct bk_reader *reader, struct bk_read_step *step)
 {
     return bk_read_next_known(reader, NULL, step);
+}
+
+static bool is_over(const struct bk_reader *reader)
+{
+    return reader->next < reader->floor || (!reader->asks_all && reader->rows_found >= reader->rows_wanted);
 }
 
 bool bk_read_next_known(struct bk_reader *reader, const struct bk_empties *known, struct bk_read_step *step)
@@ -129,113 +238,4 @@ uint64_t bk_read_skip_to(struct bk_reader *reader, int64_t bucket)
     if (skipped > 0)
         reader->step_open = false;
     return skipped;
-}
-
-static enum bk_status check_query(const struct bk_query *query)
-{
-    switch (query->kind) {
-    case BK_QUERY_LATEST:
-        return query->rows > 0 ? BK_OK : BK_ERROR_ROWS;
-    case BK_QUERY_RANGE:
-        return query->from_ns < query->until_ns ? BK_OK : BK_ERROR_RANGE;
-    case BK_QUERY_ALL:
-        return BK_OK;
-    }
-    return BK_ERROR_QUERY;
-}
-
-/* Sets the newest and the oldest bucket that can hold rows of the answer. */
-static enum bk_status bounds_of(const struct bk_strategy *strategy, const struct bk_key_state *state,
-                                const struct bk_query *query, struct bk_reader *out)
-{
-    switch (strategy->kind) { /* checked before, so GCOVR_EXCL_BR_LINE */
-    case BK_NONE:
-        return BK_OK;
-    case BK_TIME:
-        return windows_of(strategy, query, out);
-    case BK_COUNT:
-    case BK_PROBABILISTIC:
-    case BK_WEIGHTED:
-        return sequence_of(state, query, out);
-    case BK_HASH:
-        out->next = (int64_t)strategy->of.hash.buckets - 1;
-        return BK_OK;
-    case BK_KIND_COUNT:
-        break;
-    }
-    return BK_ERROR_KIND;
-}
-
-static enum bk_status windows_of(const struct bk_strategy *strategy, const struct bk_query *query,
-                                 struct bk_reader *out)
-{
-    int64_t newest_ns = query->now_ns, oldest_ns = query->birth_ns;
-    if (oldest_ns > newest_ns)
-        oldest_ns = newest_ns;
-    if (query->kind == BK_QUERY_RANGE) {
-        newest_ns = query->until_ns - 1 < newest_ns ? query->until_ns - 1 : newest_ns;
-        oldest_ns = query->from_ns > oldest_ns ? query->from_ns : oldest_ns;
-    }
-    if (oldest_ns > newest_ns) { /* the range lies before the key's birth, or is still to come */
-        out->next = -1;
-        return BK_OK;
-    }
-    out->next = bk_window_of(strategy, newest_ns).index;
-    out->floor = bk_window_of(strategy, oldest_ns).index;
-    return out->next - out->floor > BK_WALK_WINDOWS_MAX ? BK_ERROR_WALK_TOO_LONG : BK_OK;
-}
-
-/* Down from the key's newest bucket; the known starts narrow a range from both ends. */
-static enum bk_status sequence_of(const struct bk_key_state *state, const struct bk_query *query,
-                                  struct bk_reader *out)
-{
-    if (state == NULL)
-        return BK_ERROR_NULL;
-    if (state->bucket < 0)
-        return BK_ERROR_STATE;
-    out->next = state->bucket;
-    out->ends_at_older = query->kind == BK_QUERY_RANGE;
-    if (query->kind != BK_QUERY_RANGE || query->starts == NULL)
-        return BK_OK;
-    for (size_t i = 0; i < query->start_count; i++) {
-        const struct bk_bucket_start *start = &query->starts[i];
-        if (start->bucket < 0 || start->bucket > state->bucket ||
-            (i > 0 && (start->bucket <= start[-1].bucket || start->start_ns < start[-1].start_ns)))
-            return BK_ERROR_STATE;
-        if (query->from_ns > start->start_ns)
-            out->floor = start->bucket;
-        if (query->until_ns <= start->start_ns && start->bucket <= out->next)
-            out->next = start->bucket - 1;
-    }
-    return BK_OK;
-}
-
-static enum bk_status plan_of(const struct bk_strategy *strategy, const struct bk_query *query,
-                              struct bk_reader *out)
-{
-    bool is_hash = strategy->kind == BK_HASH;
-    int64_t all = is_hash ? out->next + 1 : 1;
-    enum bk_plan plan = query->plan != BK_PLAN_DEFAULT ? query->plan : is_hash ? BK_PLAN_ALL : BK_PLAN_WALK;
-    out->asks_all = is_hash && plan != BK_PLAN_LAZY;
-    out->order = all == 1 ? BK_ORDER_NEWEST_FIRST : plan == BK_PLAN_LAZY ? BK_ORDER_NONE : BK_ORDER_MERGED;
-    switch (plan) {
-    case BK_PLAN_WALK:
-    case BK_PLAN_PAIR:
-        out->width = plan == BK_PLAN_PAIR ? 2 : 1;
-        return is_hash ? BK_ERROR_PLAN : BK_OK;
-    case BK_PLAN_ALL:
-    case BK_PLAN_LAZY:
-        out->width = plan == BK_PLAN_ALL ? all : 1;
-        return is_hash ? BK_OK : BK_ERROR_PLAN;
-    case BK_PLAN_PARALLEL:
-        out->width = query->at_once != 0 ? query->at_once : BK_AT_ONCE_DEFAULT;
-        return BK_OK;
-    default:
-        return BK_ERROR_PLAN;
-    }
-}
-
-static bool is_over(const struct bk_reader *reader)
-{
-    return reader->next < reader->floor || (!reader->asks_all && reader->rows_found >= reader->rows_wanted);
 }

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "age.h"
 #include "bucketing/hash.h"
 #include "calendar.h"
 
@@ -18,25 +17,73 @@ static const struct bk_route everywhere = {
     .sequence_high = UINT64_MAX,
 };
 
-static enum bk_status route(const struct bk_strategy *strategy, const struct bk_key_state *state,
-                            const struct bk_row *row, struct bk_route *out);
-static uint64_t weight_of(const struct bk_strategy *strategy, const struct bk_row *row);
-static size_t first_weighty(uint64_t unit, const uint64_t *ids, const uint64_t *bytes, size_t begin,
-                            size_t end);
-static bool id_fires(const struct bk_strategy *strategy, uint64_t id);
-static uint64_t multiply_high(uint64_t a, uint64_t b);
-static void route_count(const struct bk_strategy *strategy, uint64_t sequence, struct bk_route *out);
-static bool state_fits(const struct bk_strategy *strategy, const struct bk_key_state *state);
-
-enum bk_status bk_route(const struct bk_strategy *strategy, const struct bk_key_state *state,
-                        const struct bk_row *row, struct bk_route *out)
+/* With a greatest age a bucket begins with its first row and ends at the next line of the grid. */
+static struct bk_window span_of(const struct bk_strategy *strategy, int64_t time_ns)
 {
-    if (out == NULL)
-        return BK_ERROR_NULL;
-    enum bk_status status = route(strategy, state, row, out);
-    if (status != BK_OK)
-        memset(out, 0, sizeof *out);
-    return status;
+    const struct bk_strategy grid = {.kind = BK_TIME, .of.time = {BK_CALENDAR_NONE, strategy->max_age_ns, 0}};
+    return bk_window_of(&grid, time_ns);
+}
+
+static bool is_over(const struct bk_key_state *state, int64_t time_ns)
+{
+    return state->is_begun && state->until_ns != INT64_MAX && time_ns >= state->until_ns;
+}
+
+static bool is_full(const struct bk_strategy *strategy, const struct bk_key_state *state, uint64_t sequence)
+{
+    return strategy->kind == BK_COUNT && state->is_begun && sequence >= state->first_sequence &&
+           sequence - state->first_sequence >= strategy->of.count.rows;
+}
+
+static uint64_t end_of(uint64_t first, uint64_t rows)
+{
+    return rows > UINT64_MAX - first ? UINT64_MAX : first + rows;
+}
+
+/* *out comes as a route that holds everywhere. */
+static void route_aged(const struct bk_strategy *strategy, const struct bk_key_state *state,
+                       const struct bk_row *row, struct bk_route *out)
+{
+    bool over = is_over(state, row->time_ns), full = is_full(strategy, state, row->sequence);
+    out->begins = !state->is_begun || over || full;
+    out->bucket = state->bucket + (over || full);
+    out->until_ns = state->until_ns;
+    if (out->begins) {
+        struct bk_window span = span_of(strategy, row->time_ns);
+        /* The line never goes back, or a late row that is the first after a full bucket would end its own
+         * bucket at once. */
+        if (!state->is_begun || span.until_ns > state->until_ns)
+            out->until_ns = span.until_ns;
+        if (over)
+            out->from_ns = span.from_ns;
+    }
+    if (strategy->kind == BK_COUNT) {
+        uint64_t rows = strategy->of.count.rows;
+        /* Beyond the line a row of any number begins the next bucket; before it, those beyond the last. */
+        out->sequence_low = full && !over ? end_of(state->first_sequence, rows) : 0;
+        out->sequence_high = end_of(out->begins ? row->sequence : state->first_sequence, rows);
+    }
+}
+
+static bool state_fits(const struct bk_strategy *strategy, const struct bk_key_state *state)
+{
+    /* With a greatest age a row may roll the key before itself and after. */
+    int64_t last = strategy->max_age_ns != 0 ? INT64_MAX - 2 : INT64_MAX - 1;
+    return state->bucket >= 0 && state->bucket <= last &&
+           (strategy->kind == BK_COUNT || state->counter < bk_threshold(strategy));
+}
+
+static void route_count(const struct bk_strategy *strategy, uint64_t sequence, struct bk_route *out)
+{
+    uint64_t rows = strategy->of.count.rows, bucket = sequence / rows;
+    /* With one row a partition, sequences above 2^63 would pass the bucket's range; they share the last one.
+     */
+    if (bucket > INT64_MAX)
+        bucket = INT64_MAX;
+    out->bucket = (int64_t)bucket;
+    out->sequence_low = bucket * rows;
+    out->sequence_high =
+        bucket == INT64_MAX || rows > UINT64_MAX - out->sequence_low ? UINT64_MAX : out->sequence_low + rows;
 }
 
 /* Filled in place: copied as a whole just after one of its words was stored, it would wait for that store,
@@ -55,7 +102,7 @@ static enum bk_status route(const struct bk_strategy *strategy, const struct bk_
             return BK_ERROR_NULL;
         if (!state_fits(strategy, state))
             return BK_ERROR_STATE;
-        bk_route_aged(strategy, state, row, out);
+        route_aged(strategy, state, row, out);
         return BK_OK;
     }
     switch (strategy->kind) { /* checked before, so GCOVR_EXCL_BR_LINE */
@@ -89,6 +136,64 @@ static enum bk_status route(const struct bk_strategy *strategy, const struct bk_
     return BK_OK;
 }
 
+/* When the row begins a bucket, the state of that; else it stays as it is. *effect comes zeroed. */
+static void begin_aged(const struct bk_strategy *strategy, struct bk_key_state *state,
+                       const struct bk_row *row, struct bk_effect *effect)
+{
+    struct bk_route route = {.from_ns = INT64_MIN, .sequence_high = UINT64_MAX};
+    route_aged(strategy, state, row, &route);
+    if (!route.begins)
+        return;
+    effect->state_writes = 1;
+    effect->rolled = route.bucket != state->bucket;
+    if (effect->rolled) {
+        state->bucket = route.bucket;
+        state->counter = 0;
+        state->last_change_ns = row->time_ns;
+    }
+    state->is_begun = true;
+    state->until_ns = route.until_ns;
+    state->first_sequence = strategy->kind == BK_COUNT ? row->sequence : 0;
+}
+
+enum bk_status bk_route(const struct bk_strategy *strategy, const struct bk_key_state *state,
+                        const struct bk_row *row, struct bk_route *out)
+{
+    if (out == NULL)
+        return BK_ERROR_NULL;
+    enum bk_status status = route(strategy, state, row, out);
+    if (status != BK_OK)
+        memset(out, 0, sizeof *out);
+    return status;
+}
+
+/* The high 64 bits of a product, in standard C. */
+static uint64_t multiply_high(uint64_t a, uint64_t b)
+{
+    uint64_t a_low = a & UINT32_MAX, a_high = a >> 32, b_low = b & UINT32_MAX, b_high = b >> 32;
+    uint64_t middle = a_high * b_low + (a_low * b_low >> 32);
+    uint64_t middle_low = a_low * b_high + (middle & UINT32_MAX);
+    return a_high * b_high + (middle >> 32) + (middle_low >> 32);
+}
+
+static bool id_fires(const struct bk_strategy *strategy, uint64_t id)
+{
+    if (strategy->of.probabilistic.chance_denominator == 0)
+        return (~id & ((UINT64_C(1) << strategy->of.probabilistic.bits) - 1)) == 0;
+    return multiply_high(id, strategy->of.probabilistic.chance_denominator) <
+           strategy->of.probabilistic.chance_numerator;
+}
+
+static uint64_t weight_of(const struct bk_strategy *strategy, const struct bk_row *row)
+{
+    if (strategy->kind == BK_PROBABILISTIC)
+        return id_fires(strategy, row->id);
+    if (strategy->kind != BK_WEIGHTED)
+        return 0;
+    uint64_t unit = strategy->of.weighted.bytes;
+    return row->bytes / unit + (multiply_high(row->id, unit) < row->bytes % unit);
+}
+
 uint64_t bk_weight(const struct bk_strategy *strategy, const struct bk_row *row)
 {
     if (row == NULL || bk_strategy_check(strategy) != BK_OK)
@@ -99,6 +204,19 @@ uint64_t bk_weight(const struct bk_strategy *strategy, const struct bk_row *row)
 bool bk_fires(const struct bk_strategy *strategy, const struct bk_row *row)
 {
     return bk_weight(strategy, row) > 0;
+}
+
+/* No division: the high word is below a unit, so a row of a unit and more fires here too, and the rest of a
+ * smaller one is its size. */
+static size_t first_weighty(uint64_t unit, const uint64_t *ids, const uint64_t *bytes, size_t begin,
+                            size_t end)
+{
+    if (bytes == NULL)
+        return begin;
+    size_t i = begin;
+    while (i < end && multiply_high(ids[i], unit) >= bytes[i])
+        i++;
+    return i;
 }
 
 size_t bk_first_firing(const struct bk_strategy *strategy, const uint64_t *ids, const uint64_t *bytes,
@@ -144,7 +262,7 @@ enum bk_status bk_advance(const struct bk_strategy *strategy, struct bk_key_stat
     if ((is_aged || can_fire) && !state_fits(strategy, state))
         return BK_ERROR_STATE;
     if (is_aged) {
-        bk_begin_aged(strategy, state, row, &done);
+        begin_aged(strategy, state, row, &done);
     } else if (strategy->kind == BK_COUNT) {
         struct bk_route route = everywhere;
         route_count(strategy, row->sequence, &route);
@@ -187,65 +305,4 @@ void bk_buckets_of_ids(const uint64_t *ids, size_t count, uint32_t buckets, int3
             hashes[i] = bk_murmur3_128_u64(ids[begin + i]).h1;
         bk_consistent_hashes(hashes, size, buckets, out + begin);
     }
-}
-
-static uint64_t weight_of(const struct bk_strategy *strategy, const struct bk_row *row)
-{
-    if (strategy->kind == BK_PROBABILISTIC)
-        return id_fires(strategy, row->id);
-    if (strategy->kind != BK_WEIGHTED)
-        return 0;
-    uint64_t unit = strategy->of.weighted.bytes;
-    return row->bytes / unit + (multiply_high(row->id, unit) < row->bytes % unit);
-}
-
-/* No division: the high word is below a unit, so a row of a unit and more fires here too, and the rest of a
- * smaller one is its size. */
-static size_t first_weighty(uint64_t unit, const uint64_t *ids, const uint64_t *bytes, size_t begin,
-                            size_t end)
-{
-    if (bytes == NULL)
-        return begin;
-    size_t i = begin;
-    while (i < end && multiply_high(ids[i], unit) >= bytes[i])
-        i++;
-    return i;
-}
-
-static bool id_fires(const struct bk_strategy *strategy, uint64_t id)
-{
-    if (strategy->of.probabilistic.chance_denominator == 0)
-        return (~id & ((UINT64_C(1) << strategy->of.probabilistic.bits) - 1)) == 0;
-    return multiply_high(id, strategy->of.probabilistic.chance_denominator) <
-           strategy->of.probabilistic.chance_numerator;
-}
-
-/* The high 64 bits of a product, in standard C. */
-static uint64_t multiply_high(uint64_t a, uint64_t b)
-{
-    uint64_t a_low = a & UINT32_MAX, a_high = a >> 32, b_low = b & UINT32_MAX, b_high = b >> 32;
-    uint64_t middle = a_high * b_low + (a_low * b_low >> 32);
-    uint64_t middle_low = a_low * b_high + (middle & UINT32_MAX);
-    return a_high * b_high + (middle >> 32) + (middle_low >> 32);
-}
-
-static void route_count(const struct bk_strategy *strategy, uint64_t sequence, struct bk_route *out)
-{
-    uint64_t rows = strategy->of.count.rows, bucket = sequence / rows;
-    /* With one row a partition, sequences above 2^63 would pass the bucket's range; they share the last one.
-     */
-    if (bucket > INT64_MAX)
-        bucket = INT64_MAX;
-    out->bucket = (int64_t)bucket;
-    out->sequence_low = bucket * rows;
-    out->sequence_high =
-        bucket == INT64_MAX || rows > UINT64_MAX - out->sequence_low ? UINT64_MAX : out->sequence_low + rows;
-}
-
-static bool state_fits(const struct bk_strategy *strategy, const struct bk_key_state *state)
-{
-    /* With a greatest age a row may roll the key before itself and after. */
-    int64_t last = strategy->max_age_ns != 0 ? INT64_MAX - 2 : INT64_MAX - 1;
-    return state->bucket >= 0 && state->bucket <= last &&
-           (strategy->kind == BK_COUNT || state->counter < bk_threshold(strategy));
 }

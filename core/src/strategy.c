@@ -7,7 +7,17 @@
 
 #define WINDOW_NS_MIN 1000
 
-static enum bk_status make(const struct bk_strategy *made, struct bk_strategy *out);
+static enum bk_status make(const struct bk_strategy *made, struct bk_strategy *out)
+{
+    if (out == NULL)
+        return BK_ERROR_NULL;
+    enum bk_status status = bk_strategy_check(made);
+    if (status == BK_OK)
+        *out = *made;
+    else
+        memset(out, 0, sizeof *out);
+    return status;
+}
 
 enum bk_status bk_strategy_none(struct bk_strategy *out)
 {
@@ -133,16 +143,4 @@ uint64_t bk_threshold(const struct bk_strategy *strategy)
         return 0;
     return strategy->kind == BK_WEIGHTED ? strategy->of.weighted.threshold
                                          : strategy->of.probabilistic.threshold;
-}
-
-static enum bk_status make(const struct bk_strategy *made, struct bk_strategy *out)
-{
-    if (out == NULL)
-        return BK_ERROR_NULL;
-    enum bk_status status = bk_strategy_check(made);
-    if (status == BK_OK)
-        *out = *made;
-    else
-        memset(out, 0, sizeof *out);
-    return status;
 }

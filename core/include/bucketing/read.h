@@ -106,6 +106,9 @@ struct bk_empties {
     struct bk_window_run runs[BK_EMPTY_RUNS_MAX]; /* ascending, with gaps between them */
 };
 
+/* The question for the newest `rows` rows, and nothing else asked. */
+struct bk_query bk_query_latest(int64_t now_ns, int64_t birth_ns, uint64_t rows, enum bk_plan plan);
+
 /* Starts a read. state: as for bk_route(), also needed by BK_COUNT. Errors: BK_ERROR_NULL, those of
  * bk_strategy_check(), BK_ERROR_ROWS (0 rows), BK_ERROR_RANGE, BK_ERROR_QUERY, BK_ERROR_PLAN, BK_ERROR_STATE
  * (of the state or the starts), BK_ERROR_WALK_TOO_LONG (more than BK_WALK_WINDOWS_MAX windows); *reader is

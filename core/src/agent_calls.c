@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* The agent's outside: memory, the ring of actions, deadlines. What an operation does next is in
- * agent_steps.c. */
-#include "agent.h"
-#include "query.h"
+/* What the host calls: an agent is made, its operations begin, take outcomes and are handed out as actions.
+ * What an operation does next is in operation.c and in the file of its protocol. */
+#include "operation.h"
 
 #include <stdalign.h>
 #include <string.h>
 
 #define OPERATIONS_MAX 65535u
 
-static size_t align_up(size_t size);
-static void lay_out(const struct bk_agent_config *config, struct bk_agent *agent, size_t *size);
-static bool source_fits(const struct bk_agent_config *config);
-static uint32_t *ring(struct bk_agent *agent, size_t at);
-static enum bk_status begin(struct bk_agent *agent, uint64_t key, uint32_t *number);
-static void after(struct bk_agent *agent, uint32_t number, int64_t now_ns);
-static void release_parked(struct bk_agent *agent, uint64_t key, int64_t now_ns);
-static bool is_served(const struct bk_agent *agent, struct operation *operation, int64_t now_ns);
-static void go_on(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
+static bool source_fits(const struct bk_agent_config *config)
+{
+    bool counts = config->source == BK_SOURCE_INCREMENTAL || config->source == BK_SOURCE_SCAN;
+    if ((unsigned)config->source > BK_SOURCE_MEMORY ||
+        (config->strategy.kind != BK_COUNT && config->source != BK_SOURCE_EXTERNAL))
+        return false;
+    if (counts && (config->every_ns < 0 || (config->every_rows == 0 && config->every_ns == 0)))
+        return false;
+    return config->source != BK_SOURCE_LEASE ||
+           (config->lease_rows >= 1 && config->lease_rows < (uint64_t)INT64_MAX);
+}
 
 enum bk_status bk_agent_check(const struct bk_agent_config *config)
 {
@@ -56,6 +57,36 @@ enum bk_status bk_agent_check(const struct bk_agent_config *config)
     return config->retry_backoff_ns >= 0 ? BK_OK : BK_ERROR_BACKOFF;
 }
 
+static size_t align_up(size_t size)
+{
+    size_t unit = alignof(max_align_t);
+    return (size + unit - 1) / unit * unit;
+}
+
+static void lay_out(const struct bk_agent_config *config, struct bk_agent *agent, size_t *size)
+{
+    memset(agent, 0, sizeof *agent);
+    agent->config = *config;
+    agent->protocol = bk_protocol_of(config);
+    const struct protocol *protocol = bk_protocol(agent);
+    if (protocol->asks != NULL || protocol->is_locking != NULL)
+        agent->list_count = config->operations;
+    agent->cache_sets = config->cache_entries / CACHE_WAYS + (config->cache_entries % CACHE_WAYS != 0);
+    agent->operations_at = align_up(sizeof *agent);
+    agent->cache_at = align_up(agent->operations_at + config->operations * sizeof(struct operation));
+    size_t entries = (size_t)agent->cache_sets * CACHE_WAYS;
+    agent->own_at = align_up(agent->cache_at + entries * sizeof(struct cache_entry));
+    agent->ready_at = align_up(agent->own_at + (protocol->has_own ? entries * sizeof(struct own) : 0));
+    agent->free_at = align_up(agent->ready_at + config->operations * sizeof(uint32_t));
+    agent->lists_at = align_up(agent->free_at + config->operations * sizeof(uint32_t));
+    agent->links_at = align_up(agent->lists_at + agent->list_count * sizeof(uint32_t));
+    agent->memory_at = align_up(agent->links_at + agent->list_count * sizeof(uint32_t));
+    if (config->strategy.kind == BK_TIME)
+        agent->memory_sets = config->remember_keys / CACHE_WAYS + (config->remember_keys % CACHE_WAYS != 0);
+    *size =
+        align_up(agent->memory_at + (size_t)agent->memory_sets * CACHE_WAYS * sizeof(struct memory_entry));
+}
+
 size_t bk_agent_size(const struct bk_agent_config *config)
 {
     if (bk_agent_check(config) != BK_OK)
@@ -89,9 +120,36 @@ enum bk_status bk_agent_init(void *memory, size_t size, const struct bk_agent_co
     agent->wake_ns = INT64_MAX;
     agent->free_count = config->operations;
     for (uint32_t i = 0; i < config->operations; i++)
-        ring(agent, agent->free_at)[i] = config->operations - 1 - i;
+        bk_agent_numbers(agent, agent->free_at)[i] = config->operations - 1 - i;
     *out = agent;
     return BK_OK;
+}
+
+static enum bk_status begin(struct bk_agent *agent, uint64_t key, uint32_t *number)
+{
+    if (agent->free_count == 0)
+        return BK_ERROR_BUSY;
+    *number = bk_agent_numbers(agent, agent->free_at)[--agent->free_count];
+    struct operation *operation = &bk_agent_operations(agent)[*number];
+    memset(operation, 0, sizeof *operation);
+    operation->key = key;
+    operation->wake_ns = INT64_MAX;
+    return BK_OK;
+}
+
+/* An operation has moved: it asks at once, or sleeps first, or waits for another to wake it. */
+static void after(struct bk_agent *agent, uint32_t number, int64_t now_ns)
+{
+    struct operation *operation = &bk_agent_operations(agent)[number];
+    if (agent->list_count != 0)
+        bk_turns_update(agent, number);
+    if (operation->wake_ns < agent->wake_ns)
+        agent->wake_ns = operation->wake_ns;
+    if (operation->wake_ns == INT64_MAX && operation->step != STEP_PARKED) {
+        operation->asked_ns = now_ns;
+        uint64_t end = (uint64_t)agent->ready_begin + agent->ready_count++;
+        bk_agent_numbers(agent, agent->ready_at)[end % agent->config.operations] = number;
+    }
 }
 
 enum bk_status bk_agent_write(struct bk_agent *agent, int64_t now_ns, uint64_t key, const struct bk_row *row,
@@ -104,7 +162,7 @@ enum bk_status bk_agent_write(struct bk_agent *agent, int64_t now_ns, uint64_t k
         return status;
     struct operation *begun = &bk_agent_operations(agent)[*operation];
     begun->row = *row;
-    bk_agent_begin_write(agent, begun, now_ns);
+    bk_protocol(agent)->write(agent, begun, now_ns);
     after(agent, *operation, now_ns);
     return BK_OK;
 }
@@ -141,9 +199,26 @@ enum bk_status bk_agent_read(struct bk_agent *agent, int64_t now_ns, uint64_t ke
     begun->is_read = true;
     begun->query = asked;
     begun->row = (struct bk_row){now_ns, newest_sequence, 0, 0};
-    bk_agent_begin_read(agent, begun, now_ns);
+    bk_protocol(agent)->read(agent, begun, now_ns);
     after(agent, *operation, now_ns);
     return BK_OK;
+}
+
+/* Nobody asks for the key any more. All that can go on do so; the first one that must ask takes its turn, and
+ * the rest wait for that one. */
+static void release_parked(struct bk_agent *agent, uint64_t key, int64_t now_ns)
+{
+    const struct protocol *protocol = bk_protocol(agent);
+    struct operation *operation = bk_turns_first(agent, key), *next;
+    bool is_taken = false;
+    for (; operation != NULL; operation = next) {
+        next = bk_turns_next(agent, operation); /* it may leave the list */
+        if (operation->step != STEP_PARKED || (is_taken && !protocol->is_served(agent, operation, now_ns)))
+            continue;
+        protocol->resume(agent, operation, now_ns);
+        after(agent, (uint32_t)(operation - bk_agent_operations(agent)), now_ns);
+        is_taken = is_taken || protocol->asks(operation);
+    }
 }
 
 enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint32_t operation,
@@ -154,11 +229,11 @@ enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint32_t
     if (operation >= agent->config.operations || !bk_agent_operations(agent)[operation].waits_for_outcome)
         return BK_ERROR_OPERATION;
     struct operation *waiting = &bk_agent_operations(agent)[operation];
-    bool asked_for_key = bk_agent_asks(agent, waiting);
+    bool asked_for_key = bk_turns_asks(agent, waiting);
     waiting->waits_for_outcome = false;
-    bk_agent_take_outcome(agent, waiting, now_ns, outcome);
+    bk_operation_outcome(agent, waiting, now_ns, outcome);
     after(agent, operation, now_ns);
-    if (asked_for_key && !bk_agent_asks(agent, waiting))
+    if (asked_for_key && !bk_turns_asks(agent, waiting))
         release_parked(agent, waiting->key, now_ns);
     return BK_OK;
 }
@@ -167,7 +242,7 @@ bool bk_agent_next(struct bk_agent *agent, struct bk_action *out)
 {
     if (agent == NULL || out == NULL || agent->ready_count == 0)
         return false;
-    uint32_t number = ring(agent, agent->ready_at)[agent->ready_begin];
+    uint32_t number = bk_agent_numbers(agent, agent->ready_at)[agent->ready_begin];
     struct operation *operation = &bk_agent_operations(agent)[number];
     memset(out, 0, sizeof *out);
     out->operation = number;
@@ -179,13 +254,13 @@ bool bk_agent_next(struct bk_agent *agent, struct bk_action *out)
         out->kind = BK_ACT_ACK;
         return true; /* the step comes with the next call */
     }
-    bk_agent_fill_action(agent, operation, out);
+    bk_operation_fill(agent, operation, out);
     operation->waits_for_outcome = operation->step != STEP_DONE;
     agent->ready_begin = (agent->ready_begin + 1) % agent->config.operations;
     agent->ready_count--;
     if (operation->step == STEP_DONE) {
         operation->step = STEP_FREE;
-        ring(agent, agent->free_at)[agent->free_count++] = number;
+        bk_agent_numbers(agent, agent->free_at)[agent->free_count++] = number;
     }
     return true;
 }
@@ -216,141 +291,7 @@ enum bk_status bk_agent_tick(struct bk_agent *agent, int64_t now_ns)
 bool bk_agent_view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,
                    bool *is_changing)
 {
-    if (agent == NULL || bucket == NULL || is_changing == NULL || !bk_kind_fires(agent->config.strategy.kind))
+    if (agent == NULL || bucket == NULL || is_changing == NULL || bk_protocol(agent)->view == NULL)
         return false;
-    bool is_guarded = agent->config.coordination == BK_GUARDED;
-    const struct known *known =
-        is_guarded ? bk_agent_cache_peek(agent, key) : bk_agent_cache_find(agent, now_ns, key);
-    if (known == NULL)
-        return false;
-    if (is_guarded)
-        return bk_agent_guarded_view(known, now_ns, bucket, is_changing);
-    *bucket = bk_agent_bucket_at(&agent->config, known, now_ns);
-    *is_changing = bk_agent_is_changing(known, now_ns);
-    return true;
-}
-
-bool bk_agent_asks(const struct bk_agent *agent, const struct operation *operation)
-{
-    enum step step = operation->step;
-    return (step >= STEP_GRANT_READ && step <= STEP_GRANT_ROLL) ||
-           (agent->config.source == BK_SOURCE_LEASE && step >= STEP_NUMBER_READ &&
-            step <= STEP_NUMBER_TAKE) ||
-           (step >= STEP_OWN_READ && step <= STEP_OWN_RAISE);
-}
-
-bool bk_agent_somebody_asks(struct bk_agent *agent, const struct operation *operation)
-{
-    const struct operation *operations = bk_agent_operations(agent);
-    for (uint32_t i = 0; i < agent->config.operations; i++) {
-        if (operations[i].key == operation->key && bk_agent_asks(agent, &operations[i]))
-            return true;
-    }
-    return false;
-}
-
-struct operation *bk_agent_operations(struct bk_agent *agent)
-{
-    return (struct operation *)(void *)((char *)agent + agent->operations_at);
-}
-
-static size_t align_up(size_t size)
-{
-    size_t unit = alignof(max_align_t);
-    return (size + unit - 1) / unit * unit;
-}
-
-static void lay_out(const struct bk_agent_config *config, struct bk_agent *agent, size_t *size)
-{
-    memset(agent, 0, sizeof *agent);
-    agent->config = *config;
-    agent->cache_sets = config->cache_entries / CACHE_WAYS + (config->cache_entries % CACHE_WAYS != 0);
-    agent->operations_at = align_up(sizeof *agent);
-    agent->cache_at = align_up(agent->operations_at + config->operations * sizeof(struct operation));
-    size_t entries = (size_t)agent->cache_sets * CACHE_WAYS;
-    agent->own_at = align_up(agent->cache_at + entries * sizeof(struct cache_entry));
-    agent->ready_at = align_up(agent->own_at + (bk_agent_has_own(config) ? entries * sizeof(struct own) : 0));
-    agent->free_at = align_up(agent->ready_at + config->operations * sizeof(uint32_t));
-    agent->memory_at = align_up(agent->free_at + config->operations * sizeof(uint32_t));
-    if (config->strategy.kind == BK_TIME)
-        agent->memory_sets = config->remember_keys / CACHE_WAYS + (config->remember_keys % CACHE_WAYS != 0);
-    *size =
-        align_up(agent->memory_at + (size_t)agent->memory_sets * CACHE_WAYS * sizeof(struct memory_entry));
-}
-
-static bool source_fits(const struct bk_agent_config *config)
-{
-    bool counts = config->source == BK_SOURCE_INCREMENTAL || config->source == BK_SOURCE_SCAN;
-    if ((unsigned)config->source > BK_SOURCE_MEMORY ||
-        (config->strategy.kind != BK_COUNT && config->source != BK_SOURCE_EXTERNAL))
-        return false;
-    if (counts && (config->every_ns < 0 || (config->every_rows == 0 && config->every_ns == 0)))
-        return false;
-    return config->source != BK_SOURCE_LEASE ||
-           (config->lease_rows >= 1 && config->lease_rows < (uint64_t)INT64_MAX);
-}
-
-static uint32_t *ring(struct bk_agent *agent, size_t at)
-{
-    return (uint32_t *)(void *)((char *)agent + at);
-}
-
-static enum bk_status begin(struct bk_agent *agent, uint64_t key, uint32_t *number)
-{
-    if (agent->free_count == 0)
-        return BK_ERROR_BUSY;
-    *number = ring(agent, agent->free_at)[--agent->free_count];
-    struct operation *operation = &bk_agent_operations(agent)[*number];
-    memset(operation, 0, sizeof *operation);
-    operation->key = key;
-    operation->wake_ns = INT64_MAX;
-    return BK_OK;
-}
-
-/* An operation has moved: it asks at once, or sleeps first, or waits for another to wake it. */
-static void after(struct bk_agent *agent, uint32_t number, int64_t now_ns)
-{
-    struct operation *operation = &bk_agent_operations(agent)[number];
-    if (operation->wake_ns < agent->wake_ns)
-        agent->wake_ns = operation->wake_ns;
-    if (operation->wake_ns == INT64_MAX && operation->step != STEP_PARKED) {
-        operation->asked_ns = now_ns;
-        uint64_t end = (uint64_t)agent->ready_begin + agent->ready_count++;
-        ring(agent, agent->ready_at)[end % agent->config.operations] = number;
-    }
-}
-
-/* Nobody asks for the key any more. All that can go on do so; the first one that must ask takes its turn, and
- * the rest wait for that one. */
-static void release_parked(struct bk_agent *agent, uint64_t key, int64_t now_ns)
-{
-    struct operation *operations = bk_agent_operations(agent);
-    bool is_taken = false;
-    for (uint32_t i = 0; i < agent->config.operations; i++) {
-        if (operations[i].step != STEP_PARKED || operations[i].key != key ||
-            (is_taken && !is_served(agent, &operations[i], now_ns)))
-            continue;
-        go_on(agent, &operations[i], now_ns);
-        after(agent, i, now_ns);
-        is_taken = is_taken || bk_agent_asks(agent, &operations[i]);
-    }
-}
-
-static bool is_served(const struct bk_agent *agent, struct operation *operation, int64_t now_ns)
-{
-    if (agent->config.source == BK_SOURCE_LEASE)
-        return bk_agent_number_is_served(agent, operation);
-    if (agent->config.source == BK_SOURCE_MEMORY)
-        return bk_agent_own_is_served(agent, operation, now_ns);
-    return bk_agent_guarded_is_served(agent, operation);
-}
-
-static void go_on(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
-{
-    if (agent->config.source == BK_SOURCE_LEASE)
-        bk_agent_number_write(agent, operation);
-    else if (agent->config.source == BK_SOURCE_MEMORY)
-        bk_agent_own_write(agent, operation, now_ns);
-    else
-        bk_agent_guarded_go_on(agent, operation, now_ns);
+    return bk_protocol(agent)->view(agent, now_ns, key, bucket, is_changing);
 }

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts a row that fired, and plans what the state row gets for it. */
+#include "counted.h"
+
+void bk_counted_weigh(const struct bk_agent *agent, struct operation *operation)
+{
+    uint64_t weight = bk_weight(bk_agent_settings(agent, operation->row.time_ns), &operation->row);
+    operation->weight = weight < WEIGHT_MAX ? (int64_t)weight : WEIGHT_MAX;
+    operation->fired = weight > 0;
+}
+
+void bk_counted_write(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
+{
+    bk_counted_weigh(agent, operation);
+    bk_operation_find_bucket(agent, operation, now_ns);
+}
+
+void bk_counted_read(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
+{
+    const struct known *cached = bk_agent_cache_find(agent, now_ns, operation->key);
+    if (cached == NULL) {
+        bk_operation_go(operation, STEP_LOOK);
+        return;
+    }
+    operation->known = *cached;
+    bk_agent_start_reader(agent, operation, cached->columns[BK_BUCKET]);
+}
+
+void bk_counted_placed(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
+                       const struct counted_way *way)
+{
+    /* What other operations have learned meanwhile: one of them may have rolled the key. */
+    const struct known *cached = bk_agent_cache_find(agent, now_ns, operation->key);
+    if (cached != NULL)
+        operation->known = *cached;
+    if (!operation->fired)
+        return;
+    if (agent->config.counter == BK_COUNTER_LWT)
+        way->count(agent, operation, now_ns); /* its condition tells whether the copy still holds */
+    else
+        bk_operation_go(operation, COUNTED_FRESH);
+}
+
+bool bk_counted_view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,
+                     bool *is_changing)
+{
+    const struct known *known = bk_agent_cache_find(agent, now_ns, key);
+    if (known == NULL)
+        return false;
+    *bucket = known->columns[BK_BUCKET];
+    *is_changing = known->columns[BK_NEXT_CHANGE] != 0 && now_ns < known->columns[BK_NEXT_CHANGE];
+    return true;
+}
+
+void bk_counted_fill(const struct bk_agent *agent, const struct operation *operation, struct bk_action *out)
+{
+    bool by_lwt = agent->config.counter == BK_COUNTER_LWT;
+    switch ((enum counted_step)operation->step) {
+    case COUNTED_FRESH:
+        out->kind = BK_ACT_READ_STATE;
+        out->serial = by_lwt;
+        break;
+    case COUNTED_ADD:
+        out->kind = BK_ACT_ADD_COUNTER;
+        out->amount = operation->weight;
+        break;
+    case COUNTED_TOTAL:
+        out->kind = BK_ACT_READ_COUNTER;
+        break;
+    case COUNTED_WRITE:
+        bk_operation_fill_write(operation, by_lwt, out);
+        break;
+    case STEP_OF_COUNTED:
+        break; /* of the protocol */
+    }
+}
+
+bool bk_counted_has_lost(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
+                         const struct bk_outcome *outcome)
+{
+    struct known state;
+    if (outcome->kind != BK_OUTCOME_NOT_APPLIED || agent->config.counter != BK_COUNTER_LWT ||
+        !bk_operation_read_known(outcome, operation->asked_ns, &state))
+        return false;
+    bk_operation_learn(agent, operation, &state, now_ns);
+    operation->lost++;
+    return true;
+}
+
+/* A conditional update whose outcome is unknown: what its condition named may hold no longer, so the agent
+ * looks before the next try. */
+static void fail_to_write(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
+                          bool is_unknown)
+{
+    bool may_have_counted = is_unknown && agent->config.counter == BK_COUNTER_LWT;
+    if (may_have_counted && operation->recounts < agent->config.counter_retries) {
+        operation->recounts++;
+        bk_operation_go(operation, COUNTED_FRESH);
+        return;
+    }
+    uint32_t retries = may_have_counted ? 0 : agent->config.retries;
+    bk_operation_try_again_or_end(agent, operation, now_ns, is_unknown, retries);
+}
+
+void bk_counted_outcome(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
+                        const struct bk_outcome *outcome, const struct counted_way *way)
+{
+    struct known state;
+    uint32_t retries = agent->config.retries;
+    bool is_applied = outcome->kind == BK_OUTCOME_APPLIED, is_unknown = bk_outcome_is_unknown(outcome);
+    switch ((enum counted_step)operation->step) {
+    case COUNTED_FRESH:
+        if (!is_applied || !bk_operation_read_known(outcome, operation->asked_ns, &state))
+            break;
+        bk_operation_learn(agent, operation, &state, now_ns);
+        if (agent->config.counter == BK_COUNTER_COLUMN)
+            bk_operation_go(operation, COUNTED_ADD);
+        else
+            way->count(agent, operation, now_ns);
+        return;
+    case COUNTED_ADD:
+        /* Once more, it may count twice. */
+        retries = is_unknown ? agent->config.counter_retries : retries;
+        if (!is_applied)
+            break;
+        operation->counted = true;
+        bk_operation_go(operation, COUNTED_TOTAL);
+        return;
+    case COUNTED_TOTAL:
+        if (!is_applied)
+            break;
+        operation->total = outcome->counter;
+        way->count(agent, operation, now_ns);
+        return;
+    case COUNTED_WRITE:
+        if (is_applied) {
+            operation->counted = operation->counted || operation->adds;
+            bk_counted_keep_written(agent, operation, now_ns);
+            way->written(agent, operation, now_ns);
+        } else if (!bk_counted_has_lost(agent, operation, now_ns, outcome)) {
+            fail_to_write(agent, operation, now_ns, is_unknown);
+        } else if (operation->lost < CAS_TRIES_MAX) {
+            way->count(agent, operation, now_ns);
+        } else {
+            bk_operation_finish(operation, BK_OPERATION_OK);
+        }
+        return;
+    case STEP_OF_COUNTED:
+        break;
+    }
+    bk_operation_try_again_or_end(agent, operation, now_ns, is_unknown, retries);
+}
+
+/* It wraps, for a total or a base that no host has any business to tell. */
+static int64_t minus(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+int64_t bk_counted_before_row(const struct bk_agent *agent, const struct operation *operation)
+{
+    int64_t stored = operation->known.columns[BK_COUNTER];
+    return agent->config.counter == BK_COUNTER_COLUMN ? minus(operation->total, stored) : stored;
+}
+
+int64_t bk_counted_with_row(const struct bk_agent *agent, const struct operation *operation)
+{
+    int64_t count = bk_counted_before_row(agent, operation);
+    if (agent->config.counter == BK_COUNTER_COLUMN)
+        return count; /* it was added before the total was read */
+    return count > WEIGHT_MAX - operation->weight ? WEIGHT_MAX : count + operation->weight;
+}
+
+int64_t bk_counted_stored_as(const struct bk_agent *agent, const struct operation *operation, int64_t count)
+{
+    return agent->config.counter == BK_COUNTER_COLUMN ? minus(operation->total, count) : count;
+}
+
+bool bk_counted_is_full(const struct bk_agent *agent, const struct operation *operation, int64_t count)
+{
+    return count > 0 && (uint64_t)count >= bk_threshold(bk_agent_settings(agent, operation->row.time_ns));
+}
+
+bool bk_counted_may_roll(const struct bk_agent *agent, const struct operation *operation, int64_t count)
+{
+    return bk_counted_is_full(agent, operation, count) && operation->known.columns[BK_BUCKET] < BUCKET_LAST;
+}
+
+bool bk_counted_stands_here(const struct operation *operation)
+{
+    return operation->bucket >= operation->known.columns[BK_BUCKET];
+}
+
+void bk_counted_plan(const struct bk_agent *agent, struct operation *operation, int64_t count)
+{
+    operation->next = operation->known;
+    operation->next.mask = 0;
+    if (agent->config.counter == BK_COUNTER_COLUMN)
+        return;
+    operation->next.columns[BK_COUNTER] = count;
+    operation->next.mask = BIT(BK_COUNTER);
+}
+
+void bk_counted_plan_roll(const struct bk_agent *agent, struct operation *operation, int64_t now_ns)
+{
+    operation->next = operation->known;
+    operation->next.columns[BK_BUCKET]++;
+    operation->next.columns[BK_COUNTER] = bk_counted_stored_as(agent, operation, 0);
+    operation->next.columns[BK_LAST_CHANGE] = now_ns;
+    operation->next.mask = BIT(BK_BUCKET) | BIT(BK_COUNTER) | BIT(BK_LAST_CHANGE);
+}
+
+void bk_counted_write_plan(struct operation *operation)
+{
+    if (operation->next.mask != 0)
+        bk_operation_go(operation, COUNTED_WRITE);
+    else
+        bk_operation_finish(operation, BK_OPERATION_OK);
+}
+
+/* A conditional write has proved the rest of the state too; after a plain one the rest is what was known, and
+ * as old as that was. */
+void bk_counted_keep_written(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
+{
+    struct known known = operation->next;
+    if (agent->config.counter == BK_COUNTER_LWT) {
+        known.learned_ns = operation->asked_ns;
+    } else {
+        const struct known *cached = bk_agent_cache_find(agent, now_ns, operation->key);
+        if (cached != NULL)
+            known = *cached;
+        for (unsigned i = 0; i < BK_COLUMN_COUNT; i++) {
+            if (bk_operation_written_mask(operation) & BIT(i))
+                known.columns[i] = operation->next.columns[i];
+        }
+    }
+    known.mask = COLUMNS_ALL;
+    bk_operation_learn(agent, operation, &known, now_ns);
+}

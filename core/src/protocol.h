@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* A protocol: how the rows of a key find their bucket, and how agents agree on the next one. Each is one file
+ * with one table of functions; an agent has one protocol, by its config, for ever.
+ *
+ * The functions set the operation's next step; operation.c asks for what the step needs, and comes back with
+ * its outcome. A protocol has steps of its own beside those of enum step. */
+#ifndef BUCKETING_PROTOCOL_H
+#define BUCKETING_PROTOCOL_H
+
+#include "agent.h"
+
+/* The steps that protocols share. The numbers of a protocol's own begin with STEP_OF_PROTOCOL. */
+enum step {
+    STEP_FREE,   /* nobody uses the operation */
+    STEP_PARKED, /* nothing, until the operation that asks for the same key has ended to */
+    STEP_LOOK,   /* a plain read of the state, to find the bucket */
+    STEP_PUT,    /* the row into its bucket */
+    STEP_ROWS,   /* of a read: the rows of the reader's step */
+    STEP_DONE,   /* the host is to be told */
+    STEP_OF_PROTOCOL
+};
+
+struct protocol {
+    /* A write, and a read, begin. */
+    void (*write)(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
+    void (*read)(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
+    /* The state is known: the row's bucket follows from it. */
+    void (*route)(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
+    /* The row is stored, and the client will be told; NULL: that is all. */
+    void (*placed)(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
+    /* The action of a step of its own, and the outcome of it; both NULL when it has none. */
+    void (*fill)(const struct bk_agent *agent, const struct operation *operation, struct bk_action *out);
+    void (*outcome)(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
+                    const struct bk_outcome *outcome);
+    /* Of a protocol in which one operation asks for what all of the agent's on the key need, else NULL:
+     * whether the operation asks for them; whether it can go on without asking; and it goes on, asks, or is
+     * parked. */
+    bool (*asks)(const struct operation *operation);
+    bool (*is_served)(const struct bk_agent *agent, struct operation *operation, int64_t now_ns);
+    void (*resume)(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
+    /* Of a protocol with a lock row for each key, else NULL: whether the operation is about it, and whether
+     * its plan is one for that row. */
+    bool (*is_locking)(const struct operation *operation);
+    bool (*plans_lock)(const struct operation *operation);
+    /* bk_agent_view(); NULL: there is nothing to see. */
+    bool (*view)(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,
+                 bool *is_changing);
+    uint32_t step_count; /* one more than the number of its last step */
+    bool has_own;        /* it keeps a struct own for each key */
+};
+
+extern const struct protocol bk_protocol_routed;      /* the row tells its bucket: nothing is asked */
+extern const struct protocol bk_protocol_single;      /* BK_SINGLE */
+extern const struct protocol bk_protocol_locked;      /* BK_LOCKED */
+extern const struct protocol bk_protocol_three_state; /* BK_THREE_STATE */
+extern const struct protocol bk_protocol_guarded;     /* BK_GUARDED */
+extern const struct protocol bk_protocol_number;      /* BK_SOURCE_COUNTER, BK_SOURCE_LWT */
+extern const struct protocol bk_protocol_lease;       /* BK_SOURCE_LEASE */
+extern const struct protocol bk_protocol_sum;         /* BK_SOURCE_INCREMENTAL, BK_SOURCE_SCAN */
+extern const struct protocol bk_protocol_memory;      /* BK_SOURCE_MEMORY */
+
+/* By number, since an agent's memory holds no pointers. */
+extern const struct protocol *const bk_protocols[];
+/* The number of a checked config's protocol. */
+uint32_t bk_protocol_of(const struct bk_agent_config *config);
+
+static inline const struct protocol *bk_protocol(const struct bk_agent *agent)
+{
+    return bk_protocols[agent->protocol];
+}
+
+#endif

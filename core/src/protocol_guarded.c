@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+/* BK_GUARDED: a row is placed by a committed grant alone (docs/guarded.md).
+ *
+ * A state that was ever committed tells for all times from BEFORE to before UNTIL which bucket they belong
+ * to, and it stays right however old the copy is. So a row needs the database only when it is later than the
+ * newest copy that the agent holds (then the grant is extended), or older than what the copy covers (then the
+ * starts of older buckets are looked up). Of all operations on one key a single one asks for it at a time;
+ * the others are parked, ask nothing, and go on when it has ended, however it did. */
+#include <string.h>
+
+#include "counted.h"
+
+#define WAIT_DOUBLINGS_MAX 6u
+/* The last time that can be granted; see bk_agent_later(). */
+#define UNTIL_LAST (INT64_MAX - 1)
+
+enum guarded_step {
+    GUARDED_READ = STEP_OF_PROTOCOL, /* the state, at SERIAL */
+    GUARDED_EXTEND,                  /* the grant, to beyond the row */
+    GUARDED_KEEP_START,              /* stored before the roll takes it out of the state */
+    GUARDED_ROLL,
+    GUARDED_OLD_START, /* of a bucket that the state tells nothing about */
+    GUARDED_ADD,       /* the row's weight to the counter of its bucket, */
+    GUARDED_TOTAL,     /* which is then read */
+    STEP_OF_GUARDED
+};
+
+/* What other operations have learned meanwhile; never less than this one knows. */
+static void recall(const struct bk_agent *agent, struct operation *operation)
+{
+    const struct known *cached = bk_agent_cache_peek(agent, operation->key);
+    if (cached != NULL)
+        operation->known = *cached;
+}
+
+static bool asks(const struct operation *operation)
+{
+    switch ((enum guarded_step)operation->step) {
+    case GUARDED_READ:
+    case GUARDED_EXTEND:
+    case GUARDED_KEEP_START:
+    case GUARDED_ROLL:
+        return true;
+    case GUARDED_OLD_START: /* about one row alone, these */
+    case GUARDED_ADD:
+    case GUARDED_TOTAL:
+    case STEP_OF_GUARDED:
+        break;
+    }
+    return false;
+}
+
+static bool is_served(const struct bk_agent *agent, struct operation *operation, int64_t now_ns)
+{
+    (void)now_ns;
+    recall(agent, operation);
+    if (operation->known.mask == 0)
+        return false;
+    int64_t until_ns = operation->known.columns[BK_GUARDED_UNTIL];
+    /* What is certified of all times of a range tells all of its buckets. */
+    bool is_range = operation->is_read && operation->query.kind == BK_QUERY_RANGE;
+    if (is_range && operation->query.until_ns <= until_ns)
+        return true;
+    if (operation->is_placed)
+        return operation->known.columns[BK_GUARDED_BUCKET] != operation->bucket;
+    if (!operation->is_read)
+        return operation->row.time_ns < until_ns;
+    /* What was acknowledged before the read began has a time of at most a bound beyond its agent's clock,
+     * which is at most two bounds ahead of this one. */
+    return bk_agent_later(operation->row.time_ns, 3, agent->config.clock_bound_ns) < until_ns;
+}
+
+/* Down from the highest bucket that the row may belong to, and that ended before before_ns. */
+static void look_up(struct operation *operation, int64_t bucket, int64_t before_ns)
+{
+    operation->bucket = bucket;
+    operation->end_ns = before_ns;
+    bk_operation_go(operation, bucket == 0 ? STEP_PUT : GUARDED_OLD_START);
+}
+
+static void proceed(struct bk_agent *agent, struct operation *operation)
+{
+    const int64_t *known = operation->known.columns;
+    int64_t time_ns = operation->row.time_ns;
+    if (operation->is_read) {
+        bk_agent_start_reader(agent, operation, known[BK_GUARDED_BUCKET]);
+    } else if (operation->is_placed) {
+        bk_operation_finish(operation, BK_OPERATION_OK); /* somebody has rolled the key */
+    } else if (time_ns >= known[BK_GUARDED_BEFORE]) {
+        operation->bucket = known[BK_GUARDED_BUCKET] - (time_ns < known[BK_GUARDED_START]);
+        bk_operation_go(operation, STEP_PUT);
+    } else {
+        look_up(operation, known[BK_GUARDED_BUCKET] - 2, known[BK_GUARDED_BEFORE]);
+    }
+}
+
+static enum guarded_step question_of(const struct operation *operation)
+{
+    if (operation->is_placed)
+        /* Bucket 0 starts with time itself, so nobody has to look that up. */
+        return operation->bucket >= 2 && !operation->start_is_kept ? GUARDED_KEEP_START : GUARDED_ROLL;
+    if (operation->is_read || (operation->known.mask == 0 && !operation->is_new_key))
+        return GUARDED_READ;
+    return GUARDED_EXTEND;
+}
+
+/* Where updates lose or time out, agents ask more often than the cluster can answer: longer grants are asked
+ * for less often. */
+static int64_t granted_until(const struct bk_agent *agent, const struct operation *operation, int64_t from_ns)
+{
+    uint32_t failed = operation->tries + operation->lost;
+    return bk_agent_later(from_ns,
+                          UINT64_C(1) << (failed < BK_GRANT_DOUBLINGS_MAX ? failed : BK_GRANT_DOUBLINGS_MAX),
+                          agent->config.grant_ns);
+}
+
+/* A row may have waited; what is granted is for those to come. */
+static void plan_extension(const struct bk_agent *agent, struct operation *operation, int64_t now_ns)
+{
+    operation->next = operation->known;
+    if (operation->known.mask == 0) {
+        operation->next.mask = COLUMNS_ALL;
+        operation->next.columns[BK_GUARDED_BUCKET] = 0;
+        operation->next.columns[BK_GUARDED_BEFORE] = INT64_MIN;
+        operation->next.columns[BK_GUARDED_START] = INT64_MIN;
+    }
+    int64_t time_ns = operation->row.time_ns;
+    operation->next.columns[BK_GUARDED_UNTIL] =
+        granted_until(agent, operation, time_ns > now_ns ? time_ns : now_ns);
+}
+
+/* The next bucket starts where the grant of this one ends: nobody can have placed a later row. */
+static void plan_roll(const struct bk_agent *agent, struct operation *operation, int64_t now_ns)
+{
+    const int64_t *known = operation->known.columns;
+    int64_t until_ns = known[BK_GUARDED_UNTIL];
+    if (until_ns >= UNTIL_LAST || known[BK_GUARDED_BUCKET] >= BUCKET_LAST) {
+        bk_operation_finish(operation, BK_OPERATION_OK); /* no time, or no bucket, is left to be granted */
+        return;
+    }
+    operation->next = operation->known;
+    operation->next.columns[BK_GUARDED_BUCKET] = known[BK_GUARDED_BUCKET] + 1;
+    operation->next.columns[BK_GUARDED_BEFORE] = known[BK_GUARDED_START];
+    operation->next.columns[BK_GUARDED_START] = until_ns;
+    operation->next.columns[BK_GUARDED_UNTIL] =
+        granted_until(agent, operation, until_ns > now_ns ? until_ns : now_ns);
+}
+
+static void ask(struct bk_agent *agent, struct operation *operation, enum guarded_step step, int64_t now_ns)
+{
+    if (!asks(operation) && bk_turns_is_taken(agent, operation)) {
+        operation->step = STEP_PARKED;
+        return;
+    }
+    operation->step = step;
+    operation->is_retry = false;
+    if (step == GUARDED_EXTEND)
+        plan_extension(agent, operation, now_ns);
+    else if (step == GUARDED_ROLL)
+        plan_roll(agent, operation, now_ns);
+}
+
+static void resume(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
+{
+    if (is_served(agent, operation, now_ns))
+        proceed(agent, operation);
+    else
+        ask(agent, operation, question_of(operation), now_ns);
+}
+
+static void begin_write(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
+{
+    int64_t latest_ns = bk_agent_later(now_ns, 1, agent->config.clock_bound_ns);
+    bk_counted_weigh(agent, operation);
+    if (operation->row.time_ns > latest_ns || operation->row.time_ns >= UNTIL_LAST)
+        bk_operation_finish(operation, BK_OPERATION_REFUSED);
+    else
+        resume(agent, operation, now_ns);
+}
+
+static void placed(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
+{
+    (void)agent, (void)now_ns;
+    if (operation->fired)
+        bk_operation_go(operation, GUARDED_ADD);
+}
+
+/* Grants only grow, so the longer one is the newer one. */
+static void learn(struct bk_agent *agent, struct operation *operation, const struct known *state,
+                  int64_t now_ns)
+{
+    const struct known *cached = bk_agent_cache_peek(agent, operation->key);
+    operation->known = *state;
+    operation->known.learned_ns = operation->asked_ns;
+    if (cached == NULL || cached->columns[BK_GUARDED_UNTIL] <= state->columns[BK_GUARDED_UNTIL])
+        bk_agent_cache_store(agent, now_ns, operation->key, &operation->known);
+}
+
+/* The state row as the outcome tells it; false when nobody can have stored it. */
+static bool read_state(const struct bk_outcome *outcome, int64_t asked_ns, struct known *out)
+{
+    const int64_t *columns = outcome->columns;
+    memset(out, 0, sizeof *out);
+    out->learned_ns = asked_ns;
+    out->mask = outcome->mask & COLUMNS_ALL;
+    if (out->mask == 0)
+        return true;
+    memcpy(out->columns, columns, sizeof out->columns);
+    int64_t bucket = columns[BK_GUARDED_BUCKET];
+    return out->mask == COLUMNS_ALL && bucket >= 0 && bucket <= BUCKET_LAST &&
+           columns[BK_GUARDED_START] < columns[BK_GUARDED_UNTIL] &&
+           (bucket > 0) == (columns[BK_GUARDED_START] > columns[BK_GUARDED_BEFORE]) &&
+           (bucket > 1) == (columns[BK_GUARDED_BEFORE] > INT64_MIN);
+}
+
+/* Contenders that come back at once, or in step, would time each other out for ever: they part by more each
+ * time, and by as much as the try took at least. A clock that was set forward meanwhile does not tell how
+ * long that was, so no wait comes of it that is much longer than the longest grant. */
+static int64_t pause_of(const struct bk_agent *agent, const struct operation *operation, int64_t now_ns,
+                        bool is_unknown)
+{
+    uint32_t doublings = operation->tries < WAIT_DOUBLINGS_MAX ? operation->tries : WAIT_DOUBLINGS_MAX;
+    int64_t pause_ns = bk_agent_spread(agent, agent->config.retry_backoff_ns, operation->tries);
+    pause_ns = bk_agent_later(0, UINT64_C(1) << doublings, pause_ns);
+    if (!is_unknown || pause_ns == 0 || now_ns <= operation->asked_ns)
+        return pause_ns;
+    int64_t most_ns = bk_agent_later(0, UINT64_C(1) << BK_GRANT_DOUBLINGS_MAX, agent->config.grant_ns);
+    uint64_t told_ns = (uint64_t)now_ns - (uint64_t)operation->asked_ns;
+    int64_t spent_ns = told_ns < (uint64_t)most_ns ? (int64_t)told_ns : most_ns;
+    spent_ns = bk_agent_spread(agent, spent_ns, operation->tries);
+    return spent_ns > pause_ns ? spent_ns : pause_ns;
+}
+
+/* Refused or unknown. After a conditional update whose outcome is unknown nothing may be assumed: what its
+ * condition names may hold, or hold no longer, or cease to hold when it takes effect late, which does no
+ * harm. */
+static void fail(const struct bk_agent *agent, struct operation *operation, int64_t now_ns, bool is_unknown)
+{
+    if (operation->tries >= agent->config.retries) {
+        bk_operation_finish(operation, operation->is_placed ? BK_OPERATION_OK : BK_OPERATION_REFUSED);
+        return;
+    }
+    operation->tries++;
+    operation->is_retry = true;
+    if (is_unknown && (operation->step == GUARDED_EXTEND || operation->step == GUARDED_ROLL)) {
+        operation->step = GUARDED_READ;
+        operation->is_retry = false;
+    }
+    int64_t pause_ns = pause_of(agent, operation, now_ns, is_unknown);
+    if (pause_ns > 0)
+        operation->wake_ns = bk_agent_later(now_ns, 1, pause_ns);
+}
+
+/* Whoever rolled past the bucket had stored its start before, so one that is missing, or that is no start, is
+ * a failure to read it. */
+static void take_start(const struct bk_agent *agent, struct operation *operation, int64_t now_ns,
+                       const struct bk_outcome *outcome)
+{
+    int64_t start_ns = outcome->columns[0];
+    if ((outcome->mask & 1) == 0 || start_ns >= operation->end_ns)
+        fail(agent, operation, now_ns, false);
+    else if (start_ns <= operation->row.time_ns)
+        bk_operation_go(operation, STEP_PUT);
+    else
+        look_up(operation, operation->bucket - 1, start_ns);
+}
+
+/* The state was read, after the operation had begun. */
+static void take_state(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
+                       const struct known *state)
+{
+    operation->is_new_key = state->mask == 0;
+    if (state->mask != 0)
+        learn(agent, operation, state, now_ns);
+    if (operation->is_read)
+        bk_agent_start_reader(agent, operation,
+                              operation->known.mask == 0 ? 0 : operation->known.columns[BK_GUARDED_BUCKET]);
+    else
+        resume(agent, operation, now_ns);
+}
+
+/* A bucket that is the newest no longer, as far as is known, need not be rolled. */
+static void added(struct bk_agent *agent, struct operation *operation)
+{
+    operation->counted = true;
+    recall(agent, operation);
+    if (operation->known.columns[BK_GUARDED_BUCKET] == operation->bucket)
+        bk_operation_go(operation, GUARDED_TOTAL);
+    else
+        bk_operation_finish(operation, BK_OPERATION_OK);
+}
+
+/* The counter of the row's bucket, with the row's own increment in it. */
+static void take_total(struct bk_agent *agent, struct operation *operation, int64_t now_ns, int64_t total)
+{
+    operation->total = total;
+    if (!bk_counted_is_full(agent, operation, total)) {
+        bk_operation_finish(operation, BK_OPERATION_OK);
+        return;
+    }
+    operation->tries = operation->lost = 0;
+    resume(agent, operation, now_ns);
+}
+
+/* The row is stored; its increment is lost, or not known. */
+static void fail_to_count(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
+                          bool is_unknown)
+{
+    bool may_count_twice = operation->step == GUARDED_ADD && is_unknown;
+    uint32_t retries = may_count_twice ? agent->config.counter_retries : agent->config.retries;
+    if (!bk_operation_try_again(agent, operation, now_ns, is_unknown, retries))
+        bk_operation_finish(operation, BK_OPERATION_OK);
+}
+
+static void take_applied(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
+                         const struct bk_outcome *outcome)
+{
+    struct known state;
+    switch ((enum guarded_step)operation->step) {
+    case GUARDED_READ:
+        if (read_state(outcome, operation->asked_ns, &state))
+            take_state(agent, operation, now_ns, &state);
+        else
+            fail(agent, operation, now_ns, false);
+        break;
+    case GUARDED_EXTEND:
+    case GUARDED_ROLL:
+        learn(agent, operation, &operation->next, now_ns);
+        resume(agent, operation, now_ns);
+        break;
+    case GUARDED_KEEP_START:
+        operation->start_is_kept = true;
+        operation->tries = 0;
+        resume(agent, operation, now_ns);
+        break;
+    case GUARDED_OLD_START:
+        take_start(agent, operation, now_ns, outcome);
+        break;
+    case GUARDED_ADD:
+        added(agent, operation);
+        break;
+    case GUARDED_TOTAL:
+        take_total(agent, operation, now_ns, outcome->counter);
+        break;
+    case STEP_OF_GUARDED:
+        break;
+    }
+}
+
+static void take_outcome(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
+                         const struct bk_outcome *outcome)
+{
+    struct known state;
+    bool is_unknown = bk_outcome_is_unknown(outcome);
+    bool is_conditional = operation->step == GUARDED_EXTEND || operation->step == GUARDED_ROLL;
+    if (outcome->kind == BK_OUTCOME_APPLIED) {
+        take_applied(agent, operation, now_ns, outcome);
+    } else if (operation->step == GUARDED_ADD || operation->step == GUARDED_TOTAL) {
+        fail_to_count(agent, operation, now_ns, is_unknown);
+    } else if (outcome->kind == BK_OUTCOME_NOT_APPLIED && is_conditional &&
+               read_state(outcome, operation->asked_ns, &state) && state.mask != 0) {
+        learn(agent, operation, &state, now_ns);
+        if (++operation->lost < CAS_TRIES_MAX)
+            resume(agent, operation, now_ns);
+        else
+            bk_operation_finish(operation, operation->is_placed ? BK_OPERATION_OK : BK_OPERATION_REFUSED);
+    } else {
+        fail(agent, operation, now_ns, is_unknown);
+    }
+}
+
+static void fill(const struct bk_agent *agent, const struct operation *operation, struct bk_action *out)
+{
+    (void)agent;
+    switch ((enum guarded_step)operation->step) {
+    case GUARDED_READ:
+        out->kind = BK_ACT_READ_STATE;
+        out->serial = true;
+        break;
+    case GUARDED_EXTEND:
+    case GUARDED_ROLL:
+        bk_operation_fill_write(operation, true, out);
+        break;
+    case GUARDED_KEEP_START:
+        out->kind = BK_ACT_WRITE_START;
+        out->bucket = operation->bucket - 1;
+        out->mask = 1;
+        out->columns[0] = operation->known.columns[BK_GUARDED_BEFORE];
+        break;
+    case GUARDED_OLD_START:
+        out->kind = BK_ACT_READ_START;
+        break;
+    case GUARDED_ADD:
+        out->kind = BK_ACT_ADD_COUNTER;
+        out->amount = operation->weight;
+        break;
+    case GUARDED_TOTAL:
+        out->kind = BK_ACT_READ_COUNTER;
+        break;
+    case STEP_OF_GUARDED:
+        break;
+    }
+}
+
+static bool view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,
+                 bool *is_changing)
+{
+    const struct known *known = bk_agent_cache_peek(agent, key);
+    if (known == NULL || now_ns < known->columns[BK_GUARDED_BEFORE] ||
+        now_ns >= known->columns[BK_GUARDED_UNTIL])
+        return false;
+    *is_changing = now_ns < known->columns[BK_GUARDED_START];
+    *bucket = known->columns[BK_GUARDED_BUCKET] - *is_changing;
+    return true;
+}
+
+const struct protocol bk_protocol_guarded = {
+    .write = begin_write,
+    .read = resume,
+    .route = resume,
+    .placed = placed,
+    .fill = fill,
+    .outcome = take_outcome,
+    .asks = asks,
+    .is_served = is_served,
+    .resume = resume,
+    .view = view,
+    .step_count = STEP_OF_GUARDED,
+};

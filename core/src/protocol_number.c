@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* A row's number before the row: from a counter column (BK_SOURCE_COUNTER), or from the state row by
+ * conditional updates, one (BK_SOURCE_LWT) or many at a time (BK_SOURCE_LEASE). A number that was taken and
+ * not given to a row that is stored is lost, and its partition stays one row smaller. */
+#include "operation.h"
+
+enum number_step {
+    NUMBER_ADD = STEP_OF_PROTOCOL, /* 1 to the counter, */
+    NUMBER_TOTAL,                  /* whose value is the row's number */
+    NUMBER_READ,                   /* the state at SERIAL */
+    NUMBER_TAKE,                   /* numbers, by a condition on what was given before */
+    STEP_OF_NUMBER
+};
+
+static int64_t bucket_of(const struct bk_agent *agent, int64_t number)
+{
+    struct bk_row row = {.sequence = (uint64_t)number};
+    struct bk_route route;
+    bk_route(&agent->config.strategy, NULL, &row, &route);
+    return route.bucket;
+}
+
+static void place(const struct bk_agent *agent, struct operation *operation, int64_t number)
+{
+    operation->bucket = bucket_of(agent, number);
+    bk_operation_go(operation, STEP_PUT);
+}
+
+static void plan_take(struct bk_agent *agent, struct operation *operation)
+{
+    int64_t wanted = agent->config.source == BK_SOURCE_LEASE ? (int64_t)agent->config.lease_rows : 1;
+    int64_t given = operation->known.columns[BK_COUNTER];
+    if (given > INT64_MAX - 1 - wanted) {
+        bk_operation_finish(operation, BK_OPERATION_REFUSED); /* no number is left */
+        return;
+    }
+    operation->next = operation->known;
+    operation->next.mask = COLUMNS_ALL;
+    operation->next.columns[BK_COUNTER] = given + wanted;
+    operation->next.columns[BK_BUCKET] = bucket_of(agent, given + wanted - 1);
+    operation->step = NUMBER_TAKE;
+    operation->is_retry = false;
+}
+
+/* By a copy of any age: the condition tells whether it holds. A reader may have left a count there that
+ * nobody can have stored. */
+static void take(struct bk_agent *agent, struct operation *operation)
+{
+    const struct known *cached = bk_agent_cache_peek(agent, operation->key);
+    if (cached == NULL || cached->columns[BK_COUNTER] < 0) {
+        bk_operation_go(operation, NUMBER_READ);
+        return;
+    }
+    operation->known = *cached;
+    plan_take(agent, operation);
+}
+
+static void begin_write(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
+{
+    (void)now_ns;
+    if (agent->config.source == BK_SOURCE_COUNTER) {
+        operation->fired = true; /* every row counts */
+        bk_operation_go(operation, NUMBER_ADD);
+    } else {
+        take(agent, operation);
+    }
+}
+
+static bool is_served(const struct bk_agent *agent, struct operation *operation, int64_t now_ns)
+{
+    const struct own *own = bk_agent_cache_own(agent, operation->key);
+    (void)now_ns;
+    return own != NULL && own->next < own->end;
+}
+
+/* Of a lease: by a number that the agent has, or by more that one operation asks for. */
+static void resume(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
+{
+    if (is_served(agent, operation, now_ns))
+        place(agent, operation, bk_agent_cache_own(agent, operation->key)->next++);
+    else if (bk_turns_is_taken(agent, operation))
+        operation->step = STEP_PARKED;
+    else
+        take(agent, operation);
+}
+
+static void begin_read(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
+{
+    if (agent->config.source == BK_SOURCE_COUNTER)
+        bk_operation_go(operation, NUMBER_TOTAL);
+    else
+        bk_operation_look(agent, operation, now_ns);
+}
+
+/* The numbers are this agent's, and nobody else's. */
+static void taken(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
+{
+    int64_t first = operation->known.columns[BK_COUNTER];
+    struct known stored;
+    bk_operation_stored(operation, &stored);
+    bk_operation_learn(agent, operation, &stored, now_ns);
+    struct own *own =
+        agent->config.source == BK_SOURCE_LEASE ? bk_agent_cache_own(agent, operation->key) : NULL;
+    if (own != NULL) {
+        own->next = first + 1;
+        own->end = stored.columns[BK_COUNTER];
+    }
+    place(agent, operation, first);
+}
+
+/* The row's own increment is in it, and perhaps those of others: none of them knows. */
+static void take_total(struct bk_agent *agent, struct operation *operation, int64_t total)
+{
+    int64_t number = total > 0 ? total - 1 : 0;
+    if (operation->is_read)
+        bk_agent_start_reader(agent, operation, bucket_of(agent, number));
+    else
+        place(agent, operation, number);
+}
+
+static void fail(struct bk_agent *agent, struct operation *operation, int64_t now_ns, bool is_unknown)
+{
+    if (operation->step == NUMBER_ADD && is_unknown) {
+        /* Repeated, it may count twice; left alone, it may not have counted. The total is read in any case.
+         */
+        if (!bk_operation_try_again(agent, operation, now_ns, is_unknown, agent->config.counter_retries))
+            bk_operation_go(operation, NUMBER_TOTAL);
+        return;
+    }
+    bool is_conditional = operation->step == NUMBER_TAKE;
+    if (!bk_operation_try_again(agent, operation, now_ns, is_unknown, agent->config.retries))
+        bk_operation_finish(operation, operation->is_read ? BK_OPERATION_UNKNOWN : BK_OPERATION_REFUSED);
+    else if (is_conditional && is_unknown) {
+        /* What the condition named may hold no longer, and the numbers may be taken: others are. */
+        operation->step = NUMBER_READ;
+        operation->is_retry = false;
+    }
+}
+
+/* The state holds something else than the condition named. */
+static void take_current(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
+                         const struct known *state)
+{
+    bk_operation_learn(agent, operation, state, now_ns);
+    if (++operation->lost < CAS_TRIES_MAX)
+        plan_take(agent, operation);
+    else
+        bk_operation_finish(operation, BK_OPERATION_REFUSED);
+}
+
+static void take_outcome(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
+                         const struct bk_outcome *outcome)
+{
+    struct known state;
+    bool is_applied = outcome->kind == BK_OUTCOME_APPLIED;
+    bool is_possible =
+        bk_operation_read_known(outcome, operation->asked_ns, &state) && state.columns[BK_COUNTER] >= 0;
+    switch ((enum number_step)operation->step) {
+    case NUMBER_ADD:
+        if (!is_applied)
+            break;
+        operation->counted = true;
+        bk_operation_go(operation, NUMBER_TOTAL);
+        return;
+    case NUMBER_TOTAL:
+        if (!is_applied)
+            break;
+        take_total(agent, operation, outcome->counter);
+        return;
+    case NUMBER_READ:
+        if (!is_applied || !is_possible)
+            break;
+        bk_operation_learn(agent, operation, &state, now_ns);
+        plan_take(agent, operation);
+        return;
+    case NUMBER_TAKE:
+        if (is_applied)
+            taken(agent, operation, now_ns);
+        else if (outcome->kind == BK_OUTCOME_NOT_APPLIED && is_possible)
+            take_current(agent, operation, now_ns, &state);
+        else
+            break;
+        return;
+    case STEP_OF_NUMBER:
+        break;
+    }
+    fail(agent, operation, now_ns, bk_outcome_is_unknown(outcome));
+}
+
+static void fill(const struct bk_agent *agent, const struct operation *operation, struct bk_action *out)
+{
+    (void)agent;
+    switch ((enum number_step)operation->step) {
+    case NUMBER_ADD:
+        out->kind = BK_ACT_ADD_COUNTER;
+        out->amount = 1;
+        break;
+    case NUMBER_TOTAL:
+        out->kind = BK_ACT_READ_COUNTER;
+        break;
+    case NUMBER_READ:
+        out->kind = BK_ACT_READ_STATE;
+        out->serial = true;
+        break;
+    case NUMBER_TAKE:
+        bk_operation_fill_write(operation, true, out);
+        break;
+    case STEP_OF_NUMBER:
+        break;
+    }
+}
+
+static bool asks(const struct operation *operation)
+{
+    return operation->step == NUMBER_READ || operation->step == NUMBER_TAKE;
+}
+
+const struct protocol bk_protocol_number = {
+    .write = begin_write,
+    .read = begin_read,
+    .route = bk_operation_route_newest,
+    .fill = fill,
+    .outcome = take_outcome,
+    .step_count = STEP_OF_NUMBER,
+};
+
+const struct protocol bk_protocol_lease = {
+    .write = resume,
+    .read = begin_read,
+    .route = bk_operation_route_newest,
+    .fill = fill,
+    .outcome = take_outcome,
+    .asks = asks,
+    .is_served = is_served,
+    .resume = resume,
+    .step_count = STEP_OF_NUMBER,
+    .has_own = true,
+};

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* The rows of a bucket counted after they are stored, every so many rows or so long: all of them each time
+ * (BK_SOURCE_SCAN), or those alone that are newer than the last one counted (BK_SOURCE_INCREMENTAL). */
+#include "bucketing/hash.h"
+#include "operation.h"
+
+#define PLACE (BIT(BK_PLACE_TIME) | BIT(BK_PLACE_ID))
+
+enum sum_step {
+    SUM_ROWS = STEP_OF_PROTOCOL, /* what the bucket holds, or has got since */
+    SUM_FRESH, /* BK_SOURCE_SCAN: the state again, whether somebody else has raised the bucket */
+    SUM_STORE,
+    STEP_OF_SUM
+};
+
+static void begin_write(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
+{
+    bk_operation_find_bucket(agent, operation, now_ns);
+}
+
+static void forget_last(struct known *known)
+{
+    known->columns[BK_SUM_TIME] = INT64_MIN;
+    known->columns[BK_SUM_ID] = INT64_MIN;
+}
+
+static bool is_enough(const struct bk_agent *agent, uint64_t rows)
+{
+    return rows >= agent->config.strategy.of.count.rows;
+}
+
+/* When the cache evicts a key, the agent forgets how many rows it has stored since it counted last, and when
+ * that was. Back in the cache, a key begins with a random number of rows below every_rows. So each row brings
+ * the next count nearer by 1 / every_rows whatever the cache holds: n rows pass without a count at a chance
+ * of at most exp(-n / every_rows). By time the first row counts. */
+static bool count_is_due(const struct bk_agent *agent, const struct operation *operation, int64_t now_ns)
+{
+    const struct bk_agent_config *config = &agent->config;
+    struct own evicted = {.is_cold = true}, *own = bk_agent_cache_own(agent, operation->key);
+    if (own == NULL)
+        own = &evicted;
+    bool is_cold = own->is_cold;
+    if (!own->is_counted)
+        own->counted_ns = now_ns;
+    if (is_cold && config->every_rows != 0) {
+        uint64_t mix = bk_murmur3_128_u64(operation->row.id ^ (uint64_t)operation->row.time_ns).h1;
+        own->rows = mix % config->every_rows;
+    }
+    own->is_counted = true;
+    own->is_cold = false;
+    own->rows++;
+    bool by_rows = config->every_rows != 0 && own->rows >= config->every_rows;
+    bool by_time =
+        config->every_ns != 0 && (is_cold || now_ns < own->counted_ns ||
+                                  (uint64_t)now_ns - (uint64_t)own->counted_ns >= (uint64_t)config->every_ns);
+    if (!by_rows && !by_time)
+        return false;
+    own->rows = 0;
+    own->counted_ns = now_ns;
+    return true;
+}
+
+static void placed(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
+{
+    const struct known *cached = bk_agent_cache_find(agent, now_ns, operation->key);
+    if (cached != NULL)
+        operation->known = *cached;
+    if (operation->known.mask == 0)
+        forget_last(&operation->known);
+    /* What an older bucket got is of no concern any more. */
+    if (operation->bucket == operation->known.columns[BK_BUCKET] && count_is_due(agent, operation, now_ns))
+        bk_operation_go(operation, SUM_ROWS);
+}
+
+static void plan_sum(const struct bk_agent *agent, struct operation *operation,
+                     const struct bk_outcome *outcome)
+{
+    const int64_t *known = operation->known.columns;
+    /* No host has any business to tell a sum below 0, or one near the end. */
+    int64_t counted = known[BK_COUNTER] > 0 ? known[BK_COUNTER] : 0, room = INT64_MAX - 1 - counted;
+    int64_t sum = counted + (outcome->rows < (uint64_t)room ? (int64_t)outcome->rows : room);
+    operation->next = operation->known;
+    operation->next.mask = COLUMNS_ALL;
+    operation->next.columns[BK_COUNTER] = sum;
+    operation->next.columns[BK_SUM_TIME] = outcome->columns[BK_PLACE_TIME];
+    operation->next.columns[BK_SUM_ID] = outcome->columns[BK_PLACE_ID];
+    if (known[BK_BUCKET] < BUCKET_LAST && is_enough(agent, (uint64_t)sum)) {
+        operation->next.columns[BK_BUCKET]++;
+        operation->next.columns[BK_COUNTER] = 0;
+        forget_last(&operation->next);
+    }
+    bk_operation_go(operation, SUM_STORE);
+}
+
+/* Unless somebody else has raised it since the rows were counted: a plain write would lower it again. */
+static void plan_raise(struct operation *operation, int64_t now_ns)
+{
+    if (operation->known.columns[BK_BUCKET] != operation->bucket || operation->bucket >= BUCKET_LAST) {
+        bk_operation_finish(operation, BK_OPERATION_OK);
+        return;
+    }
+    bk_operation_plan_raise(operation, now_ns);
+    bk_operation_go(operation, SUM_STORE);
+}
+
+static void take_rows(struct bk_agent *agent, struct operation *operation, const struct bk_outcome *outcome)
+{
+    if (agent->config.source == BK_SOURCE_INCREMENTAL && outcome->rows > 0)
+        plan_sum(agent, operation, outcome);
+    else if (agent->config.source == BK_SOURCE_SCAN && is_enough(agent, outcome->rows))
+        bk_operation_go(operation, SUM_FRESH);
+    else
+        bk_operation_finish(operation, BK_OPERATION_OK);
+}
+
+static void stored(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
+{
+    struct known state;
+    bk_operation_stored(operation, &state);
+    bk_operation_learn(agent, operation, &state, now_ns);
+    bk_operation_finish(operation, BK_OPERATION_OK);
+}
+
+/* Of a conditional update of the sum; false when it is to be tried again. */
+static bool take_lost(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
+                      const struct bk_outcome *outcome)
+{
+    struct known state;
+    if (outcome->kind == BK_OUTCOME_NOT_APPLIED &&
+        bk_operation_read_known(outcome, operation->asked_ns, &state))
+        bk_operation_learn(agent, operation, &state, now_ns); /* somebody has counted further */
+    else if (bk_outcome_is_unknown(outcome))
+        bk_agent_cache_forget(agent, operation->key); /* the next count begins with what is stored */
+    else
+        return false;
+    bk_operation_finish(operation, BK_OPERATION_OK);
+    return true;
+}
+
+static void take_outcome(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
+                         const struct bk_outcome *outcome)
+{
+    struct known state;
+    bool is_applied = outcome->kind == BK_OUTCOME_APPLIED;
+    bool is_conditional = agent->config.source == BK_SOURCE_INCREMENTAL;
+    /* A count that names no last row is one that cannot be gone on from. */
+    bool is_count = outcome->rows == 0 || (outcome->mask & PLACE) == PLACE || !is_conditional;
+    switch ((enum sum_step)operation->step) {
+    case SUM_ROWS:
+        if (!is_applied || !is_count)
+            break;
+        take_rows(agent, operation, outcome);
+        return;
+    case SUM_FRESH:
+        if (!is_applied || !bk_operation_read_known(outcome, operation->asked_ns, &state))
+            break;
+        bk_operation_learn(agent, operation, &state, now_ns);
+        plan_raise(operation, now_ns);
+        return;
+    case SUM_STORE:
+        if (is_applied)
+            stored(agent, operation, now_ns);
+        else if (!is_conditional || !take_lost(agent, operation, now_ns, outcome))
+            break;
+        return;
+    case STEP_OF_SUM:
+        break;
+    }
+    bk_operation_try_again_or_end(agent, operation, now_ns, bk_outcome_is_unknown(outcome),
+                                  agent->config.retries); /* the row is stored */
+}
+
+static void fill(const struct bk_agent *agent, const struct operation *operation, struct bk_action *out)
+{
+    const int64_t *known = operation->known.columns;
+    bool is_conditional = agent->config.source == BK_SOURCE_INCREMENTAL;
+    switch ((enum sum_step)operation->step) {
+    case SUM_ROWS:
+        out->kind = BK_ACT_COUNT_ROWS;
+        out->bucket = known[BK_BUCKET];
+        if (is_conditional && (known[BK_SUM_TIME] != INT64_MIN || known[BK_SUM_ID] != INT64_MIN)) {
+            out->mask = PLACE;
+            out->columns[BK_PLACE_TIME] = known[BK_SUM_TIME];
+            out->columns[BK_PLACE_ID] = known[BK_SUM_ID];
+        }
+        break;
+    case SUM_FRESH:
+        out->kind = BK_ACT_READ_STATE;
+        break;
+    case SUM_STORE:
+        bk_operation_fill_write(operation, is_conditional, out);
+        break;
+    case STEP_OF_SUM:
+        break;
+    }
+}
+
+const struct protocol bk_protocol_sum = {
+    .write = begin_write,
+    .read = bk_operation_look,
+    .route = bk_operation_route_newest,
+    .placed = placed,
+    .fill = fill,
+    .outcome = take_outcome,
+    .step_count = STEP_OF_SUM,
+    .has_own = true,
+};
