@@ -31,6 +31,8 @@ static const struct column columns[] = {
     {"Partitions", "over a limit", "partitions.over_limit", WHOLE, ABOVE_ZERO, false},
     {"Largest partition", "rows", "partitions.all.rows.max", WHOLE, ABOVE_ROWS, false},
     {"Largest partition", "bytes", "partitions.all.bytes.max", BYTES, ABOVE_BYTES, false},
+    {"Disk, all replicas", "before compression", "disk.bytes", BYTES, NEVER, false},
+    {"Disk, all replicas", "estimated", "disk.compressed_bytes", BYTES, NEVER, false},
     {"Rows of closed partitions", "median", "partitions.closed.rows.p50", WHOLE, NEVER, false},
     {"Rows of closed partitions", "99 %", "partitions.closed.rows.p99", WHOLE, NEVER, false},
     {"Partitions per read", "mean", "reads.partitions_per_read.mean", PLAIN, NEVER, false},

@@ -4,10 +4,11 @@
 
 Makes a trace and its rows, of 300 keys over 30 days with log lines as data, loads them into the table that `bucketlab
 cql` prints, by day, and holds against the lab's run of the trace: `nodetool tablehistograms`, whose figures are bounds
-of buckets, at p50, p75, p95, p99 and max; and the bytes of every partition by `sstablepartitions`. What `nodetool
-tablestats` prints is kept beside them. Usage: million.py BUCKETLAB FOLDER [--rows N] [--host ADDRESS] [--port N]
-[--load|--compare]. FOLDER takes trace, rows and what the tools printed. Environment: CASSANDRA_HOME_DIR, JMX_PORT, as
-of node/tool.sh. Needs the package cassandra-driver. Exit code: 0 all agree, 1 not.
+of buckets, at p50, p75, p95, p99 and max; the bytes of every partition by `sstablepartitions`; and the compression
+ratio of `nodetool tablestats`, beside that of `run --sample` with the same rows. Usage: million.py BUCKETLAB FOLDER
+[--rows N] [--host ADDRESS] [--port N] [--load|--compare]. FOLDER takes trace, rows and what the tools printed.
+Environment: CASSANDRA_HOME_DIR, JMX_PORT, as of node/tool.sh. Needs the package cassandra-driver. Exit code: 0 all
+agree, 1 not.
 """
 import argparse
 import csv
@@ -15,6 +16,7 @@ import glob
 import os
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import uuid
@@ -31,14 +33,14 @@ strategies: [{time: {window: 1d, label: day}}]
 
 
 def make(folder, count):
-    """rows.csv: key,at,id,data in order of time; trace.csv: the same as the lab reads it."""
+    """rows.csv: key,bucket,at,id,data in order of time; trace.csv: the same as the lab reads it."""
     draw = random.Random(5)
     weights = [1 / (i + 1) ** 0.9 for i in range(KEYS)]
     keys = draw.choices(range(KEYS), weights, k=count)
     times = sorted(START_MS + draw.randrange(DAYS * DAY_MS) for _ in range(count))
     with open(folder / "rows.csv", "w", encoding="ascii") as rows, \
             open(folder / "trace.csv", "w", encoding="ascii") as trace:
-        rows.write("key,at,id,data\n")
+        rows.write("key,bucket,at,id,data\n")
         trace.write("timestamp_ms,key,bytes\n")
         for number, (key, at) in enumerate(zip(keys, times)):
             ticks = at * 10_000 + number % 10_000 + 0x01B21DD213814000
@@ -46,7 +48,7 @@ def make(folder, count):
             name = uuid.UUID(fields=fields)
             data = (f"{draw.choice(LEVELS)} [worker-{draw.randrange(16)}] request {draw.getrandbits(48):012x} "
                     + " ".join(draw.choices(WORDS, k=min(200, int(draw.lognormvariate(2, 0.9))))))
-            rows.write(f"sensor-{key},{at},{name},{data}\n")
+            rows.write(f"sensor-{key},{at // DAY_MS},{at},{name},{data}\n")
             trace.write(f"{at},sensor-{key},{len(data)}\n")
     (folder / "scenario.yaml").write_text(SCENARIO, encoding="ascii")
 
@@ -88,7 +90,7 @@ def load(folder, args):
     with open(folder / "rows.csv", encoding="ascii") as rows:
         for number, row in enumerate(csv.DictReader(rows)):
             at = int(row["at"])
-            bucket = at // DAY_MS
+            bucket = int(row["bucket"])
             groups.setdefault((row["key"], bucket), []).append(
                 (row["key"], bucket, at, uuid.UUID(row["id"]), row["data"], at * 1000))
             if number % 20000 == 19999:
@@ -135,6 +137,16 @@ def lab_sizes(folder, bucketlab):
     return sorted(sizes)
 
 
+def compare_ratio(folder, args):
+    """Whether the ratio of `--sample` is that of tablestats, to a percent of it."""
+    node = float(re.search(r"Compression Ratio: ([\d.]+)", (folder / "tablestats.txt").read_text(encoding="utf-8"))[1])
+    words = ["run", "scenario.yaml", "--sample", "rows.csv", "--no-charts", "--db", "million.db"]
+    told = subprocess.run([args.bucketlab, *words], cwd=folder, check=True, capture_output=True, text=True).stderr
+    mine = float(re.search(r"row.compression ([\d.]+)", told)[1])
+    print(f"compression ratio: {node} on the node, {mine} of the sample")
+    return abs(mine - node) <= 0.01 * node
+
+
 def compare(folder, args):
     lab = lab_sizes(folder, args.bucketlab)
     with open(folder / "sstablepartitions.csv", encoding="utf-8") as file:
@@ -152,7 +164,7 @@ def compare(folder, args):
         failed = failed or apart > 1
         print(f"{name}: tablehistograms {node}, the lab {mine}, whose bucket ends at {bucket_of(mine, limits)}: "
               f"{apart} buckets apart")
-    return failed
+    return failed or not compare_ratio(folder, args)
 
 
 def main():

@@ -18,6 +18,7 @@
 static void print_heading(const struct lab_result *result);
 static void print_title(const struct lab_result *result);
 static void print_overwritten(const struct lab_result *result);
+static void print_disk(const struct lab_result *result);
 static void print_expects(const struct lab_result *result, bool has_colour);
 
 bool cli_print_result(const struct lab_result *result, struct sim_error *error)
@@ -34,6 +35,7 @@ bool cli_print_result(const struct lab_result *result, struct sim_error *error)
         return false;
     cli_print_observed(result);
     print_overwritten(result);
+    print_disk(result);
     cli_print_cluster(result);
     cli_print_costs(result);
     cli_print_oracles(result);
@@ -59,6 +61,28 @@ static void print_overwritten(const struct lab_result *result)
         cli_print_wrapped(told, cli_text_width(strategy->label) + 1);
         putchar('\n');
     }
+}
+
+/* "disk, all replicas: day 474MB, about 246MB compressed; count 471MB, about 245MB compressed" */
+static void print_disk(const struct lab_result *result)
+{
+    size_t column = 0;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct lab_metrics *metrics = &result->strategies[i].metrics;
+        double bytes = cli_figure(metrics, "disk.bytes");
+        char plain[CLI_NUMBER_SIZE], compressed[CLI_NUMBER_SIZE],
+            told[LAB_LABEL_SIZE_MAX + 2 * CLI_NUMBER_SIZE + 32];
+        if (!(bytes > 0))
+            continue;
+        cli_compact_bytes(bytes, plain);
+        cli_compact_bytes(cli_figure(metrics, "disk.compressed_bytes"), compressed);
+        column = column == 0 ? (size_t)printf("disk, all replicas:") : column + (size_t)printf(";");
+        snprintf(told, sizeof told, "%s %s, about %s compressed", result->strategies[i].label, plain,
+                 compressed);
+        column = cli_print_indented(told, column, 2);
+    }
+    if (column > 0)
+        putchar('\n');
 }
 
 bool cli_print_verdict(const struct lab_result *result, struct sim_error *error)

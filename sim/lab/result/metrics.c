@@ -35,7 +35,8 @@ static bool add_read_kind(struct lab_metrics *out, const char *prefix, const str
                           const struct lab_read_tally *tally);
 static bool add_left(struct lab_metrics *out, const struct lab_tally *tally);
 static bool add_repair(struct lab_metrics *out, const struct lab_histogram *bytes);
-static bool add_load(struct lab_metrics *out, const struct lab_tally *tally, uint32_t nodes);
+static bool add_load(struct lab_metrics *out, const struct lab_tally *tally,
+                     const struct lab_scenario *scenario, uint32_t nodes);
 
 bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenario *scenario, uint32_t nodes,
                           struct lab_metrics *out)
@@ -80,7 +81,7 @@ bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenar
         ok = ok && add_reads(out, scenario, tally);
     if (scenario->engine != LAB_ENGINE_THINNED)
         ok = ok && add(out, "peak", "rows_per_second_one_partition", (double)tally->peak_rows_per_s);
-    return ok && add_load(out, tally, nodes);
+    return ok && add_load(out, tally, scenario, nodes);
 }
 
 bool lab_metrics_of_latency(const struct lab_histogram *histogram, const char *prefix,
@@ -255,8 +256,10 @@ static bool add_left(struct lab_metrics *out, const struct lab_tally *tally)
            lab_metrics_of_sizes(&tally->tombstones, "tombstones.partition", false, out);
 }
 
-/* Shares of the bytes that all nodes hold together, replicas included. */
-static bool add_load(struct lab_metrics *out, const struct lab_tally *tally, uint32_t nodes)
+/* Shares of the bytes that all nodes hold together, replicas included; and where a ratio is known, the disk
+ * that they take. */
+static bool add_load(struct lab_metrics *out, const struct lab_tally *tally,
+                     const struct lab_scenario *scenario, uint32_t nodes)
 {
     lab_wide total = 0;
     uint64_t least = UINT64_MAX, most = 0;
@@ -268,6 +271,10 @@ static bool add_load(struct lab_metrics *out, const struct lab_tally *tally, uin
     }
     if (total == 0)
         return true;
+    if (scenario->row_compression > 0 &&
+        !(add(out, "disk", "bytes", (double)total) &&
+          add(out, "disk", "compressed_bytes", (double)total * scenario->row_compression)))
+        return false;
     return add(out, "nodes", "load_share_max", (double)most / (double)total) &&
            add(out, "nodes", "load_share_min", (double)least / (double)total);
 }

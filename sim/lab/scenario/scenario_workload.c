@@ -147,6 +147,8 @@ const struct lab_table lab_row_table = {
         {"columns", read_columns, 0, LAB_OPTIONAL, 0, 0, NULL, NULL},
         {"format", lab_read_choice, offsetof(struct lab_scenario, row_format), LAB_OPTIONAL, 0, 0,
          "nb, da or payload", row_formats},
+        {"compression", lab_read_number, offsetof(struct lab_scenario, row_compression), LAB_OPTIONAL, 0.001,
+         2, "bytes on disk for each byte before compression, a number from 0.001 to 2", NULL},
         {.name = NULL},
     }};
 

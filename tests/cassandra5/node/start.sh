@@ -20,6 +20,7 @@ read -r -a tokens <<<"$TOKENS"
 for ((n = first; n <= last; n++)); do
     node=$home/node$n
     mkdir -p "$node/conf" "$node/logs"
+    rm -f "$node/logs/system.log" # of an earlier start, by which this one would seem to listen already
     token=""
     if ((${#tokens[@]})); then
         token="initial_token: ${tokens[n - 1]}"

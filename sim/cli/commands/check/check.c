@@ -15,6 +15,7 @@
 #include "cli/json.h"
 #include "cli/outputs.h"
 #include "cli/pictures.h"
+#include "cli/sample.h"
 #include "cli/text.h"
 #include "cli/text_file.h"
 #include "cli/warnings.h"
@@ -39,6 +40,7 @@ static const struct cli_option options[] = {
      "figure drifts (default exact)"},
     {"seed", "N", "in place of the scenarios' own"},
     {"set", "PATH=VALUE", "change one field of each scenario; repeatable"},
+    CLI_OPTION_SAMPLE,
     CLI_OPTION_DB,
     {"no-store", NULL, "do not keep the runs in the run database"},
     CLI_OPTION_JOBS,
@@ -162,9 +164,14 @@ static bool load_scenarios(const struct cli_args *args, struct cli_gate *gate, s
         !cli_overrides(args, &overrides, &override_count, error))
         return false;
     bool is_fine = true;
-    for (size_t i = 0; is_fine && i < gate->count; i++)
-        is_fine = load_scenario(cli_argument(args, i), overrides, override_count,
-                                cli_has(args, "seed") ? &seed : NULL, &gate->items[i], error);
+    for (size_t i = 0; is_fine && i < gate->count; i++) {
+        const uint64_t *own_seed = cli_has(args, "seed") ? &seed : NULL;
+        char of_sample[CLI_SAMPLE_TEXT_SIZE];
+        size_t count = override_count;
+        is_fine =
+            cli_sample_override(args, cli_argument(args, i), own_seed, overrides, &count, of_sample, error) &&
+            load_scenario(cli_argument(args, i), overrides, count, own_seed, &gate->items[i], error);
+    }
     free(overrides);
     return is_fine;
 }

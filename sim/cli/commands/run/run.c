@@ -13,6 +13,7 @@
 #include "cli/page.h"
 #include "cli/pictures.h"
 #include "cli/resume.h"
+#include "cli/sample.h"
 #include "cli/snapshots.h"
 #include "cli/story.h"
 #include "cli/table.h"
@@ -24,6 +25,7 @@ static const struct cli_option options[] = {{"seed", "N", "in place of the scena
                                             {"set", "PATH=VALUE",
                                              "change one field of the scenario, as in\n"
                                              "strategies.count.rows=5000; repeatable"},
+                                            CLI_OPTION_SAMPLE,
                                             CLI_OPTION_DB,
                                             CLI_OPTION_OUT,
                                             CLI_OPTION_FORMAT,
@@ -135,7 +137,7 @@ static int run(const struct cli_args *args, struct sim_error *error)
 
 static bool check_options(const struct cli_args *args, struct sim_error *error)
 {
-    static const char *const of_new_runs[] = {"seed", "set", "trace-events", "key"};
+    static const char *const of_new_runs[] = {"seed", "set", "sample", "trace-events", "key"};
     const char *mode = cli_has(args, "resume") ? "resume" : cli_has(args, "continue") ? "continue" : NULL;
     if (cli_has(args, "resume") && cli_has(args, "continue"))
         return sim_fail(error, SIM_ERROR_INPUT,
@@ -223,9 +225,12 @@ static bool load_scenarios(const struct cli_args *args, struct batch *batch, str
     bool is_fine = true;
     for (size_t i = 0; is_fine && i < batch->count; i++) {
         const char *path = cli_argument(args, i);
+        const uint64_t *own_seed = cli_has(args, "seed") ? &seed : NULL;
         struct job *job = &batch->jobs[i];
-        is_fine = lab_scenario_load(path, overrides, override_count, cli_has(args, "seed") ? &seed : NULL,
-                                    &job->scenario, error);
+        char of_sample[CLI_SAMPLE_TEXT_SIZE];
+        size_t count = override_count;
+        is_fine = cli_sample_override(args, path, own_seed, overrides, &count, of_sample, error) &&
+                  lab_scenario_load(path, overrides, count, own_seed, &job->scenario, error);
         if (is_fine && (job->path = realpath(path, NULL)) == NULL)
             job->path = strdup(path);
         if (is_fine && job->path == NULL)
@@ -256,6 +261,7 @@ static bool check_outputs(const struct cli_args *args, const struct batch *batch
     struct cli_outputs outputs = {0};
     cli_outputs_file(&outputs, "trace-events", cli_value(args, "trace-events", NULL));
     cli_outputs_database(&outputs, "db", batch->database, true);
+    cli_outputs_input(&outputs, "the sample", cli_value(args, "sample", NULL));
     for (size_t i = 0; i < batch->count; i++) {
         cli_outputs_scenario(&outputs, batch->jobs[i].scenario);
         if (batch->has_charts)

@@ -101,6 +101,7 @@ struct lab_scenario {
     int row_bytes_line, row_bytes_column;
     bool has_row_cells, has_row_columns; /* the same of `row.cells`, `row.columns` */
     int row_format;                      /* enum lab_row_format */
+    double row_compression;              /* bytes on disk for each of the table's; 0: not said */
     struct lab_row_cost row_cost;        /* what rows and partitions weigh */
     int64_t row_ttl_ns;                  /* 0: rows stay */
     struct lab_deletes deletes;

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads rows, and brings them into the order of an sstable. */
+#include "sample_rows.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/text.h"
+#include "sample_value.h"
+#include "workload/csv.h"
+
+#define CAPACITY_MIN 65536u
+#define BUCKET_BYTES 8u
+#define SHOWN        60
+
+static enum cass_type type_of(const struct lab_column *column)
+{
+    switch (column->feed) {
+    case LAB_FEED_BUCKET:
+        return CASS_BIGINT;
+    case LAB_FEED_TIME:
+        return CASS_TIMESTAMP;
+    case LAB_FEED_ID:
+        return CASS_UUID; /* in the order of a timeuuid */
+    case LAB_FEED_DATA:
+        return column->type;
+    default:
+        return CASS_TEXT;
+    }
+}
+
+static bool is_in_key(const struct lab_design *design, size_t column)
+{
+    return memchr(design->partition, (int)column, design->partition_count) != NULL ||
+           memchr(design->clustering, (int)column, design->clustering_count) != NULL;
+}
+
+/* Behind `first`, by name. */
+static void add_by_name(struct sample_rows *rows, size_t first, const struct lab_column *column)
+{
+    size_t at = rows->other_count++;
+    for (; at > first && strcmp(rows->others[at - 1].column->name, column->name) > 0; at--)
+        rows->others[at] = rows->others[at - 1];
+    rows->others[at] = (struct sample_column){.column = column, .type = type_of(column)};
+}
+
+static void list_columns(struct sample_rows *rows, const struct lab_design *design)
+{
+    for (size_t i = 0; i < design->partition_count; i++) {
+        const struct lab_column *column = &design->columns[design->partition[i]];
+        rows->keys[rows->key_count++] = (struct sample_column){.column = column, .type = type_of(column)};
+    }
+    for (size_t i = 0; i < design->clustering_count; i++) {
+        const struct lab_column *column = &design->columns[design->clustering[i]];
+        rows->others[rows->other_count++] = (struct sample_column){
+            .column = column, .type = type_of(column), .is_descending = design->is_descending[i]};
+    }
+    rows->regular = rows->other_count;
+    for (size_t i = 0; i < design->column_count; i++) {
+        if (!is_in_key(design, i) && !design->columns[i].is_static)
+            add_by_name(rows, rows->regular, &design->columns[i]);
+    }
+    rows->statics = rows->other_count;
+    for (size_t i = 0; i < design->column_count; i++) {
+        if (!is_in_key(design, i) && design->columns[i].is_static)
+            add_by_name(rows, rows->statics, &design->columns[i]);
+    }
+}
+
+static struct sample_column *column_named(struct sample_rows *rows, const char *name)
+{
+    for (size_t i = 0; i < rows->key_count; i++) {
+        if (strcmp(rows->keys[i].column->name, name) == 0)
+            return &rows->keys[i];
+    }
+    for (size_t i = 0; i < rows->other_count; i++) {
+        if (strcmp(rows->others[i].column->name, name) == 0)
+            return &rows->others[i];
+    }
+    return NULL;
+}
+
+static bool check_is_there(const struct sample_column *column, const char *path, struct sim_error *error)
+{
+    return column->is_in_file || column->column->feed == LAB_FEED_BUCKET ||
+           sim_fail(error, SIM_ERROR_INPUT,
+                    "%s:1: no column '%s', which stands in the table's primary key; export it too", path,
+                    column->column->name);
+}
+
+static bool read_header(struct sample_rows *rows, const char *path, const struct wl_csv_record *record,
+                        struct sim_error *error)
+{
+    for (size_t i = 0; i < record->count; i++) {
+        struct sample_column *column = column_named(rows, record->fields[i]);
+        if (column == NULL)
+            return sim_fail(
+                error, SIM_ERROR_INPUT,
+                "%s:%" PRIu64 ": '%.*s' is no column of the scenario's table; name it under "
+                "row.columns or in 'table', leave it out, or put the columns' names into the first "
+                "line, as COPY TO does WITH HEADER = TRUE",
+                path, record->line, SHOWN, record->fields[i]);
+        if (column->is_in_file)
+            return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": column '%s' stands twice; remove one",
+                            path, record->line, column->column->name);
+        column->is_in_file = true;
+        column->field = i;
+    }
+    for (size_t i = 0; i < rows->key_count; i++) {
+        if (!check_is_there(&rows->keys[i], path, error))
+            return false;
+    }
+    for (size_t i = 0; i < rows->regular; i++) {
+        if (!check_is_there(&rows->others[i], path, error))
+            return false;
+    }
+    return true;
+}
+
+static bool put(struct sample_rows *rows, const void *bytes, size_t size, struct sim_error *error)
+{
+    if (rows->capacity - rows->size < size) {
+        size_t capacity = rows->capacity == 0 ? CAPACITY_MIN : rows->capacity;
+        while (capacity - rows->size < size)
+            capacity *= 2;
+        uint8_t *grown = realloc(rows->bytes, capacity);
+        if (grown == NULL)
+            return sim_fail_memory(error);
+        rows->bytes = grown;
+        rows->capacity = capacity;
+    }
+    if (size > 0)
+        memcpy(rows->bytes + rows->size, bytes, size);
+    rows->size += size;
+    return true;
+}
+
+static bool put_sized(struct sample_rows *rows, uint32_t told, const void *bytes, size_t size,
+                      struct sim_error *error)
+{
+    return put(rows, &told, sizeof told, error) && put(rows, bytes, size, error);
+}
+
+/* *out: NULL for null, and for a bucket that the file does not have zeros. malloc'ed. */
+static bool value_of(const struct sample_column *column, const char *path, const struct wl_csv_record *record,
+                     uint8_t **out, size_t *size, struct sim_error *error)
+{
+    struct sim_error why;
+    *out = NULL;
+    *size = 0;
+    if (!column->is_in_file && column->column->feed == LAB_FEED_BUCKET) {
+        *size = BUCKET_BYTES;
+        *out = calloc(1, BUCKET_BYTES);
+        return *out != NULL || sim_fail_memory(error);
+    }
+    if (!column->is_in_file || record->sizes[column->field] == 0)
+        return true;
+    const char *text = record->fields[column->field];
+    size_t text_size = record->sizes[column->field];
+    if (column->type != CASS_TEXT && strlen(text) != text_size)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s:%" PRIu64 ": column '%s': a zero byte; export it as a blob", path, record->line,
+                        column->column->name);
+    if (sample_value_parse(column->type, text, text_size, out, size, &why))
+        return true;
+    if (why.class != SIM_ERROR_INPUT)
+        return sim_fail(error, why.class, "%s", why.text);
+    return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": column '%s': %s", path, record->line,
+                    column->column->name, why.text);
+}
+
+static bool fail_null(const struct sample_column *column, const char *path, uint64_t line,
+                      struct sim_error *error)
+{
+    return sim_fail(error, SIM_ERROR_INPUT,
+                    "%s:%" PRIu64
+                    ": column '%s' of the primary key is empty; give it a value, or leave the row "
+                    "out",
+                    path, line, column->column->name);
+}
+
+/* The time of writing, as far as a value tells it. */
+static void take_time(const struct sample_column *column, const uint8_t *value, struct sample_row *row,
+                      bool *is_told)
+{
+    if (column->column->feed == LAB_FEED_TIME) {
+        uint64_t ms = 0;
+        for (size_t i = 0; i < 8; i++)
+            ms = ms << 8 | value[i];
+        if (__builtin_mul_overflow((int64_t)ms, 1000, &row->timestamp_us))
+            row->timestamp_us = INT64_MAX;
+        *is_told = true;
+    } else if (column->column->feed == LAB_FEED_ID && !*is_told && value[6] >> 4 == 1) {
+        row->timestamp_us = sample_uuid_time_us(value);
+    }
+}
+
+static bool add_key(struct sample_rows *rows, struct sample_row *row, const char *path,
+                    const struct wl_csv_record *record, bool *is_told, struct sim_error *error)
+{
+    struct cass_component parts[SAMPLE_COLUMNS_MAX];
+    uint8_t *values[SAMPLE_COLUMNS_MAX] = {NULL}, *key = NULL;
+    bool ok = true;
+    for (size_t i = 0; ok && i < rows->key_count; i++) {
+        size_t size;
+        ok = value_of(&rows->keys[i], path, record, &values[i], &size, error) &&
+             (values[i] != NULL || fail_null(&rows->keys[i], path, record->line, error)) &&
+             (size <= CASS_COMPONENT_SIZE_MAX ||
+              sim_fail(error, SIM_ERROR_INPUT,
+                       "%s:%" PRIu64 ": a key of more than 65535 bytes; leave the row out", path,
+                       record->line));
+        if (ok)
+            take_time(&rows->keys[i], values[i], row, is_told);
+        parts[i] = (struct cass_component){values[i], size};
+    }
+    size_t size = ok ? cass_key_size(parts, rows->key_count) : 0;
+    ok = ok &&
+         (size <= CASS_COMPONENT_SIZE_MAX ||
+          sim_fail(error, SIM_ERROR_INPUT,
+                   "%s:%" PRIu64 ": a key of more than 65535 bytes; leave the row out", path, record->line));
+    ok = ok && ((key = malloc(size + 1)) != NULL || sim_fail_memory(error));
+    if (ok) {
+        cass_key_serialise(parts, rows->key_count, key);
+        row->token = cass_token(key, size);
+        ok = put_sized(rows, (uint32_t)size, key, size, error);
+    }
+    for (size_t i = 0; i < rows->key_count; i++)
+        free(values[i]);
+    free(key);
+    return ok;
+}
+
+static bool add_row(struct sample_rows *rows, const char *path, const struct wl_csv_record *record,
+                    struct sim_error *error)
+{
+    if (rows->count == rows->rows_capacity) {
+        size_t capacity = rows->rows_capacity == 0 ? 1024 : 2 * rows->rows_capacity;
+        struct sample_row *grown = realloc(rows->rows, capacity * sizeof *grown);
+        if (grown == NULL)
+            return sim_fail_memory(error);
+        rows->rows = grown;
+        rows->rows_capacity = capacity;
+    }
+    struct sample_row *row = &rows->rows[rows->count];
+    bool is_told = false;
+    *row = (struct sample_row){.rows = rows, .at = rows->size, .number = rows->count};
+    if (!add_key(rows, row, path, record, &is_told, error))
+        return false;
+    for (size_t i = 0; i < rows->other_count; i++) {
+        struct sample_column *column = &rows->others[i];
+        uint8_t *value;
+        size_t size;
+        if (!value_of(column, path, record, &value, &size, error))
+            return false;
+        if (value == NULL && i < rows->regular)
+            return fail_null(column, path, record->line, error);
+        if (value != NULL && i < rows->regular)
+            take_time(column, value, row, &is_told);
+        column->occurs = column->occurs || value != NULL;
+        bool ok = put_sized(rows, value == NULL ? 0 : (uint32_t)size + 1, value, size, error);
+        free(value);
+        if (!ok)
+            return false;
+    }
+    rows->count++;
+    return true;
+}
+
+static bool check_fields(const char *path, const struct wl_csv_record *record, size_t wanted,
+                         struct sim_error *error)
+{
+    return record->count == wanted ||
+           sim_fail(error, SIM_ERROR_INPUT,
+                    "%s:%" PRIu64
+                    ": %zu fields where the first line has %zu; write a row a line, and quote fields "
+                    "with a comma",
+                    path, record->line, record->count, wanted);
+}
+
+bool sample_rows_read(const struct lab_scenario *scenario, const char *path, struct sample_rows *out,
+                      struct sim_error *error)
+{
+    struct wl_csv *csv;
+    struct wl_csv_record record;
+    *out = (struct sample_rows){0};
+    list_columns(out, &scenario->design);
+    if (!wl_csv_open(path, "sample", &csv, error))
+        return false;
+    bool ok = wl_csv_next(csv, &record, error);
+    size_t wanted = record.count;
+    ok = ok && (record.count == 0 || read_header(out, path, &record, error));
+    while (ok && wanted > 0) {
+        ok = wl_csv_next(csv, &record, error);
+        if (!ok || record.count == 0)
+            break;
+        ok = check_fields(path, &record, wanted, error) && add_row(out, path, &record, error);
+    }
+    wl_csv_close(csv);
+    return ok &&
+           (out->count > 0 ||
+            sim_fail(error, SIM_ERROR_INPUT,
+                     "%s: a sample without rows; export some, as by COPY t TO 'rows.csv' WITH HEADER = TRUE",
+                     path));
+}
+
+struct cass_bytes sample_rows_key(const struct sample_rows *rows, uint64_t *at)
+{
+    uint32_t size;
+    memcpy(&size, rows->bytes + *at, sizeof size);
+    struct cass_bytes key = {rows->bytes + *at + sizeof size, size};
+    *at += sizeof size + size;
+    return key;
+}
+
+struct cass_bytes sample_rows_value(const struct sample_rows *rows, uint64_t *at)
+{
+    uint32_t told;
+    memcpy(&told, rows->bytes + *at, sizeof told);
+    *at += sizeof told;
+    if (told == 0)
+        return (struct cass_bytes){NULL, 0};
+    struct cass_bytes value = {rows->bytes + *at, told - 1};
+    *at += told - 1;
+    return value;
+}
+
+static int compare_bytes(const struct cass_bytes *a, const struct cass_bytes *b)
+{
+    size_t size = a->size < b->size ? a->size : b->size;
+    int order = memcmp(a->bytes, b->bytes, size);
+    return order != 0 ? order : (a->size > b->size) - (a->size < b->size);
+}
+
+/* By their time; then byte by byte as signed ones, as Cassandra has it for the sake of its first uuids. */
+static int compare_ids(const uint8_t *a, const uint8_t *b)
+{
+    int64_t one = sample_uuid_time_us(a), other = sample_uuid_time_us(b);
+    static const uint8_t order[] = {6, 7, 4, 5, 0, 1, 2, 3};
+    if (one != other)
+        return one < other ? -1 : 1;
+    for (size_t i = 0; i < sizeof order; i++) {
+        if (a[order[i]] != b[order[i]])
+            return a[order[i]] < b[order[i]] ? -1 : 1;
+    }
+    for (size_t i = 8; i < 16; i++) {
+        if (a[i] != b[i])
+            return (int8_t)a[i] < (int8_t)b[i] ? -1 : 1;
+    }
+    return 0;
+}
+
+/* Whole numbers, big-endian, by the sign of the first byte. */
+static int compare_values(enum cass_type type, const struct cass_bytes *a, const struct cass_bytes *b)
+{
+    const uint8_t *one = a->bytes, *other = b->bytes;
+    if (type == CASS_UUID)
+        return compare_ids(one, other);
+    if ((type == CASS_BIGINT || type == CASS_TIMESTAMP) && (one[0] ^ other[0]) >> 7 != 0)
+        return one[0] >> 7 != 0 ? -1 : 1;
+    return compare_bytes(a, b);
+}
+
+static int compare_clustering(const struct sample_rows *rows, uint64_t a_at, uint64_t b_at)
+{
+    for (size_t i = 0; i < rows->regular; i++) {
+        struct cass_bytes one = sample_rows_value(rows, &a_at), other = sample_rows_value(rows, &b_at);
+        int order = compare_values(rows->others[i].type, &one, &other);
+        if (order != 0)
+            return rows->others[i].is_descending ? -order : order;
+    }
+    return 0;
+}
+
+static int compare_rows(const struct sample_row *a, const struct sample_row *b, bool by_clustering)
+{
+    if (a->token != b->token)
+        return a->token < b->token ? -1 : 1;
+    uint64_t a_at = a->at, b_at = b->at;
+    struct cass_bytes one = sample_rows_key(a->rows, &a_at), other = sample_rows_key(b->rows, &b_at);
+    int order = compare_bytes(&one, &other);
+    return order != 0 || !by_clustering ? order : compare_clustering(a->rows, a_at, b_at);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct sample_row *one = a, *other = b;
+    int order = compare_rows(one, other, true);
+    return order != 0 ? order : (one->number > other->number) - (one->number < other->number);
+}
+
+void sample_rows_sort(struct sample_rows *rows)
+{
+    qsort(rows->rows, rows->count, sizeof *rows->rows, compare);
+}
+
+bool sample_rows_share_partition(const struct sample_row *a, const struct sample_row *b)
+{
+    return compare_rows(a, b, false) == 0;
+}
+
+bool sample_rows_are_same(const struct sample_row *a, const struct sample_row *b)
+{
+    return compare_rows(a, b, true) == 0;
+}
+
+void sample_rows_clear(struct sample_rows *rows)
+{
+    free(rows->bytes);
+    free(rows->rows);
+    *rows = (struct sample_rows){0};
+}
