@@ -3,9 +3,11 @@
  * ends leaves no replica without the write or a hint for it. Method: after each event the lists of hints are
  * read, entry by entry, and held against what they were before: an entry may go only when the replica's own
  * storage has its row or cells, new entries come last and within the window for hints, and a write that ended
- * owes nothing to anybody. At the end all faults are gone, and after ten minutes all lists are empty and all
- * rows are everywhere. Random writes under losses, partitions, crashes, pauses and lost hints; fixed seeds,
- * and a list of situations that must have come up. */
+ * owes nothing to anybody. What a hint brings is what was written: a column's value has the timestamp of its
+ * write wherever it stands, and a leader's shard of a counter is one that the leader had. At the end all
+ * faults are gone, and after ten minutes all lists are empty and all rows are everywhere. Random writes at
+ * several levels, of rows, columns and counters, and conditional updates, under losses, partitions, crashes,
+ * pauses and lost hints; fixed seeds, and a list of situations that must have come up. */
 #include "cluster_private.h"
 #include "model.h"
 
@@ -14,6 +16,8 @@
 #define HINTS_MAX 1024
 #define OPEN_MAX  1024
 #define PAGE      128
+#define COUNTER   9
+#define ADDS_MAX  2048
 
 enum situation {
     STORED,
@@ -26,6 +30,9 @@ enum situation {
     BEYOND_WINDOW,
     REPLICA_FAILED,
     DROPPED,
+    SHARD_HINTED,
+    COMMIT_HINTED,
+    ANY_BY_HINTS,
     SITUATIONS
 };
 static struct model_situation situations[SITUATIONS] = {
@@ -39,13 +46,25 @@ static struct model_situation situations[SITUATIONS] = {
     [BEYOND_WINDOW] = {"a write after the window", 0},
     [REPLICA_FAILED] = {"a hint for a replica that failed", 0},
     [DROPPED] = {"hints lost with a disk", 0},
+    [SHARD_HINTED] = {"a hint of a counter's shard", 0},
+    [COMMIT_HINTED] = {"a hint of a decided update", 0},
+    [ANY_BY_HINTS] = {"a write at ANY that has hints alone", 0},
+};
+
+enum what { ROW, CELLS, SHARD };
+
+/* What is written: a row, cells of a register, or a leader's shard of a counter. */
+struct content {
+    enum what what;
+    uint32_t entity, leader;
+    uint64_t row_id;
+    struct image image;
+    struct shard shard;
 };
 
 struct known_hint {
-    uint32_t index, entity, replica;
-    bool is_row;
-    uint64_t row_id;
-    struct image image;
+    uint32_t index, replica;
+    struct content content;
 };
 
 struct known_list {
@@ -56,17 +75,17 @@ struct known_list {
 
 /* A write that its coordinator is still busy with. */
 struct open_write {
-    bool is_open;
-    uint32_t generation, place, entity, position;
+    bool is_open, is_commit;
+    uint32_t generation, place, position;
     uint32_t asked, excused; /* excused: gone for longer than hints are kept when the write was sent */
-    bool is_row;
-    uint64_t row_id;
-    struct image image;
+    struct content content;
 };
 
 struct written {
     bool is_owed; /* its write ended, so all replicas are to have it */
     uint32_t partition, excused;
+    bool is_sent;
+    enum cass_consistency level;
 };
 
 struct model {
@@ -76,7 +95,10 @@ struct model {
     struct known_list lists[NODES][NODES];
     struct open_write open[OPEN_MAX];
     struct written rows[REPLIES_MAX]; /* by id, which is the tag */
-    bool lost_cells;                  /* some hints of cells were dropped */
+    bool lost_others;                 /* some hints of cells or shards were dropped */
+    int64_t written_us[REPLIES_MAX];  /* of the plain write of a column: its value is its tag; 0: not seen */
+    struct shard shards[NODES][ADDS_MAX]; /* that a leader has had, in order */
+    size_t shard_count[NODES];
 };
 
 /* --- what the mock has */
@@ -98,32 +120,57 @@ static bool has_cells(const struct cass_cluster *cluster, uint32_t entity, const
     return true;
 }
 
-static bool has_it(const struct cass_cluster *cluster, const struct known_hint *hint)
+static bool has_it(const struct cass_cluster *cluster, const struct content *content, uint32_t replica)
 {
-    return hint->is_row ? has_row(cluster, hint->entity, hint->row_id, hint->replica)
-                        : has_cells(cluster, hint->entity, &hint->image, hint->replica);
+    switch (content->what) {
+    case ROW:
+        return has_row(cluster, content->entity, content->row_id, replica);
+    case CELLS:
+        return has_cells(cluster, content->entity, &content->image, replica);
+    default:
+        return shard_at(cluster, content->entity, replica, content->leader)->clock >= content->shard.clock;
+    }
+}
+
+static struct content content_of(const struct cass_cluster *cluster, enum message_kind kind, uint32_t entity,
+                                 uint32_t body)
+{
+    struct content content = {.what = CELLS, .entity = entity};
+    if (kind == MESSAGE_WRITE_ROW) {
+        content.what = ROW;
+        content.row_id = row_at(cluster, body)->row_id;
+        content.entity = row_at(cluster, body)->partition;
+    } else if (kind == MESSAGE_WRITE_SHARD) {
+        content.what = SHARD;
+        content.leader = body_at(cluster, body)->leader;
+        content.shard = body_at(cluster, body)->shard;
+    } else {
+        content.image = body_at(cluster, body)->image;
+    }
+    return content;
 }
 
 static struct known_hint hint_of(const struct cass_cluster *cluster, uint32_t index)
 {
     const struct hint *hint = hint_at(cluster, index);
-    struct known_hint known = {.index = index, .replica = hint->replica};
-    known.is_row = hint->kind == MESSAGE_WRITE_ROW;
-    if (known.is_row) {
-        known.row_id = row_at(cluster, hint->body)->row_id;
-        known.entity = row_at(cluster, hint->body)->partition;
-    } else {
-        known.entity = hint->entity;
-        known.image = body_at(cluster, hint->body)->image;
-    }
-    return known;
+    return (struct known_hint){index, hint->replica,
+                               content_of(cluster, (enum message_kind)hint->kind, hint->entity, hint->body)};
+}
+
+static bool is_same_content(const struct content *a, const struct content *b)
+{
+    if (a->what != b->what || a->entity != b->entity)
+        return false;
+    if (a->what == ROW)
+        return a->row_id == b->row_id;
+    if (a->what == CELLS)
+        return memcmp(&a->image, &b->image, sizeof a->image) == 0;
+    return a->leader == b->leader && a->shard.clock == b->shard.clock && a->shard.count == b->shard.count;
 }
 
 static bool is_same_hint(const struct known_hint *a, const struct known_hint *b)
 {
-    return a->index == b->index && a->replica == b->replica && a->is_row == b->is_row &&
-           a->entity == b->entity && a->row_id == b->row_id &&
-           (a->is_row || memcmp(&a->image, &b->image, sizeof a->image) == 0);
+    return a->index == b->index && a->replica == b->replica && is_same_content(&a->content, &b->content);
 }
 
 /* How long the node has seen the other one gone; -1: it does not. */
@@ -151,13 +198,14 @@ static void compare_list(struct model *model, uint32_t node, uint32_t target)
         last = at;
         for (; old < before && !is_same_hint(&known->hints[old], &fresh[count]); old++) {
             is_out_of_order = is_out_of_order || count > 0;
-            MODEL_RULE(model->run, has_it(cluster, &known->hints[old]), "kept",
-                       "node %u forgot a hint for node %u, which lacks it", node, target);
+            MODEL_RULE(model->run, has_it(cluster, &known->hints[old].content, known->hints[old].replica),
+                       "kept", "node %u forgot a hint for node %u, which lacks it", node, target);
         }
         if (old < before) {
             old++;
         } else {
             situations[STORED].count++;
+            situations[SHARD_HINTED].count += fresh[count].content.what == SHARD;
             situations[AT_WINDOW].count += gone_ns == window_ns;
             MODEL_RULE(model->run, gone_ns <= window_ns, "window",
                        "node %u stored a hint for node %u after the window", node, target);
@@ -166,7 +214,7 @@ static void compare_list(struct model *model, uint32_t node, uint32_t target)
     }
     for (; old < before; old++) {
         is_out_of_order = is_out_of_order || count > 0;
-        MODEL_RULE(model->run, has_it(cluster, &known->hints[old]), "kept",
+        MODEL_RULE(model->run, has_it(cluster, &known->hints[old].content, known->hints[old].replica), "kept",
                    "node %u forgot a hint for node %u, which lacks it", node, target);
     }
     situations[OUT_OF_ORDER].count += is_out_of_order;
@@ -179,14 +227,11 @@ static void compare_list(struct model *model, uint32_t node, uint32_t target)
     free(fresh);
 }
 
-static bool has_hint(const struct model *model, uint32_t node, uint32_t target, bool is_row, uint32_t entity,
-                     uint64_t row_id, const struct image *image)
+static bool has_hint(const struct model *model, uint32_t node, uint32_t target, const struct content *content)
 {
     const struct known_list *list = &model->lists[node][target];
     for (size_t i = 0; i < list->count; i++) {
-        const struct known_hint *hint = &list->hints[i];
-        if (hint->is_row == is_row && hint->entity == entity &&
-            (is_row ? hint->row_id == row_id : memcmp(&hint->image, image, sizeof *image) == 0))
+        if (is_same_content(&list->hints[i].content, content))
             return true;
     }
     return false;
@@ -203,10 +248,10 @@ static void check_notes(struct model *model)
             continue;
         const uint32_t *replicas = replicas_at(cluster, partition_at(cluster, written->partition)->position);
         for (uint32_t i = 0; i < cluster->factor; i++) {
+            struct content content = {.what = ROW, .entity = written->partition, .row_id = id};
             bool is_hinted = false;
             for (uint32_t node = 0; node < NODES; node++)
-                is_hinted =
-                    is_hinted || has_hint(model, node, replicas[i], true, written->partition, id, NULL);
+                is_hinted = is_hinted || has_hint(model, node, replicas[i], &content);
             MODEL_RULE(model->run, !(row_at(cluster, row)->hinted >> i & 1) || is_hinted, "note",
                        "a row is noted as hinted, and no hint waits");
         }
@@ -227,19 +272,14 @@ static void begin_write(struct model *model, uint32_t index)
     const struct cass_operation *operation = operation_at(cluster, index);
     struct open_write *open = &model->open[index];
     *open = (struct open_write){.is_open = true,
+                                .is_commit = operation->stage == STAGE_COMMIT,
                                 .generation = operation->generation,
                                 .place = operation->place,
-                                .entity = operation->entity,
                                 .position = operation->position,
-                                .asked = operation->asked,
-                                .is_row = operation->is_carrying_row};
-    if (open->is_row) {
-        open->row_id = row_at(cluster, operation->body)->row_id;
-        open->entity = row_at(cluster, operation->body)->partition;
-        model->rows[open->row_id].partition = open->entity;
-    } else {
-        open->image = body_at(cluster, operation->body)->image;
-    }
+                                .asked = operation->asked};
+    open->content = content_of(cluster, cass_write_kind(operation), operation->entity, operation->body);
+    if (open->content.what == ROW)
+        model->rows[open->content.row_id].partition = open->content.entity;
     for (uint32_t i = 0; i < cluster->factor; i++) {
         uint32_t target = replicas_at(cluster, open->position)[i];
         if (gone_for(cluster, open->place, target) > cluster->config.hint_window_ns) {
@@ -259,19 +299,19 @@ static void end_write(struct model *model, struct open_write *open)
         /* Who was asked may have gone since; who was gone then is judged by the time of then. */
         bool is_late = gone_for(cluster, open->place, target) > cluster->config.hint_window_ns;
         bool is_excused = open->excused >> i & 1 || (open->asked >> i & 1 && is_late);
-        bool is_there = open->is_row ? has_row(cluster, open->entity, open->row_id, i)
-                                     : has_cells(cluster, open->entity, &open->image, i);
-        bool is_hinted =
-            has_hint(model, open->place, target, open->is_row, open->entity, open->row_id, &open->image);
-        bool is_lost = open->is_row ? model->rows[open->row_id].excused >> i & 1 : model->lost_cells;
+        bool is_there = has_it(cluster, &open->content, i);
+        bool is_hinted = has_hint(model, open->place, target, &open->content);
+        bool is_lost = open->content.what == ROW ? model->rows[open->content.row_id].excused >> i & 1
+                                                 : model->lost_others;
         MODEL_RULE(model->run, is_there || is_hinted || is_excused || is_lost, "owed",
                    "a write ended at node %u; node %u has neither it nor a hint for it", open->place, target);
         situations[REPLICA_FAILED].count += is_hinted && cluster->nodes[target].is_failing;
-        if (open->is_row && is_excused)
-            model->rows[open->row_id].excused |= UINT32_C(1) << i;
+        situations[COMMIT_HINTED].count += is_hinted && open->is_commit;
+        if (open->content.what == ROW && is_excused)
+            model->rows[open->content.row_id].excused |= UINT32_C(1) << i;
     }
-    if (open->is_row)
-        model->rows[open->row_id].is_owed = true;
+    if (open->content.what == ROW)
+        model->rows[open->content.row_id].is_owed = true;
 }
 
 static void follow_writes(struct model *model)
@@ -288,6 +328,55 @@ static void follow_writes(struct model *model)
     }
 }
 
+/* A plain write's value has one timestamp, on whatever way it comes. */
+static void check_columns(struct model *model)
+{
+    const struct cass_cluster *cluster = model->h.cluster;
+    uint32_t entity = cass_register_find(cluster, 7);
+    for (uint32_t i = 0; entity != CASS_NONE && i < cluster->factor; i++) {
+        const struct image *image = image_at(cluster, entity, i);
+        for (uint32_t column = 0; column < 3; column++) {
+            const struct cell *cell = &image->cells[column];
+            if (cell->timestamp_us == NO_TIME)
+                continue;
+            int64_t *written_us = &model->written_us[cell->value];
+            if (*written_us == 0)
+                *written_us = cell->timestamp_us;
+            MODEL_RULE(model->run, *written_us == cell->timestamp_us, "timestamp",
+                       "a replica has a value with another timestamp than its write's");
+        }
+    }
+}
+
+/* Each replica has of each leader's shard what the leader had at that clock; one that is heard of twice
+ * counts once. */
+static void check_shards(struct model *model)
+{
+    const struct cass_cluster *cluster = model->h.cluster;
+    uint32_t entity = cass_counter_find(cluster, COUNTER);
+    for (uint32_t leader = 0; entity != CASS_NONE && leader < cluster->factor; leader++) {
+        struct shard *had = model->shards[leader];
+        size_t *count = &model->shard_count[leader];
+        const struct shard *own = shard_at(cluster, entity, leader, leader);
+        if (*count == 0 || had[*count - 1].clock != own->clock || had[*count - 1].count != own->count) {
+            assert_true(*count < ADDS_MAX);
+            MODEL_RULE(model->run, *count == 0 || own->clock > had[*count - 1].clock, "shard",
+                       "a leader's shard goes back");
+            had[(*count)++] = *own;
+        }
+        for (uint32_t i = 0; i < cluster->factor; i++) {
+            const struct shard *copy = shard_at(cluster, entity, i, leader);
+            size_t at = *count;
+            while (at > 0 && had[at - 1].clock > copy->clock)
+                at--;
+            MODEL_RULE(model->run,
+                       copy->clock == 0 ||
+                           (at > 0 && had[at - 1].clock == copy->clock && had[at - 1].count == copy->count),
+                       "shard", "replica %u has a shard that its leader never had", (unsigned)i);
+        }
+    }
+}
+
 static void compare(struct model *model)
 {
     for (uint32_t node = 0; node < NODES; node++) {
@@ -295,6 +384,29 @@ static void compare(struct model *model)
             compare_list(model, node, target);
     }
     follow_writes(model);
+    check_columns(model);
+    check_shards(model);
+}
+
+/* Before an OK of a row is taken: as many replicas have the row as the level wants, of ANY a hint will do. */
+static void check_told(struct model *model, uint64_t tag, uint64_t slot)
+{
+    const struct cass_cluster *cluster = model->h.cluster;
+    const struct written *written = &model->rows[tag];
+    if (!written->is_sent || reply_at(cluster, (uint32_t)slot)->reply.result != CASS_OK)
+        return;
+    uint32_t held = 0, wanted = written->level == CASS_QUORUM ? 2 : written->level == CASS_ALL ? NODES : 1;
+    for (uint32_t i = 0; i < cluster->factor; i++)
+        held += has_row(cluster, written->partition, tag, i);
+    bool is_hinted = false;
+    for (uint32_t i = 0; written->level == CASS_ANY && i < NODES * NODES; i++) {
+        struct content content = {.what = ROW, .entity = written->partition, .row_id = tag};
+        is_hinted = is_hinted || has_hint(model, i / NODES, i % NODES, &content);
+    }
+    situations[ANY_BY_HINTS].count += held == 0 && is_hinted;
+    MODEL_RULE(model->run, held >= wanted || is_hinted || written->excused != 0, "level",
+               "a row is acknowledged at %s, and %u replicas have it", cass_consistency_name(written->level),
+               (unsigned)held);
 }
 
 static void run_for(struct model *model, int64_t lasts_ns)
@@ -306,6 +418,7 @@ static void run_for(struct model *model, int64_t lasts_ns)
     while (!model->run->is_broken && sim_queue_pop(&h->queue, &time_ns, &event) && event.kind != 1) {
         struct cass_reply reply;
         if (event.kind == CASS_EVENT_REPLY) {
+            check_told(model, event.a, event.b);
             cass_reply_take(h->cluster, event.b, &reply);
             continue;
         }
@@ -353,10 +466,11 @@ static void drop_hints(struct model *model, uint32_t node)
         struct known_list *list = &model->lists[node][target];
         for (size_t i = 0; i < list->count; i++) {
             situations[DROPPED].count++;
-            if (list->hints[i].is_row)
-                model->rows[list->hints[i].row_id].excused |= UINT32_C(1) << list->hints[i].replica;
+            const struct content *content = &list->hints[i].content;
+            if (content->what == ROW)
+                model->rows[content->row_id].excused |= UINT32_C(1) << list->hints[i].replica;
             else
-                model->lost_cells = true;
+                model->lost_others = true;
         }
         list->count = 0;
     }
@@ -400,15 +514,26 @@ static void disturb(struct model *model)
 
 static void write(struct model *model, uint32_t coordinator)
 {
+    static const enum cass_consistency levels[] = {CASS_ANY, CASS_ONE, CASS_ONE, CASS_QUORUM, CASS_ALL};
     uint64_t kind = sim_random_below(&model->random, 8);
-    struct cass_statement statement = write_row(CASS_ONE, sim_random_below(&model->random, 4), model->h.tags);
+    enum cass_consistency level = levels[sim_random_below(&model->random, 5)];
+    struct cass_statement statement = write_row(level, sim_random_below(&model->random, 4), model->h.tags);
     if (kind == 0)
         statement =
-            set_column(CASS_ONE, 7, (uint32_t)sim_random_below(&model->random, 3), (int64_t)model->h.tags);
-    if (kind == 1)
+            set_column(level, 7, (uint32_t)sim_random_below(&model->random, 3), (int64_t)model->h.tags);
+    if (kind == 1) {
         statement = cas_column(8, (int64_t)sim_random_below(&model->random, 3),
                                (int64_t)sim_random_below(&model->random, 3));
-    statement.if_absent = kind == 1 && model->h.tags % 2 == 0;
+        statement.consistency = level;
+        statement.if_absent = model->h.tags % 2 == 0;
+    }
+    if (kind == 2) {
+        statement = statement_of(CASS_ADD_COUNTER, level == CASS_ANY ? CASS_ONE : level, COUNTER);
+        statement.delta = 1 + (int64_t)(model->h.tags % 3);
+        statement.row_id = model->h.tags;
+    }
+    model->rows[model->h.tags].is_sent = statement.kind == CASS_WRITE_ROW;
+    model->rows[model->h.tags].level = level;
     harness_send(&model->h, (uint32_t)(model->h.tags % 2), coordinator, &statement);
 }
 

@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the mock's replicas promise, accept and commit as Paxos demands, and its coordinators finish what was
- * chosen. Method: a reference model of each replica (promised, accepted and committed ballot, and the cells)
- * takes the same prepares, proposals and commits, at the moment at which the mock serves them; after each
- * event the mock's state must be the model's, and each answer what the model answers. A proposal that a
- * quorum has accepted is chosen: whoever proposes later has either that value again or finds it committed by
- * a quorum. Random conditional updates and reads under losses, doubles, network partitions, crashes, pauses
- * and clock jumps; fixed seeds, and a list of situations that must have come up. */
+/* Aim: the mock's replicas promise, accept and commit as Paxos demands, its coordinators finish what was
+ * chosen, and clients are told the truth. Method: a reference model of each replica (promised, accepted and
+ * committed ballot, and the cells) takes the same prepares, proposals and commits, at the moment at which the
+ * mock serves them; after each event the mock's state must be the model's, and each answer what the model
+ * answers. A proposal that a quorum has accepted is chosen: whoever proposes later has either that value
+ * again or finds it committed by a quorum. What clients are told is held against the order of the chosen
+ * values (paxos_history.h). Random conditional updates and reads, at every level of commits, SERIAL or
+ * LOCAL_SERIAL, in one datacenter or two, under losses, doubles, network partitions, crashes, pauses and
+ * clock jumps; at the end, when all is well, each key answers for sure. Fixed seeds, and a list of situations
+ * that must have come up. */
 #include "cluster_private.h"
 #include "model.h"
+#include "paxos_history.h"
 
-#define KEYS          2
-#define STEPS         150
-#define PROPOSALS_MAX 2048
+#define KEYS           HISTORY_KEYS
+#define KEY_FIRST      7
+#define STEPS          150
+#define PROPOSALS_MAX  2048
+#define OPERATIONS     256
+#define ASKED_OF_A_KEY 6
 
 enum situation {
     PREPARE_REFUSED,
@@ -22,6 +29,14 @@ enum situation {
     ACCEPTED_AT_OWN_PROMISE,
     VALUE_FINISHED,
     CHOSEN,
+    EXPIRING_FINISHED,
+    CHOSEN_IN_A_DATACENTER,
+    APPLIED,
+    REFUSED,
+    READ,
+    UNKNOWN_CHOSEN,
+    UNKNOWN_LATER,
+    UNKNOWN_NOT,
     SITUATIONS
 };
 static struct model_situation situations[SITUATIONS] = {
@@ -33,6 +48,14 @@ static struct model_situation situations[SITUATIONS] = {
     [ACCEPTED_AT_OWN_PROMISE] = {"a proposal of the promised ballot", 0},
     [VALUE_FINISHED] = {"another's value proposed again", 0},
     [CHOSEN] = {"a value accepted by a quorum", 0},
+    [EXPIRING_FINISHED] = {"a value that expires proposed again", 0},
+    [CHOSEN_IN_A_DATACENTER] = {"a value accepted by a quorum of one datacenter of two", 0},
+    [APPLIED] = {"an update told as applied", 0},
+    [REFUSED] = {"an update told as not applied", 0},
+    [READ] = {"a SERIAL read that found its row", 0},
+    [UNKNOWN_CHOSEN] = {"an update of unknown outcome that took place", 0},
+    [UNKNOWN_LATER] = {"an update that took place after its client had given up", 0},
+    [UNKNOWN_NOT] = {"an update of unknown outcome that did not take place", 0},
 };
 
 struct known_proposal {
@@ -54,11 +77,20 @@ struct known_answer {
     struct paxos_state state;
 };
 
+/* Who uses a register, and at which serial level. With LOCAL_SERIAL in both datacenters each has an order of
+ * its own, and what one of them chooses can be lost by the other: so it is in Cassandra. */
+enum key_use { SERIAL_EVERYWHERE, LOCAL_SERIAL_IN_ONE, LOCAL_SERIAL_IN_BOTH };
+
 struct model {
     struct harness h;
     struct sim_random random;
     struct model_run *run;
-    uint32_t quorum;
+    enum key_use uses[KEYS];
+    struct {
+        uint32_t generation;
+        uint64_t tag;
+    } operations[OPERATIONS];
+    struct paxos_history history;
     bool doubles; /* messages come twice; then answers are not followed, as a lost one's slot may get its
                      double */
     struct known_replica replicas[KEYS + 1][CASS_CLUSTER_REPLICAS_MAX]; /* by entity, which counts from 1 */
@@ -70,38 +102,38 @@ struct model {
 
 /* --- the rules, said once more */
 
-static int order(struct ballot a, struct ballot b)
-{
-    if (a.micros != b.micros)
-        return a.micros < b.micros ? -1 : 1;
-    if (a.micros == NO_TIME)
-        return 0;
-    return (a.node > b.node) - (a.node < b.node);
-}
-
 static bool is_same_value(const struct proposal *a, const struct proposal *b)
 {
-    bool is_same = a->is_empty == b->is_empty;
+    bool is_same = a->is_empty == b->is_empty && a->image.marker_until_s == b->image.marker_until_s &&
+                   (a->image.marker_us != NO_TIME) == (b->image.marker_us != NO_TIME);
     for (int i = 0; i < CASS_COLUMNS; i++) {
         const struct cell *left = &a->image.cells[i], *right = &b->image.cells[i];
         bool is_set = left->timestamp_us != NO_TIME;
-        is_same =
-            is_same && is_set == (right->timestamp_us != NO_TIME) && (!is_set || left->value == right->value);
+        is_same = is_same && is_set == (right->timestamp_us != NO_TIME) &&
+                  (!is_set || (left->value == right->value && left->deletion_s == right->deletion_s));
     }
     return is_same;
 }
 
-static void merge(struct image *into, const struct image *from)
+static uint32_t key_of(const struct model *model, uint32_t entity)
 {
-    for (int i = 0; i < CASS_COLUMNS; i++) {
-        const struct cell *cell = &from->cells[i];
-        struct cell *own = &into->cells[i];
-        if (cell->timestamp_us == NO_TIME)
-            continue;
-        if (cell->timestamp_us > own->timestamp_us ||
-            (cell->timestamp_us == own->timestamp_us && cell->value > own->value))
-            *own = *cell;
+    return (uint32_t)(register_at(model->h.cluster, entity)->key - KEY_FIRST);
+}
+
+/* The replicas that promise and accept for a coordinator, and how many of them are a quorum. */
+static uint32_t participants_of(const struct model *model, uint32_t entity, uint32_t coordinator,
+                                uint32_t *quorum)
+{
+    const struct cass_cluster *cluster = model->h.cluster;
+    const uint32_t *replicas = replicas_at(cluster, register_at(cluster, entity)->position);
+    uint32_t set = 0;
+    for (uint32_t i = 0; i < cluster->factor; i++) {
+        bool is_near = cluster->nodes[replicas[i]].datacenter == cluster->nodes[coordinator].datacenter;
+        if (is_near || model->uses[key_of(model, entity)] == SERIAL_EVERYWHERE)
+            set |= UINT32_C(1) << i;
     }
+    *quorum = bit_count(set) / 2 + 1;
+    return set;
 }
 
 static struct known_proposal *proposal_of(struct model *model, uint32_t entity,
@@ -109,7 +141,7 @@ static struct known_proposal *proposal_of(struct model *model, uint32_t entity,
 {
     for (size_t i = 0; i < model->proposal_count; i++) {
         struct known_proposal *known = &model->proposals[i];
-        if (known->entity != entity || order(known->proposal.ballot, proposal->ballot) != 0)
+        if (known->entity != entity || paxos_history_order(known->proposal.ballot, proposal->ballot) != 0)
             continue;
         MODEL_RULE(model->run, is_same_value(&known->proposal, proposal), "ballot",
                    "one ballot has two values");
@@ -118,6 +150,7 @@ static struct known_proposal *proposal_of(struct model *model, uint32_t entity,
     assert_true(model->proposal_count < PROPOSALS_MAX);
     struct known_proposal *fresh = &model->proposals[model->proposal_count++];
     *fresh = (struct known_proposal){.proposal = *proposal, .entity = entity};
+    paxos_history_proposed(&model->history, proposal);
     return fresh;
 }
 
@@ -126,23 +159,49 @@ static void check_proposal(struct model *model, const struct message *message,
                            const struct proposal *proposal)
 {
     const struct known_proposal *chosen = NULL;
+    if (!model->history.keys[key_of(model, message->entity)].is_linear)
+        return;
     for (size_t i = 0; i < model->proposal_count; i++) {
         const struct known_proposal *known = &model->proposals[i];
-        bool is_below = order(known->proposal.ballot, proposal->ballot) < 0;
+        bool is_below = paxos_history_order(known->proposal.ballot, proposal->ballot) < 0;
         if (known->is_chosen && known->entity == message->entity && is_below &&
-            (chosen == NULL || order(known->proposal.ballot, chosen->proposal.ballot) > 0))
+            (chosen == NULL || paxos_history_order(known->proposal.ballot, chosen->proposal.ballot) > 0))
             chosen = known;
     }
     if (chosen == NULL)
         return;
-    uint32_t committed = 0;
-    for (uint32_t i = 0; i < model->h.cluster->factor; i++)
-        committed +=
-            order(model->replicas[message->entity][i].state.committed.ballot, chosen->proposal.ballot) >= 0;
+    uint32_t committed = 0, quorum;
+    uint32_t participants = participants_of(model, message->entity, message->from, &quorum);
+    for (uint32_t i = 0; i < model->h.cluster->factor; i++) {
+        const struct known_replica *replica = &model->replicas[message->entity][i];
+        committed += (participants >> i & 1) != 0 &&
+                     paxos_history_order(replica->state.committed.ballot, chosen->proposal.ballot) >= 0;
+    }
     bool is_again = is_same_value(&chosen->proposal, proposal);
-    situations[VALUE_FINISHED].count += is_again && committed < model->quorum;
-    MODEL_RULE(model->run, is_again || committed >= model->quorum, "chosen",
+    situations[VALUE_FINISHED].count += is_again && committed < quorum;
+    situations[EXPIRING_FINISHED].count +=
+        is_again && committed < quorum && proposal->image.cells[MARK_COLUMN].deletion_s != NEVER;
+    MODEL_RULE(model->run, is_again || committed >= quorum, "chosen",
                "a value that a quorum accepted was neither finished nor committed");
+}
+
+static void choose(struct model *model, const struct message *message, struct known_proposal *known)
+{
+    uint32_t quorum, participants = participants_of(model, message->entity, message->from, &quorum);
+    if (known->proposal.is_empty || known->is_chosen || bit_count(known->accepted_by & participants) < quorum)
+        return;
+    known->is_chosen = true;
+    situations[CHOSEN].count++;
+    situations[CHOSEN_IN_A_DATACENTER].count += bit_count(participants) < model->h.cluster->factor;
+    paxos_history_chosen(&model->history, key_of(model, message->entity), &known->proposal);
+}
+
+/* A replica promises and accepts for coordinators whose quorum it can be of. */
+static void check_participant(struct model *model, const struct message *message)
+{
+    uint32_t quorum, participants = participants_of(model, message->entity, message->from, &quorum);
+    MODEL_RULE(model->run, participants >> message->replica & 1, "participant",
+               "a replica of another datacenter is asked at LOCAL_SERIAL");
 }
 
 static void serve(struct model *model, const struct message *message, const struct body *body,
@@ -151,9 +210,11 @@ static void serve(struct model *model, const struct message *message, const stru
     struct known_replica *replica = &model->replicas[message->entity][message->replica];
     struct paxos_state *state = &replica->state;
     *answer = (struct known_answer){.is_due = message->kind != MESSAGE_COMMIT, .message = *message};
+    if (message->kind != MESSAGE_COMMIT)
+        check_participant(model, message);
     if (message->kind == MESSAGE_PREPARE) {
         struct ballot ballot = body->ballot;
-        answer->is_refused = order(ballot, state->promised) <= 0;
+        answer->is_refused = paxos_history_order(ballot, state->promised) <= 0;
         situations[PREPARE_REFUSED].count += answer->is_refused;
         situations[SAME_MICROSECOND].count +=
             ballot.micros == state->promised.micros && ballot.node != state->promised.node;
@@ -162,29 +223,30 @@ static void serve(struct model *model, const struct message *message, const stru
     } else if (message->kind == MESSAGE_PROPOSE) {
         const struct proposal *proposal = &body->accepted;
         struct known_proposal *known = proposal_of(model, message->entity, proposal);
-        answer->is_refused = order(proposal->ballot, state->promised) < 0;
+        answer->is_refused = paxos_history_order(proposal->ballot, state->promised) < 0;
         situations[PROPOSAL_REFUSED].count += answer->is_refused;
-        situations[ACCEPTED_AT_OWN_PROMISE].count += order(proposal->ballot, state->promised) == 0;
+        if (answer->is_refused && known->accepted_by >> message->replica & 1 && !proposal->is_empty)
+            paxos_history_doubled(&model->history, paxos_history_tag(proposal));
+        situations[ACCEPTED_AT_OWN_PROMISE].count +=
+            paxos_history_order(proposal->ballot, state->promised) == 0;
         if (!answer->is_refused) {
             state->promised = proposal->ballot;
             state->accepted = *proposal;
             known->accepted_by |= UINT32_C(1) << message->replica;
-            if (!proposal->is_empty && !known->is_chosen && bit_count(known->accepted_by) >= model->quorum) {
-                known->is_chosen = true;
-                situations[CHOSEN].count++;
-            }
+            choose(model, message, known);
         }
     } else {
         const struct proposal *decided = &body->committed;
         bool has_accepted = state->accepted.ballot.micros != NO_TIME;
-        situations[LATE_COMMIT].count += order(decided->ballot, state->committed.ballot) < 0;
+        situations[LATE_COMMIT].count += paxos_history_order(decided->ballot, state->committed.ballot) < 0;
         situations[COMMIT_UNDER_NEWER_ACCEPTED].count +=
-            has_accepted && order(decided->ballot, state->accepted.ballot) < 0;
-        if (order(decided->ballot, state->committed.ballot) > 0)
+            has_accepted && paxos_history_order(decided->ballot, state->accepted.ballot) < 0;
+        if (paxos_history_order(decided->ballot, state->committed.ballot) > 0)
             state->committed = *decided;
-        if (order(decided->ballot, state->accepted.ballot) >= 0)
+        if (paxos_history_order(decided->ballot, state->accepted.ballot) >= 0)
             state->accepted.ballot.micros = NO_TIME;
-        merge(&replica->image, &decided->image);
+        paxos_history_merge(&replica->image, &decided->image);
+        paxos_history_stored(&model->history, paxos_history_tag(decided), message->replica);
     }
     answer->state = *state;
 }
@@ -193,7 +255,7 @@ static void serve(struct model *model, const struct message *message, const stru
 
 static bool is_same_ballot(struct ballot a, struct ballot b)
 {
-    return order(a, b) == 0;
+    return paxos_history_order(a, b) == 0;
 }
 
 static bool is_same_image(const struct image *a, const struct image *b)
@@ -202,9 +264,11 @@ static bool is_same_image(const struct image *a, const struct image *b)
     for (int i = 0; i < CASS_COLUMNS; i++) {
         const struct cell *left = &a->cells[i], *right = &b->cells[i];
         is_same = is_same && left->timestamp_us == right->timestamp_us &&
-                  (left->timestamp_us == NO_TIME || left->value == right->value);
+                  (left->timestamp_us == NO_TIME ||
+                   (left->value == right->value && left->deletion_s == right->deletion_s));
     }
-    return is_same;
+    return is_same && a->marker_us == b->marker_us &&
+           (a->marker_us == NO_TIME || a->marker_until_s == b->marker_until_s);
 }
 
 static void compare(struct model *model)
@@ -269,6 +333,13 @@ static bool is_served(const struct cass_cluster *cluster, const struct message *
     return message->epoch == node->epoch && node->frozen_ns <= message->frozen_ns && !node->is_failing;
 }
 
+/* Its coordinator still waits for the answer. */
+static bool is_current(const struct cass_cluster *cluster, const struct message *message)
+{
+    const struct cass_operation *operation = operation_at(cluster, message->operation);
+    return operation->generation == message->generation && operation->round == message->round;
+}
+
 static void need_answers(struct model *model, uint32_t index)
 {
     if (index < model->answer_count)
@@ -278,6 +349,23 @@ static void need_answers(struct model *model, uint32_t index)
     assert_non_null(model->answers);
     memset(model->answers + model->answer_count, 0, (count - model->answer_count) * sizeof *model->answers);
     model->answer_count = count;
+}
+
+/* Which updates their coordinators have answered by now. */
+static void follow_operations(struct model *model)
+{
+    const struct cass_cluster *cluster = model->h.cluster;
+    assert_true(cluster->operations.used <= OPERATIONS);
+    for (uint32_t i = 1; i < cluster->operations.used; i++) {
+        const struct cass_operation *operation = operation_at(cluster, i);
+        bool is_other = model->operations[i].generation != operation->generation;
+        if (is_other && model->operations[i].generation % 2 == 1)
+            paxos_history_answered(&model->history, model->operations[i].tag);
+        model->operations[i].generation = operation->generation;
+        model->operations[i].tag = operation->tag;
+        if (operation->generation % 2 == 1 && operation->is_answered)
+            paxos_history_answered(&model->history, operation->tag);
+    }
 }
 
 static void handle(struct model *model, const struct sim_event *event)
@@ -295,9 +383,7 @@ static void handle(struct model *model, const struct sim_event *event)
         is_taken = is_served(cluster, &message);
         if (message.body != CASS_NONE)
             body = *body_at(cluster, message.body);
-        const struct cass_operation *operation = operation_at(cluster, message.operation);
-        bool is_current = operation->generation == message.generation && operation->round == message.round;
-        if (is_taken && message.kind == MESSAGE_PROPOSE && is_current)
+        if (is_taken && message.kind == MESSAGE_PROPOSE && is_current(cluster, &message))
             check_proposal(model, &message, &body.accepted);
     }
     cass_handle(cluster, event);
@@ -308,8 +394,11 @@ static void handle(struct model *model, const struct sim_event *event)
         model->answers[event->a].is_due =
             model->answers[event->a].is_due && message.from != message.to && !model->doubles;
     } else if (is_taken && message.kind == MESSAGE_WRITE_CELLS) {
-        merge(&model->replicas[message.entity][message.replica].image, &body.image);
+        struct proposal hinted = {.image = body.image};
+        paxos_history_merge(&model->replicas[message.entity][message.replica].image, &body.image);
+        paxos_history_stored(&model->history, paxos_history_tag(&hinted), message.replica);
     }
+    follow_operations(model);
     compare(model);
 }
 
@@ -321,10 +410,14 @@ static void run_for(struct model *model, int64_t lasts_ns)
     sim_queue_push(&h->queue, end_ns, &marker);
     while (!model->run->is_broken && sim_queue_pop(&h->queue, &time_ns, &event) && event.kind != 1) {
         struct cass_reply reply;
-        if (event.kind == CASS_EVENT_REPLY)
+        if (event.kind == CASS_EVENT_REPLY) {
             cass_reply_take(h->cluster, event.b, &reply);
-        else
+            paxos_history_told(&model->history, event.a, &reply);
+            h->replies[event.a] = reply;
+            h->is_answered[event.a] = true;
+        } else {
             handle(model, &event);
+        }
     }
 }
 
@@ -334,6 +427,7 @@ static void disturb(struct model *model)
     uint32_t nodes = cass_node_count(cluster), places = cass_place_count(cluster);
     uint32_t node = (uint32_t)sim_random_below(&model->random, nodes);
     uint32_t other = (uint32_t)sim_random_below(&model->random, places);
+    int64_t far = sim_random_below(&model->random, 4) == 0 ? 50 : 1;
     switch (sim_random_below(&model->random, 8)) {
     case 0:
         cass_set_down(cluster, node, true);
@@ -349,31 +443,110 @@ static void disturb(struct model *model)
         cass_pause(cluster, node, (int64_t)sim_random_below(&model->random, 300) * SIM_MS);
         break;
     case 4:
-        cass_set_clock(cluster, node, ((int64_t)sim_random_below(&model->random, 200) - 100) * SIM_MS);
+        /* By a little, or by more than any update waits. */
+        cass_set_clock(cluster, node, ((int64_t)sim_random_below(&model->random, 200) - 100) * SIM_MS * far);
         break;
     default:
         cass_heal(cluster);
     }
 }
 
-static void request(struct model *model)
+/* An update of one kind of condition: a column, absence, existence, another value, no value. */
+static struct cass_statement update_of(struct model *model, uint64_t key, uint64_t tag)
 {
-    uint64_t key = 7 + sim_random_below(&model->random, KEYS);
-    struct cass_statement statement = cas_column(key, (int64_t)sim_random_below(&model->random, 4),
-                                                 (int64_t)sim_random_below(&model->random, 4));
-    uint64_t kind = sim_random_below(&model->random, 4);
-    if (kind == 0)
-        statement = statement_of(CASS_READ_COLUMNS, CASS_SERIAL, key);
-    if (kind == 1) {
+    struct cass_statement statement = cas_column(key, (int64_t)sim_random_below(&model->random, 3),
+                                                 (int64_t)sim_random_below(&model->random, 3));
+    statement.set_mask = 1u << 0 | 1u << MARK_COLUMN;
+    statement.set[MARK_COLUMN] = (int64_t)tag;
+    switch (sim_random_below(&model->random, 8)) {
+    case 0:
         statement.if_mask = 0;
         statement.if_absent = true;
+        break;
+    case 1:
+        statement.if_mask = 0;
+        statement.if_exists = true;
+        break;
+    case 2:
+        statement.if_not_mask = 1;
+        break;
+    case 3:
+        statement.if_null_mask = 1;
+        break;
+    case 5:
+        statement.if_in_mask = 1;
+        statement.in_count = 2;
+        statement.in[1] = 1 + (int64_t)sim_random_below(&model->random, 2);
+        break;
+    case 4: /* another column, so that the condition holds oftener */
+        statement.set_mask = 1u << MARK_COLUMN | 1u << 2;
+        statement.set[2] = (int64_t)tag;
+        break;
+    default:
+        break;
     }
-    if (kind == 2) { /* another column, so that the condition holds oftener */
-        statement.set_mask = 2;
-        statement.set[1] = (int64_t)model->h.tags;
+    if (sim_random_below(&model->random, 8) == 0)
+        statement.null_mask = statement.set_mask & 1;
+    if (sim_random_below(&model->random, 4) == 0)
+        statement.ttl_ns = (int64_t)(1 + sim_random_below(&model->random, 3)) * SIM_SECOND;
+    return statement;
+}
+
+static enum cass_consistency any_level(struct model *model)
+{
+    static const enum cass_consistency levels[] = {CASS_ANY,       CASS_ONE,        CASS_TWO,
+                                                   CASS_LOCAL_ONE, CASS_QUORUM,     CASS_LOCAL_QUORUM,
+                                                   CASS_ALL,       CASS_EACH_QUORUM};
+    return levels[sim_random_below(&model->random, sizeof levels / sizeof *levels)];
+}
+
+/* Sends to a coordinator that may have this key; returns the tag. */
+static uint64_t send(struct model *model, uint32_t key, struct cass_statement *statement)
+{
+    const struct cass_cluster_config *config = &model->h.cluster->config;
+    enum key_use use = model->uses[key];
+    enum cass_consistency serial = use == SERIAL_EVERYWHERE ? CASS_SERIAL : CASS_LOCAL_SERIAL;
+    uint32_t nodes =
+        use == LOCAL_SERIAL_IN_ONE ? config->datacenters[0].nodes : cass_node_count(model->h.cluster);
+    uint32_t node = (uint32_t)sim_random_below(&model->random, nodes);
+    statement->serial_consistency = serial;
+    if (statement->kind == CASS_READ_COLUMNS)
+        statement->consistency = serial;
+    uint64_t tag = harness_send(&model->h, (uint32_t)(model->h.tags % 2), node, statement);
+    paxos_history_sent(&model->history, tag, key, node, statement);
+    return tag;
+}
+
+static void request(struct model *model)
+{
+    uint32_t key = (uint32_t)sim_random_below(&model->random, KEYS);
+    struct cass_statement statement = update_of(model, KEY_FIRST + key, model->h.tags);
+    statement.consistency = any_level(model);
+    if (sim_random_below(&model->random, 4) == 0)
+        statement = statement_of(CASS_READ_COLUMNS, CASS_SERIAL, KEY_FIRST + key);
+    send(model, key, &statement);
+}
+
+static void begin_keys(struct model *model)
+{
+    const struct cass_cluster *cluster = model->h.cluster;
+    paxos_history_begin(&model->history, model->run, cluster);
+    for (uint32_t key = 0; key < KEYS; key++) {
+        model->uses[key] = (enum key_use)sim_random_below(&model->random, 3);
+        if (model->uses[key] == LOCAL_SERIAL_IN_BOTH && sim_random_below(&model->random, 2) == 0)
+            model->uses[key] = SERIAL_EVERYWHERE;
+        model->history.keys[key].is_linear =
+            model->uses[key] != LOCAL_SERIAL_IN_BOTH || cluster->config.datacenter_count == 1;
+        model->history.keys[key].position = cass_position(cluster, KEY_FIRST + key);
     }
-    uint32_t node = (uint32_t)sim_random_below(&model->random, cass_node_count(model->h.cluster));
-    harness_send(&model->h, (uint32_t)(model->h.tags % 2), node, &statement);
+    for (uint32_t entity = 0; entity <= KEYS; entity++) {
+        for (uint32_t i = 0; i < CASS_CLUSTER_REPLICAS_MAX; i++) {
+            struct known_replica *known = &model->replicas[entity][i];
+            known->state.promised.micros = known->state.accepted.ballot.micros = NO_TIME;
+            known->state.committed.ballot.micros = NO_TIME;
+            cass_image_clear(&known->image);
+        }
+    }
 }
 
 static void begin(struct model *model)
@@ -383,21 +556,54 @@ static void begin(struct model *model)
     config.paxos = sim_random_below(&model->random, 2) == 0 ? CASS_PAXOS_V1 : CASS_PAXOS_V2;
     uint32_t nodes = sim_random_below(&model->random, 3) == 0 ? 5 : 3;
     config.datacenters[0].nodes = config.datacenters[0].replication_factor = nodes;
+    /* A coordinator that is no replica asks replicas that it did not need before. */
+    config.datacenters[0].nodes += (uint32_t)sim_random_below(&model->random, 3);
+    if (sim_random_below(&model->random, 2) == 0) {
+        config.datacenter_count = 2;
+        config.datacenters[1] = config.datacenters[0];
+        config.datacenters[1].name[0] = 'x';
+        config.datacenters[1].nodes = config.datacenters[1].replication_factor =
+            1 + (uint32_t)sim_random_below(&model->random, 3);
+    }
     /* Far apart, so that messages overtake each other. */
     config.latency_ns = (struct sim_size){.kind = SIM_SIZE_UNIFORM, .a = 1e5, .b = 3e7};
     if (sim_random_below(&model->random, 3) == 0)
         config.latency_ns = (struct sim_size){.kind = SIM_SIZE_LOGNORMAL, .a = 2e6, .b = 2};
     sim_size_prepare(&config.latency_ns);
+    config.latency_between_ns = config.latency_ns;
     harness_start(&model->h, &config);
-    model->quorum = nodes / 2 + 1;
-    for (uint32_t entity = 0; entity <= KEYS; entity++) {
-        for (uint32_t i = 0; i < CASS_CLUSTER_REPLICAS_MAX; i++) {
-            struct known_replica *known = &model->replicas[entity][i];
-            known->state.promised.micros = known->state.accepted.ballot.micros = NO_TIME;
-            known->state.committed.ballot.micros = NO_TIME;
-            cass_image_clear(&known->image);
+    begin_keys(model);
+}
+
+/* All is well, and nobody else asks: now every answer is sure, though clocks are still apart. */
+static void settle(struct model *model)
+{
+    cass_heal(model->h.cluster);
+    run_for(model, SIM_MINUTE);
+    for (uint32_t i = 0; i < ASKED_OF_A_KEY * KEYS && !model->run->is_broken; i++) {
+        uint32_t key = i / ASKED_OF_A_KEY;
+        struct cass_statement statement = statement_of(CASS_READ_COLUMNS, CASS_SERIAL, KEY_FIRST + key);
+        if (i % 3 != 0) {
+            statement = update_of(model, KEY_FIRST + key, model->h.tags);
+            statement.consistency = any_level(model);
         }
+        uint64_t tag = send(model, key, &statement);
+        for (int step = 0; step < 50 && !model->h.is_answered[tag]; step++)
+            run_for(model, 100 * SIM_MS);
+        MODEL_RULE(model->run, model->h.is_answered[tag] && model->h.replies[tag].result == CASS_OK, "sure",
+                   "when all is well request %u of key %u is not answered for sure", (unsigned)tag, key);
     }
+}
+
+static void count_situations(struct model *model)
+{
+    paxos_history_end(&model->history);
+    situations[APPLIED].count += model->history.applied;
+    situations[REFUSED].count += model->history.refused;
+    situations[READ].count += model->history.read;
+    situations[UNKNOWN_CHOSEN].count += model->history.unknown_chosen;
+    situations[UNKNOWN_LATER].count += model->history.unknown_later;
+    situations[UNKNOWN_NOT].count += model->history.unknown_not;
 }
 
 static void check_seed(struct model_run *run)
@@ -417,8 +623,9 @@ static void check_seed(struct model_run *run)
             disturb(model);
         run_for(model, (int64_t)sim_random_below(&model->random, 60) * SIM_MS + 1);
     }
-    cass_heal(model->h.cluster);
-    run_for(model, SIM_MINUTE);
+    if (!run->is_broken)
+        settle(model);
+    count_situations(model);
     harness_stop(&model->h);
     free(model->answers);
     free(model);

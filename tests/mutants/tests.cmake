@@ -7,7 +7,7 @@ if(Python3_FOUND)
   add_test(NAME mutants/quick COMMAND ${mutants} ${CMAKE_CURRENT_BINARY_DIR}/mutants_quick --quick)
   set_tests_properties(mutants/quick PROPERTIES TIMEOUT 600 LABELS "slow;repository")
   add_test(NAME mutants/all COMMAND ${mutants} ${CMAKE_CURRENT_BINARY_DIR}/mutants)
-  set_tests_properties(mutants/all PROPERTIES TIMEOUT 1800 LABELS "slow;repository")
+  set_tests_properties(mutants/all PROPERTIES TIMEOUT 3600 LABELS "slow;repository")
   # Every way side by side: rows go to any agent, and a key's to one.
   foreach(routing any key)
     set(ways bucketlab fuzz ${CMAKE_CURRENT_SOURCE_DIR}/mutants/ways.yaml --set agents.routing=${routing} --quiet)
