@@ -30,7 +30,7 @@ const struct known *bk_agent_cache_find(const struct bk_agent *agent, int64_t no
     return &entry->known;
 }
 
-void bk_agent_expect(const struct bk_agent *agent, uint64_t key)
+void bk_agent_prefetch(const struct bk_agent *agent, uint64_t key)
 {
     if (agent == NULL)
         return;

@@ -7,6 +7,32 @@
 #include <string.h>
 
 #define OPERATIONS_MAX 65535u
+#define MS_NS          INT64_C(1000000)
+#define SECOND_NS      INT64_C(1000000000)
+
+struct bk_agent_config bk_agent_config_default(const struct bk_strategy *strategy)
+{
+    struct bk_agent_config config;
+    memset(&config, 0, sizeof config);
+    if (strategy != NULL)
+        config.strategy = *strategy;
+    config.coordination = BK_SINGLE;
+    config.counter = BK_COUNTER_RMW;
+    config.source = BK_SOURCE_EXTERNAL;
+    config.lease_rows = 100;
+    config.every_rows = 1;
+    config.lead_ns = 10 * SECOND_NS;
+    config.cache_ttl_ns = 5 * SECOND_NS;
+    config.cache_entries = 100000;
+    config.operations = 64;
+    config.retries = 3;
+    config.retry_backoff_ns = 10 * MS_NS;
+    config.lock_lasts_ns = 5 * SECOND_NS;
+    config.lock_backoff_ns = 100 * MS_NS;
+    config.grant_ns = 10 * SECOND_NS;
+    config.late_ns = 60 * SECOND_NS;
+    return config;
+}
 
 static bool source_fits(const struct bk_agent_config *config)
 {

@@ -103,7 +103,7 @@ static void test_config_at_its_edges_is_taken(void **state)
     assert_int_equal(bk_agent_check(&config), BK_OK);
 }
 
-static void test_expecting_a_key_changes_nothing(void **state)
+static void test_prefetching_a_key_changes_nothing(void **state)
 {
     (void)state;
     struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_RMW);
@@ -113,9 +113,9 @@ static void test_expecting_a_key_changes_nothing(void **state)
     assert_non_null(before);
     memcpy(before, agent, size);
     for (uint64_t key = 0; key < 1000; key++)
-        bk_agent_expect(agent, key * UINT64_C(0x0123456789abcdef));
-    bk_agent_expect(agent, UINT64_MAX);
-    bk_agent_expect(NULL, 7);
+        bk_agent_prefetch(agent, key * UINT64_C(0x0123456789abcdef));
+    bk_agent_prefetch(agent, UINT64_MAX);
+    bk_agent_prefetch(NULL, 7);
     assert_memory_equal(before, agent, size);
     free(before);
     free(agent);
@@ -376,7 +376,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_config_out_of_range_is_refused),
         cmocka_unit_test(test_config_at_its_edges_is_taken),
-        cmocka_unit_test(test_expecting_a_key_changes_nothing),
+        cmocka_unit_test(test_prefetching_a_key_changes_nothing),
         cmocka_unit_test(test_memory_too_small_or_askew_is_refused),
         cmocka_unit_test(test_misuse_leaves_the_agent_as_it_was),
         cmocka_unit_test(test_read_that_walks_too_long_is_refused),

@@ -550,8 +550,8 @@ static void test_misuse_of_agents(void **unused)
     assert_int_equal(bk_agent_save(agent, state, sizeof state), BK_OK);
     memcpy(copy, memory, size);
     char spare[64] = {0};
-    bk_agent_expect(NULL, 7);
-    bk_agent_expect(agent, 7);
+    bk_agent_prefetch(NULL, 7);
+    bk_agent_prefetch(agent, 7);
     const struct misuse table[] = {
         REFUSED(bk_agent_size(NULL), 0),
         REFUSED(bk_agent_check(NULL), BK_ERROR_NULL),

@@ -12,7 +12,9 @@
 
 #include <cmocka.h>
 
+#include "bucketing/agent.h"
 #include "lab/scenario.h"
+#include "lab/scenario_part.h"
 #include "lab/setting.h"
 
 #define ROW_SIZE    2048
@@ -187,9 +189,32 @@ static void test_what_is_written_is_what_was_read(void **state)
     }
 }
 
+static int64_t standard_of(enum bk_kind kind, const char *path)
+{
+    return lab_setting_find(kind, path)->standard;
+}
+
+static void test_an_agent_begins_with_the_standards_of_a_scenario(void **state)
+{
+    (void)state;
+    const struct bk_agent_config config = bk_agent_config_default(NULL);
+    struct lab_agents agents;
+    lab_agents_default(&agents);
+    assert_int_equal(config.cache_ttl_ns, agents.cache_ttl_ns);
+    assert_int_equal(config.cache_entries, agents.cache_entries);
+    assert_int_equal(config.retries, agents.retries);
+    assert_int_equal(config.counter_retries, agents.counter_retries);
+    assert_int_equal(config.grant_ns, standard_of(BK_PROBABILISTIC, "grant"));
+    assert_int_equal(config.lock_lasts_ns, standard_of(BK_PROBABILISTIC, "lock.lasts"));
+    assert_int_equal(config.lock_backoff_ns, standard_of(BK_PROBABILISTIC, "lock.backoff"));
+    assert_int_equal(config.lease_rows, standard_of(BK_COUNT, "batch"));
+    assert_int_equal(config.late_ns, standard_of(BK_TIME, "read.late"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_agent_begins_with_the_standards_of_a_scenario),
         cmocka_unit_test(test_the_reference_has_the_rows_of_the_table),
         cmocka_unit_test(test_what_is_written_is_what_was_read),
     };

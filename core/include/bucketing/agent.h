@@ -10,7 +10,50 @@
  *
  * Memory is the caller's and fixed: bk_agent_size() bytes, aligned as for max_align_t, without pointers
  * inside, so it may be copied, moved and stored. Nothing is allocated. One agent is used by one thread at a
- * time. */
+ * time; agents share nothing. Functions keep no pointer that they are given. Times are nanoseconds; `now_ns`
+ * is the agent's own clock, which may be wrong and may go back.
+ *
+ * Which actions an agent asks for, beside PUT_ROW, READ_ROWS, ACK and DONE, which all do (BK_ACT_ left out):
+ *
+ *     none, time, hash        none
+ *     single, rmw             READ_STATE WRITE_STATE
+ *     single, lwt             READ_STATE CAS_STATE
+ *     single, column          READ_STATE WRITE_STATE ADD_COUNTER READ_COUNTER
+ *     locked, rmw             READ_STATE WRITE_STATE CAS_LOCK
+ *     locked, lwt             READ_STATE CAS_STATE CAS_LOCK
+ *     locked, column          READ_STATE WRITE_STATE ADD_COUNTER READ_COUNTER CAS_LOCK
+ *     three-state, rmw        READ_STATE WRITE_STATE
+ *     three-state, lwt        READ_STATE CAS_STATE
+ *     three-state, column     READ_STATE WRITE_STATE ADD_COUNTER READ_COUNTER
+ *     guarded, column         READ_STATE CAS_STATE ADD_COUNTER READ_COUNTER READ_START WRITE_START
+ *     count, external         none
+ *     count, counter          ADD_COUNTER READ_COUNTER
+ *     count, lwt              READ_STATE CAS_STATE
+ *     count, lease            READ_STATE CAS_STATE
+ *     count, incremental      READ_STATE CAS_STATE COUNT_ROWS
+ *     count, scan             READ_STATE WRITE_STATE COUNT_ROWS
+ *     count, memory           READ_STATE WRITE_STATE COUNT_ROWS
+ *
+ * Example: a row is written, by a host that answers each action at once.
+ *
+ *     bk_strategy_probabilistic(9, 40, &strategy);
+ *     struct bk_agent_config config = bk_agent_config_default(&strategy);
+ *     size_t size = bk_agent_size(&config);
+ *     void *memory = malloc(size);
+ *     struct bk_agent *agent;
+ *     struct bk_action action;
+ *     uint32_t operation;
+ *     if (memory == NULL || bk_agent_init(memory, size, &config, &agent) != BK_OK)
+ *         return false;
+ *     bk_agent_write(agent, now_ns, key, &row, &operation);
+ *     while (bk_agent_next(agent, &action)) {
+ *         if (action.kind == BK_ACT_ACK || action.kind == BK_ACT_DONE)
+ *             continue;
+ *         struct bk_outcome outcome = ask_database(&action);
+ *         bk_agent_outcome(agent, now_ns, action.operation, &outcome);
+ *     }
+ *     free(memory);
+ */
 #ifndef BUCKETING_AGENT_H
 #define BUCKETING_AGENT_H
 
@@ -26,14 +69,18 @@ extern "C" {
 enum bk_coordination {
     BK_SINGLE,      /* whoever reaches the threshold writes bucket + 1 and counter 0, as if alone */
     BK_LOCKED,      /* the same under a lock row: acquire, read again, roll if still due, release */
-    BK_THREE_STATE, /* steady, pre-change, post-change, by a change time that is stored `lead` ahead */
+    BK_THREE_STATE, /* steady, pre-change, post-change, by a change time that is stored `lead` ahead. Rows go
+                       on into the old bucket for that long, so a bucket holds threshold x 2^bits rows (the
+                       mean between two rolls) plus rate x lead: choose a lower threshold where that is much
+                     */
     BK_GUARDED      /* a row is placed by a committed grant alone, see docs/guarded.md */
 };
 
 /* How the counter is kept. */
 enum bk_counter {
-    BK_COUNTER_RMW,   /* an int column, read and written back */
-    BK_COUNTER_LWT,   /* an int column, compare-and-set; rolls and resets are conditional too */
+    BK_COUNTER_RMW, /* an int column, read and written back: agents at once lose increments to each other, and
+                       buckets grow larger than the threshold says */
+    BK_COUNTER_LWT, /* an int column, compare-and-set; rolls and resets are conditional too */
     BK_COUNTER_COLUMN /* Cassandra's counter minus a base that is stored in the state row; BK_GUARDED, which
                          has no other: one counter for each (key, bucket), and no base */
 };
@@ -48,9 +95,10 @@ enum bk_source {
     BK_SOURCE_EXTERNAL, /* the row has it: an order number */
     BK_SOURCE_COUNTER,  /* Cassandra's counter column: add 1, then read it; never atomic, so that rows at once
                            may read the same total, and an increment of unknown outcome may count twice */
-    BK_SOURCE_LWT,      /* the state row's counter, compare-and-set for each row */
-    BK_SOURCE_LEASE,    /* the same for many numbers at once, which the agent then hands out; those that it
-                           has not when it crashes, or when its cache makes room, are lost */
+    BK_SOURCE_LWT,   /* the state row's counter, compare-and-set for each row: the dearest, since all agents
+                        that write a key contend for each of its rows */
+    BK_SOURCE_LEASE, /* the same for many numbers at once, which the agent then hands out; those that it
+                        has not when it crashes, or when its cache makes room, are lost */
     BK_SOURCE_INCREMENTAL, /* now and then, the rows newer than the last one that was counted: their number
                               is added to a sum by a conditional update that names sum and last row. A lost
                               condition means that somebody has counted further; a row that is stored with a
@@ -79,8 +127,9 @@ struct bk_agent_config {
                          key, and after the first row once the cache has evicted the key; 0: not by time. One
                          of the two is above 0 */
     int64_t lead_ns;  /* BK_THREE_STATE: >= 0 */
-    int64_t cache_ttl_ns;     /* >= 0; 0: every row reads the state. Not of BK_GUARDED: what it knows of a
-                                 key stays true */
+    int64_t cache_ttl_ns; /* >= 0; 0: every row reads the state. With BK_SINGLE and BK_LOCKED an agent goes on
+                             writing into a closed bucket for as long. Not of BK_GUARDED: what it knows of
+                             a key stays true */
     uint32_t cache_entries;   /* >= 1; rounded up to a multiple of 4 */
     uint32_t operations;      /* under way at once: 1 to 65535 */
     uint32_t retries;         /* of each action that may be repeated, after the first try */
@@ -188,69 +237,169 @@ struct bk_outcome {
 
 struct bk_agent;
 
-/* Bytes for an agent of this config; 0 when the config is wrong (bk_agent_check() says how). */
-size_t bk_agent_size(const struct bk_agent_config *config);
+/* A config to begin with: BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_EXTERNAL; cache_ttl_ns 5 s, cache_entries
+ * 100,000, operations 64, retries 3, counter_retries 0, retry_backoff_ns 10 ms, lead_ns 10 s, lock_lasts_ns 5
+ * s, lock_backoff_ns 100 ms, grant_ns 10 s, lease_rows 100, every_rows 1, late_ns 1 min, all else 0. To be
+ * set besides: agent_id, where several agents share keys, and clock_bound_ns of BK_GUARDED, which wants
+ * BK_COUNTER_COLUMN.
+ *
+ * @param strategy  copied; NULL: BK_NONE
+ * @return          plain, without pointers; costs a copy of 0.7 kB */
+struct bk_agent_config bk_agent_config_default(const struct bk_strategy *strategy);
+
+/* Whether an agent can be made of the config.
+ *
+ * @param config  NULL: BK_ERROR_NULL
+ * @return        BK_OK, those of bk_strategy_check() and bk_history_check(), or of BK_ERROR_AGE,
+ * COORDINATION, SOURCE, LEAD, CACHE, OPERATIONS, LOCK, GRANT, RANGE, BACKOFF and ERA_KIND the first that
+ * applies */
 enum bk_status bk_agent_check(const struct bk_agent_config *config);
-/* memory: bk_agent_size() bytes; errors leave it untouched and *out NULL. */
+
+/* How much memory an agent of this config needs: some 0.6 kB an operation, 64 to 112 bytes an entry of the
+ * cache, and 0.5 kB a remembered key.
+ *
+ * @param config  NULL, or a wrong one: 0 (bk_agent_check() says why)
+ * @return        bytes; the same on every call, and on every machine of the same word size */
+size_t bk_agent_size(const struct bk_agent_config *config);
+
+/* Makes an agent that knows nothing. Costs the clearing of its memory.
+ *
+ * @param memory  the caller's, aligned as for max_align_t, kept until the agent is no longer used; there is
+ * nothing else to free. It may be moved between two calls: the agent is then at the new address
+ * @param size    of it in bytes, bk_agent_size(config) or more
+ * @param config  copied
+ * @param out     set to the agent, which is `memory`; NULL on errors
+ * @return        BK_OK; BK_ERROR_NULL (any pointer), BK_ERROR_MEMORY (too small or not aligned), those of
+ *                bk_agent_check(). Errors leave the memory untouched */
 enum bk_status bk_agent_init(void *memory, size_t size, const struct bk_agent_config *config,
                              struct bk_agent **out);
 
-/* Begins to write a row (its time is fixed now, and kept through retries). Of BK_THREE_STATE a row that
- * waited for its state so long that two changes may have passed is refused: the state no longer tells where
- * it belongs. Errors: BK_ERROR_NULL, BK_ERROR_BUSY (all operations under way); then nothing has changed.
- * *operation is its number. */
+/* Begins to write a row. Actions follow until BK_ACT_DONE of this operation: it is written into one bucket,
+ * and a retry puts it into the same. With BK_THREE_STATE a row that waited for its state so long that two
+ * changes may have passed is refused, since the state no longer tells where it belongs; with BK_GUARDED one
+ * whose time is further ahead of now than clock_bound_ns.
+ *
+ * @param now_ns     the agent's clock; the row's own time is row->time_ns, fixed from here on
+ * @param key        any number that stands for the key, the same in all agents
+ * @param row        copied
+ * @param operation  set to its number, below config.operations, its own until BK_ACT_DONE
+ * @return           BK_OK; BK_ERROR_NULL, BK_ERROR_BUSY (all operations are under way): nothing has changed
+ * then
+ *
+ * Cost: constant; where operations wait for others on their key (BK_LOCKED, BK_GUARDED, BK_SOURCE_LEASE,
+ * BK_SOURCE_MEMORY), linear in those that ask or wait for the same key. */
 enum bk_status bk_agent_write(struct bk_agent *agent, int64_t now_ns, uint64_t key, const struct bk_row *row,
                               uint32_t *operation);
-/* Begins to read the newest rows; birth_ns as for bk_read_latest(); newest_sequence: of the key, for
- * BK_COUNT. Errors: as for bk_agent_write(), and those of bk_read_latest(). */
+
+/* Begins to read the newest rows of a key. What is found is the host's: BK_ACT_READ_ROWS names the buckets.
+ *
+ * @param birth_ns         of the key's first row, as for bk_read_latest(); only BK_TIME looks at it
+ * @param newest_sequence  of the key, from 0; only BK_COUNT with BK_SOURCE_EXTERNAL looks at it
+ * @param rows             wanted, >= 1
+ * @param plan             BK_PLAN_DEFAULT: the usual one of the strategy
+ * @return                 as for bk_agent_write(), and those of bk_read_latest()
+ *
+ * Cost: as bk_agent_write(). */
 enum bk_status bk_agent_read_latest(struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t birth_ns,
                                     uint64_t newest_sequence, uint64_t rows, enum bk_plan plan,
                                     uint32_t *operation);
-/* Begins any read; query->now_ns and the starts are the agent's to set: those that it knows of the key are
- * taken where its coordination makes them exact (BK_THREE_STATE, as far as its lead is, and BK_GUARDED).
- * Errors: as for bk_agent_write(), and those of bk_read_begin(). */
+
+/* Begins any read.
+ *
+ * @param query  copied; its now_ns and its starts are the agent's to set: those that it knows of the key are
+ *               taken where its coordination makes them exact (BK_THREE_STATE, as far as its lead is, and
+ *               BK_GUARDED)
+ * @return       as for bk_agent_write(), and those of bk_read_begin() */
 enum bk_status bk_agent_read(struct bk_agent *agent, int64_t now_ns, uint64_t key, uint64_t newest_sequence,
                              const struct bk_query *query, uint32_t *operation);
+
 /* From now on the agent goes by this history: at its host's deploy, say. Rows that have a bucket keep it, and
  * retries go there. Dates that lie ahead make all agents agree wherever each hears of them in time; ones that
  * do not, agents that have not yet heard disagree with. A read under way ends its era by the old history, and
- * goes on by this one. Errors: BK_ERROR_NULL, those of bk_history_check(),
- * BK_ERROR_ERA_KIND; then nothing has changed. */
+ * goes on by this one.
+ *
+ * @param history  copied; all its eras are of the strategy's kind
+ * @return         BK_OK; BK_ERROR_NULL, those of bk_history_check(), BK_ERROR_ERA_KIND: nothing has changed
+ * then
+ *
+ * Cost: linear in operations and remember_keys. */
 enum bk_status bk_agent_change(struct bk_agent *agent, const struct bk_history *history);
-/* What became of the operation's action; one outcome an action. NOT_APPLIED where the action has no
- * condition, and a state that nobody can have stored (bucket below 0), count as refused. Errors:
- * BK_ERROR_NULL, BK_ERROR_OPERATION when no action is under way for it; then nothing has changed. */
+
+/* What became of the operation's action; one outcome an action, in any order and at any time after
+ * bk_agent_next() gave it. NOT_APPLIED where the action has no condition, and a state that nobody can have
+ * stored (bucket below 0), count as refused.
+ *
+ * @param operation  that of the action
+ * @param outcome    copied
+ * @return           BK_OK; BK_ERROR_NULL, BK_ERROR_OPERATION when no action is under way for it: nothing has
+ *                   changed then
+ *
+ * Cost: as bk_agent_write(); what ends another's waiting goes on with each operation that waits for the key.
+ */
 enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint32_t operation,
                                 const struct bk_outcome *outcome);
-/* The next action, or false. */
+
+/* Takes the next action, in the order in which operations became ready.
+ *
+ * @param out  set whole, all that its kind does not name being 0; untouched when there is none
+ * @return     false: there is none until the next call of another function. NULL of either: false
+ *
+ * Cost: constant. */
 bool bk_agent_next(struct bk_agent *agent, struct bk_action *out);
-/* When bk_agent_tick() is due, by the agent's clock; INT64_MAX: not. */
+
+/* When bk_agent_tick() is due by the agent's clock, or sooner; INT64_MAX: nobody sleeps, or NULL. Constant.
+ */
 int64_t bk_agent_deadline(const struct bk_agent *agent);
+
+/* Wakes the operations whose time has come; before the deadline it does nothing.
+ *
+ * @return  BK_OK; BK_ERROR_NULL
+ *
+ * Cost: linear in config.operations once the deadline has come, else constant. */
 enum bk_status bk_agent_tick(struct bk_agent *agent, int64_t now_ns);
-/* A row or a read of the key will come soon: fetches its place in the agent's memory into the processor's
- * cache, where the compiler knows how. It changes nothing; NULL does nothing. */
-void bk_agent_expect(const struct bk_agent *agent, uint64_t key);
-/* The bucket that a row of the key would get now, from the cache alone; false when the cache does not know.
- * For pictures and oracles: it changes nothing. */
+
+/* A row or a read of the key will come soon: prefetches its place in the agent's memory into the processor's
+ * cache, where the compiler knows how (GCC and Clang do). It changes nothing; NULL does nothing. Constant. */
+void bk_agent_prefetch(const struct bk_agent *agent, uint64_t key);
+
+/* The bucket that a row of now would get, from the cache alone: for charts and oracles. It changes nothing.
+ *
+ * @param bucket       set when it is known
+ * @param is_changing  set likewise: a change of bucket is dated and still to come
+ * @return             false when the cache does not know, for a strategy that keeps no state, and for NULL
+ *
+ * Cost: constant. */
 bool bk_agent_view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,
                    bool *is_changing);
 
-/* In which set of four entries a cache keeps the key's state: a fifth key of a set pushes one out. */
+/* In which set of four entries a cache keeps the key's state: a fifth key of a set pushes one out, so a cache
+ * of n entries keeps fewer than n keys when hashes are uneven. config: not NULL, and not checked. Constant.
+ */
 uint32_t bk_agent_cache_set(const struct bk_agent_config *config, uint64_t key);
 
 /* A checkpoint: all that the agent knows and has under way, as bytes that mean the same on every machine. It
  * may be taken between any two calls, and takes nothing away; how large it is follows what the agent knows at
  * that time. An agent that is loaded goes on as the saved one would have: what it had asked for, and has had
  * no outcome of, its host owes it an outcome of still (BK_OUTCOME_UNKNOWN, when the host has died in
- * between).
- */
-size_t bk_agent_state_size(const struct bk_agent *agent); /* 0 for NULL */
-/* Errors: BK_ERROR_NULL, BK_ERROR_MEMORY (size is below bk_agent_state_size()); nothing is written then. */
+ * between). An old one brings back old knowledge: numbers of a lease, and counts in memory, are then given
+ * twice.
+ *
+ * Bytes that bk_agent_save() would write; 0 for NULL. Cost: linear in operations, cache and remembered keys,
+ * as of the next two. */
+size_t bk_agent_state_size(const struct bk_agent *agent);
+
+/* @param state  the caller's, of `size` bytes, bk_agent_state_size() or more; any alignment
+ * @return       BK_OK; BK_ERROR_NULL, BK_ERROR_MEMORY (too small): nothing is written then */
 enum bk_status bk_agent_save(const struct bk_agent *agent, void *state, size_t size);
-/* As bk_agent_init(), with the agent as it was saved in the `size` bytes of state. The config is the saved
- * agent's: of kind, coordination, counter, source, cache_entries, operations, remember_keys and agent_id no
- * other is taken; the history is the saved one. No bytes that are not a saved state do harm. Errors: as of
- * bk_agent_init(), BK_ERROR_CHECKPOINT; *out is then NULL, and with the latter memory is in disorder. */
+
+/* As bk_agent_init(), with the agent as it was saved in the `size` bytes of state. No bytes that are not a
+ * saved state do harm.
+ *
+ * @param config  the saved agent's: of kind, coordination, counter, source, cache_entries, operations,
+ * remember_keys and agent_id no other is taken; the history is the saved one
+ * @param state   read only, any alignment
+ * @param out     set to the agent; NULL on errors
+ * @return        as bk_agent_init(); BK_ERROR_CHECKPOINT, and memory is in disorder then */
 enum bk_status bk_agent_load(void *memory, size_t memory_size, const struct bk_agent_config *config,
                              const void *state, size_t size, struct bk_agent **out);
 

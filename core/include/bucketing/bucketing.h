@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* All of libbucketing. */
+/* All of libbucketing: status.h, hash.h; strategy.h (settings), route.h (where a row goes), read.h (which
+ * partitions a read asks), history.h (settings that change); agent.h (a process that shares its keys),
+ * idgen.h (identifiers). It links nothing but libc, allocates nothing, keeps no state of its own, and may be
+ * called from any thread as long as two do not share a struct that one of them changes. */
 #ifndef BUCKETING_BUCKETING_H
 #define BUCKETING_BUCKETING_H
 

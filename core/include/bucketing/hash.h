@@ -3,7 +3,15 @@
  *
  * Sources: Appleby, smhasher MurmurHash3.cpp (public domain); google/guava Hashing.consistentHash;
  * Cassandra's variant apache/cassandra utils/MurmurHash.java, which sign-extends the bytes of the tail (those
- * >= 0x80 differ). */
+ * >= 0x80 differ).
+ *
+ * All are pure, keep nothing, and may be called from any thread.
+ *
+ * Example: which of 64 buckets Guava's hashLong() puts an id into.
+ *
+ *     struct bk_hash128 hash = bk_murmur3_128_u64(id);
+ *     int32_t bucket = bk_consistent_hash(hash.h1, 64);
+ */
 #ifndef BUCKETING_HASH_H
 #define BUCKETING_HASH_H
 
@@ -19,7 +27,7 @@ struct bk_hash128 {
         h2; /* Guava's HashCode.asLong() is h1; toString() prints h1 then h2, each little end first */
 };
 
-/* data may be NULL when size is 0. */
+/* data: read only, any alignment; may be NULL when size, in bytes, is 0. Linear in size. */
 struct bk_hash128 bk_murmur3_128(const void *data, size_t size, uint64_t seed);
 /* As Cassandra computes it (its seed is 0); a token is h1, normalised by the caller. */
 struct bk_hash128 bk_murmur3_128_cassandra(const void *data, size_t size, uint64_t seed);
@@ -27,7 +35,7 @@ struct bk_hash128 bk_murmur3_128_cassandra(const void *data, size_t size, uint64
 struct bk_hash128 bk_murmur3_128_u64(uint64_t value);
 
 /* Guava's Hashing.consistentHash(input, buckets), 32-bit overflow included; buckets from 1 to 2^31 - 1, else
- * -1. */
+ * -1. From n to n + 1 buckets one input in n + 1 moves, and to the new bucket. Cost: ln(buckets) steps. */
 int32_t bk_consistent_hash(uint64_t input, uint32_t buckets);
 /* The same of `count` inputs at once; out has room for `count`, and does not overlap the inputs. */
 void bk_consistent_hashes(const uint64_t *inputs, size_t count, uint32_t buckets, int32_t *out);

@@ -17,7 +17,19 @@
  *   era, with its own number and the bucket above the newest; from that number on rows are counted anew. The
  *   state keeps this, and agents must agree on it as on the sequence.
  *
- * The structs are plain, without pointers, owned by the caller and may be copied. */
+ * The structs are plain, without pointers, owned by the caller and may be copied. Every call costs a
+ * constant, with BK_ERAS_MAX as its bound.
+ *
+ * Example: from a date on, partitions are half as large; a row goes by its own time.
+ *
+ *     struct bk_history history;
+ *     struct bk_history_state key;
+ *     memset(&key, 0, sizeof key);
+ *     bk_history_begin(&strategy, &history);
+ *     if (bk_history_change(&history, date_ns, &smaller) != BK_OK)
+ *         return false;
+ *     bk_history_route(&history, &key, &row, &route);
+ */
 #ifndef BUCKETING_HISTORY_H
 #define BUCKETING_HISTORY_H
 

@@ -19,6 +19,21 @@
  * delete meets no later column. Nothing but a client of this kind may write these rows, and the number of
  * stripes never changes. docs/idgen.md has the argument.
  *
+ * Example: an identifier is taken, by a host that answers each action at once.
+ *
+ *     while (bk_idgen_take(&idgen, now_ns, &id) == BK_ERROR_EMPTY) {
+ *         while (bk_idgen_next(&idgen, &action)) {
+ *             if (action.kind == BK_IDGEN_READY || action.kind == BK_IDGEN_FAILED)
+ *                 continue;
+ *             struct bk_idgen_outcome outcome = ask_database(&action);
+ *             bk_idgen_outcome(&idgen, now_ns, &outcome);
+ *         }
+ *     }
+ *
+ * Every call costs a constant, but an outcome with columns, which is linear in them. A lock of columns ends
+ * by clocks: where one leaves its bound, two clients may hold the lock at once, and identifiers be given
+ * twice.
+ *
  * struct bk_idgen is the caller's and holds no pointers: it may be copied, moved and stored (not brought
  * back: an older copy hands out again what was handed out since). One client is used by one thread at a time.
  */
@@ -139,8 +154,9 @@ struct bk_idgen {
     struct bk_idgen_column columns[BK_IDGEN_COLUMNS_MAX];
 };
 
+/* BK_OK, or of BK_ERROR_NULL, CLIENT, BATCH, STRIPE, LOCK, LEASE and BACKOFF the first that applies. */
 enum bk_status bk_idgen_check(const struct bk_idgen_config *config);
-/* Errors leave *out untouched. */
+/* A client with nothing in hand. config: copied. Errors, those of bk_idgen_check(), leave *out untouched. */
 enum bk_status bk_idgen_init(const struct bk_idgen_config *config, struct bk_idgen *out);
 /* The next identifier, from 1 to INT64_MAX. BK_ERROR_EMPTY: none is in hand, a batch is being leased; then
  * actions follow until BK_IDGEN_READY or BK_IDGEN_FAILED. *id is 0 on errors. */
@@ -150,12 +166,14 @@ enum bk_status bk_idgen_take(struct bk_idgen *idgen, int64_t now_ns, int64_t *id
  * changed. */
 enum bk_status bk_idgen_outcome(struct bk_idgen *idgen, int64_t now_ns,
                                 const struct bk_idgen_outcome *outcome);
-/* The next action, or false. */
+/* The next action, or false: there is none until the next call of another function, or a pointer is NULL.
+ * *out is set whole, and untouched when there is none. */
 bool bk_idgen_next(struct bk_idgen *idgen, struct bk_idgen_action *out);
-/* When bk_idgen_tick() is due, by the client's clock; INT64_MAX: not. */
+/* When bk_idgen_tick() is due, by the client's clock; INT64_MAX: not, or NULL. */
 int64_t bk_idgen_deadline(const struct bk_idgen *idgen);
+/* Makes the next attempt once its wait is over; before that it does nothing. Error: BK_ERROR_NULL. */
 enum bk_status bk_idgen_tick(struct bk_idgen *idgen, int64_t now_ns);
-/* How many identifiers are in hand. */
+/* How many identifiers are in hand; 0 for NULL. */
 uint64_t bk_idgen_in_hand(const struct bk_idgen *idgen);
 
 /* A checkpoint, as those of agents (agent.h): bytes that mean the same on every machine, taken between any

@@ -8,7 +8,14 @@
  * BK_TIME at the window of the key's birth, so a history shorter than the rows asked for ends too, and it
  * asks no more partitions than it was allowed. A step without rows ends no walk: buckets may be empty.
  *
- *     bk_read_latest(&strategy, &state, now, birth, 50, BK_PLAN_DEFAULT, &reader);
+ * Each call costs a constant, but bk_read_begin(), linear in the starts, and those with known empty windows,
+ * linear in their runs. Readers of different keys share nothing; no function keeps a pointer.
+ *
+ * Example: the newest 50 rows of a key.
+ *
+ *     struct bk_reader reader;
+ *     struct bk_read_step step;
+ *     bk_read_latest(&strategy, &state, now_ns, birth_ns, 50, BK_PLAN_DEFAULT, &reader);
  *     while (bk_read_next(&reader, &step))
  *         bk_read_found(&reader, ask(step.bucket_low, step.bucket_high, step.rows));
  */

@@ -18,7 +18,18 @@
  * newest bucket in the state like the others.
  *
  * The caller owns every struct; nothing is allocated, and no function keeps a pointer. Safe from several
- * threads as long as they do not share a key state. */
+ * threads as long as they do not share a key state. Every call costs a constant, but bk_first_firing() and
+ * bk_buckets_of_ids(), which are linear in their rows.
+ *
+ * Example: a row is placed by the one writer of its key.
+ *
+ *     struct bk_route route;
+ *     if (bk_route(&strategy, &state, &row, &route) != BK_OK)
+ *         return false;
+ *     put(key, route.bucket, &row);
+ *     if (bk_fires(&strategy, &row))
+ *         bk_advance(&strategy, &state, &row, NULL);
+ */
 #ifndef BUCKETING_ROUTE_H
 #define BUCKETING_ROUTE_H
 

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What a call of the core answers: BK_OK, or why nothing was done. One table gives names and texts. */
+/* What a call of the core answers: BK_OK, or why nothing was done. One table gives names and texts.
+ * BK_OK is 0, so a status may be tested as a truth value.
+ *
+ * Example:
+ *
+ *     enum bk_status status = bk_strategy_hash(0, &strategy);
+ *     if (status != BK_OK)
+ *         fprintf(out, "%s", bk_status_text(status));
+ */
 #ifndef BUCKETING_STATUS_H
 #define BUCKETING_STATUS_H
 
@@ -60,7 +68,7 @@ enum bk_status {
 #undef BK_STATUS_ENUM
 };
 
-/* The text of a status, a constant; "unknown status" for a value that is none. */
+/* The text of a status: one line, a constant that nobody frees; "unknown status" for a value that is none. */
 const char *bk_status_text(enum bk_status status);
 
 #ifdef __cplusplus

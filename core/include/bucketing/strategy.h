@@ -3,7 +3,16 @@
  *
  * (key, bucket) names one Cassandra partition. The struct is plain, owned by the caller, without pointers,
  * and may be copied; make it with one of the functions below, which check the settings and zero it on an
- * error. Times are nanoseconds since 1970-01-01T00:00:00Z. */
+ * error. Times are nanoseconds since 1970-01-01T00:00:00Z. Every call costs a constant, keeps no pointer, and
+ * may be made from any thread.
+ *
+ * Example: one row in 512 counts, and 40 of them close a partition, so that it holds 20,480 rows on average,
+ * give or take 16 % (1 / sqrt(40)).
+ *
+ *     struct bk_strategy strategy;
+ *     if (bk_strategy_probabilistic(9, 40, &strategy) != BK_OK)
+ *         return false;
+ */
 #ifndef BUCKETING_STRATEGY_H
 #define BUCKETING_STRATEGY_H
 
@@ -17,11 +26,13 @@ extern "C" {
 #endif
 
 enum bk_kind {
-    BK_NONE,          /* one partition a key, for ever */
-    BK_TIME,          /* the window or calendar unit of the row's time */
-    BK_COUNT,         /* the row's sequence number / rows */
+    BK_NONE,  /* one partition a key, for ever: it grows for as long as rows come */
+    BK_TIME,  /* the window or calendar unit of the row's time: no bound on rows, and a reader of a quiet key
+                 walks over empty windows */
+    BK_COUNT, /* the row's sequence number / rows */
     BK_PROBABILISTIC, /* a row that fires adds 1 to a counter; at the threshold the key rolls */
-    BK_HASH,          /* consistent hash of the row's id into a fixed number of buckets */
+    BK_HASH,     /* consistent hash of the row's id into a fixed number of buckets: they grow for ever, and a
+                    reader of the newest rows has to ask all of them */
     BK_WEIGHTED, /* as BK_PROBABILISTIC, but a row adds its bytes / B on average: bytes are right-sized */
     BK_KIND_COUNT
 };

@@ -43,5 +43,5 @@ static void prefetch_agent(const struct lab_cluster_run *run, uint32_t key)
 {
     uint32_t agent = lab_choose_agent_of_row(run, key, run->keys[key].rows);
     if (agent != UINT32_MAX)
-        bk_agent_expect(run->agents[agent].agent, key);
+        bk_agent_prefetch(run->agents[agent].agent, key);
 }

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: bucketing/agent.h says which actions each protocol asks for, neither too many nor too few. Method: an
+ * agent of every protocol writes and reads, its host answers at random, so that every path is walked; what it
+ * asked for is put down as the header's table has it, and looked for there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent_host.h"
+#include "bucketing/hash.h"
+
+#define HEADER    BUCKETLAB_SOURCE_DIR "/core/include/bucketing/agent.h"
+#define TEXT_SIZE 65536
+#define STEPS     20000
+#define KEYS      3
+
+static const struct {
+    const char *name;
+    enum bk_kind kind;
+    enum bk_coordination coordination;
+    enum bk_counter counter;
+    enum bk_source source;
+} protocols[] = {
+    {"none, time, hash", BK_HASH, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_EXTERNAL},
+    {"single, rmw", BK_PROBABILISTIC, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_EXTERNAL},
+    {"single, lwt", BK_PROBABILISTIC, BK_SINGLE, BK_COUNTER_LWT, BK_SOURCE_EXTERNAL},
+    {"single, column", BK_PROBABILISTIC, BK_SINGLE, BK_COUNTER_COLUMN, BK_SOURCE_EXTERNAL},
+    {"locked, rmw", BK_PROBABILISTIC, BK_LOCKED, BK_COUNTER_RMW, BK_SOURCE_EXTERNAL},
+    {"locked, lwt", BK_PROBABILISTIC, BK_LOCKED, BK_COUNTER_LWT, BK_SOURCE_EXTERNAL},
+    {"locked, column", BK_PROBABILISTIC, BK_LOCKED, BK_COUNTER_COLUMN, BK_SOURCE_EXTERNAL},
+    {"three-state, rmw", BK_PROBABILISTIC, BK_THREE_STATE, BK_COUNTER_RMW, BK_SOURCE_EXTERNAL},
+    {"three-state, lwt", BK_PROBABILISTIC, BK_THREE_STATE, BK_COUNTER_LWT, BK_SOURCE_EXTERNAL},
+    {"three-state, column", BK_WEIGHTED, BK_THREE_STATE, BK_COUNTER_COLUMN, BK_SOURCE_EXTERNAL},
+    {"guarded, column", BK_PROBABILISTIC, BK_GUARDED, BK_COUNTER_COLUMN, BK_SOURCE_EXTERNAL},
+    {"count, external", BK_COUNT, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_EXTERNAL},
+    {"count, counter", BK_COUNT, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_COUNTER},
+    {"count, lwt", BK_COUNT, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_LWT},
+    {"count, lease", BK_COUNT, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_LEASE},
+    {"count, incremental", BK_COUNT, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_INCREMENTAL},
+    {"count, scan", BK_COUNT, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_SCAN},
+    {"count, memory", BK_COUNT, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_MEMORY},
+};
+#define PROTOCOL_COUNT (sizeof protocols / sizeof *protocols)
+
+/* In the order in which the table names them; those that every protocol asks for are left out. */
+static const struct {
+    enum bk_action_kind kind;
+    const char *name;
+} actions[] = {
+    {BK_ACT_READ_STATE, "READ_STATE"},     {BK_ACT_WRITE_STATE, "WRITE_STATE"},
+    {BK_ACT_CAS_STATE, "CAS_STATE"},       {BK_ACT_ADD_COUNTER, "ADD_COUNTER"},
+    {BK_ACT_READ_COUNTER, "READ_COUNTER"}, {BK_ACT_READ_START, "READ_START"},
+    {BK_ACT_WRITE_START, "WRITE_START"},   {BK_ACT_CAS_LOCK, "CAS_LOCK"},
+    {BK_ACT_COUNT_ROWS, "COUNT_ROWS"},
+};
+#define ACTION_COUNT (sizeof actions / sizeof *actions)
+
+static struct bk_agent_config config_of(size_t number)
+{
+    struct bk_agent_config config = small_config(protocols[number].coordination, protocols[number].counter);
+    config.source = protocols[number].source;
+    config.lease_rows = 3;
+    config.every_rows = 2;
+    switch (protocols[number].kind) {
+    case BK_HASH:
+        assert_int_equal(bk_strategy_hash(4, &config.strategy), BK_OK);
+        break;
+    case BK_COUNT:
+        assert_int_equal(bk_strategy_count(4, &config.strategy), BK_OK);
+        break;
+    case BK_WEIGHTED:
+        assert_int_equal(bk_strategy_weighted(100, THRESHOLD, &config.strategy), BK_OK);
+        break;
+    default:
+        break; /* small_config() has made it */
+    }
+    return config;
+}
+
+/* What a database might answer. */
+static struct bk_outcome answer(const struct bk_action *action, int64_t now_ns, uint64_t draw)
+{
+    static const enum bk_outcome_kind kinds[] = {
+        BK_OUTCOME_APPLIED, BK_OUTCOME_APPLIED,     BK_OUTCOME_APPLIED, BK_OUTCOME_APPLIED,
+        BK_OUTCOME_APPLIED, BK_OUTCOME_NOT_APPLIED, BK_OUTCOME_REFUSED, BK_OUTCOME_UNKNOWN};
+    struct bk_outcome outcome = {.kind = kinds[draw % 8], .counter = (int64_t)(draw >> 8 & 7)};
+    outcome.rows = draw >> 12 & 7;
+    outcome.mask = (draw >> 16 & 3) == 0 ? 0 : 15;
+    outcome.columns[BK_BUCKET] = (int64_t)(draw >> 20 & 3);
+    outcome.columns[BK_COUNTER] = (int64_t)(draw >> 22 & 7);
+    outcome.columns[BK_LAST_CHANGE] = now_ns - (int64_t)(draw >> 26 & 255);
+    outcome.columns[BK_NEXT_CHANGE] = (draw >> 34 & 1) == 0 ? 0 : now_ns - 64 + (int64_t)(draw >> 36 & 127);
+    if (action->kind == BK_ACT_READ_STATE && action->serial && outcome.columns[BK_BUCKET] > 1) {
+        /* A state that guarded can have stored. */
+        outcome.columns[BK_GUARDED_BEFORE] = now_ns - 500;
+        outcome.columns[BK_GUARDED_START] = now_ns - 200;
+        outcome.columns[BK_GUARDED_UNTIL] = now_ns - 100 + (int64_t)(draw >> 44 & 255);
+    }
+    if (action->kind == BK_ACT_READ_START)
+        outcome.columns[0] = now_ns - 1000;
+    return outcome;
+}
+
+/* Bit k: BK_ACT_k was asked for. */
+static uint32_t walk(size_t number)
+{
+    struct bk_agent_config config = config_of(number);
+    struct bk_agent *agent = make_agent(&config);
+    uint32_t asked = 0, operation;
+    for (uint64_t i = 1; i < STEPS; i++) {
+        uint64_t draw = bk_murmur3_128_u64(i).h1;
+        int64_t now_ns = (int64_t)i * 10;
+        /* Now and then a row that is long overdue, so that old starts are looked up. */
+        struct bk_row row = {
+            .time_ns = now_ns - (draw % 8 == 0 ? 700 : 0), .sequence = i, .id = draw, .bytes = 90};
+        if (draw >> 8 & 3)
+            bk_agent_write(agent, now_ns, (draw >> 10) % KEYS, &row, &operation);
+        else
+            bk_agent_read_latest(agent, now_ns, (draw >> 10) % KEYS, 0, i, 5, BK_PLAN_DEFAULT, &operation);
+        struct bk_action action;
+        bk_agent_tick(agent, now_ns);
+        while (bk_agent_next(agent, &action)) {
+            asked |= UINT32_C(1) << action.kind;
+            if (action.kind == BK_ACT_ACK || action.kind == BK_ACT_DONE)
+                continue;
+            draw = bk_murmur3_128_u64(draw).h1;
+            const struct bk_outcome outcome = answer(&action, now_ns, draw);
+            assert_int_equal(bk_agent_outcome(agent, now_ns, action.operation, &outcome), BK_OK);
+        }
+    }
+    free(agent);
+    return asked;
+}
+
+static void test_the_header_names_the_actions_of_each_protocol(void **state)
+{
+    static char header[TEXT_SIZE];
+    (void)state;
+    FILE *file = fopen(HEADER, "r");
+    assert_non_null(file);
+    size_t size = fread(header, 1, sizeof header - 1, file);
+    fclose(file);
+    header[size] = '\0';
+    const uint32_t all = 1u << BK_ACT_PUT_ROW | 1u << BK_ACT_READ_ROWS | 1u << BK_ACT_ACK | 1u << BK_ACT_DONE;
+    for (size_t i = 0; i < PROTOCOL_COUNT; i++) {
+        char line[256];
+        uint32_t asked = walk(i);
+        assert_int_equal(asked & all, all);
+        int used = snprintf(line, sizeof line, "\n *     %-23s", protocols[i].name);
+        for (size_t j = 0; j < ACTION_COUNT; j++) {
+            if (asked >> actions[j].kind & 1)
+                used += snprintf(line + used, sizeof line - (size_t)used, " %s", actions[j].name);
+        }
+        snprintf(line + used, sizeof line - (size_t)used, "%s\n", (asked & ~all) == 0 ? " none" : "");
+        if (strstr(header, line) == NULL)
+            fail_msg("bucketing/agent.h has no line of this kind, which is how it was found to be:%s", line);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_header_names_the_actions_of_each_protocol),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
