@@ -98,7 +98,7 @@ static void test_seeds_differ_in_their_kinds_of_fault(void **state)
         assert_in_range(scenario->agents.count, 1, 8);
         agents[scenario->agents.count]++;
         if (!scenario->identifiers.present)
-            assert_in_range(scenario->workload.key_count, 1, 12);
+            assert_in_range(scenario->workload.key_count, 1, 16);
         assert_int_equal(scenario->strategy_count, 1);
         /* All is healed while there is still much to see. */
         for (size_t i = 0; i < scenario->fault_count; i++) {

@@ -178,9 +178,8 @@ static void test_filled_doubled_increment_counts_for_its_own_key(void **state)
                     stand_acknowledge(&stand, &operation);
                 }
                 stand_place(&stand, 0, 3, SECOND, 1, 0);
-                stand_state(&stand, 0, 1, SECOND, 0);
                 lab_increment_applied(&stand.run, lab_counter_key(&stand.run, key, bucket), 9, 1);
-                lab_filled_end(&stand.run);
+                stand_state(&stand, 0, 1, SECOND, 0);
                 bool is_explained = key == 0 && (bucket == 0 || !is_guarded);
                 assert_violations(&stand, LAB_ORACLE_FILLED, !is_explained);
                 stand_close(&stand);

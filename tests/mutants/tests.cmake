@@ -16,6 +16,12 @@ if(Python3_FOUND)
     add_test(NAME mutants/ways_${routing}_campaign COMMAND ${ways} --seeds 1..10000 --out mutants_ways_${routing})
     set_tests_properties(mutants/ways_${routing}_campaign PROPERTIES TIMEOUT 7200 LABELS "slow;repository")
   endforeach()
+  # More keys than a cache holds.
+  set(evict bucketlab fuzz ${CMAKE_CURRENT_SOURCE_DIR}/mutants/evict.yaml --quiet --out mutants_evict)
+  add_test(NAME mutants/evict COMMAND ${evict} --seeds 1..12)
+  add_test(NAME mutants/evict_campaign COMMAND ${evict} --seeds 1..2000)
+  set_tests_properties(mutants/evict PROPERTIES TIMEOUT 600 LABELS repository)
+  set_tests_properties(mutants/evict_campaign PROPERTIES TIMEOUT 7200 LABELS "slow;repository")
   # What no promise covers, beside the shares of 2,000 seeds.
   set(shares bucketlab fuzz ${CMAKE_CURRENT_SOURCE_DIR}/mutants/ways.yaml --quiet
       --baseline ${CMAKE_CURRENT_SOURCE_DIR}/mutants/ways.json)

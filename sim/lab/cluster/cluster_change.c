@@ -63,6 +63,21 @@ const struct bk_history *lab_settings_at(const struct lab_cluster_run *run, int6
     return &run->regimes.items[lab_regime_at(&run->regimes, time_ns)].history;
 }
 
+uint32_t lab_era_at(const struct lab_cluster_run *run, int64_t time_ns)
+{
+    const struct lab_settings *settings = &run->strategy->settings;
+    uint32_t era = 0;
+    while (era < settings->change_count && time_ns >= lab_until(run->start_ns, settings->changes[era].at_ns))
+        era++;
+    return era;
+}
+
+const struct bk_strategy *lab_era_settings(const struct lab_cluster_run *run, uint32_t era)
+{
+    const struct lab_settings *settings = &run->strategy->settings;
+    return era == 0 ? &settings->strategy : &settings->changes[era - 1].strategy;
+}
+
 bool lab_is_misplaced(const struct lab_cluster_run *run, int64_t time_ns, int64_t bucket)
 {
     if (run->strategy->settings.change_count == 0)

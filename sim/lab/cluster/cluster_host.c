@@ -248,6 +248,7 @@ void lab_agent_crash(struct lab_cluster_run *run, uint32_t number, int64_t lasts
         lab_condition_of_key(run, LAB_CONDITION_MANY_AGENTS, LAB_NO_KEY, sim_queue_now(&run->queue),
                              LAB_OPEN_ENDED);
     lab_health_fault(run, true);
+    run->oracles.crashes++;
     if (run->idgen != NULL)
         lab_idgen_crash(run, number);
     orphan(run, agent, false);

@@ -337,6 +337,9 @@ void lab_deploys_begin(struct lab_cluster_run *run);
 void lab_deploy(struct lab_cluster_run *run, uint32_t agent, uint32_t change);
 /* By the scenario's dates. */
 const struct bk_history *lab_settings_at(const struct lab_cluster_run *run, int64_t time_ns);
+/* The number of changes that have come by then, by the scenario's dates; what holds after so many. */
+uint32_t lab_era_at(const struct lab_cluster_run *run, int64_t time_ns);
+const struct bk_strategy *lab_era_settings(const struct lab_cluster_run *run, uint32_t era);
 /* Of a kind without state: the dates call for another bucket (of hash: for those of another era). */
 bool lab_is_misplaced(const struct lab_cluster_run *run, int64_t time_ns, int64_t bucket);
 

@@ -51,8 +51,10 @@ void lab_state_changed(struct lab_cluster_run *run, uint32_t key_index)
     }
     lab_no_gaps_changed(run, key_index);
     int64_t change_ns = change_of(run, columns);
-    if (columns[BK_BUCKET] > before)
+    if (columns[BK_BUCKET] > before) {
         lab_bounded_rolled(run, key_index, change_ns);
+        lab_filled_rolled(run, key_index, before);
+    }
     if (columns[BK_BUCKET] > before && change_ns > run->oracles.rolls_until_ns)
         run->oracles.rolls_until_ns = change_ns;
 }

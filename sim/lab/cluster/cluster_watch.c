@@ -55,10 +55,14 @@ void lab_watch_outcome(struct lab_cluster_run *run, struct lab_host_operation *o
         verdict->probes[LAB_PROBE_UNKNOWN_ROLL] += operation->raises && is_unknown;
         run->conditions_lost += outcome == BK_OUTCOME_NOT_APPLIED;
         verdict->probes[LAB_PROBE_LOST_RACE] += operation->raises && outcome == BK_OUTCOME_NOT_APPLIED;
+        if (is_unknown)
+            lab_filled_unknown(run, operation);
         lab_state_write_ended(run, operation, outcome);
         break;
     case BK_ACT_ADD_COUNTER:
         verdict->probes[LAB_PROBE_COUNTER_UNKNOWN] += is_unknown;
+        if (is_unknown)
+            lab_filled_unknown(run, operation);
         break;
     case BK_ACT_CAS_LOCK:
         verdict->probes[LAB_PROBE_LOCK_TAKEN_OVER] +=
@@ -88,8 +92,11 @@ void lab_state_write_ended(struct lab_cluster_run *run, struct lab_host_operatio
         lab_condition_closes(run, LAB_CONDITION_UNKNOWN_WRITE, key, asked_ns, over_ns);
         lab_condition_closes(run, LAB_CONDITION_LATE_STATE_WRITE, key, asked_ns, over_ns);
     }
-    if (outcome == BK_OUTCOME_UNKNOWN)
+    if (outcome == BK_OUTCOME_UNKNOWN) {
         lab_condition_of_key(run, LAB_CONDITION_UNKNOWN_WRITE, key, asked_ns, LAB_OPEN_ENDED);
+        run->oracles.keys[key].numbers_lost +=
+            run->config.source == BK_SOURCE_LEASE ? run->config.lease_rows : 1;
+    }
     if (run->config.coordination != BK_THREE_STATE || outcome == BK_OUTCOME_REFUSED)
         return;
     /* From the read that it goes by until it is known to hold. */
@@ -140,6 +147,7 @@ static void watch_state_write(struct lab_cluster_run *run, struct lab_host_opera
     }
     ledger->writes_open++;
     operation->changes_state = true;
+    lab_filled_changing(run, operation);
     /* A condition stands in for a fresh read: the date was set just now, or what it went by had changed. */
     if (!is_plain)
         operation->state_read_ns = sim_queue_now(&run->queue);

@@ -36,14 +36,17 @@ static bool fact_whole(const struct lab_node *mapping, const char *name, uint32_
 /* As docs/scenario.md has it. */
 #define NODES_DEFAULT 6u
 /* Shares of the seeds. */
-#define IDENTIFIERS 0.05
-#define THEN        0.08
-#define CLOCK_STEP  0.15
-#define EVICTION    0.2
-#define BY_KEY      0.12
-#define TOPOLOGY    0.15
-#define ANY_LEVELS  0.1
-#define KEYS_MANY   12u
+#define IDENTIFIERS    0.05
+#define THEN           0.08
+#define CLOCK_STEP     0.15
+#define EVICTION       0.3
+#define COUNT_EVICTION 0.6
+#define ONE_WRITER     0.4 /* of those that count rows */
+#define BY_KEY         0.12
+#define TOPOLOGY       0.15
+#define ANY_LEVELS     0.1
+#define KEYS_MANY      16u
+#define CACHE_SET      4u /* a cache has no fewer entries */
 /* Bursts are still within what a scenario takes. */
 #define RATE_MAX 1e6
 /* No run is longer: a time and such a span still have a sum. */
@@ -155,6 +158,7 @@ static void plan_character(struct lab_fuzz_plan *figures, const struct lab_node 
         (lab_draw_chance(&random, IDENTIFIERS) && !has_rows) || child(root, "identifiers") != NULL;
     lab_draw_init(&random, figures, LAB_DRAW_THEN);
     const struct lab_node *strategies = child(root, "strategies");
+    figures->has_strategies = strategies != NULL;
     figures->has_then = strategies == NULL ? lab_draw_chance(&random, THEN) : changes_settings(strategies);
     figures->may_expire = child(root, "deletes") == NULL;
     figures->may_delete = child(root, "row") == NULL;
@@ -165,16 +169,17 @@ static void plan_workload(struct lab_fuzz_plan *figures, const struct lab_node *
 {
     struct sim_random random;
     uint32_t keys;
+    bool counts = !figures->has_strategies && lab_draw_counts(figures);
     lab_draw_init(&random, figures, LAB_DRAW_ROWS);
     double rows = lab_draw_log(&random, 300, 1500);
     lab_draw_init(&random, figures, LAB_DRAW_KEYS);
     figures->keys = lab_draw_whole(&random, 1, 4);
-    /* With two entries of a cache, or a few, and more keys than that, states are pushed out. */
+    /* With more keys than the one set of a small cache holds, states are pushed out. */
     figures->cache_entries = 16;
     lab_draw_init(&random, figures, LAB_DRAW_EVICTION);
-    if (lab_draw_chance(&random, EVICTION)) {
-        figures->cache_entries = (uint32_t)lab_draw_whole(&random, 1, 4);
-        figures->keys = lab_draw_whole(&random, figures->cache_entries + 1, KEYS_MANY);
+    if (lab_draw_chance(&random, counts ? COUNT_EVICTION : EVICTION)) {
+        figures->cache_entries = (uint32_t)lab_draw_whole(&random, 1, CACHE_SET);
+        figures->keys = lab_draw_whole(&random, CACHE_SET + 1, KEYS_MANY);
     }
     if (fact_whole(child(root, "keys"), "count", &keys))
         figures->keys = keys;
@@ -246,6 +251,9 @@ static void plan_agents(struct lab_fuzz_plan *figures, const struct lab_node *ag
     struct sim_random random;
     lab_draw_init(&random, figures, LAB_DRAW_AGENTS);
     figures->agents = lab_draw_chance(&random, 0.1) ? 1 : (uint32_t)lab_draw_whole(&random, 2, 8);
+    lab_draw_init(&random, figures, LAB_DRAW_ONE_WRITER);
+    if (lab_draw_chance(&random, ONE_WRITER) && !figures->has_strategies && lab_draw_counts(figures))
+        figures->agents = 1;
     fact_whole(agents, "count", &figures->agents);
 
     lab_draw_init(&random, figures, LAB_DRAW_CACHE);

@@ -15,6 +15,8 @@
 /* A change, and another, then have a moment of their own. */
 #define THEN_LEAST_NS  (10 * SIM_SECOND)
 #define WEIGHTED_SHARE 0.1
+#define COUNTS         0.08 /* beside those below */
+#define SMALL_COUNTS   0.6
 #define WINDOWS_SHORT  12
 #define PLAN_SHARE     0.15
 
@@ -81,6 +83,11 @@ void lab_fuzz_draw_strategy(const struct lab_fuzz_plan *plan, struct lab_writer 
         draw_then(plan, kind, mean_rows, writer);
     else
         draw_reading(plan, kind, writer);
+}
+
+bool lab_draw_counts(const struct lab_fuzz_plan *plan)
+{
+    return draw_kind(plan) == DRAW_COUNT;
 }
 
 bool lab_draw_remembers(const struct lab_fuzz_plan *plan)
@@ -171,6 +178,12 @@ static void draw_count(const struct lab_fuzz_plan *plan, uint64_t rows, struct l
     lab_draw_init(&random, plan, LAB_DRAW_SOURCE);
     enum bk_source source = (enum bk_source)lab_draw_whole(&random, 0, BK_SOURCE_MEMORY);
     uint64_t batch = lab_draw_whole(&random, 1, 2 * rows), every_rows = lab_draw_whole(&random, 1, rows);
+    /* Where keys are pushed out of a cache between two counts, small partitions show that they are counted.
+     */
+    if (plan->keys > plan->cache_entries && lab_draw_chance(&random, SMALL_COUNTS)) {
+        rows = lab_draw_whole(&random, 3, 10);
+        every_rows = lab_draw_whole(&random, 1, 4);
+    }
     lab_writer_add(writer, "  - count:\n      rows: %" PRIu64 "\n      counter: %s\n", rows,
                    lab_setting_name(BK_COUNT, "counter", (int)source));
     if (source == BK_SOURCE_LEASE)
@@ -185,6 +198,9 @@ static enum draw_kind draw_kind(const struct lab_fuzz_plan *plan)
     lab_draw_init(&random, plan, LAB_DRAW_STRATEGY);
     uint64_t percent = lab_draw_whole(&random, 0, 99);
     size_t i = 0;
+    lab_draw_init(&random, plan, LAB_DRAW_COUNTS);
+    if (lab_draw_chance(&random, COUNTS))
+        return DRAW_COUNT;
     while (percent >= shares[i].percent)
         percent -= shares[i++].percent;
     return shares[i].kind;

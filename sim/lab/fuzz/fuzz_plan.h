@@ -61,6 +61,8 @@ enum lab_draw {
     LAB_DRAW_IDENTIFIERS,
     LAB_DRAW_IDGEN,
     LAB_DRAW_THINK,
+    LAB_DRAW_COUNTS,
+    LAB_DRAW_ONE_WRITER,
     LAB_DRAW_FAULTS = 1000 /* from here on a stream a kind of fault */
 };
 
@@ -77,6 +79,7 @@ struct lab_fuzz_plan {
     uint32_t cache_entries;      /* fewer than keys: states are pushed out */
     bool has_identifiers;        /* and no rows */
     bool has_then;               /* settings change: drawn, or of the user's strategies */
+    bool has_strategies;         /* the user's tree names them */
     bool may_expire, may_delete; /* the user's tree says nothing against it */
 };
 
@@ -100,6 +103,8 @@ const char *lab_span_text(int64_t span_ns, char *buffer);
 /* On the grid of the clocks, so that a row's time can meet the end of such a span exactly. */
 int64_t lab_draw_on_grid(const struct lab_fuzz_plan *plan, int64_t span_ns);
 
+/* The seed's strategy counts rows. */
+bool lab_draw_counts(const struct lab_fuzz_plan *plan);
 /* The seed's strategy is of windows, and its readers remember which were empty. */
 bool lab_draw_remembers(const struct lab_fuzz_plan *plan);
 

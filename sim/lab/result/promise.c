@@ -27,6 +27,10 @@
 /* A date that every cache learns before it comes, as long as clocks agree on it. */
 #define DATED (CAS | C(CHANGES_AT_ONCE) | C(LATE_STATE_WRITE) | C(SHORT_LEAD) | C(CLOCK_JUMP))
 
+/* A count that was written by what was known before a roll, or by nobody knows whom, holds for the next
+ * bucket as well. */
+#define COUNTED (PLAIN | C(COUNTED_AT_ROLL) | UNEVEN)
+
 /* Rows of a kind, of a way, of an oracle. */
 #define ROW(kind, way, oracle, except)                                                                       \
     {                                                                                                        \
@@ -54,6 +58,7 @@ const struct lab_promise lab_promises[] = {
     ROW(COUNT, SOURCE_EXTERNAL, FINDABLE, WEAK),
     ROW(COUNT, SOURCE_EXTERNAL, NO_GAPS, C(REFUSED_ROWS)),
     ROW(COUNT, SOURCE_EXTERNAL, BOUNDED, ALWAYS),
+    ROW(COUNT, SOURCE_EXTERNAL, FILLED, ALWAYS),
 
     STORED(COUNT, SOURCE_COUNTER),
     ROW(COUNT, SOURCE_COUNTER, FINDABLE, WEAK),
@@ -62,23 +67,28 @@ const struct lab_promise lab_promises[] = {
     STORED(COUNT, SOURCE_LWT),
     ROW(COUNT, SOURCE_LWT, FINDABLE, CAS),
     ROW(COUNT, SOURCE_LWT, BOUNDED, CAS),
+    ROW(COUNT, SOURCE_LWT, FILLED, CAS),
 
     STORED(COUNT, SOURCE_LEASE),
     ROW(COUNT, SOURCE_LEASE, FINDABLE, CAS),
     ROW(COUNT, SOURCE_LEASE, BOUNDED, CAS | OLD),
+    ROW(COUNT, SOURCE_LEASE, FILLED, CAS | OLD),
 
     STORED(COUNT, SOURCE_INCREMENTAL),
     ROW(COUNT, SOURCE_INCREMENTAL, FINDABLE, CAS),
     ROW(COUNT, SOURCE_INCREMENTAL, NO_GAPS, CAS),
+    ROW(COUNT, SOURCE_INCREMENTAL, FILLED, CAS),
 
     STORED(COUNT, SOURCE_SCAN),
     ROW(COUNT, SOURCE_SCAN, FINDABLE, PLAIN),
     ROW(COUNT, SOURCE_SCAN, NO_GAPS, STATE),
     ROW(COUNT, SOURCE_SCAN, BOUNDED, STATE | REMOVED),
+    ROW(COUNT, SOURCE_SCAN, FILLED, STATE),
 
     STORED(COUNT, SOURCE_MEMORY),
     ROW(COUNT, SOURCE_MEMORY, FINDABLE, STATE | C(MANY_AGENTS) | C(UNKNOWN_WRITE)),
     ROW(COUNT, SOURCE_MEMORY, BOUNDED, STATE | OLD | C(MANY_AGENTS) | REMOVED),
+    ROW(COUNT, SOURCE_MEMORY, FILLED, STATE),
 
     STORED(HASH, SINGLE),
     ROW(HASH, SINGLE, FINDABLE, WEAK),
@@ -86,12 +96,14 @@ const struct lab_promise lab_promises[] = {
     STORED(PROBABILISTIC, SINGLE),
     ROW(PROBABILISTIC, SINGLE, FINDABLE, PLAIN),
     ROW(PROBABILISTIC, SINGLE, NO_GAPS, CAS),
-    ROW(PROBABILISTIC, SINGLE, BOUNDED, CAS | C(SHORT_TIMEOUTS)),
+    ROW(PROBABILISTIC, SINGLE, BOUNDED, CAS | C(SHORT_TIMEOUTS) | UNEVEN),
+    ROW(PROBABILISTIC, SINGLE, FILLED, COUNTED),
 
     STORED(PROBABILISTIC, LOCKED),
     ROW(PROBABILISTIC, LOCKED, FINDABLE, PLAIN),
     ROW(PROBABILISTIC, LOCKED, NO_GAPS, CAS),
-    ROW(PROBABILISTIC, LOCKED, BOUNDED, CAS | C(SHORT_TIMEOUTS) | C(SHORT_LEASE)),
+    ROW(PROBABILISTIC, LOCKED, BOUNDED, CAS | C(SHORT_TIMEOUTS) | C(SHORT_LEASE) | UNEVEN),
+    ROW(PROBABILISTIC, LOCKED, FILLED, COUNTED),
 
     /* A row from before the last two changes is refused; a clock that jumped may have dated them. */
     STORED_UNLESS(PROBABILISTIC, THREE_STATE, LATE | C(CLOCK_JUMP)),
@@ -101,7 +113,8 @@ const struct lab_promise lab_promises[] = {
     ROW(PROBABILISTIC, THREE_STATE, MONOTONE, DATED | LATE | EARLY),
     ROW(PROBABILISTIC, THREE_STATE, NO_GAPS, CAS | LATE),
     /* A row from ahead of its bucket's date is counted for the old one. */
-    ROW(PROBABILISTIC, THREE_STATE, BOUNDED, CAS | EARLY | C(SHORT_TIMEOUTS) | C(CLOCK_JUMP)),
+    ROW(PROBABILISTIC, THREE_STATE, BOUNDED, CAS | EARLY | C(SHORT_TIMEOUTS) | C(CLOCK_JUMP) | UNEVEN),
+    ROW(PROBABILISTIC, THREE_STATE, FILLED, COUNTED),
 
     /* A row from beyond the clock bound is refused, and a row whose bucket the lost state alone could tell.
      * Where two grants were committed for one time, an agent that holds the longer one finds no state that
@@ -112,10 +125,10 @@ const struct lab_promise lab_promises[] = {
     ROW(PROBABILISTIC, GUARDED, AGREEMENT, CAS),
     ROW(PROBABILISTIC, GUARDED, MONOTONE, CAS),
     ROW(PROBABILISTIC, GUARDED, NO_GAPS, CAS),
-    ROW(PROBABILISTIC, GUARDED, FILLED, C(STATE_LOST)),
-    ROW(PROBABILISTIC, GUARDED, BOUNDED, CAS | LATE | C(CLOCK_JUMP) | C(SHORT_GRANT)),
+    ROW(PROBABILISTIC, GUARDED, FILLED, C(STATE_LOST) | UNEVEN),
+    ROW(PROBABILISTIC, GUARDED, BOUNDED, CAS | LATE | C(CLOCK_JUMP) | C(SHORT_GRANT) | UNEVEN),
     /* Rolls that time each other out close nothing. */
-    ROW(PROBABILISTIC, GUARDED, LIVE, CAS | C(CLOCK_JUMP) | C(SHORT_GRANT) | C(SHORT_TIMEOUTS)),
+    ROW(PROBABILISTIC, GUARDED, LIVE, CAS | C(CLOCK_JUMP) | C(SHORT_GRANT) | C(SHORT_TIMEOUTS) | UNEVEN),
 
     /* A lock of columns ends by clocks; one of conditional updates is fenced by the store. */
     {LAB_KIND_IDGEN, BK_IDGEN_LOCK_COLUMNS, LAB_ORACLE_UNIQUE, WEAK | C(CLOCK_JUMP) | C(SHORT_LEASE)},

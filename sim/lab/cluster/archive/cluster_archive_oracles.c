@@ -27,9 +27,9 @@ static void excuses_of(struct lab_cluster_run *run, struct sim_archive *archive)
 static bool spans_fit(const struct lab_oracles *oracles);
 static bool links_fit(const struct lab_oracles *oracles);
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 248 && sizeof(struct lab_key_ledger) == 232,
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 248 && sizeof(struct lab_key_ledger) == 256,
                   "the ledger has other fields: archive them");
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_oracles) - sizeof(struct lab_verdict) == 424,
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_oracles) - sizeof(struct lab_verdict) == 432,
                   "oracles have other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_health) == 56 && sizeof(struct lab_increment) == 40 &&
                       sizeof(struct lab_open_row) == 24,
@@ -45,6 +45,7 @@ void lab_archive_oracles(struct lab_cluster_run *run, struct sim_archive *archiv
     for (uint32_t i = 0; i < oracles->key_count && sim_archive_is_fine(archive); i++)
         ledger_of(run, archive, i);
     sim_archive_bool(archive, &oracles->hints_may_be_lost);
+    sim_archive_u32(archive, &oracles->crashes);
     sim_archive_u64(archive, &oracles->placed);
     sim_archive_u64(archive, &oracles->acknowledged);
     open_rows_of(run, archive, &oracles->open);
@@ -93,6 +94,8 @@ static void partition_of(const struct lab_cluster_run *run, struct sim_archive *
     sim_archive_u32(archive, &partition->higher);
     sim_archive_u32(archive, &partition->rows_in_second);
     sim_archive_bool(archive, &partition->is_reopened);
+    sim_archive_bool(archive, &partition->is_late);
+    sim_archive_u8(archive, &partition->eras);
     sim_archive_i64(archive, &partition->second);
     uint64_t *const counts[] = {&partition->placed,          &partition->stored,     &partition->acknowledged,
                                 &partition->balance[0],      &partition->balance[1], &partition->fired,
@@ -146,6 +149,9 @@ static void ledger_of(struct lab_cluster_run *run, struct sim_archive *archive, 
     sim_archive_i64(archive, &ledger->misplaced_from_ns);
     sim_archive_u32(archive, &ledger->counting);
     sim_archive_u64(archive, &ledger->doubled);
+    sim_archive_u64(archive, &ledger->numbers_lost);
+    lab_archive_time(archive, run, &ledger->rolled_ns);
+    lab_archive_time(archive, run, &ledger->at_once_ns);
     sim_archive_i64(archive, &ledger->gaps_judged);
     sim_archive_u32(archive, &ledger->stuck_stretch);
     sim_archive_i64(archive, &ledger->stuck_bucket);

@@ -17,13 +17,14 @@
 #define CACHE_SET 4                  /* keys that an agent's cache holds whichever they are */
 #define ROWS_MAX  0x1p53             /* more than any partition gets, and exact in binary64 */
 #define ROWS_MANY (UINT64_C(1) << 32)
+#define HALVINGS  60
 
 static double firing_chance(const struct bk_strategy *strategy);
 static uint64_t law_bound(const struct bk_strategy *strategy, uint64_t threshold);
 static double exponent(double rows, double threshold, double p);
 
 /* Whether more keys share the key's set of a cache than the set holds, so that one is pushed out. */
-static bool may_be_evicted(const struct lab_cluster_run *run, uint32_t key)
+bool lab_may_be_evicted(const struct lab_cluster_run *run, uint32_t key)
 {
     uint32_t sharing = 0;
     uint32_t set = bk_agent_cache_set(&run->config, key);
@@ -34,10 +35,10 @@ static bool may_be_evicted(const struct lab_cluster_run *run, uint32_t key)
 
 /* Rows of a partition that no agent has counted since its key was evicted: every_rows x log(1e12), which one
  * in 10^12 exceeds. It looks at every key, so it is asked last. */
-static uint64_t evicted_bound(const struct lab_cluster_run *run, uint32_t key)
+static uint64_t evicted_bound(const struct lab_cluster_run *run, const struct lab_partition *partition)
 {
     uint64_t every_rows = run->config.every_rows;
-    bool is_evicted = every_rows > 0 && run->key_count > CACHE_SET && may_be_evicted(run, key);
+    bool is_evicted = every_rows > 0 && run->key_count > CACHE_SET && lab_may_be_evicted(run, partition->key);
     return is_evicted ? every_rows * ODDS_ROWS : 0;
 }
 
@@ -90,14 +91,19 @@ void lab_bounded_counted(struct lab_cluster_run *run, struct lab_partition *part
     const struct lab_oracles *oracles = &run->oracles;
     if (!oracles->verdict.is_judged[LAB_ORACLE_BOUNDED])
         return;
-    uint64_t threshold = bk_threshold(&run->config.strategy);
+    uint32_t era = lab_era_at(run, operation->row_time_ns);
+    uint64_t threshold = bk_threshold(lab_era_settings(run, era));
     /* Nobody knows when it will be written, or what it then takes away. */
     partition->overlapping += is_counted ? 0 : ROWS_MANY;
     partition->counted += is_counted;
-    if (!is_counted || !rolls_at_once(run, partition) ||
-        partition->counted != threshold + partition->overlapping ||
+    /* Where settings change, a lower threshold may have been passed before it came. */
+    bool is_steady = run->strategy->settings.change_count == 0;
+    uint64_t due = threshold + partition->overlapping;
+    if (!is_counted || partition->is_late || !rolls_at_once(run, partition) ||
+        (is_steady ? partition->counted != due : partition->counted < due) ||
         partition->bucket < oracles->keys[partition->key].state_bucket || !was_well(run, partition))
         return;
+    partition->is_late = true;
     lab_violate_within(run, LAB_ORACLE_BOUNDED, partition->key, 1, partition->first_ns,
                        sim_queue_now(&run->queue),
                        "bucket %" PRId64 " is not closed, though row %" PRIu64 " was number %" PRIu64
@@ -105,43 +111,137 @@ void lab_bounded_counted(struct lab_cluster_run *run, struct lab_partition *part
                        partition->bucket, operation->row, partition->counted, threshold);
 }
 
+uint64_t lab_threshold_of(const struct lab_cluster_run *run, const struct lab_partition *partition,
+                          bool is_most)
+{
+    uint32_t count = run->strategy->settings.change_count + 1;
+    uint64_t found = is_most ? 0 : UINT64_MAX;
+    if (run->config.strategy.kind == BK_COUNT)
+        return run->config.strategy.of.count.rows;
+    for (uint32_t era = 0; era < count; era++) {
+        uint64_t threshold = bk_threshold(lab_era_settings(run, era));
+        bool is_of = partition == NULL || partition->eras == 0 || (partition->eras >> era & 1) != 0;
+        if (is_of && (is_most ? threshold > found : threshold < found))
+            found = threshold;
+    }
+    return found;
+}
+
+/* Across eras the greatest threshold of them, at the least chance to fire. */
+static uint64_t law_of(const struct lab_cluster_run *run, const struct lab_partition *partition,
+                       uint64_t lost)
+{
+    uint64_t threshold = lab_threshold_of(run, partition, true) + lost;
+    const struct bk_strategy *rarest = NULL;
+    if (run->config.strategy.kind == BK_COUNT)
+        return threshold;
+    for (uint32_t era = 0; era <= run->strategy->settings.change_count; era++) {
+        const struct bk_strategy *settings = lab_era_settings(run, era);
+        bool is_of = partition->eras == 0 || (partition->eras >> era & 1) != 0;
+        if (is_of && (rarest == NULL || firing_chance(settings) < firing_chance(rarest)))
+            rarest = settings;
+    }
+    return law_bound(rarest, threshold);
+}
+
+/* With a number of its own for each row nothing can be late; nor where its one writer counts what it puts,
+ * and goes on counting all the while: it was not pushed out of a cache, and nothing failed. */
+static bool is_exact(const struct lab_cluster_run *run, const struct lab_partition *partition)
+{
+    enum bk_source source = run->config.source;
+    if (run->config.strategy.kind != BK_COUNT)
+        return false;
+    if (source == BK_SOURCE_EXTERNAL || source == BK_SOURCE_LWT || source == BK_SOURCE_LEASE)
+        return true;
+    return source == BK_SOURCE_MEMORY && !lab_may_be_evicted(run, partition->key) &&
+           partition->last_unhealthy_ns == partition->first_unhealthy_ns;
+}
+
+/* Beyond its law: what comes while the next bucket is on its way, and what was not counted yet. */
+static uint64_t late_bound(const struct lab_cluster_run *run, const struct lab_partition *partition)
+{
+    const struct lab_oracles *oracles = &run->oracles;
+    bool is_count = run->config.strategy.kind == BK_COUNT;
+    int64_t lag_ns = oracles->lag_ns + partition->last_unhealthy_ns - partition->first_unhealthy_ns;
+    lag_ns += is_count && run->config.every_rows == 0 ? run->config.every_ns : 0;
+    uint64_t seconds = (uint64_t)(lag_ns / SIM_SECOND) + (lag_ns % SIM_SECOND != 0) + 1;
+    uint64_t uncounted =
+        is_count ? (uint64_t)run->config.every_rows * run->agent_count + partition->increments_lost : 0;
+    return uncounted + seconds * oracles->keys[partition->key].peak_rows_per_s;
+}
+
+/* Rows that keys got beyond all that is certain, while no agent counted them, since they were evicted. */
+struct evicted {
+    uint64_t partitions, rows;
+};
+
+static void add_evicted(const struct lab_cluster_run *run, const struct lab_partition *partition,
+                        uint64_t bound, struct evicted *all)
+{
+    /* After a crash an agent begins to count anew. */
+    bound += run->config.every_rows * run->oracles.crashes;
+    if (lab_excuses_of(run, LAB_ORACLE_BOUNDED, partition->key, INT64_MIN, INT64_MAX) != 0)
+        return;
+    all->partitions++;
+    all->rows += partition->stored > bound ? partition->stored - bound : 0;
+}
+
+/* The sum of so many exponential numbers of this mean, at least by Chernoff's bound, that one in 10^12
+ * exceeds: y with y - n - n log(y / n) = log(1e12), times the mean. */
+static double evicted_sum_bound(double partitions, double mean)
+{
+    double low = partitions, high = 2 * partitions + 4 * ODDS_LOG;
+    for (int i = 0; i < HALVINGS; i++) {
+        double middle = (low + high) / 2;
+        bool is_below = middle - partitions - partitions * sim_log(middle / partitions) < ODDS_LOG;
+        low = is_below ? middle : low;
+        high = is_below ? high : middle;
+    }
+    return high * mean;
+}
+
+static void judge_evicted(struct lab_cluster_run *run, const struct evicted *all)
+{
+    if (all->partitions == 0 || (run->oracles.whole_run >> LAB_CONDITION_SHORT_TIMEOUTS & 1) != 0)
+        return; /* a count that fails is made with a later row */
+    double bound = evicted_sum_bound((double)all->partitions, (double)run->config.every_rows);
+    if ((double)all->rows > bound)
+        lab_violate_within(run, LAB_ORACLE_BOUNDED, LAB_NO_KEY, 1, run->start_ns, sim_queue_now(&run->queue),
+                           "%" PRIu64 " partitions of keys that the cache evicts hold %" PRIu64
+                           " rows too many together, and %.0f is the bound",
+                           all->partitions, all->rows, bound);
+}
+
 void lab_bounded_end(struct lab_cluster_run *run)
 {
     const struct lab_oracles *oracles = &run->oracles;
-    const struct bk_strategy *strategy = &run->config.strategy;
     if (!oracles->verdict.is_judged[LAB_ORACLE_BOUNDED])
         return;
-    bool is_count = strategy->kind == BK_COUNT;
-    uint64_t threshold = is_count ? strategy->of.count.rows : strategy->of.probabilistic.threshold;
-    /* With a number of its own for each row nothing can be late. */
-    enum bk_source source = run->config.source;
-    bool is_exact =
-        is_count && (source == BK_SOURCE_EXTERNAL || source == BK_SOURCE_LWT || source == BK_SOURCE_LEASE);
-    uint64_t law = is_count ? threshold : law_bound(strategy, threshold);
+    uint64_t laws[1u << BK_ERAS_MAX] = {0}; /* by eras, as they are asked for; 0: not yet */
+    struct evicted evicted = {0, 0};
     for (uint32_t i = 0; i < oracles->partition_count; i++) {
         const struct lab_partition *partition = &oracles->partitions[i];
-        if (partition->stored <= law)
+        uint64_t *law = &laws[partition->eras];
+        if (*law == 0)
+            *law = law_of(run, partition, 0);
+        if (partition->stored <= *law)
             continue;
-        uint64_t bound = law;
-        if (!is_exact) {
-            if (partition->increments_lost > 0 && !is_count)
-                bound = law_bound(strategy, threshold + partition->increments_lost);
-            int64_t lag_ns = oracles->lag_ns + partition->last_unhealthy_ns - partition->first_unhealthy_ns;
-            lag_ns += is_count && run->config.every_rows == 0 ? run->config.every_ns : 0;
-            uint64_t seconds = (uint64_t)(lag_ns / SIM_SECOND) + (lag_ns % SIM_SECOND != 0) + 1;
-            bound += is_count
-                         ? (uint64_t)run->config.every_rows * run->agent_count + partition->increments_lost
-                         : 0;
-            bound += seconds * oracles->keys[partition->key].peak_rows_per_s;
-            if (is_count && partition->stored > bound)
-                bound += evicted_bound(run, partition->key);
+        uint64_t bound = *law, more = 0;
+        if (!is_exact(run, partition)) {
+            if (partition->increments_lost > 0 && run->config.strategy.kind != BK_COUNT)
+                bound = law_of(run, partition, partition->increments_lost);
+            bound += late_bound(run, partition);
+            more = evicted_bound(run, partition);
+            if (more > 0)
+                add_evicted(run, partition, bound, &evicted);
         }
-        if (partition->stored > bound)
+        if (partition->stored > bound + more)
             lab_violate_within(run, LAB_ORACLE_BOUNDED, partition->key, 1, partition->first_ns,
                                partition->last_stored_ns,
                                "bucket %" PRId64 " holds %" PRIu64 " rows, and %" PRIu64 " is the bound",
-                               partition->bucket, partition->stored, bound);
+                               partition->bucket, partition->stored, bound + more);
     }
+    judge_evicted(run, &evicted);
 }
 
 double lab_mean_weight(const struct bk_strategy *strategy, uint64_t rows, uint64_t bytes)

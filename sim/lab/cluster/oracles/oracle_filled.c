@@ -1,33 +1,150 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* filled: no partition closes before its threshold is reached. This is exact: each increment is of a row that
- * fires and stands in the partition, so a closed one holds a threshold of them at least. Increments that were
- * made twice may stand for as many rows: of guarded in the bucket whose counter it is, else in any of the
- * key's. */
+ * fires and stands in the partition, so one that closes holds a threshold of them at least, and a count of
+ * rows finds no more than there are. It is judged as the state names a later bucket: rows that come after
+ * that prove nothing. Partitions of rows that bear numbers are judged at the end: each number is of one row.
+ *
+ * Increments that were made twice may stand for as many rows: of guarded in the bucket whose counter it is,
+ * else in any of the key's. Who counts in the state row may take a count over into the next bucket, when it
+ * counts while the key rolls; that is a condition, from the roll that may have done so to the one that closes
+ * too early. */
 #include <inttypes.h>
 
 #include "cluster_run.h"
 
+/* Each row that fires adds to what the state row says, or to a counter that it has the base of. */
+static bool counts_in_state(const struct lab_cluster_run *run)
+{
+    return bk_kind_fires(run->config.strategy.kind) && run->config.coordination != BK_GUARDED;
+}
+
+/* For as long as what was asked may take effect; in a fault that is anybody's guess. */
+static void note(struct lab_cluster_run *run, uint32_t key, int64_t from_ns)
+{
+    int64_t over_ns = lab_until(sim_queue_now(&run->queue), lab_aftermath_ns(run));
+    lab_condition_of_key(run, LAB_CONDITION_COUNTED_AT_ROLL, key, from_ns,
+                         lab_health_well_ns(run) < 0 ? LAB_OPEN_ENDED : over_ns);
+}
+
+void lab_filled_acknowledged(struct lab_cluster_run *run, const struct lab_partition *partition,
+                             const struct lab_host_operation *operation)
+{
+    struct lab_key_ledger *ledger = &run->oracles.keys[operation->key];
+    if (!counts_in_state(run))
+        return;
+    int64_t now_ns = sim_queue_now(&run->queue);
+    if (ledger->counting > 0)
+        ledger->at_once_ns = now_ns;
+    /* A counter column gets the increments of older buckets too; until a change's date it is theirs. */
+    bool is_of_older = run->config.counter == BK_COUNTER_COLUMN && operation->fires &&
+                       partition->bucket < ledger->state_bucket &&
+                       run->keys[operation->key].state[BK_NEXT_CHANGE] == 0;
+    if (ledger->writes_open > 0 || is_of_older)
+        note(run, operation->key, now_ns);
+}
+
+void lab_filled_changing(struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    const struct lab_key_ledger *ledger = &run->oracles.keys[operation->key];
+    if (counts_in_state(run) && (ledger->counting > 1 || ledger->at_once_ns >= operation->begun_ns))
+        note(run, operation->key, sim_queue_now(&run->queue));
+}
+
+void lab_filled_unknown(struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    if (counts_in_state(run))
+        note(run, operation->key, operation->asked_ns);
+}
+
+/* Increments of unknown outcome that were made more than once by now. */
+static uint64_t doubled_by_now(const struct lab_cluster_run *run, uint32_t key, int64_t bucket)
+{
+    const struct lab_increments *increments = &run->oracles.increments;
+    bool is_of_bucket = run->config.coordination == BK_GUARDED;
+    uint64_t doubled = 0;
+    for (size_t i = 0; i < increments->capacity; i++) {
+        const struct lab_increment *increment = &increments->slots[i];
+        uint32_t owner;
+        int64_t owned;
+        if (!increment->is_used || increment->applied < 2)
+            continue;
+        lab_counter_owner(run, increment->counter, &owner, &owned);
+        doubled += owner == key && (!is_of_bucket || owned == bucket) ? increment->applied - 1 : 0;
+    }
+    return doubled;
+}
+
+/* What a closing partition must have of rows, and has. Who counts in memory counts what it puts. */
+static bool is_filled(const struct lab_cluster_run *run, uint32_t key, int64_t bucket, uint64_t *has,
+                      uint64_t *wants)
+{
+    const struct lab_oracles *oracles = &run->oracles;
+    uint32_t index = lab_partition_find(oracles, key, bucket);
+    const struct lab_partition *partition = index == LAB_NO_PARTITION ? NULL : &oracles->partitions[index];
+    *wants = lab_threshold_of(run, partition, false);
+    *has = 0;
+    if (partition != NULL && run->config.strategy.kind == BK_COUNT)
+        *has = run->config.source == BK_SOURCE_MEMORY ? partition->placed : partition->stored;
+    else if (partition != NULL)
+        *has = partition->fired;
+    uint64_t spare = oracles->keys[key].doubled + (partition == NULL ? 0 : partition->doubled);
+    return *has + spare >= *wants || *has + spare + doubled_by_now(run, key, bucket) >= *wants;
+}
+
+void lab_filled_rolled(struct lab_cluster_run *run, uint32_t key, int64_t before)
+{
+    struct lab_key_ledger *ledger = &run->oracles.keys[key];
+    int64_t now_ns = sim_queue_now(&run->queue);
+    enum bk_source source = run->config.source;
+    bool is_counted = source >= BK_SOURCE_INCREMENTAL || source == BK_SOURCE_EXTERNAL;
+    uint64_t has, wants;
+    for (int64_t bucket = before; is_counted && bucket < ledger->state_bucket; bucket++) {
+        if (!run->oracles.verdict.is_judged[LAB_ORACLE_FILLED] || is_filled(run, key, bucket, &has, &wants))
+            continue;
+        lab_violate_within(run, LAB_ORACLE_FILLED, key, 1, ledger->rolled_ns, now_ns,
+                           "bucket %" PRId64 " closes with %" PRIu64 " rows%s, and %" PRIu64
+                           " is the threshold",
+                           bucket, has, run->config.strategy.kind == BK_COUNT ? "" : " that fire", wants);
+    }
+    ledger->rolled_ns = now_ns;
+}
+
+/* Numbers below the key's newest that perhaps no row has got. */
+static uint64_t numbers_missed(const struct lab_cluster_run *run, uint32_t key)
+{
+    const struct lab_key_ledger *ledger = &run->oracles.keys[key];
+    uint64_t missed = ledger->missed + ledger->numbers_lost;
+    if (run->config.source == BK_SOURCE_LEASE)
+        missed += run->config.lease_rows * (run->agent_count + run->oracles.crashes);
+    return missed;
+}
+
+/* All numbers of the bucket have been given. */
+static bool is_numbered(const struct lab_cluster_run *run, const struct lab_partition *partition)
+{
+    uint64_t rows = run->config.strategy.of.count.rows;
+    if (run->config.source != BK_SOURCE_EXTERNAL)
+        return partition->bucket < run->oracles.keys[partition->key].state_bucket;
+    return (uint64_t)partition->bucket < run->keys[partition->key].rows / rows;
+}
+
 void lab_filled_end(struct lab_cluster_run *run)
 {
-    struct lab_oracles *oracles = &run->oracles;
-    if (!oracles->verdict.is_judged[LAB_ORACLE_FILLED])
+    const struct lab_oracles *oracles = &run->oracles;
+    enum bk_source source = run->config.source;
+    bool has_numbers = run->config.strategy.kind == BK_COUNT && source <= BK_SOURCE_LEASE;
+    if (!oracles->verdict.is_judged[LAB_ORACLE_FILLED] || !has_numbers)
         return;
-    uint64_t threshold = bk_threshold(&run->config.strategy);
-    for (size_t i = 0; i < oracles->increments.capacity; i++) {
-        const struct lab_increment *increment = &oracles->increments.slots[i];
-        if (increment->is_used && increment->applied > 1)
-            lab_increment_doubled(run, increment->counter, increment->applied - 1);
-    }
+    uint64_t rows = run->config.strategy.of.count.rows;
     for (uint32_t i = 0; i < oracles->partition_count; i++) {
         const struct lab_partition *partition = &oracles->partitions[i];
-        const struct lab_key_ledger *ledger = &oracles->keys[partition->key];
-        bool is_closed = partition->bucket < ledger->state_bucket;
-        uint64_t spare = partition->doubled + ledger->doubled;
-        if (is_closed && partition->fired + spare < threshold)
-            lab_violate_within(run, LAB_ORACLE_FILLED, partition->key, 1, partition->first_ns,
-                               sim_queue_now(&run->queue),
-                               "bucket %" PRId64 " is closed with %" PRIu64 " rows that fire, and %" PRIu64
-                               " is the threshold",
-                               partition->bucket, partition->fired, threshold);
+        uint32_t key = partition->key;
+        if (!is_numbered(run, partition) || partition->placed + numbers_missed(run, key) >= rows)
+            continue;
+        if (source == BK_SOURCE_LEASE && lab_may_be_evicted(run, key))
+            continue;
+        lab_violate_within(run, LAB_ORACLE_FILLED, key, 1, partition->first_ns, sim_queue_now(&run->queue),
+                           "bucket %" PRId64 " got %" PRIu64 " rows, and its numbers are %" PRIu64,
+                           partition->bucket, partition->placed, rows);
     }
 }

@@ -22,7 +22,7 @@ void lab_live_fired(struct lab_cluster_run *run, struct lab_partition *partition
         partition->fired_since_healthy = 0;
     }
     int64_t now_ns = sim_queue_now(&run->queue);
-    uint64_t full = 2 * bk_threshold(&run->config.strategy) + SPARE;
+    uint64_t full = 2 * lab_threshold_of(run, partition, true) + SPARE;
     if (++partition->fired_since_healthy == full) {
         partition->full_ns = now_ns;
     } else if (partition->fired_since_healthy > full && now_ns - partition->full_ns > oracles->lag_ns) {

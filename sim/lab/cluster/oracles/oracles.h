@@ -36,6 +36,8 @@ struct lab_partition {
     uint32_t key, lower, higher; /* the key's neighbours; LAB_NO_PARTITION at the ends */
     uint32_t rows_in_second;
     bool is_reopened; /* it got a row after it was closed */
+    bool is_late;     /* it did not close when it ought to, and was told of */
+    uint8_t eras;     /* bit e: it got a row of era e of the settings, by the scenario's dates */
     int64_t second;
     uint64_t placed, stored, acknowledged;
     uint64_t balance[2];                        /* hash sums of stored less acknowledged rows */
@@ -93,6 +95,9 @@ struct lab_key_ledger {
     uint32_t missed;        /* rows that were refused, or left unresolved */
     uint32_t counting;      /* rows that are acknowledged, and whose operations have not ended */
     uint64_t doubled;       /* increments of the key's one counter that were made twice */
+    uint64_t numbers_lost;  /* of BK_SOURCE_LWT and BK_SOURCE_LEASE: taken, perhaps, by nobody */
+    int64_t rolled_ns;      /* when the state named a later bucket last; 0: never */
+    int64_t at_once_ns;     /* when a row began to be counted while another was; 0: never */
     int64_t gaps_judged;    /* buckets below have been */
     uint32_t stuck_stretch; /* 1 + the healthy stretch in which stuck_bucket did not close */
     int64_t stuck_bucket;
@@ -177,6 +182,7 @@ struct lab_oracles {
     int64_t available_ns;   /* within which a row is acknowledged when all is well */
     uint32_t read_replicas; /* that a reader surely asks; 0: not known */
     bool hints_may_be_lost; /* a node went down with what it had in mind, or lost its hints */
+    uint32_t crashes;       /* of agents, so far */
     uint64_t placed, acknowledged;
     struct lab_open_rows open, moved;
     struct lab_increments increments;
@@ -300,6 +306,8 @@ void lab_no_gaps_changed(struct lab_cluster_run *run, uint32_t key);
 void lab_no_gaps_end(struct lab_cluster_run *run);
 void lab_no_duplicates_end(struct lab_cluster_run *run);
 void lab_bounded_end(struct lab_cluster_run *run);
+/* More keys share the key's set of a cache than the set holds, so that one is pushed out. */
+bool lab_may_be_evicted(const struct lab_cluster_run *run, uint32_t key);
 /* The key's state names a later bucket, whose first row is of this time. */
 void lab_bounded_rolled(struct lab_cluster_run *run, uint32_t key, int64_t change_ns);
 /* A row was acknowledged, and may now be counted; its operation has ended. */
@@ -307,6 +315,9 @@ void lab_bounded_acknowledged(struct lab_cluster_run *run, struct lab_partition 
                               const struct lab_host_operation *operation);
 void lab_bounded_counted(struct lab_cluster_run *run, struct lab_partition *partition,
                          const struct lab_host_operation *operation, bool is_counted);
+/* Its rows' thresholds: the greatest that any of its eras has, or the least. */
+uint64_t lab_threshold_of(const struct lab_cluster_run *run, const struct lab_partition *partition,
+                          bool is_most);
 /* Of a strategy that fires: what so many rows with so many bytes add to counters on average. */
 double lab_mean_weight(const struct bk_strategy *strategy, uint64_t rows, uint64_t bytes);
 /* Its row is acknowledged; it ended without that; it is still under way at the end of the run. */
@@ -320,6 +331,14 @@ int64_t lab_available_bound_ns(const struct lab_cluster_run *run);
 /* Its first action since it began, or since it heard what had become of the last one. */
 void lab_waits_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next);
+/* Its row may now be counted; it writes a key's bucket or dates; nobody knows whether it is counted, or how
+ * often. */
+void lab_filled_acknowledged(struct lab_cluster_run *run, const struct lab_partition *partition,
+                             const struct lab_host_operation *operation);
+void lab_filled_changing(struct lab_cluster_run *run, const struct lab_host_operation *operation);
+void lab_filled_unknown(struct lab_cluster_run *run, const struct lab_host_operation *operation);
+/* The key's state names a later bucket than this one. */
+void lab_filled_rolled(struct lab_cluster_run *run, uint32_t key, int64_t before);
 void lab_filled_end(struct lab_cluster_run *run);
 void lab_conserved_end(struct lab_cluster_run *run);
 void lab_live_fired(struct lab_cluster_run *run, struct lab_partition *partition);

@@ -67,7 +67,9 @@ const char *lab_oracle_about(enum lab_oracle oracle); /* one sentence */
     X(EARLY_ROWS, "early_rows", "rows came with times beyond the clock bound")                               \
     X(OLD_CHECKPOINT, "old_checkpoint", "an agent restarted from an old checkpoint")                         \
     X(STATE_LOST, "state_lost", "a key's state row was deleted, or restored from a backup")                  \
-    X(PAXOS_LOST, "paxos_lost", "a replica forgot recent Paxos state")
+    X(PAXOS_LOST, "paxos_lost", "a replica forgot recent Paxos state")                                       \
+    X(COUNTED_AT_ROLL, "counted_at_roll",                                                                    \
+      "a row was counted while its key rolled, or nobody knows whether it was counted")
 
 enum lab_condition {
 #define LAB_CONDITION_ENUM(name, text, what) LAB_CONDITION_##name,
