@@ -230,13 +230,12 @@ enum bk_status bk_agent_read(struct bk_agent *agent, int64_t now_ns, uint64_t ke
     return BK_OK;
 }
 
-/* Nobody asks for the key any more. All that can go on do so; the first one that must ask takes its turn, and
- * the rest wait for that one. */
-static void release_parked(struct bk_agent *agent, uint64_t key, int64_t now_ns)
+/* More is known of the key. All that can go on do so; unless the turn is taken, since somebody still asks,
+ * the first one that must ask takes it, and the rest wait for that one. */
+static void release_parked(struct bk_agent *agent, uint64_t key, bool is_taken, int64_t now_ns)
 {
     const struct protocol *protocol = bk_protocol(agent);
     struct operation *operation = bk_turns_first(agent, key), *next;
-    bool is_taken = false;
     for (; operation != NULL; operation = next) {
         next = bk_turns_next(agent, operation); /* it may leave the list */
         if (operation->step != STEP_PARKED || (is_taken && !protocol->is_served(agent, operation, now_ns)))
@@ -256,11 +255,13 @@ enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint32_t
         return BK_ERROR_OPERATION;
     struct operation *waiting = &bk_agent_operations(agent)[operation];
     bool asked_for_key = bk_turns_asks(agent, waiting);
+    /* A reader's look teaches what writers wait for too; what they wait for is still asked then. */
+    bool learns = asked_for_key || (waiting->step == STEP_LOOK && bk_protocol(agent)->asks != NULL);
     waiting->waits_for_outcome = false;
     bk_operation_outcome(agent, waiting, now_ns, outcome);
     after(agent, operation, now_ns);
-    if (asked_for_key && !bk_turns_asks(agent, waiting))
-        release_parked(agent, waiting->key, now_ns);
+    if (learns)
+        release_parked(agent, waiting->key, !asked_for_key || bk_turns_asks(agent, waiting), now_ns);
     return BK_OK;
 }
 

@@ -12,7 +12,7 @@
 /* The steps that protocols share. The numbers of a protocol's own begin with STEP_OF_PROTOCOL. */
 enum step {
     STEP_FREE,   /* nobody uses the operation */
-    STEP_PARKED, /* nothing, until the operation that asks for the same key has ended to */
+    STEP_PARKED, /* nothing, until the operation that asks for the same key has learned enough, or ended to */
     STEP_LOOK,   /* a plain read of the state, to find the bucket */
     STEP_PUT,    /* the row into its bucket */
     STEP_ROWS,   /* of a read: the rows of the reader's step */

@@ -169,6 +169,20 @@ static void fill(const struct bk_agent *agent, const struct operation *operation
     }
 }
 
+/* The bucket that has room, by a copy of the state that has not run out. */
+static bool view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,
+                 bool *is_changing)
+{
+    const struct known *known = bk_agent_cache_find(agent, now_ns, key);
+    const struct own *own = known == NULL ? NULL : bk_agent_cache_own(agent, key);
+    if (own == NULL || !own->is_counted || own->bucket != known->columns[BK_BUCKET] ||
+        own->rows >= agent->config.strategy.of.count.rows)
+        return false;
+    *bucket = own->bucket;
+    *is_changing = false;
+    return true;
+}
+
 const struct protocol bk_protocol_memory = {
     .write = resume,
     .read = bk_operation_look,
@@ -178,6 +192,7 @@ const struct protocol bk_protocol_memory = {
     .asks = asks,
     .is_served = is_served,
     .resume = resume,
+    .view = view,
     .step_count = STEP_OF_MEMORY,
     .has_own = true,
 };

@@ -215,6 +215,19 @@ static bool asks(const struct operation *operation)
     return operation->step == NUMBER_READ || operation->step == NUMBER_TAKE;
 }
 
+/* Of a lease: the bucket of the next number that is left. */
+static bool view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,
+                 bool *is_changing)
+{
+    (void)now_ns;
+    const struct own *own = bk_agent_cache_own(agent, key);
+    if (own == NULL || own->next >= own->end)
+        return false;
+    *bucket = bucket_of(agent, own->next);
+    *is_changing = false;
+    return true;
+}
+
 const struct protocol bk_protocol_number = {
     .write = begin_write,
     .read = begin_read,
@@ -233,6 +246,7 @@ const struct protocol bk_protocol_lease = {
     .asks = asks,
     .is_served = is_served,
     .resume = resume,
+    .view = view,
     .step_count = STEP_OF_NUMBER,
     .has_own = true,
 };

@@ -65,6 +65,33 @@ static void test_grant_that_another_agent_got_is_used(void **state)
              "210 A0 applied: ack 1, done ok\n");
 }
 
+/* Who lost goes on asking; what it has learned is enough for a row that waited. */
+static void test_race_that_is_lost_serves_the_rows_that_waited(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct actor a = guarded(&story);
+    knows(&a, 50, 0, BEGINNING, BEGINNING, 60);
+    write_row(&a, 200, 7, false);
+    write_at(&a, 201, 100, false);
+    write_row(&a, 202, 7, false);
+    but_state(&a, 203, 0, 0, BEGINNING, BEGINNING, 120);
+    applied(&a, 204, 1);
+    applied(&a, 205, 0);
+    applied(&a, 206, 0);
+    applied(&a, 207, 2);
+    ends(&a, "200 A0 writes 7: set bucket=0 before=-inf start=-inf until=300 if bucket=0 before=-inf "
+             "start=-inf until=60\n"
+             "201 A1 writes 7 at 100\n"
+             "202 A2 writes 7\n"
+             "203 A0 not applied, bucket=0 before=-inf start=-inf until=120: set bucket=0 before=-inf "
+             "start=-inf until=403 if bucket=0 before=-inf start=-inf until=120, A1 put 7.0\n"
+             "204 A1 applied: ack 0, done ok\n"
+             "205 A0 applied: put 7.0, A2 put 7.0\n"
+             "206 A0 applied: ack 0, done ok\n"
+             "207 A2 applied: ack 0, done ok\n");
+}
+
 static void test_row_older_than_the_state_tells_is_looked_up(void **state)
 {
     (void)state;
@@ -415,6 +442,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_first_row_of_a_key_asks_for_its_first_grant),
         cmocka_unit_test(test_grant_that_another_agent_got_is_used),
+        cmocka_unit_test(test_race_that_is_lost_serves_the_rows_that_waited),
         cmocka_unit_test(test_row_older_than_the_state_tells_is_looked_up),
         cmocka_unit_test(test_start_that_is_missing_is_asked_for_again_and_then_refused),
         cmocka_unit_test(test_row_of_the_future_is_refused_before_anything_is_asked),

@@ -77,6 +77,34 @@ static void test_lease_serves_the_rows_that_waited_for_it(void **state)
              "1052 A4 applied: ack 0, done ok\n");
 }
 
+static bool has_view(const struct actor *actor, int64_t now_ns, int64_t bucket)
+{
+    int64_t seen = -1;
+    bool is_changing = true;
+    bool is_known = bk_agent_view(actor->agent, now_ns, 7, &seen, &is_changing);
+    return is_known ? seen == bucket && !is_changing : bucket == -1 && is_changing;
+}
+
+static void test_lease_is_seen_by_the_next_number_that_is_left(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct bk_agent_config config = source_config(BK_SOURCE_LEASE);
+    config.lease_rows = 4; /* of three rows a bucket */
+    struct actor a = actor_of(&story, "A", &config);
+    assert_true(has_view(&a, 900, -1));
+    write_row(&a, 1000, 7, false);
+    is_absent(&a, 1010, 0);
+    assert_true(has_view(&a, 1010, -1));
+    applied(&a, 1020, 0);
+    for (int64_t number = 1; number < 4; number++) {
+        assert_true(has_view(&a, 5000, number / 3)); /* however old the copy */
+        write_row(&a, 5000, 7, false);
+    }
+    assert_true(has_view(&a, 5000, -1));
+    free(a.agent);
+}
+
 /* It sleeps between its tries, and is still the one that asks. */
 static void test_lease_refused_leaves_the_question_to_the_next(void **state)
 {
@@ -304,6 +332,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lease_is_handed_out_before_the_next_is_taken),
         cmocka_unit_test(test_lease_serves_the_rows_that_waited_for_it),
+        cmocka_unit_test(test_lease_is_seen_by_the_next_number_that_is_left),
         cmocka_unit_test(test_lease_refused_leaves_the_question_to_the_next),
         cmocka_unit_test(test_lease_without_numbers_left_refuses_all_that_wait),
         cmocka_unit_test(test_lease_of_all_numbers_is_taken_once),

@@ -209,6 +209,35 @@ static void test_memory_lets_the_others_wait_for_the_one_that_counts(void **stat
              "1072 A3 applied: ack 0, done ok\n");
 }
 
+/* It learns what they wait for, while the one that asks has no answer. */
+static void test_memory_serves_those_that_wait_when_a_reader_has_read(void **state)
+{
+    (void)state;
+    struct story story = {.length = 0};
+    struct actor a = source_of(&story, BK_SOURCE_MEMORY);
+    int64_t bucket;
+    bool is_changing;
+    knows_rows(&a, 1000, 5, 0);
+    assert_true(bk_agent_view(a.agent, 1010, 7, &bucket, &is_changing) && bucket == 5 && !is_changing);
+    assert_false(bk_agent_view(a.agent, 2000, 7, &bucket, &is_changing)); /* the copy has run out */
+    write_row(&a, 2000, 7, false);
+    write_row(&a, 2001, 7, false);
+    uint32_t reader = read_rows(&a, 2002, 1, BK_PLAN_WALK);
+    is_state(&a, 2010, reader, 5, 0, 900, 0);
+    found_rows(&a, 2011, reader, 1);
+    applied(&a, 2012, 1);
+    is_state(&a, 2020, 0, 5, 0, 900, 0);
+    applied(&a, 2021, 0);
+    ends(&a, "2000 A0 writes 7: read state\n"
+             "2001 A1 writes 7\n"
+             "2002 A2 reads 1: read state\n"
+             "2010 A2 is bucket=5 counter=0 last=900 next=0: read 7.5..5 for 1, A1 put 7.5\n"
+             "2011 A2 found 1: done ok found 1 in 1\n"
+             "2012 A1 applied: ack 5, done ok\n"
+             "2020 A0 is bucket=5 counter=0 last=900 next=0: put 7.5\n"
+             "2021 A0 applied: ack 5, done ok\n");
+}
+
 /* Of those that waited, the first that must ask does; those after it that need not go on. */
 static void test_memory_without_a_cache_asks_for_one_row_after_the_other(void **state)
 {
@@ -441,6 +470,7 @@ int main(void)
         cmocka_unit_test(test_memory_outlives_the_copy_of_the_state_while_the_bucket_stays),
         cmocka_unit_test(test_memory_counts_again_when_a_reader_learned_another_bucket),
         cmocka_unit_test(test_memory_lets_the_others_wait_for_the_one_that_counts),
+        cmocka_unit_test(test_memory_serves_those_that_wait_when_a_reader_has_read),
         cmocka_unit_test(test_memory_without_a_cache_asks_for_one_row_after_the_other),
         cmocka_unit_test(test_memory_question_refused_is_left_to_the_next),
         cmocka_unit_test(test_memory_counted_for_longer_than_the_copy_lives_reads_again),

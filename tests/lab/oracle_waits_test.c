@@ -2,6 +2,7 @@
 /* available, waits between the tries of an operation. Method: on the oracles' stand an operation hears an
  * outcome by hand and acts again after a wait, which is one of those that core's agent.h allows, or is a
  * little shorter or longer; clocks drift, jump and stand still meanwhile. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "oracle_stand.h"
@@ -218,6 +219,55 @@ static void test_waits_count_the_tries_of_an_action(void **state)
     }
 }
 
+/* An agent of leases that knows one number: row 1 is parked, and row 0 has asked or asks still. */
+static void test_parked_operation_that_could_be_served_or_waits_for_nobody(void **state)
+{
+    (void)state;
+    for (int is_known = 0; is_known < 2; is_known++) {
+        for (int is_asked = 0; is_asked < 2; is_asked++) {
+            struct stand stand;
+            struct bk_strategy counted;
+            struct lab_host_operation operations[2];
+            struct bk_action action;
+            uint32_t number;
+            assert_int_equal(bk_strategy_count(30, &counted), BK_OK);
+            open_agents(&stand, BK_SINGLE);
+            struct bk_agent_config config = stand.run.config;
+            config.strategy = counted;
+            config.source = stand.run.config.source = BK_SOURCE_LEASE;
+            config.lease_rows = is_known ? 2 : 1;
+            config.cache_entries = config.operations = stand.run.operation_count = 2;
+            void *memory = malloc(bk_agent_size(&config));
+            assert_int_equal(bk_agent_init(memory, bk_agent_size(&config), &config, &hosts[0].agent), BK_OK);
+            assert_int_equal(bk_agent_write(hosts[0].agent, 0, 0, &(struct bk_row){0}, &number), BK_OK);
+            for (int i = 0; i < 2; i++) {
+                while (bk_agent_next(hosts[0].agent, &action))
+                    ;
+                bk_agent_outcome(hosts[0].agent, 0, number, &(struct bk_outcome){.kind = BK_OUTCOME_APPLIED});
+            }
+            for (uint32_t i = 0; i < 2; i++) {
+                operations[i] = stand_operation(0, i, LAB_UNPLACED);
+                operations[i].is_awaited = i == 1;
+                operations[i].action = i == 1 ? BK_ACT_DONE : is_asked ? BK_ACT_CAS_STATE : BK_ACT_PUT_ROW;
+            }
+            hosts[0].operations = operations;
+            lab_parked_heard(&stand.run, 0, 0, BK_ACT_CAS_STATE); /* nothing is parked */
+            lab_parked_begins(&stand.run, 0, &operations[0]);
+            lab_parked_begins(&stand.run, 0, &operations[1]);
+            assert_true(hosts[0].parked == 1 && operations[1].is_parked && !operations[0].is_parked);
+            lab_parked_heard(&stand.run, 0, 0, BK_ACT_PUT_ROW); /* nobody learns anything of it */
+            lab_parked_heard(&stand.run, 0, 1, BK_ACT_CAS_STATE);
+            assert_violations(&stand, LAB_ORACLE_AVAILABLE, 0);
+            lab_parked_heard(&stand.run, 0, 0, BK_ACT_CAS_STATE);
+            assert_violations(&stand, LAB_ORACLE_AVAILABLE, is_known || !is_asked);
+            lab_parked_ends(&stand.run, 0, &operations[1]);
+            assert_true(hosts[0].parked == 0 && !operations[1].is_parked);
+            free(memory);
+            close_agents(&stand);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +277,7 @@ int main(void)
         cmocka_unit_test(test_waits_by_clocks_that_drift_jump_and_stand_still),
         cmocka_unit_test(test_waits_that_are_all_alike),
         cmocka_unit_test(test_waits_count_the_tries_of_an_action),
+        cmocka_unit_test(test_parked_operation_that_could_be_served_or_waits_for_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -363,10 +363,13 @@ enum bk_status bk_agent_tick(struct bk_agent *agent, int64_t now_ns);
 void bk_agent_prefetch(const struct bk_agent *agent, uint64_t key);
 
 /* The bucket that a row of now would get, from the cache alone: for charts and oracles. It changes nothing.
+ * Of BK_SOURCE_LEASE that of the next number that the agent has; of BK_SOURCE_MEMORY the one that has room by
+ * the agent's count.
  *
  * @param bucket       set when it is known
  * @param is_changing  set likewise: a change of bucket is dated and still to come
- * @return             false when the cache does not know, for a strategy that keeps no state, and for NULL
+ * @return             false when the cache does not know, for any other strategy without buckets by
+ *                     chance or weight, and for NULL
  *
  * Cost: constant. */
 bool bk_agent_view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,

@@ -181,6 +181,7 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
         lab_story_tell(run, key_index, "agent %u takes row %llu%s", chosen, (unsigned long long)number,
                        operation->fires && run->config.source == BK_SOURCE_EXTERNAL ? ", which fires" : "");
     lab_agent_pump(run, chosen);
+    lab_parked_begins(run, chosen, operation);
 }
 
 void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event)
@@ -320,6 +321,7 @@ static uint32_t remember_keys(const struct lab_cluster_run *run)
 /* Nobody is left to hear the answers. A row that was acknowledged is stored; only its counting is open. */
 static void orphan(struct lab_cluster_run *run, struct lab_host_agent *agent, bool is_end)
 {
+    agent->parked = 0;
     for (uint32_t i = 0; i < run->operation_count; i++) {
         struct lab_host_operation *operation = &agent->operations[i];
         if (!operation->is_active)
@@ -333,7 +335,7 @@ static void orphan(struct lab_cluster_run *run, struct lab_host_agent *agent, bo
                               operation->outcome.kind == BK_OUTCOME_APPLIED;
         operation->serial++;
         operation->outstanding = 0;
-        operation->is_active = false;
+        operation->is_active = operation->is_parked = false;
         run->operations_active--;
         if (operation->is_read)
             continue;
@@ -574,8 +576,12 @@ static void conclude(struct lab_cluster_run *run, uint32_t agent, uint32_t numbe
     operation->failures += has_failed(outcome.kind) || operation->action == BK_ACT_READ_START;
     operation->is_awaited = true;
     operation->heard_ns = sim_queue_now(&run->queue);
+    enum bk_action_kind kind = operation->action;
+    uint32_t key = operation->key;
     bk_agent_outcome(run->agents[agent].agent, lab_agent_clock(run, agent), number, &outcome);
     lab_agent_pump(run, agent);
+    lab_parked_begins(run, agent, operation);
+    lab_parked_heard(run, agent, key, kind);
 }
 
 static void keep_latency(struct lab_cluster_run *run, const struct lab_host_operation *operation)

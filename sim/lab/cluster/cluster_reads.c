@@ -87,6 +87,7 @@ void lab_cluster_read(struct lab_cluster_run *run, uint32_t key_index, enum lab_
         else
             lab_story_tell(run, key_index, "agent %u reads all rows", chosen);
         lab_agent_pump(run, chosen);
+        lab_parked_begins(run, chosen, operation);
     }
     run->arrivals_pending--;
     lab_read_clock_next(clock);

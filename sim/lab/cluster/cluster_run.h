@@ -106,9 +106,10 @@ struct lab_host_operation {
     int64_t begun_ns, asked_ns;
     uint64_t rows;
     enum lab_read_kind read;
-    uint32_t failures;                  /* of its requests, so far */
-    uint32_t tried;                     /* and of the action as it stands */
-    bool is_awaited;                    /* it has begun, or heard an outcome, and has not yet acted on that */
+    uint32_t failures; /* of its requests, so far */
+    uint32_t tried;    /* and of the action as it stands */
+    bool is_awaited;   /* it has begun, or heard an outcome, and has not yet acted on that */
+    bool is_parked;
     int64_t heard_ns;                   /* when */
     int64_t step_low;                   /* the lowest bucket that was asked last */
     uint64_t step_filled, step_scanned; /* of the step under way */
@@ -134,6 +135,7 @@ struct lab_host_agent {
     int64_t offset_ns, drift_ppb, jump_ns;
     int64_t jumped_ns;    /* when its clock jumped last */
     int64_t disturbed_ns; /* when it did, or the agent's last pause ended */
+    uint32_t parked;      /* operations */
     uint64_t tick;
     int64_t tick_ns;
     uint64_t restart;

@@ -11,6 +11,7 @@
 static void agent_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number);
 static void history_of(const struct lab_cluster_run *run, struct sim_archive *archive,
                        struct bk_history *history);
+static void count_parked(const struct lab_cluster_run *run, struct lab_host_agent *agent);
 static void strategy_of(struct sim_archive *archive, struct bk_strategy *strategy);
 static void checkpoint_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number);
 static void operation_of(const struct lab_cluster_run *run, struct sim_archive *archive,
@@ -20,7 +21,7 @@ static void read_done_of(struct sim_archive *archive, struct lab_read_done *done
 static void outcome_of(struct sim_archive *archive, struct bk_outcome *outcome);
 
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 392, "operations have other fields: archive them");
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) == 136,
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) == 144,
                   "agents have other fields: archive them");
 
 void lab_archive_agents(struct lab_cluster_run *run, struct sim_archive *archive)
@@ -43,6 +44,7 @@ static void agent_of(struct lab_cluster_run *run, struct sim_archive *archive, u
         checkpoint_of(run, archive, number);
     for (uint32_t i = 0; i < run->operation_count && sim_archive_is_fine(archive); i++)
         operation_of(run, archive, &agent->operations[i]);
+    count_parked(run, agent);
 }
 
 void lab_archive_agent_clock(struct sim_archive *archive, struct lab_host_agent *agent)
@@ -60,6 +62,13 @@ void lab_archive_agent_clock(struct sim_archive *archive, struct lab_host_agent 
     sim_archive_i64(archive, &agent->tick_ns);
     sim_archive_u64(archive, &agent->restart);
     sim_archive_i64(archive, &agent->restart_ns);
+}
+
+static void count_parked(const struct lab_cluster_run *run, struct lab_host_agent *agent)
+{
+    agent->parked = 0;
+    for (uint32_t i = 0; i < run->operation_count; i++)
+        agent->parked += agent->operations[i].is_active && agent->operations[i].is_parked;
 }
 
 static void history_of(const struct lab_cluster_run *run, struct sim_archive *archive,
@@ -183,10 +192,10 @@ static void operation_of(const struct lab_cluster_run *run, struct sim_archive *
 
 static void operation_flags(struct sim_archive *archive, struct lab_host_operation *operation)
 {
-    bool *const flags[] = {&operation->is_read,   &operation->is_acknowledged, &operation->is_moved,
-                           &operation->fires,     &operation->has_counted,     &operation->changes_state,
-                           &operation->raises,    &operation->was_unknown,     &operation->is_taking_over,
-                           &operation->is_awaited};
+    bool *const flags[] = {&operation->is_read,    &operation->is_acknowledged, &operation->is_moved,
+                           &operation->fires,      &operation->has_counted,     &operation->changes_state,
+                           &operation->raises,     &operation->was_unknown,     &operation->is_taking_over,
+                           &operation->is_awaited, &operation->is_parked};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         sim_archive_bool(archive, flags[i]);
 }

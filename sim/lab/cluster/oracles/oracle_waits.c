@@ -164,7 +164,7 @@ static void judge_spread(struct lab_cluster_run *run, uint32_t agent,
 }
 
 /* Where operations on a key wait for one that asks, this one may have been parked. */
-static bool may_be_parked(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
+bool lab_waits_may_be_parked(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
     bool is_guarded = run->config.coordination == BK_GUARDED;
     if (operation->action == BK_ACT_DONE) /* it has not yet asked anything */
@@ -178,6 +178,7 @@ void lab_waits_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
     const struct lab_host_agent *host = &run->agents[agent];
     int64_t now_ns = sim_queue_now(&run->queue);
     operation->is_awaited = false;
+    lab_parked_ends(run, agent, operation);
     operation->tried = tried(run, operation, next);
     struct wait wait = wait_of(run, agent, operation, next);
     if ((now_ns == operation->heard_ns && wait.least_ns == 0) || host->jumped_ns >= operation->heard_ns)
@@ -186,7 +187,7 @@ void lab_waits_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
         lab_agent_clock_at(run, agent, now_ns) - lab_agent_clock_at(run, agent, operation->heard_ns);
     bool is_late = wait.most_ns == 0 ? now_ns > operation->heard_ns
                                      : waited_ns > lab_until(wait.most_ns, late_ns(run, agent, wait.most_ns));
-    is_late = is_late && host->disturbed_ns < operation->heard_ns && !may_be_parked(run, operation);
+    is_late = is_late && host->disturbed_ns < operation->heard_ns && !lab_waits_may_be_parked(run, operation);
     if (waited_ns < wait.least_ns || is_late)
         violate(run, agent, operation, waited_ns, &wait);
     else if (wait.mean_ns > 0)

@@ -331,6 +331,13 @@ int64_t lab_available_bound_ns(const struct lab_cluster_run *run);
 /* Its first action since it began, or since it heard what had become of the last one. */
 void lab_waits_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next);
+bool lab_waits_may_be_parked(const struct lab_cluster_run *run, const struct lab_host_operation *operation);
+/* It has begun, or heard an outcome, and its agent has taken all actions: unless it has acted it is parked.
+ */
+void lab_parked_begins(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation);
+void lab_parked_ends(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation);
+/* An operation on the key has heard of an action of this kind, and the agent has acted. */
+void lab_parked_heard(struct lab_cluster_run *run, uint32_t agent, uint32_t key, enum bk_action_kind kind);
 /* Its row may now be counted; it writes a key's bucket or dates; nobody knows whether it is counted, or how
  * often. */
 void lab_filled_acknowledged(struct lab_cluster_run *run, const struct lab_partition *partition,

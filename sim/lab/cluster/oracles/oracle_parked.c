@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* available, operations that their agent has parked: of all of an agent's operations on a key one asks for
+ * what the others wait for (a grant, a lease of numbers, a count). None may wait for what its agent knows
+ * already, by its own view of the key, and none for nobody. Whatever an operation hears of a key that is
+ * asked for is when this is looked at: with nothing parked, which is the rule, it costs one test. */
+#include <inttypes.h>
+
+#include "cluster_run.h"
+
+static bool may_park(const struct lab_cluster_run *run)
+{
+    return run->config.coordination == BK_GUARDED || run->config.source == BK_SOURCE_LEASE ||
+           run->config.source == BK_SOURCE_MEMORY;
+}
+
+/* A put, a read of rows and the counting of a guarded row ask nothing that others wait for. */
+static bool asks_for_key(enum bk_action_kind kind)
+{
+    return kind == BK_ACT_READ_STATE || kind == BK_ACT_CAS_STATE || kind == BK_ACT_WRITE_STATE ||
+           kind == BK_ACT_WRITE_START || kind == BK_ACT_COUNT_ROWS;
+}
+
+void lab_parked_begins(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation)
+{
+    if (!operation->is_active || !operation->is_awaited || !may_park(run) || run->agents[agent].is_paused ||
+        !lab_waits_may_be_parked(run, operation))
+        return;
+    operation->is_parked = true;
+    run->agents[agent].parked++;
+}
+
+void lab_parked_ends(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation)
+{
+    run->agents[agent].parked -= operation->is_parked;
+    operation->is_parked = false;
+}
+
+/* What the agent knows by now is enough for the operation: of guarded the grant holds the row's time, or the
+ * time up to which a read has to see all rows (core's agent_guarded.c), or names a later bucket than the full
+ * one. */
+static bool is_served(const struct lab_cluster_run *run, uint32_t agent,
+                      const struct lab_host_operation *operation)
+{
+    const struct lab_host_agent *host = &run->agents[agent];
+    int64_t now_ns = lab_agent_clock(run, agent), at_ns = now_ns, bucket;
+    bool is_changing;
+    if (run->config.coordination == BK_GUARDED && operation->is_read) {
+        if (host->jumped_ns >= operation->begun_ns)
+            return false;
+        int64_t begun_ns = lab_agent_clock_at(run, agent, operation->begun_ns);
+        at_ns = lab_until(begun_ns, lab_times(3, run->config.clock_bound_ns));
+    } else if (run->config.coordination == BK_GUARDED && !operation->is_acknowledged) {
+        at_ns = operation->row_time_ns;
+    }
+    if (!bk_agent_view(host->agent, at_ns, operation->key, &bucket, &is_changing))
+        return false;
+    return !operation->is_acknowledged || bucket > operation->bucket;
+}
+
+void lab_parked_heard(struct lab_cluster_run *run, uint32_t agent, uint32_t key, enum bk_action_kind kind)
+{
+    const struct lab_host_agent *host = &run->agents[agent];
+    if (host->parked == 0 || !asks_for_key(kind) || host->is_paused)
+        return;
+    const struct lab_host_operation *parked = NULL;
+    bool is_asked = false, is_known = false;
+    for (uint32_t i = 0; i < run->operation_count; i++) {
+        const struct lab_host_operation *operation = &host->operations[i];
+        if (!operation->is_active || operation->key != key)
+            continue;
+        if (!operation->is_parked) {
+            is_asked = is_asked || asks_for_key(operation->action);
+            continue;
+        }
+        bool known = is_served(run, agent, operation);
+        if (parked == NULL || (known && !is_known))
+            parked = operation;
+        is_known = is_known || known;
+    }
+    if (parked == NULL || (is_asked && !is_known))
+        return;
+    lab_violate_bare(run, LAB_ORACLE_AVAILABLE, key, "agent %" PRIu32 " has %s %" PRIu64 " wait for %s",
+                     agent, parked->is_read ? "a read beside row" : "row", parked->row,
+                     is_known ? "what it knows" : "an answer that no operation asks for");
+}
