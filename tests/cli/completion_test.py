@@ -119,6 +119,11 @@ class CompletionTest(ProgramTest):
         self.assertEqual(self.bash("report", "last", "--format", "png,s"), ["png,svg"])
         self.assertEqual(self.bash("run", "--seed", ""), [])
         self.assertIn("changes_at_once", self.bash("fuzz", "--hold", "ch"))
+        for command in ["diff", "sweep"]:
+            self.assertEqual(set(self.bash(command, "--metric", "latency.read.")),
+                             {f"latency.read.{name}" for name in ["p50", "p99", "p999"]})
+        for command in ["run", "sweep", "fuzz", "check", "cql", "tune"]:
+            self.assertEqual(self.bash(command, "--set", "strategies.hash.b"), ["strategies.hash.buckets="])
 
     def test_bash_offers_files_that_fit(self):
         self.need("bash")
@@ -183,6 +188,8 @@ class CompletionTest(ProgramTest):
         for words, values in VALUES:
             if len(values) > 1:
                 self.zsh_offers(terminal, f"bucketlab {' '.join(words)} ", values)
+        self.zsh_offers(terminal, "bucketlab run x --set strategies.time.", {"strategies.time.window="})
+        self.zsh_offers(terminal, "bucketlab diff --metric latency.", {"latency.read.p99"})
         self.zsh_offers(terminal, "bucketlab show ", {"last", "1", "2"})
         self.zsh_offers(terminal, "bucketlab cql x --run ", {"last", "1", "2"})
 
@@ -210,6 +217,8 @@ class CompletionTest(ProgramTest):
             self.assertEqual(self.fish(f"bucketlab {command} --"), self.options_of(command), command)
         for words, values in VALUES:
             self.assertEqual(self.fish(f"bucketlab {' '.join(words)} "), values)
+        self.assertEqual(self.fish("bucketlab run --set strategies.hash.b"), {"strategies.hash.buckets="})
+        self.assertIn("latency.read.p99", self.fish("bucketlab diff --metric latency."))
         self.assertEqual(self.fish("bucketlab show "), {"last"})
         self.assertEqual(self.fish("bucketlab show --db 'a b.db' "), {"last", "1", "2"})
         self.assertEqual(self.fish("bucketlab show --db='a b.db' "), {"last", "1", "2"})

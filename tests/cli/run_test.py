@@ -102,11 +102,12 @@ class RunTest(ProgramTest):
         self.assertRegex(self.bad(2, "run", "typo.yaml"), r"\Atypo\.yaml:13:\d+: .*did you mean 'threshold'\?")
 
     def test_run_with_an_unknown_metric_has_a_suggestion(self):
-        for metric, near in [("count.partitions.closd", "count.partitions.closed"),
-                             ("none.partitions.closed.rows.max", "none.partitions.all.rows.max")]:
+        for metric, hint in [("count.partitions.closd", "; did you mean 'count.partitions.closed'?"),
+                             ("none.partitions.closed.rows.max",
+                              ", which is absent where no partition has closed; docs/metrics.md has all")]:
             self.write("metric.yaml", SMALL + f"expect: [{metric} > 1]\n")
             self.assertTrue(self.bad(2, "run", "metric.yaml").endswith(
-                f"this run has no metric '{metric}'; did you mean '{near}'?"))
+                f"this run has no metric '{metric}'{hint}"))
         self.assertTrue(self.bad(2, "run", "small.yaml", "--set", "expect=[hash.x > 1]").startswith(
             "--set expect: this run has no metric 'hash.x'"))
 

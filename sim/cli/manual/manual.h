@@ -24,7 +24,8 @@ extern const struct manual_directive manual_page[], manual_bash[], manual_zsh[],
 enum manual_offer {
     MANUAL_NOTHING,
     MANUAL_WORDS,
-    MANUAL_LIST, /* words, parted by commas */
+    MANUAL_LIST,   /* words, parted by commas */
+    MANUAL_FIELDS, /* words with a value behind them: no blank follows */
     MANUAL_FILES,
     MANUAL_FOLDERS,
     MANUAL_SCENARIOS,
@@ -32,9 +33,9 @@ enum manual_offer {
     MANUAL_RUNS,
 };
 
-#define MANUAL_WORDS_SIZE 512
+#define MANUAL_WORDS_SIZE 16384
 #define MANUAL_TEXT_SIZE  1024
-/* The words parted by spaces; empty unless words or a list are offered. */
+/* The words parted by spaces; empty unless words, a list or fields are offered. */
 enum manual_offer manual_offer_of(const struct cli_command *command, const struct cli_option *option,
                                   char words[MANUAL_WORDS_SIZE]);
 enum manual_offer manual_offer_of_arguments(const struct cli_command *command);

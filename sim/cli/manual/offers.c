@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What can stand for a value: by what the help calls it, and where there are but a few, which. */
+#include <assert.h>
 #include <string.h>
 
+#include "lab/metric.h"
 #include "lab/oracle.h"
+#include "lab/setting.h"
 #include "manual.h"
 
 struct rule {
@@ -35,6 +38,8 @@ static bool applies(const struct rule *rule, const struct cli_command *command,
 static bool check_rule(const struct rule *rule);
 static bool check_words(const struct rule *rule, const struct cli_option *option);
 static void list_conditions(char words[MANUAL_WORDS_SIZE]);
+static void list_metrics(char words[MANUAL_WORDS_SIZE]);
+static void list_settings(char words[MANUAL_WORDS_SIZE]);
 
 enum manual_offer manual_offer_of(const struct cli_command *command, const struct cli_option *option,
                                   char words[MANUAL_WORDS_SIZE])
@@ -45,6 +50,14 @@ enum manual_offer manual_offer_of(const struct cli_command *command, const struc
     if (strcmp(option->argument, "CONDITION") == 0) {
         list_conditions(words);
         return MANUAL_WORDS;
+    }
+    if (strcmp(option->name, "metric") == 0) {
+        list_metrics(words);
+        return MANUAL_WORDS;
+    }
+    if (strcmp(option->argument, "PATH=VALUE") == 0) {
+        list_settings(words);
+        return MANUAL_FIELDS;
     }
     for (size_t i = 0; i < RULE_COUNT; i++) {
         if (!applies(&rules[i], command, option))
@@ -68,7 +81,7 @@ enum manual_offer manual_offer_of_arguments(const struct cli_command *command)
 
 const char *manual_offer_name(enum manual_offer offer)
 {
-    static const char *const names[] = {"nothing", "words",     "list",      "files",
+    static const char *const names[] = {"nothing", "words",     "list",      "fields", "files",
                                         "folders", "scenarios", "databases", "runs"};
     return names[offer];
 }
@@ -152,4 +165,36 @@ static void list_conditions(char words[MANUAL_WORDS_SIZE])
     for (unsigned i = 0; i < LAB_CONDITION_COUNT && used < MANUAL_WORDS_SIZE; i++)
         used += (size_t)snprintf(words + used, MANUAL_WORDS_SIZE - used, "%s%s", i == 0 ? "" : " ",
                                  lab_condition_name((enum lab_condition)i));
+}
+
+static void add_word(void *context, const char *word)
+{
+    char *words = context;
+    size_t used = strlen(words);
+    int length = snprintf(words + used, MANUAL_WORDS_SIZE - used, "%s%s", used == 0 ? "" : " ", word);
+    assert((size_t)length < MANUAL_WORDS_SIZE - used);
+}
+
+static void list_metrics(char words[MANUAL_WORDS_SIZE])
+{
+    for (size_t i = 0; i < lab_metric_row_count; i++)
+        lab_metric_names(&lab_metric_table[i], add_word, words);
+}
+
+/* As `--set` finds a strategy by its kind: "strategies.hash.buckets=". Groups, changes and labels are no
+ * values. */
+static void list_settings(char words[MANUAL_WORDS_SIZE])
+{
+    for (unsigned kind = 0; kind <= LAB_KIND_IDGEN; kind++) {
+        for (size_t i = 0; i < lab_setting_count; i++) {
+            const struct lab_setting *setting = &lab_setting_table[i];
+            char word[MANUAL_TEXT_SIZE];
+            if (setting->path == NULL || setting->type >= LAB_SETTING_WAIT ||
+                setting->scopes == LAB_OF_CHANGE || (setting->kinds >> kind & 1) == 0)
+                continue;
+            snprintf(word, sizeof word, "strategies.%s.%s=", lab_kind_name((enum bk_kind)kind),
+                     setting->path);
+            add_word(words, word);
+        }
+    }
 }

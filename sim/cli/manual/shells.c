@@ -111,7 +111,7 @@ static void write_fish_option(const struct cli_command *command, const struct cl
         fprintf(out, " -r -F");
     else if (option->argument != NULL)
         fprintf(out, " -x");
-    if (offer == MANUAL_WORDS)
+    if (offer == MANUAL_WORDS || offer == MANUAL_FIELDS)
         fprintf(out, " -a '%s'", words);
     else if (offer == MANUAL_LIST)
         fprintf(out, " -a '(__fish_append , %s)'", words);

@@ -74,6 +74,9 @@ static void write_action(enum manual_offer offer, const char *words, FILE *out)
     case MANUAL_LIST:
         fprintf(out, "_values -s , value %s", words);
         break;
+    case MANUAL_FIELDS:
+        fprintf(out, "{compadd -S \"\" -- %s}", words);
+        break;
     case MANUAL_FILES:
         fprintf(out, "_files");
         break;

@@ -10,6 +10,7 @@
 
 #include "kernel/text.h"
 #include "lab/cluster_engine.h"
+#include "lab/metric.h"
 #include "lab/metrics.h"
 #include "lab/observed.h"
 #include "lab/result_make.h"
@@ -158,6 +159,7 @@ static bool judge(const struct lab_scenario *scenario, struct lab_result *result
 static bool fail_metric(const struct lab_scenario *scenario, const struct lab_expect *expect,
                         const struct lab_result *result, struct sim_error *error)
 {
+    const struct lab_metric_row *row = NULL;
     const char *nearest = NULL, *label = "";
     for (size_t i = 0; i < result->strategy_count && nearest == NULL; i++) {
         const struct lab_metrics *metrics = &result->strategies[i].metrics;
@@ -165,6 +167,7 @@ static bool fail_metric(const struct lab_scenario *scenario, const struct lab_ex
         size_t size = strlen(label);
         if (strncmp(expect->metric, label, size) != 0 || expect->metric[size] != '.')
             continue;
+        row = row == NULL ? lab_metric_row_of(expect->metric + size + 1) : row;
         const char **names = calloc(metrics->count + 1, sizeof *names);
         if (names == NULL)
             return sim_fail_memory(error);
@@ -177,13 +180,10 @@ static bool fail_metric(const struct lab_scenario *scenario, const struct lab_ex
     char at[32] = "";
     if (expect->line != 0)
         snprintf(at, sizeof at, ":%d:%d", expect->line, expect->column);
-    const char *live = strstr(expect->metric, ".oracle.live.violations");
-    if (live != NULL && scenario->engine == LAB_ENGINE_CLUSTER)
-        return sim_fail(
-            error, SIM_ERROR_INPUT,
-            "%s%s: this run has no metric '%s': too little of it is left after its faults to judge "
-            "live; let them end sooner, or run for longer",
-            place, at, expect->metric);
+    if (row != NULL && row->absent != NULL)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s%s: this run has no metric '%s', which is absent %s; docs/metrics.md has all",
+                        place, at, expect->metric, row->absent);
     if (nearest != NULL)
         return sim_fail(error, SIM_ERROR_INPUT, "%s%s: this run has no metric '%s'; did you mean '%s.%s'?",
                         place, at, expect->metric, label, nearest);

@@ -33,26 +33,6 @@ bool lab_breach_find(const struct lab_result *result, struct lab_breach *out)
     return false;
 }
 
-const char *lab_fuzz_kind_name(enum bk_kind kind, unsigned way)
-{
-    static const char *const names[] = {"single", "locked", "three-state", "guarded"};
-    static const char *const weighted[] = {"weighted, single", "weighted, locked", "weighted, three-state",
-                                           "weighted, guarded"};
-    static const char *const counted[LAB_WAY_COUNT] = {"count",        "count, counter",     "count, lwt",
-                                                       "count, lease", "count, incremental", "count, scan",
-                                                       "count, memory"};
-    if (kind == BK_COUNT) {
-        assert(way < LAB_WAY_COUNT);
-        return counted[way];
-    }
-    assert(way < sizeof names / sizeof *names);
-    if (kind == BK_WEIGHTED)
-        return weighted[way];
-    if (kind == LAB_KIND_IDGEN)
-        return way == BK_IDGEN_LOCK_LWT ? "idgen, lwt" : "idgen, columns";
-    return kind == BK_PROBABILISTIC ? names[way] : bk_kind_name(kind);
-}
-
 void lab_fuzz_hold(struct lab_result *result, uint32_t held)
 {
     for (size_t i = 0; i < result->strategy_count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The names of oracles, conditions and probes. */
+/* The names of oracles, conditions, probes and protocols. */
 #include "lab/oracle.h"
 
 #include <assert.h>
@@ -48,4 +48,42 @@ const char *lab_probe_name(enum lab_probe probe)
     static const char *const names[] = {LAB_PROBE_MAP(PROBE)};
     assert((unsigned)probe < LAB_PROBE_COUNT);
     return names[probe];
+}
+
+/* All that a guarantee can be of. */
+static const struct {
+    enum bk_kind kind;
+    unsigned way;
+    const char *name;
+} protocols[] = {
+    {BK_NONE, BK_SINGLE, "none"},
+    {BK_TIME, BK_SINGLE, "time"},
+    {BK_HASH, BK_SINGLE, "hash"},
+    {BK_COUNT, BK_SOURCE_EXTERNAL, "count"},
+    {BK_COUNT, BK_SOURCE_COUNTER, "count, counter"},
+    {BK_COUNT, BK_SOURCE_LWT, "count, lwt"},
+    {BK_COUNT, BK_SOURCE_LEASE, "count, lease"},
+    {BK_COUNT, BK_SOURCE_INCREMENTAL, "count, incremental"},
+    {BK_COUNT, BK_SOURCE_SCAN, "count, scan"},
+    {BK_COUNT, BK_SOURCE_MEMORY, "count, memory"},
+    {BK_PROBABILISTIC, BK_SINGLE, "single"},
+    {BK_PROBABILISTIC, BK_LOCKED, "locked"},
+    {BK_PROBABILISTIC, BK_THREE_STATE, "three-state"},
+    {BK_PROBABILISTIC, BK_GUARDED, "guarded"},
+    {BK_WEIGHTED, BK_SINGLE, "weighted, single"},
+    {BK_WEIGHTED, BK_LOCKED, "weighted, locked"},
+    {BK_WEIGHTED, BK_THREE_STATE, "weighted, three-state"},
+    {BK_WEIGHTED, BK_GUARDED, "weighted, guarded"},
+    {LAB_KIND_IDGEN, BK_IDGEN_LOCK_COLUMNS, "idgen, columns"},
+    {LAB_KIND_IDGEN, BK_IDGEN_LOCK_LWT, "idgen, lwt"},
+};
+#define PROTOCOL_COUNT (sizeof protocols / sizeof *protocols)
+
+const char *lab_protocol_name(enum bk_kind kind, unsigned way)
+{
+    size_t i = 0;
+    while (i < PROTOCOL_COUNT && (protocols[i].kind != kind || protocols[i].way != way))
+        i++;
+    assert(i < PROTOCOL_COUNT);
+    return protocols[i].name;
 }

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "lab/metric.h"
 
 #define FALSE_ALARM 1e-3
 /* Sums may be rounded otherwise on another processor. */
@@ -266,7 +267,8 @@ static const char *print_figures(const char *name, const double *values, char (*
     static const char *const units[] = {" B", " KB", " MB", " GB", " TB", " PB"};
     double divisor = 1, most = fmax(fabs(values[0]), fabs(values[2]));
     size_t unit = 0, unit_count = sizeof units / sizeof *units;
-    bool is_bytes = strstr(name, "bytes") != NULL;
+    const struct lab_metric_row *row = lab_metric_row_of(name);
+    bool is_bytes = row != NULL && row->unit == LAB_METRIC_BYTES;
     for (; is_bytes && most / divisor >= 1000 && unit + 1 < unit_count; unit++)
         divisor *= 1000;
     for (int digits = 4; digits <= 17; digits++) {

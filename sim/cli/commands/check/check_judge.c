@@ -9,6 +9,7 @@
 #include "check.h"
 #include "cli/text.h"
 #include "lab/fuzz.h"
+#include "lab/metric.h"
 
 #define CONDITIONS_SIZE (LAB_CONDITION_COUNT * 24)
 
@@ -156,16 +157,14 @@ static bool unit_of(const struct lab_result *result, const struct lab_strategy_r
         if (length > size && strcmp(metric + length - size, small[i]) == 0)
             return false;
     }
-    bool is_size = strncmp(metric, "partitions.closed.", 18) == 0 ||
-                   strncmp(metric, "partitions.all.", 15) == 0 ||
-                   strncmp(metric, "partitions.row_weighted.", 24) == 0;
-    bool is_over = strncmp(metric, "partitions.over_limit", 21) == 0;
-    bool is_repair = strncmp(metric, "repair.", 7) == 0;
-    *unit = is_repair || strstr(metric, "bytes") != NULL ? LAB_IN_BYTES : LAB_IN_ROWS;
+    const struct lab_metric_row *row = lab_metric_row_of(metric);
+    if (row == NULL || row->largest == LAB_LARGEST_NONE)
+        return false;
+    *unit = row->largest == LAB_LARGEST_BYTES ? LAB_IN_BYTES : LAB_IN_ROWS;
     /* Whichever limit is passed. */
-    if (strcmp(metric, "partitions.over_limit") == 0 &&
+    if (row->largest == LAB_LARGEST_EITHER &&
         (result->limits.partition_rows == 0 ||
          strategy->largest[LAB_IN_ROWS].size <= result->limits.partition_rows))
         *unit = LAB_IN_BYTES;
-    return is_size || is_over || is_repair;
+    return true;
 }

@@ -6,6 +6,7 @@
 
 #include "diff.h"
 #include "kernel/text.h"
+#include "lab/metric.h"
 
 #define SIGNIFICANT 0.05
 #define NOTABLE     0.01
@@ -216,6 +217,10 @@ static bool check_wanted(const struct cli_diff *diff, const struct cli_args *arg
         names[i] = metrics->items[i].name;
     const char *near = sim_nearest(wanted, names, metrics->count);
     free(names);
+    const struct lab_metric_row *row = lab_metric_row_of(wanted);
+    if (row != NULL && row->absent != NULL)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --metric %s: the runs have it not: it is absent %s", wanted, row->absent);
     if (near != NULL)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: --metric %s: no figure of that name; did you "

@@ -69,9 +69,9 @@ static bool read_cells(struct cli_fuzz_baseline *baseline, const json_t *protoco
 {
     for (unsigned kind = 0; kind < LAB_FUZZ_KINDS; kind++) {
         for (unsigned way = 0; way < LAB_WAY_COUNT; way++) {
-            const json_t *cells =
-                has_way(kind, way) ? json_object_get(protocols, lab_fuzz_kind_name((enum bk_kind)kind, way))
-                                   : NULL;
+            const json_t *cells = has_way(kind, way)
+                                      ? json_object_get(protocols, lab_protocol_name((enum bk_kind)kind, way))
+                                      : NULL;
             for (unsigned oracle = 0; cells != NULL && oracle < LAB_ORACLE_COUNT; oracle++) {
                 const json_t *pair = json_object_get(cells, lab_oracle_name((enum lab_oracle)oracle));
                 struct cli_fuzz_cell *cell = cell_at(baseline, kind, way, oracle);
@@ -180,7 +180,7 @@ static bool collect(struct cli_fuzz_baseline *baseline, const struct lab_fuzz_ta
             if (tally->runs[kind][way] > 0 && !has_protocol(baseline, kind, way))
                 return sim_fail(error, SIM_ERROR_INPUT,
                                 "%s: knows nothing of %s; repeat this with --update-baseline", baseline->path,
-                                lab_fuzz_kind_name((enum bk_kind)kind, way));
+                                lab_protocol_name((enum bk_kind)kind, way));
             for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
                 const struct lab_fuzz_cell *cell = &tally->cells[kind][way][oracle];
                 const struct cli_fuzz_cell *before = cell_at(baseline, kind, way, oracle);
@@ -243,7 +243,7 @@ static void write_protocol(struct lab_writer *writer, const struct cli_campaign 
             continue;
         if (!has_cell)
             lab_writer_add(writer, "%s\n    \"%s\": {", *is_first ? "" : ",",
-                           lab_fuzz_kind_name((enum bk_kind)kind, way));
+                           lab_protocol_name((enum bk_kind)kind, way));
         lab_writer_add(writer, "%s\n      \"%s\": [%" PRIu64 ", %" PRIu64 "]", has_cell ? "," : "",
                        lab_oracle_name((enum lab_oracle)oracle), cell->seeds_judged, cell->seeds_uncovered);
         has_cell = true;
@@ -287,7 +287,7 @@ static double percent(const struct cli_fuzz_cell *cell)
 static void print_shift(const char *word, const struct cli_fuzz_shift *shift)
 {
     printf("%s: %s, '%s': %.2f %% of %" PRIu64 " seeds, before %.2f %% of %" PRIu64 " (chance %.1g)\n", word,
-           lab_fuzz_kind_name(shift->kind, shift->way), lab_oracle_name(shift->oracle), percent(&shift->now),
+           lab_protocol_name(shift->kind, shift->way), lab_oracle_name(shift->oracle), percent(&shift->now),
            shift->now.seeds, percent(&shift->before), shift->before.seeds, shift->chance);
 }
 
@@ -315,7 +315,7 @@ bool cli_fuzz_baseline_judge(const struct cli_fuzz_baseline *baseline, struct si
                     "%s: '%s' of %s is worse: violated in %.2f %% of %" PRIu64 " seeds, %.2f %% of %" PRIu64
                     " before%s; find out why, or if it is meant, repeat this with --update-baseline",
                     baseline->path, lab_oracle_name(worst->oracle),
-                    lab_fuzz_kind_name(worst->kind, worst->way), percent(&worst->now), worst->now.seeds,
+                    lab_protocol_name(worst->kind, worst->way), percent(&worst->now), worst->now.seeds,
                     percent(&worst->before), worst->before.seeds, more);
 }
 
@@ -326,7 +326,7 @@ static json_t *shifts_of(const struct cli_fuzz_shift *shifts, size_t count)
         const struct cli_fuzz_shift *shift = &shifts[i];
         json_t *object = json_object();
         bool is_fine =
-            cli_json_set(object, "strategy", json_string(lab_fuzz_kind_name(shift->kind, shift->way))) &&
+            cli_json_set(object, "strategy", json_string(lab_protocol_name(shift->kind, shift->way))) &&
             cli_json_set(object, "oracle", json_string(lab_oracle_name(shift->oracle))) &&
             cli_json_set(object, "seeds", cli_json_whole(shift->now.seeds)) &&
             cli_json_set(object, "violated", cli_json_whole(shift->now.violated)) &&

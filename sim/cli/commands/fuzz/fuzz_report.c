@@ -136,7 +136,7 @@ static void print_promises(const struct lab_fuzz_tally *tally)
             uint64_t runs = tally->runs[kind][way];
             const struct lab_fuzz_cell *cells = tally->cells[kind][way];
             if (runs > 0)
-                printf("%s, %" PRIu64 " run%s\n", lab_fuzz_kind_name((enum bk_kind)kind, way), runs,
+                printf("%s, %" PRIu64 " run%s\n", lab_protocol_name((enum bk_kind)kind, way), runs,
                        runs == 1 ? "" : "s");
             for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++)
                 print_cell((enum bk_kind)kind, way, (enum lab_oracle)oracle, &cells[oracle]);
@@ -258,7 +258,7 @@ static json_t *cell_of(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
     excuses = cli_json_complete(excuses, is_fine);
     is_fine =
         cli_json_set(object, "excused", excuses) &&
-        cli_json_set(object, "strategy", json_string(lab_fuzz_kind_name(kind, way))) &&
+        cli_json_set(object, "strategy", json_string(lab_protocol_name(kind, way))) &&
         cli_json_set(object, "oracle", json_string(lab_oracle_name(oracle))) &&
         cli_json_set(object, "judged", cli_json_whole(cell->judged)) &&
         cli_json_set(object, "violated", cli_json_whole(cell->violated)) &&

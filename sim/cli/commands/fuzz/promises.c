@@ -17,7 +17,7 @@ void cli_promises_print(void)
 
 static void print_row(const struct lab_promise *promise)
 {
-    printf("| `%s` | `%s` | ", lab_fuzz_kind_name(promise->kind, promise->way),
+    printf("| `%s` | `%s` | ", lab_protocol_name(promise->kind, promise->way),
            lab_oracle_name(promise->oracle));
     const char *comma = "";
     for (unsigned i = 0; i < LAB_CONDITION_COUNT; i++) {

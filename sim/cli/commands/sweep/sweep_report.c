@@ -13,6 +13,7 @@
 #include "cli/table.h"
 #include "cli/text.h"
 #include "cli/text_file.h"
+#include "lab/metric.h"
 #include "tune/sample.h"
 
 #define CONFIDENCE     0.95
@@ -394,8 +395,10 @@ static const char *title_of(const char *name, size_t column, char *buffer)
 /* The columns have no room for units. */
 static const char *unit_of(const char *name)
 {
-    bool is_bytes = strstr(name, "bytes.") != NULL || strstr(name, "bytes_") != NULL;
-    return is_bytes ? ", in bytes" : strstr(name, "latency.") != NULL ? ", in ms" : "";
+    const struct lab_metric_row *row = lab_metric_row_of(name);
+    if (row == NULL)
+        return "";
+    return row->unit == LAB_METRIC_BYTES ? ", in bytes" : row->unit == LAB_METRIC_MS ? ", in ms" : "";
 }
 
 static void print_lines(const struct sum *sum, const char *const *columns, size_t count)

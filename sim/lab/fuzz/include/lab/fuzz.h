@@ -72,9 +72,6 @@ struct lab_fuzz_outcome {
 void lab_fuzz_hold(struct lab_result *result, uint32_t held);
 void lab_fuzz_outcome_of(const struct lab_result *result, struct lab_fuzz_outcome *out);
 
-/* "three-state", "count, lease": what stands for a strategy in a campaign. */
-const char *lab_fuzz_kind_name(enum bk_kind kind, unsigned way);
-
 /* Those that place rows, and LAB_KIND_IDGEN. */
 #define LAB_FUZZ_KINDS ((unsigned)LAB_KIND_IDGEN + 1)
 

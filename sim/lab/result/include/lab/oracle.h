@@ -166,6 +166,10 @@ struct lab_verdict {
 #define LAB_WAY_COUNT ((unsigned)BK_SOURCE_MEMORY + 1)
 _Static_assert(BK_GUARDED < LAB_WAY_COUNT, "there are no more coordinations than ways");
 
+/* "three-state", "weighted, three-state", "count, lease", "idgen, lwt": a kind in a way, as guarantees,
+ * campaigns and baselines name it. The kind and the way are those of a strategy. */
+const char *lab_protocol_name(enum bk_kind kind, unsigned way);
+
 /* A promise: this kind in this way keeps the oracle, but for violations of keys and times on which one of the
  * conditions in `except` can have had an effect. What stands in no row is not promised. */
 struct lab_promise {

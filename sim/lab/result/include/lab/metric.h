@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The table of metrics: one row for each figure of a strategy, or for each family of figures, says its name,
+ * its unit, what it means, and when a run does not have it.
+ *
+ * Engines add figures by these names (lab/metrics.h). Expectations, `check`, `diff`, `sweep`, what shells
+ * complete and the reference in docs/metrics.md read this table. */
+#ifndef LAB_METRIC_H
+#define LAB_METRIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define LAB_METRIC_UNIT_MAP(X)                                                                               \
+    X(PARTITIONS, "partitions")                                                                              \
+    X(ROWS, "rows")                                                                                          \
+    X(BYTES, "bytes")                                                                                        \
+    X(OPERATIONS, "operations")                                                                              \
+    X(READS, "reads")                                                                                        \
+    X(MS, "ms")                                                                                              \
+    X(SHARE, "share")                                                                                        \
+    X(RATIO, "ratio")                                                                                        \
+    X(ROWS_PER_S, "rows/s")                                                                                  \
+    X(TOMBSTONES, "tombstones")                                                                              \
+    X(IDENTIFIERS, "identifiers")                                                                            \
+    X(IDENTIFIERS_PER_S, "identifiers/s")                                                                    \
+    X(LEASES, "leases")                                                                                      \
+    X(LOCKS, "locks")                                                                                        \
+    X(EVENTS, "events")                                                                                      \
+    X(VIOLATIONS, "see below")
+
+enum lab_metric_unit {
+#define LAB_METRIC_UNIT_ENUM(name, text) LAB_METRIC_##name,
+    LAB_METRIC_UNIT_MAP(LAB_METRIC_UNIT_ENUM)
+#undef LAB_METRIC_UNIT_ENUM
+};
+const char *lab_metric_unit_name(enum lab_metric_unit unit);
+
+/* Of which largest partition a figure speaks, so that `check` can name it. */
+enum lab_metric_largest { LAB_LARGEST_NONE, LAB_LARGEST_ROWS, LAB_LARGEST_BYTES, LAB_LARGEST_EITHER };
+
+struct lab_metric_row {
+    const char *section; /* the heading of docs/metrics.md that it stands under */
+    const char *name;    /* "partitions.total"; for a part that is * each of `members` stands */
+    const char *members; /* parted by blanks; NULL: none */
+    enum lab_metric_unit unit;
+    enum lab_metric_largest largest;
+    bool is_of_kinds;   /* with several kinds of read also as reads.KIND and the rest of its name */
+    const char *absent; /* behind "absent "; NULL: a run always has it */
+    const char *meaning;
+};
+
+extern const struct lab_metric_row lab_metric_table[];
+extern const size_t lab_metric_row_count;
+
+/* The row of a figure's name, without the label of a strategy; NULL: no figure is called so. Linear in the
+ * table. */
+const struct lab_metric_row *lab_metric_row_of(const char *name);
+/* Calls `each` with the name of every figure of the row: once, or once for each member. */
+void lab_metric_names(const struct lab_metric_row *row, void (*each)(void *context, const char *name),
+                      void *context);
+
+#endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: the table of metrics has every figure that a run can have and no other, docs/metrics.md says what it
+ * says, and protocols are named as scenarios name them. Method: runs of all kinds are made, and their figures
+ * are looked for in the table, and its names among the figures. With UPDATE_DOCS set the rows are written
+ * into the reference. */
+#define _DEFAULT_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lab/metric.h"
+#include "lab/run.h"
+#include "lab/scenario.h"
+#include "lab/setting.h"
+
+#define MANUAL_SIZE 131072
+#define ROWS_SIZE   32768
+#define MANUAL      BUCKETLAB_SOURCE_DIR "/docs/metrics.md"
+/* A family of more members is told by a star. */
+#define MEMBERS_TOLD 6
+
+struct cell {
+    char text[256];
+    unsigned count;
+};
+
+static void add_member(void *context, const char *name)
+{
+    (void)name;
+    ((struct cell *)context)->count++;
+}
+
+/* "partitions.total", "latency.write.{p50,p99,p999}", "oracle.*.violations". */
+static void tell_name(const struct lab_metric_row *row, struct cell *cell)
+{
+    const char *star = strchr(row->name, '*');
+    lab_metric_names(row, add_member, cell);
+    snprintf(cell->text, sizeof cell->text, "%s", row->name);
+    if (star == NULL || cell->count > MEMBERS_TOLD)
+        return;
+    char members[128];
+    snprintf(members, sizeof members, "%s", row->members);
+    for (char *blank; (blank = strchr(members, ' ')) != NULL;)
+        *blank = ',';
+    snprintf(cell->text, sizeof cell->text, "%.*s{%s}%s", (int)(star - row->name), row->name, members,
+             star + 1);
+}
+
+static void rows_of(const char *section, char *out)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < lab_metric_row_count; i++) {
+        const struct lab_metric_row *row = &lab_metric_table[i];
+        struct cell cell = {.count = 0};
+        if (strcmp(row->section, section) != 0)
+            continue;
+        tell_name(row, &cell);
+        used += (size_t)snprintf(out + used, ROWS_SIZE - used, "| `%s` | %s | %s | %s%s|\n", cell.text,
+                                 lab_metric_unit_name(row->unit), row->meaning,
+                                 row->absent == NULL ? "" : row->absent, row->absent == NULL ? "" : " ");
+        assert_true(used < ROWS_SIZE);
+    }
+}
+
+/* The table below a heading: from its first row on. */
+static char *table_of(char *manual, const char *heading, size_t *length)
+{
+    static const char head[] = "| Metric | Unit | Meaning | Absent |\n|---|---|---|---|\n";
+    char title[64];
+    snprintf(title, sizeof title, "\n## %s\n", heading);
+    char *begin = strstr(manual, title);
+    if (begin == NULL)
+        fail_msg("docs/metrics.md has no '%s'", title);
+    begin = strstr(begin, head);
+    assert_non_null(begin);
+    begin += sizeof head - 1;
+    const char *end = *begin == '\n' ? begin : strstr(begin, "\n\n");
+    *length = end == begin ? 0 : end == NULL ? strlen(begin) : (size_t)(end - begin) + 1;
+    return begin;
+}
+
+static void test_the_reference_has_the_rows_of_the_table(void **state)
+{
+    static char manual[MANUAL_SIZE], rows[ROWS_SIZE];
+    (void)state;
+    FILE *file = fopen(MANUAL, "r");
+    assert_non_null(file);
+    size_t size = fread(manual, 1, sizeof manual / 2, file);
+    assert_true(size < sizeof manual / 2);
+    fclose(file);
+    bool is_to_write = getenv("UPDATE_DOCS") != NULL;
+    for (size_t i = 0; i < lab_metric_row_count; i++) {
+        const char *section = lab_metric_table[i].section;
+        size_t length;
+        if (i > 0 && strcmp(section, lab_metric_table[i - 1].section) == 0)
+            continue;
+        char *table = table_of(manual, section, &length);
+        rows_of(section, rows);
+        if (strlen(rows) == length && memcmp(table, rows, length) == 0)
+            continue;
+        if (!is_to_write)
+            fail_msg("docs/metrics.md, '%s': not the rows of lab_metric_table; write them with UPDATE_DOCS=1 "
+                     "tests/lab_metric_test",
+                     section);
+        memmove(table + strlen(rows), table + length, strlen(table + length) + 1);
+        memcpy(table, rows, strlen(rows));
+    }
+    if (is_to_write) {
+        file = fopen(MANUAL, "w");
+        assert_non_null(file);
+        fputs(manual, file);
+        assert_int_equal(fclose(file), 0);
+    }
+}
+
+#define LIMITS "limits: {partition_rows: 50, partition_bytes: 5KB, tiny_rows: 3}\n"
+#define READS                                                                                                \
+    "reads: {latest: {rows: 5, rate: 1/m}, range: {span: 1h, age: 1m, rate: 1/m}, all: {rate: 1/h}, "        \
+    "limit: 100}\n"
+#define ALL_WAYS                                                                                             \
+    "strategies:\n  - probabilistic: {bits: 2, threshold: 4, coordination: three-state, counter: counter, "  \
+    "lead: 10s}\n  - probabilistic: {label: b, bits: 2, threshold: 4, counter: lwt}\n"                       \
+    "  - count: {rows: 20, counter: incremental, every_rows: 4}\n"
+/* Together they have every figure that there is. */
+static const char *const runs[] = {
+    "duration: 6h\nkeys: {count: 5}\narrivals: {rate: 10/m, late: {share: 10%, by: 1m}}\n"
+    "row: {ttl: 1h, compression: 0.5}\n" LIMITS "strategies: [{count: {rows: 20}}]\n",
+    "duration: 6h\nkeys: {count: 5}\narrivals: {rate: 10/m}\nagents: {count: 3}\nrow: {ttl: 1h}\n" LIMITS
+        READS ALL_WAYS,
+    "duration: 6h\nkeys: {count: 5}\narrivals: {rate: 10/m}\nagents: {count: 3}\n" ALL_WAYS,
+    "duration: 1m\nagents: {count: 3}\nidentifiers: {think: 50ms}\nstrategies: [{idgen: {batch: 10, lock: "
+    "lwt}}]\n",
+};
+#define RUN_COUNT (sizeof runs / sizeof *runs)
+
+static struct lab_result *made[RUN_COUNT];
+
+static int make_runs(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < RUN_COUNT; i++) {
+        struct lab_scenario *scenario;
+        struct sim_error error;
+        if (!lab_scenario_parse("m.yaml", runs[i], strlen(runs[i]), NULL, 0, NULL, &scenario, &error) ||
+            !lab_run(scenario, 1, NULL, &made[i], &error)) {
+            print_error("run %zu: %s\n", i, error.text);
+            return 1;
+        }
+        lab_scenario_destroy(scenario);
+    }
+    return 0;
+}
+
+static int clear_runs(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < RUN_COUNT; i++)
+        lab_result_destroy(made[i]);
+    return 0;
+}
+
+static void check_figures(const struct lab_metrics *metrics)
+{
+    assert_true(metrics->count > 0);
+    for (size_t i = 0; i < metrics->count; i++) {
+        if (lab_metric_row_of(metrics->items[i].name) == NULL)
+            fail_msg("lab_metric_table has no row for '%s'", metrics->items[i].name);
+    }
+}
+
+static void test_every_figure_has_a_row(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < RUN_COUNT; i++) {
+        for (size_t j = 0; j < made[i]->strategy_count; j++)
+            check_figures(&made[i]->strategies[j].metrics);
+    }
+    static const char *const none[] = {"",
+                                       "partitions",
+                                       "partitions.closed.rows",
+                                       "partitions.closed.rows.p98",
+                                       "partitions.closed.rows.p99.x",
+                                       "reads.range.failed",
+                                       "reads.none.count",
+                                       "oracle..violations"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_null(lab_metric_row_of(none[i]));
+    assert_ptr_equal(lab_metric_row_of("reads.range.count"), lab_metric_row_of("reads.count"));
+}
+
+/* Of all runs, those in which a strategy has the figure. */
+static unsigned count_runs(const char *name)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < RUN_COUNT; i++) {
+        bool is_in = false;
+        for (size_t j = 0; j < made[i]->strategy_count; j++)
+            is_in = is_in || lab_metrics_find(&made[i]->strategies[j].metrics, name) != NULL;
+        count += is_in;
+    }
+    return count;
+}
+
+static void look_for(void *context, const char *name)
+{
+    /* Of files that were observed, of a table, and of faults that end: tests of their own have them. */
+    static const char *const elsewhere[] = {"partitions.all.bytes.p75",
+                                            "partitions.all.bytes.p95",
+                                            "partitions.all.bytes.p98",
+                                            "rows.stored",
+                                            "rows.overwritten",
+                                            "peak.rows_written_one_partition",
+                                            "peak.minute_share_one_partition"};
+    const struct lab_metric_row *row = context;
+    unsigned count = count_runs(name);
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++) {
+        if (strcmp(name, elsewhere[i]) == 0)
+            return;
+    }
+    if (count == 0)
+        fail_msg("no run has '%s', which lab_metric_table names", name);
+    if (row->absent == NULL && count < RUN_COUNT)
+        fail_msg("'%s' is absent from some runs, and lab_metric_table does not say when", name);
+}
+
+static void test_every_row_has_figures(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < lab_metric_row_count; i++) {
+        const struct lab_metric_row *row = &lab_metric_table[i];
+        assert_true(strlen(row->meaning) > 0);
+        lab_metric_names(row, look_for, (void *)(uintptr_t)row);
+    }
+}
+
+static void test_protocols_are_named_as_in_scenarios(void **state)
+{
+    (void)state;
+    for (unsigned way = 0; way < LAB_WAY_COUNT; way++) {
+        char name[64];
+        snprintf(name, sizeof name, "count, %s", lab_setting_name(BK_COUNT, "counter", (int)way));
+        assert_string_equal(lab_protocol_name(BK_COUNT, way), way == BK_SOURCE_EXTERNAL ? "count" : name);
+        if (way > BK_GUARDED)
+            continue;
+        const char *word = lab_setting_name(BK_PROBABILISTIC, "coordination", (int)way);
+        assert_string_equal(lab_protocol_name(BK_PROBABILISTIC, way), word);
+        snprintf(name, sizeof name, "weighted, %s", word);
+        assert_string_equal(lab_protocol_name(BK_WEIGHTED, way), name);
+    }
+    assert_string_equal(lab_protocol_name(BK_NONE, BK_SINGLE), bk_kind_name(BK_NONE));
+    for (size_t i = 0; i < lab_promise_count; i++)
+        assert_non_null(lab_protocol_name(lab_promises[i].kind, lab_promises[i].way));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_reference_has_the_rows_of_the_table),
+        cmocka_unit_test(test_every_figure_has_a_row),
+        cmocka_unit_test(test_every_row_has_figures),
+        cmocka_unit_test(test_protocols_are_named_as_in_scenarios),
+    };
+    return cmocka_run_group_tests(tests, make_runs, clear_runs);
+}
