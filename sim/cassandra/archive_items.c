@@ -29,7 +29,7 @@ void cass_archive_factor(struct cass_books *books, double *factor);
 SIM_ARCHIVE_KNOWS(sizeof(struct message) == 64, "messages have other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct cass_operation) == 792, "operations have other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct body) == 1312, "bodies have other fields: archive them");
-SIM_ARCHIVE_KNOWS(sizeof(struct row) == 80, "rows have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct row) == 72, "rows have other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct node) == 256, "nodes have other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct register_entry) == 24 && sizeof(struct counter_entry) == 16,
                   "registers or counters have other fields: archive them");
@@ -125,7 +125,6 @@ void cass_archive_row(struct cass_books *books, struct row *row)
     sim_archive_u32_below(archive, &row->previous, cluster->rows.used);
     sim_archive_u32_below(archive, &row->partition, cluster->partitions.used);
     replicas(books, &row->held);
-    replicas(books, &row->hinted);
     sim_archive_u32_below(archive, &row->flags, 2 * ROW_ALL);
     bool is_range = row->flags & ROW_RANGE;
     sim_archive_check(archive, !is_range || (row->flags & ROW_DELETE && cluster->config.keeps_lifetimes));

@@ -187,8 +187,7 @@ struct row {
     uint32_t next, previous; /* of its partition */
     uint32_t partition;
     uint32_t references;
-    uint32_t held;   /* replicas that have it */
-    uint32_t hinted; /* replicas for which a hint of it waits */
+    uint32_t held; /* replicas that have it */
     uint32_t flags;
     uint64_t row_id;
     uint64_t bytes;

@@ -20,12 +20,10 @@ bool cass_hint_store(struct cass_cluster *cluster, uint32_t node, uint32_t repli
     uint32_t index = cass_pool_take(&cluster->hints);
     *hint_at(cluster, index) =
         (struct hint){.kind = (uint8_t)kind, .replica = (uint16_t)replica, .body = body, .entity = entity};
-    if (kind == MESSAGE_WRITE_ROW) {
+    if (kind == MESSAGE_WRITE_ROW)
         row_at(cluster, body)->references++;
-        row_at(cluster, body)->hinted |= UINT32_C(1) << replica;
-    } else {
+    else
         body_at(cluster, body)->references++;
-    }
     struct hint_list *list = list_of(cluster, node, target);
     if (list->head == CASS_NONE)
         list->head = index;
@@ -150,11 +148,9 @@ static void send(struct cass_cluster *cluster, uint32_t node, uint32_t target, u
 static void hint_free(struct cass_cluster *cluster, uint32_t index)
 {
     const struct hint *hint = hint_at(cluster, index);
-    if (hint->kind == MESSAGE_WRITE_ROW) {
-        row_at(cluster, hint->body)->hinted &= ~(UINT32_C(1) << hint->replica);
+    if (hint->kind == MESSAGE_WRITE_ROW)
         cass_row_release(cluster, hint->body);
-    } else {
+    else
         cass_body_release(cluster, hint->body);
-    }
     cass_pool_give(&cluster->hints, index);
 }

@@ -136,6 +136,15 @@ void cass_row_confirm(struct cass_cluster *cluster, uint32_t index)
     row_at(cluster, index)->flags |= ROW_CONFIRMED;
 }
 
+static void tell_copy(const struct cass_cluster *cluster, const struct row *row, uint32_t replica)
+{
+    if (cluster->observer.row_copied == NULL)
+        return;
+    const struct partition *partition = partition_at(cluster, row->partition);
+    cluster->observer.row_copied(cluster->observer.context, partition->key, partition->bucket, row->row_id,
+                                 replica);
+}
+
 void cass_row_apply(struct cass_cluster *cluster, uint32_t index, uint32_t replica)
 {
     struct row *row = row_at(cluster, index);
@@ -156,6 +165,7 @@ void cass_row_apply(struct cass_cluster *cluster, uint32_t index, uint32_t repli
     if (!(row->flags & ROW_DELETE)) {
         cluster->nodes[node].stats.rows++;
         cluster->nodes[node].stats.bytes += row->bytes;
+        tell_copy(cluster, row, replica);
     }
     row_settle(cluster, index);
 }

@@ -56,9 +56,6 @@ void cass_partition_at(const struct cass_cluster *cluster, size_t index, struct 
         bool is_row = !(row->flags & ROW_DELETE) && row->expires_s > now_s;
         bool is_missed = is_row && row->held != 0 && row->held != all;
         out->missing_rows += is_missed ? 1 : 0;
-        bool is_owed = row->flags & ROW_CONFIRMED && ((row->held | row->hinted) & all) != all;
-        out->unspread_rows += is_missed && row->flags & ROW_CONFIRMED ? 1 : 0;
-        out->owed_rows += is_missed && is_owed ? 1 : 0;
     }
 }
 

@@ -237,27 +237,6 @@ static bool has_hint(const struct model *model, uint32_t node, uint32_t target, 
     return false;
 }
 
-/* Replicas for which a row has a hint: the mock's own note of it is what its views tell. */
-static void check_notes(struct model *model)
-{
-    const struct cass_cluster *cluster = model->h.cluster;
-    for (uint64_t id = 0; id < model->h.tags; id++) {
-        const struct written *written = &model->rows[id];
-        uint32_t row = written->partition == 0 ? CASS_NONE : cass_row_find(cluster, written->partition, id);
-        if (row == CASS_NONE)
-            continue;
-        const uint32_t *replicas = replicas_at(cluster, partition_at(cluster, written->partition)->position);
-        for (uint32_t i = 0; i < cluster->factor; i++) {
-            struct content content = {.what = ROW, .entity = written->partition, .row_id = id};
-            bool is_hinted = false;
-            for (uint32_t node = 0; node < NODES; node++)
-                is_hinted = is_hinted || has_hint(model, node, replicas[i], &content);
-            MODEL_RULE(model->run, !(row_at(cluster, row)->hinted >> i & 1) || is_hinted, "note",
-                       "a row is noted as hinted, and no hint waits");
-        }
-    }
-}
-
 /* --- writes */
 
 static bool is_writing(const struct cass_operation *operation)
@@ -441,7 +420,6 @@ static void run_for(struct model *model, int64_t lasts_ns)
                 h->cluster->hints_for[(size_t)event.target * h->cluster->node_count + event.a].in_flight;
         compare(model);
     }
-    check_notes(model);
 }
 
 /* --- what happens */

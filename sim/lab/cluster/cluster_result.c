@@ -105,6 +105,7 @@ void lab_cluster_tally(struct lab_cluster_run *run)
         run->tally.nodes[node] = (struct cass_node_load){stats.rows, stats.bytes};
         run->tally.tombstone_warnings += stats.tombstone_warnings;
     }
+    lab_conserved_delivered(run);
 }
 
 bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *out)

@@ -260,6 +260,8 @@ struct cass_observer {
     /* A row is on its first replica. */
     void (*row_stored)(void *context, uint64_t key, int64_t bucket, uint64_t row_id, int64_t row_time_ns,
                        int64_t row_order);
+    /* A replica holds the row, which it did not before. */
+    void (*row_copied)(void *context, uint64_t key, int64_t bucket, uint64_t row_id, uint32_t replica);
     /* A replica's copy of a register has got a write or a commit. */
     void (*register_changed)(void *context, uint64_t key);
     /* A leader has added to a counter, for the statement that bore this row_id. */
@@ -275,9 +277,6 @@ struct cass_partition_view {
         tombstones; /* rows that at least one replica has; without expired and deleted ones */
     uint64_t written_rows, written_bytes; /* that some replica ever got */
     uint64_t missing_rows;                /* of the rows, those that some replica misses */
-    uint64_t owed_rows;                   /* of those, rows whose writer has taken an OK and of
-                                             which no hint waits for a replica that misses it */
-    uint64_t unspread_rows;               /* of the missing ones, those whose writer has taken an OK */
     int64_t first_row_ns, last_row_ns;
 };
 size_t cass_partition_count(const struct cass_cluster *cluster);

@@ -27,9 +27,9 @@ static void excuses_of(struct lab_cluster_run *run, struct sim_archive *archive)
 static bool spans_fit(const struct lab_oracles *oracles);
 static bool links_fit(const struct lab_oracles *oracles);
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 248 && sizeof(struct lab_key_ledger) == 256,
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 256 && sizeof(struct lab_key_ledger) == 256,
                   "the ledger has other fields: archive them");
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_oracles) - sizeof(struct lab_verdict) == 432,
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_oracles) - sizeof(struct lab_verdict) == 440,
                   "oracles have other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_health) == 56 && sizeof(struct lab_increment) == 40 &&
                       sizeof(struct lab_open_row) == 24,
@@ -48,6 +48,7 @@ void lab_archive_oracles(struct lab_cluster_run *run, struct sim_archive *archiv
     sim_archive_u32(archive, &oracles->crashes);
     sim_archive_u64(archive, &oracles->placed);
     sim_archive_u64(archive, &oracles->acknowledged);
+    sim_archive_u64(archive, &oracles->copies_due);
     open_rows_of(run, archive, &oracles->open);
     open_rows_of(run, archive, &oracles->moved);
     increments_of(archive, &oracles->increments);
@@ -97,9 +98,10 @@ static void partition_of(const struct lab_cluster_run *run, struct sim_archive *
     sim_archive_bool(archive, &partition->is_late);
     sim_archive_u8(archive, &partition->eras);
     sim_archive_i64(archive, &partition->second);
-    uint64_t *const counts[] = {&partition->placed,          &partition->stored,     &partition->acknowledged,
-                                &partition->balance[0],      &partition->balance[1], &partition->fired,
-                                &partition->increments_lost, &partition->unfindable};
+    uint64_t *const counts[] = {
+        &partition->placed,          &partition->stored,     &partition->acknowledged,
+        &partition->balance[0],      &partition->balance[1], &partition->fired,
+        &partition->increments_lost, &partition->unfindable, &partition->copies_balance};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         sim_archive_u64(archive, counts[i]);
     extreme_of(archive, &partition->latest);

@@ -30,6 +30,7 @@ static bool is_never_counted(const struct lab_cluster_run *run, uint32_t key, in
                              int64_t order);
 static void register_changed(void *context, uint64_t key);
 static void counter_added(void *context, uint64_t key, uint64_t row, int64_t delta);
+static void row_copied(void *context, uint64_t key, int64_t bucket, uint64_t row, uint32_t replica);
 static void balance_add(struct lab_partition *partition, uint64_t row, bool is_stored);
 
 bool lab_oracles_begin(struct lab_cluster_run *run)
@@ -57,6 +58,8 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
         oracles->newest_rows = read_rows < LAB_NEWEST_MAX ? (uint32_t)read_rows : LAB_NEWEST_MAX;
     oracles->tolerance_ns = 2 * scenario->agents.clock_bound_ns;
     oracles->read_replicas = lab_read_replicas(scenario);
+    for (uint32_t i = 0; i < scenario->network.datacenter_count; i++)
+        oracles->replicas += scenario->network.datacenters[i].replication_factor;
     oracles->lag_ns = LAG_OWN_NS + LAG_TRIPS * lab_longest_trip_ns(scenario) + run->config.lead_ns +
                       run->config.cache_ttl_ns +
                       run->config.grant_ns * (INT64_C(1) << BK_GRANT_DOUBLINGS_MAX) +
@@ -79,6 +82,7 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
     cass_observe(run->cluster,
                  &(struct cass_observer){.context = run,
                                          .row_stored = row_stored,
+                                         .row_copied = row_copied,
                                          .register_changed = lab_keeps_state(run) ? register_changed : NULL,
                                          .counter_added = counter_added});
     return true;
@@ -518,6 +522,15 @@ static void judge_order(struct lab_cluster_run *run, struct lab_partition *parti
     lab_monotone_placed(run, partition, row, time_ns, &higher);
 }
 
+/* A copy has a weight of its own for each replica, 1, 3, 5 and so on, so that no other one makes up for it.
+ * Those of n replicas are n * n together. */
+static void copies_fall_due(struct lab_oracles *oracles, struct lab_partition *partition, uint64_t row)
+{
+    uint64_t replicas = oracles->replicas;
+    oracles->copies_due += replicas;
+    partition->copies_balance += sim_mix64(row + 1) * (replicas * replicas);
+}
+
 static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns,
                        int64_t order)
 {
@@ -534,10 +547,40 @@ static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row
     partition->last_stored_ns = sim_queue_now(&run->queue);
     oracles->keys[key].stored++;
     balance_add(partition, row, true);
+    copies_fall_due(oracles, partition, row);
     if (partition->higher != LAB_NO_PARTITION && oracles->is_linked)
         oracles->verdict.probes[LAB_PROBE_LATE_ROW]++;
     if (oracles->verdict.is_judged[LAB_ORACLE_NEWEST])
         lab_newest_stored(run, (uint32_t)key, time_ns, bucket);
+}
+
+static void row_copied(void *context, uint64_t key, int64_t bucket, uint64_t row, uint32_t replica)
+{
+    struct lab_cluster_run *run = context;
+    struct lab_oracles *oracles = &run->oracles;
+    uint32_t index = lab_partition_find(oracles, (uint32_t)key, bucket);
+    if (index == LAB_NO_PARTITION)
+        return;
+    oracles->copies_due--;
+    oracles->partitions[index].copies_balance -= sim_mix64(row + 1) * (2 * (uint64_t)replica + 1);
+}
+
+/* The same of a row that is stored after the run. */
+static void row_stored_late(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns,
+                            int64_t order)
+{
+    struct lab_oracles *oracles = &((struct lab_cluster_run *)context)->oracles;
+    uint32_t index = lab_partition_find(oracles, (uint32_t)key, bucket);
+    (void)time_ns;
+    (void)order;
+    if (index != LAB_NO_PARTITION)
+        copies_fall_due(oracles, &oracles->partitions[index], row);
+}
+
+void lab_copies_alone(struct lab_cluster_run *run)
+{
+    cass_observe(run->cluster, &(struct cass_observer){
+                                   .context = run, .row_stored = row_stored_late, .row_copied = row_copied});
 }
 
 /* Behind the last row that was counted, or in a bucket that is full already: no count will meet it. */

@@ -41,6 +41,7 @@ struct lab_partition {
     int64_t second;
     uint64_t placed, stored, acknowledged;
     uint64_t balance[2];                        /* hash sums of stored less acknowledged rows */
+    uint64_t copies_balance;                    /* and of copies due less copies made, 0: all are there */
     struct lab_extreme latest, earliest, below; /* below: latest of all lower partitions */
     uint64_t fired, increments_lost;            /* of acknowledged rows */
     uint64_t unfindable;                        /* acknowledged, and already told of */
@@ -180,10 +181,12 @@ struct lab_oracles {
     int64_t tolerance_ns;   /* of agreement */
     int64_t lag_ns;         /* within which a full partition closes when all is well */
     int64_t available_ns;   /* within which a row is acknowledged when all is well */
+    uint32_t replicas;      /* of each row */
     uint32_t read_replicas; /* that a reader surely asks; 0: not known */
     bool hints_may_be_lost; /* a node went down with what it had in mind, or lost its hints */
     uint32_t crashes;       /* of agents, so far */
     uint64_t placed, acknowledged;
+    uint64_t copies_due; /* of rows that some replica holds: for those that do not yet */
     struct lab_open_rows open, moved;
     struct lab_increments increments;
     struct lab_health health;
@@ -216,6 +219,8 @@ void lab_oracles_acknowledged(struct lab_cluster_run *run, const struct lab_host
 /* The write has ended, or its agent is gone. */
 void lab_oracles_write_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
                              bool is_counted, bool is_refused);
+/* From now on only copies of rows are heard of. */
+void lab_copies_alone(struct lab_cluster_run *run);
 /* The partition, or LAB_NO_PARTITION. */
 uint32_t lab_partition_find(const struct lab_oracles *oracles, uint32_t key, int64_t bucket);
 /* Makes the table anew, for the partitions as they are; false without memory. */
@@ -348,6 +353,8 @@ void lab_filled_unknown(struct lab_cluster_run *run, const struct lab_host_opera
 void lab_filled_rolled(struct lab_cluster_run *run, uint32_t key, int64_t before);
 void lab_filled_end(struct lab_cluster_run *run);
 void lab_conserved_end(struct lab_cluster_run *run);
+/* After the run, and all that is told of it: heals the cluster, lets it deliver what it owes, and judges. */
+void lab_conserved_delivered(struct lab_cluster_run *run);
 void lab_live_fired(struct lab_cluster_run *run, struct lab_partition *partition);
 void lab_live_end(struct lab_cluster_run *run);
 
