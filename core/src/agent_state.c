@@ -59,7 +59,8 @@ static void strategy_of(struct bk_codec *codec, struct bk_strategy *strategy)
         bk_codec_u64(codec, &strategy->of.weighted.bytes);
         bk_codec_u64(codec, &strategy->of.weighted.threshold);
         break;
-    default: /* BK_NONE */
+    case BK_NONE:
+    case BK_KIND_COUNT:
         break;
     }
 }

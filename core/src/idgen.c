@@ -143,12 +143,22 @@ enum bk_status bk_idgen_outcome(struct bk_idgen *idgen, int64_t now_ns,
     if (!idgen->is_waiting)
         return BK_ERROR_OPERATION;
     idgen->is_waiting = false;
-    if (idgen->step == IDGEN_READ_LAST)
+    switch ((enum bk_idgen_step)idgen->step) {
+    case IDGEN_READ_LAST:
         read_last(idgen, now_ns, outcome);
-    else if (idgen->step == IDGEN_STORE)
+        break;
+    case IDGEN_STORE:
         stored(idgen, now_ns, outcome);
-    else
+        break;
+    case IDGEN_IDLE:
+    case IDGEN_SLEEP:
+    case IDGEN_WRITE_COLUMN:
+    case IDGEN_READ_COLUMNS:
+    case IDGEN_LOCK:
+    case IDGEN_RELEASE:
         bk_idgen_lock_outcome(idgen, now_ns, outcome);
+        break;
+    }
     return BK_OK;
 }
 

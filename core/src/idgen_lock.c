@@ -161,9 +161,15 @@ void bk_idgen_lock_outcome(struct bk_idgen *idgen, int64_t now_ns, const struct 
         else if (!bk_idgen_again(idgen))
             bk_idgen_release(idgen, IDGEN_AFTER_WAIT);
         break;
-    default: /* IDGEN_RELEASE: what could not be given back runs out */
+    case IDGEN_RELEASE: /* what could not be given back runs out */
         if (is_applied || outcome->kind == BK_IDGEN_NOT_APPLIED || !bk_idgen_again(idgen))
             released(idgen, now_ns);
+        break;
+    case IDGEN_IDLE:
+    case IDGEN_SLEEP:
+    case IDGEN_READ_LAST: /* under the lock, these two: idgen.c */
+    case IDGEN_STORE:
+        break;
     }
 }
 

@@ -5,7 +5,7 @@
 #ifndef CASSANDRA_ARCHIVE_PRIVATE_H
 #define CASSANDRA_ARCHIVE_PRIVATE_H
 
-#include "cluster_private.h"
+#include "cluster.h"
 #include "kernel/archive.h"
 
 /* Times further from now than 2^60 ns, 36 years, are none that a run comes to; sums of two of them fit. */

@@ -2,7 +2,7 @@
 /* The cluster as a whole: its events, its clients' requests and their answers. */
 #include <assert.h>
 
-#include "cluster_private.h"
+#include "cluster.h"
 
 static uint32_t choose_coordinator(struct cass_cluster *cluster, uint32_t client, uint32_t position);
 static uint32_t find_entity(struct cass_cluster *cluster, const struct cass_statement *statement,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster_private.h"
+#include "cluster.h"
 
 static bool check(struct cass_cluster_config *config, struct sim_error *error);
 static bool check_datacenters(const struct cass_cluster_config *config, struct sim_error *error);

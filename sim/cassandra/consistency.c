@@ -2,7 +2,7 @@
 /* Consistency levels: how many replicas, and which. Source: apache/cassandra db/ConsistencyLevel.java. */
 #include <string.h>
 
-#include "cluster_private.h"
+#include "cluster.h"
 
 static const char *const names[CASS_CONSISTENCY_COUNT] = {
     [CASS_ANY] = "ANY",

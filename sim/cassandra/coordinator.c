@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "cluster_private.h"
+#include "cluster.h"
 
 static void begin_read(struct cass_cluster *cluster, uint32_t operation);
 static uint64_t rows_to_scan(const struct cass_cluster *cluster, const struct cass_operation *operation);

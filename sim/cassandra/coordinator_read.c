@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads: as many replicas as the level asks for; when their copies differ, full reads of all of them, a
  * merge, and the repair of those that lag, which is waited for before the answer. */
-#include "cluster_private.h"
+#include "cluster.h"
 
 static uint32_t choose(struct cass_cluster *cluster, uint32_t operation, const struct level_plan *plan);
 static enum message_kind read_kind(const struct cass_operation *operation);

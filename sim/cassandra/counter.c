@@ -2,7 +2,7 @@
 /* Counters: a leader adds to its own shard under a lock and sends the shard that results to the others. What
  * goes to the leader is not idempotent and never hinted; the shard is. Source: apache/cassandra
  * db/CounterMutation.java, StorageProxy.mutateCounter. */
-#include "cluster_private.h"
+#include "cluster.h"
 
 static uint32_t choose_leader(struct cass_cluster *cluster, uint32_t operation, uint32_t alive);
 static void refuse(struct cass_cluster *cluster, uint32_t operation, enum cass_result result);

@@ -6,7 +6,7 @@
  * tombstones, until it has enough rows. Source: apache/cassandra db/ReadCommand.java (MetricRecording). */
 #include <string.h>
 
-#include "cluster_private.h"
+#include "cluster.h"
 
 enum fate { FATE_ABSENT, FATE_LIVE, FATE_DELETED, FATE_EXPIRED };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Locks of a key on one node, first come, first served: a leader's stripe of a counter, and the lock that
  * Paxos v2 takes at its coordinator. */
-#include "cluster_private.h"
+#include "cluster.h"
 
 static uint32_t lock_hash(uint32_t node, uint32_t entity, bool is_counter);
 static uint32_t lock_find(const struct cass_cluster *cluster, uint32_t node, uint32_t entity,

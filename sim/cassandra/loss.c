@@ -3,7 +3,7 @@
  * restores registers on all of them. */
 #include <assert.h>
 
-#include "cluster_private.h"
+#include "cluster.h"
 #include "kernel/time.h"
 
 static bool forget(struct paxos_state *state, int64_t since_us)

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "cluster_private.h"
+#include "cluster.h"
 
 static void flip(struct cass_cluster *cluster, uint32_t place, uint32_t node);
 static bool is_cut(const struct cass_cluster *cluster, uint32_t a, uint32_t b);

@@ -7,7 +7,7 @@
  */
 #include <assert.h>
 
-#include "cluster_private.h"
+#include "cluster.h"
 
 static void heap_add(int64_t *heap, uint32_t count, int64_t free_at);
 static void freeze(struct cass_cluster *cluster, uint32_t node, int64_t lasts_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a replica promises, accepts and commits for a register. Source: apache/cassandra
  * service/paxos/PaxosState.java. */
-#include "cluster_private.h"
+#include "cluster.h"
 
 static struct paxos_state *state_need(struct cass_cluster *cluster, uint32_t entity, uint32_t replica);
 

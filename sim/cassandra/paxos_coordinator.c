@@ -7,7 +7,7 @@
  * service/paxos/Paxos.java (v2). */
 #include <string.h>
 
-#include "cluster_private.h"
+#include "cluster.h"
 #include "kernel/number.h"
 
 static void attempt(struct cass_cluster *cluster, uint32_t operation);

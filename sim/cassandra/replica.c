@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a replica does with a request: what it costs, and what it changes. */
-#include "cluster_private.h"
+#include "cluster.h"
 
 static int64_t scan_cost(struct cass_cluster *cluster, uint32_t message);
 static void apply(struct cass_cluster *cluster, const struct message *message);

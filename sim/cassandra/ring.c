@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ring_private.h"
+#include "ring.h"
 
 #define NUM_TOKENS_MAX 4096u
 

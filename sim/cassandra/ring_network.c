@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "ring_private.h"
+#include "ring.h"
 
 /* What the walk of one token still wants of a datacenter; racks and nodes met are stamped with the walk. */
 struct walk {

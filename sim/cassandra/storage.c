@@ -3,7 +3,7 @@
 #include <assert.h>
 
 #include "cassandra/token.h"
-#include "cluster_private.h"
+#include "cluster.h"
 
 #define NO_CELL                                                                                              \
     {                                                                                                        \

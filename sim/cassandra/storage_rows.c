@@ -3,7 +3,7 @@
  * open: a replica misses it, something in flight carries it, or its writer has not taken an OK. So counts are
  * exact under every retry. Expiring rows are kept as sums per second, since TTL counts in seconds. */
 #include "cassandra/token.h"
-#include "cluster_private.h"
+#include "cluster.h"
 
 static uint32_t partition_hash(uint64_t key, int64_t bucket);
 static uint32_t row_hash(uint32_t partition, uint64_t row_id, uint32_t flags);

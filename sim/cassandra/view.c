@@ -2,7 +2,7 @@
 /* What is stored, seen from outside the simulated world: at once and without cost. */
 #include <assert.h>
 
-#include "cluster_private.h"
+#include "cluster.h"
 
 static const char *const result_names[CASS_RESULT_COUNT] = {
     [CASS_OK] = "OK",

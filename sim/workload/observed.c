@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "observed_file.h"
+#include "observed.h"
 
 /* How often the caller is asked whether to go on. */
 #define LINES_BETWEEN_LOOKS 4096

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "kernel/text.h"
-#include "observed_file.h"
+#include "observed.h"
 #include "trace_keys.h"
 
 #define COLUMNS_MAX    64

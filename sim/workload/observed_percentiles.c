@@ -3,7 +3,7 @@
  * order of the columns differs between versions of Cassandra, so it is taken from the headings. */
 #include <string.h>
 
-#include "observed_file.h"
+#include "observed.h"
 
 #define COLUMNS      5
 #define FIGURES_SIZE (COLUMNS + 1)

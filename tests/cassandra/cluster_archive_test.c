@@ -7,7 +7,7 @@
  * and loaded. A field that says where another item is, or that one is there, may have no other value than its
  * own: each is refused. Stages, kinds and flags of operations and messages may sometimes be others; then the
  * loaded cluster, told to go on, ends, and its own assertions hold. */
-#include "cluster_private.h"
+#include "cluster.h"
 
 #include <stdlib.h>
 

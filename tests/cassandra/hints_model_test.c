@@ -8,7 +8,7 @@
  * faults are gone, and after ten minutes all lists are empty and all rows are everywhere. Random writes at
  * several levels, of rows, columns and counters, and conditional updates, under losses, partitions, crashes,
  * pauses and lost hints; fixed seeds, and a list of situations that must have come up. */
-#include "cluster_private.h"
+#include "cluster.h"
 #include "model.h"
 
 #define NODES     3

@@ -16,7 +16,7 @@
 #ifndef TESTS_CASSANDRA_PAXOS_HISTORY_H
 #define TESTS_CASSANDRA_PAXOS_HISTORY_H
 
-#include "cluster_private.h"
+#include "cluster.h"
 #include "model.h"
 
 #define HISTORY_KEYS 3

@@ -9,7 +9,7 @@
  * LOCAL_SERIAL, in one datacenter or two, under losses, doubles, network partitions, crashes, pauses and
  * clock jumps; at the end, when all is well, each key answers for sure. Fixed seeds, and a list of situations
  * that must have come up. */
-#include "cluster_private.h"
+#include "cluster.h"
 #include "model.h"
 #include "paxos_history.h"
 

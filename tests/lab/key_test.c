@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "worker.h"
+#include "stream.h"
 
 #define NEVER INT64_MAX
 

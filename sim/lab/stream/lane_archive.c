@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker.h"
+#include "stream.h"
 
 static void check_state(const struct lab_lane *lane, const struct lab_lane_settings *settings,
                         struct sim_archive *archive);

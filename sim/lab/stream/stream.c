@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The worker of the stream engine: draws the rows of a key and takes them through every strategy. */
-#include "worker.h"
+#include "stream.h"
 
 #include <assert.h>
 #include <stdlib.h>

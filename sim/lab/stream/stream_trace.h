@@ -3,7 +3,7 @@
 #ifndef LAB_STREAM_TRACE_H
 #define LAB_STREAM_TRACE_H
 
-#include "worker.h"
+#include "stream.h"
 #include "workload/trace.h"
 
 struct lab_trace_key {

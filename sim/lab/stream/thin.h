@@ -11,7 +11,7 @@
 
 #include "kernel/counts.h"
 #include "lane.h"
-#include "worker.h"
+#include "stream.h"
 
 /* What is left of a stretch, or of its part before a line. */
 struct lab_rest {

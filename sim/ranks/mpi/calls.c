@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "kernel/thread.h"
-#include "private.h"
+#include "ranks.h"
 
 /* How long a call waits before it asks whether it is to end, and then for what was called to end too. */
 #define PATIENCE_NS INT64_C(50000000)

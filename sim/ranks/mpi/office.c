@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "private.h"
+#include "ranks.h"
 
 #define TAG        1
 #define PART_BYTES ((uint64_t)1 << 26)

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "kernel/thread.h"
-#include "private.h"
+#include "ranks.h"
 
 static bool is_launched(void);
 static bool join(struct ranks *ranks, const char *program, struct sim_error *error);

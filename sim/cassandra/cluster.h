@@ -9,7 +9,7 @@
 #include "kernel/random.h"
 #include "kernel/time.h"
 #include "pool.h"
-#include "ring_private.h"
+#include "ring.h"
 
 #define NO_TIME INT64_MIN
 /* However slow a fault makes a thing, it takes no longer than ten years: times stay sums that fit. */
