@@ -166,6 +166,7 @@ struct lab_host_operation stand_operation(uint32_t key, uint64_t row, int64_t bu
 void stand_acknowledge(struct stand *stand, struct lab_host_operation *operation)
 {
     operation->is_acknowledged = true;
+    stand->run.keys[operation->key].acknowledged++;
     lab_oracles_acknowledged(&stand->run, operation);
 }
 

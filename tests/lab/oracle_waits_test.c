@@ -29,6 +29,7 @@ static void open_agents(struct stand *stand, enum bk_coordination coordination)
     stand->run.config.grant_ns = GRANT;
     stand->run.config.lock_backoff_ns = 50 * SIM_MS;
     stand->scenario.agents.clock_bound_ns = SIM_SECOND;
+    stand->scenario.agents.retries = 10;
     stand_open(stand);
     for (int i = 0; i < AGENTS; i++)
         hosts[i].jumped_ns = hosts[i].disturbed_ns = INT64_MIN;
@@ -219,6 +220,25 @@ static void test_waits_count_the_tries_of_an_action(void **state)
     }
 }
 
+/* Increments have retries of their own. */
+static void test_waits_of_a_try_beyond_the_last(void **state)
+{
+    (void)state;
+    for (uint32_t before = 0; before <= 3; before++) {
+        for (int is_increment = 0; is_increment < 2; is_increment++) {
+            struct stand stand;
+            open_agents(&stand, BK_SINGLE);
+            stand.scenario.agents.retries = 2;
+            stand.scenario.agents.counter_retries = 3;
+            enum bk_action_kind kind = is_increment ? BK_ACT_ADD_COUNTER : BK_ACT_PUT_ROW;
+            struct wait_case what = {S, kind, kind, BK_OUTCOME_UNKNOWN, before, 0, 0, 0};
+            act(&stand, 0, &what, 0);
+            assert_violations(&stand, LAB_ORACLE_AVAILABLE, before >= (is_increment ? 3 : 2));
+            close_agents(&stand);
+        }
+    }
+}
+
 /* An agent of leases that knows one number: row 1 is parked, and row 0 has asked or asks still. */
 static void test_parked_operation_that_could_be_served_or_waits_for_nobody(void **state)
 {
@@ -277,6 +297,7 @@ int main(void)
         cmocka_unit_test(test_waits_by_clocks_that_drift_jump_and_stand_still),
         cmocka_unit_test(test_waits_that_are_all_alike),
         cmocka_unit_test(test_waits_count_the_tries_of_an_action),
+        cmocka_unit_test(test_waits_of_a_try_beyond_the_last),
         cmocka_unit_test(test_parked_operation_that_could_be_served_or_waits_for_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

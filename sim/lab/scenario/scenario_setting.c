@@ -148,6 +148,10 @@ void lab_setting_fields(const struct lab_table *table, struct lab_field *made)
                                          .least = setting->least,
                                          .most = setting->most,
                                          .range = setting->range};
+        if (is_change && setting->change_most > 0) {
+            made[count].most = setting->change_most;
+            made[count].range = setting->change_range;
+        }
         set_reader(setting, table->kinds, &made[count++]);
     }
     made[count] = (struct lab_field){.name = NULL};
@@ -275,10 +279,6 @@ bool lab_strategy_make(struct lab_reader *reader, const struct lab_node *node, s
 static bool check_change(struct lab_reader *reader, const struct lab_node *node, void *target)
 {
     struct lab_change *change = target;
-    bool is_hash = change->strategy.kind == BK_HASH;
-    if (is_hash && change->strategy.of.hash.buckets > LAB_CHANGED_BUCKETS_MAX)
-        return lab_fail_value(reader, lab_node_find(node, "buckets"),
-                              "out of range; give a whole number from 1 to 4096");
     return lab_strategy_make(reader, node, &change->strategy);
 }
 

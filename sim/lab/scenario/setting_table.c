@@ -331,6 +331,8 @@ const struct lab_setting lab_setting_table[] = {
      .type = LAB_SETTING_U32,
      .place = PLACE(strategy.of.hash.buckets),
      FROM(1, BK_BUCKETS_MAX, "a whole number from 1 to 2147483647"),
+     .change_most = LAB_CHANGED_BUCKETS_MAX,
+     .change_range = "a whole number from 1 to 4096",
      .is_rung = true,
      .told = "buckets %s",
      .drawn = "%s bucket{s}",

@@ -27,7 +27,7 @@ static void excuses_of(struct lab_cluster_run *run, struct sim_archive *archive)
 static bool spans_fit(const struct lab_oracles *oracles);
 static bool links_fit(const struct lab_oracles *oracles);
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 256 && sizeof(struct lab_key_ledger) == 256,
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 256 && sizeof(struct lab_key_ledger) == 264,
                   "the ledger has other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_oracles) - sizeof(struct lab_verdict) == 440,
                   "oracles have other fields: archive them");
@@ -134,6 +134,7 @@ static void ledger_of(struct lab_cluster_run *run, struct sim_archive *archive, 
     struct lab_key_ledger *ledger = &oracles->keys[key];
     size_t changes = run->keys[key].change_count;
     sim_archive_u32(archive, &ledger->top);
+    sim_archive_u32(archive, &ledger->bottom);
     sim_archive_u32(archive, &ledger->recent);
     window_of(archive, &ledger->window);
     newest_of(oracles, archive, ledger);
@@ -389,6 +390,11 @@ static bool links_fit(const struct lab_oracles *oracles)
     }
     for (uint32_t i = 0; i < oracles->key_count; i++) {
         const struct lab_key_ledger *ledger = &oracles->keys[i];
+        if (ledger->bottom != none && (ledger->bottom >= count || partitions[ledger->bottom].key != i ||
+                                       partitions[ledger->bottom].lower != none))
+            return false;
+        if ((ledger->top == none) != (ledger->bottom == none))
+            return false;
         if (ledger->top != none && (ledger->top >= count || partitions[ledger->top].key != i ||
                                     partitions[ledger->top].higher != none))
             return false;

@@ -45,7 +45,7 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
         return false;
     oracles->key_count = run->key_count;
     for (uint32_t i = 0; i < run->key_count; i++) {
-        oracles->keys[i].top = oracles->keys[i].recent = LAB_NO_PARTITION;
+        oracles->keys[i].top = oracles->keys[i].bottom = oracles->keys[i].recent = LAB_NO_PARTITION;
         sim_placement_init(&oracles->keys[i].window.placement);
     }
     oracles->is_ordered = bk_kind_fires(kind) || kind == BK_TIME || kind == BK_NONE;
@@ -438,8 +438,10 @@ static void link_partition(struct lab_oracles *oracles, uint32_t index)
         oracles->partitions[partition->higher].lower = index;
     else
         ledger->top = index;
-    if (lower == LAB_NO_PARTITION)
+    if (lower == LAB_NO_PARTITION) {
+        ledger->bottom = index;
         return;
+    }
     struct lab_partition *below = &oracles->partitions[lower];
     below->higher = index;
     partition->below = below->below;

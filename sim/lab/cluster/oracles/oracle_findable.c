@@ -68,7 +68,8 @@ static bool ends_too_early(const struct lab_cluster_run *run, const struct lab_h
 
 /* Rows that a read need not find: those of windows that it does not walk, and those that came to a window
  * later than readers of windows wait for. Windows are walked from the one of the reader's clock to that of
- * the key's birth; a clock that shows a time before that asks for none. */
+ * the key's birth; a clock that shows a time before that asks for none. Few windows lie beyond these: those
+ * of clocks that differ. */
 void lab_findable_begun(const struct lab_cluster_run *run, struct lab_host_operation *operation,
                         int64_t now_ns, int64_t birth_ns)
 {
@@ -80,12 +81,18 @@ void lab_findable_begun(const struct lab_cluster_run *run, struct lab_host_opera
     operation->beyond = oracles->keys[operation->key].overdue;
     bk_route(&run->config.strategy, NULL, &newest, &top);
     bk_route(&run->config.strategy, NULL, &oldest, &bottom);
-    for (uint32_t i = oracles->keys[operation->key].top; i != LAB_NO_PARTITION;
-         i = oracles->partitions[i].lower) {
-        const struct lab_partition *partition = &oracles->partitions[i];
-        if (birth_ns > now_ns || partition->bucket > top.bucket || partition->bucket < bottom.bucket)
-            operation->beyond += partition->acknowledged;
+    if (birth_ns > now_ns) {
+        operation->beyond += run->keys[operation->key].acknowledged;
+        return;
     }
+    const struct lab_partition *partitions = oracles->partitions;
+    const struct lab_key_ledger *ledger = &oracles->keys[operation->key];
+    for (uint32_t i = ledger->top; i != LAB_NO_PARTITION && partitions[i].bucket > top.bucket;
+         i = partitions[i].lower)
+        operation->beyond += partitions[i].acknowledged;
+    for (uint32_t i = ledger->bottom; i != LAB_NO_PARTITION && partitions[i].bucket < bottom.bucket;
+         i = partitions[i].higher)
+        operation->beyond += partitions[i].acknowledged;
 }
 
 uint64_t lab_findable_due(uint64_t rows, uint64_t excused, uint64_t wanted)

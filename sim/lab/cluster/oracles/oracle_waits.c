@@ -163,6 +163,14 @@ static void judge_spread(struct lab_cluster_run *run, uint32_t agent,
                          (double)share_ppm / 1e6);
 }
 
+/* After the first: an increment has retries of its own. */
+static uint32_t most_tries(const struct lab_cluster_run *run, enum bk_action_kind kind)
+{
+    const struct lab_agents *agents = &run->scenario->agents;
+    bool is_own = kind == BK_ACT_ADD_COUNTER && agents->counter_retries > agents->retries;
+    return is_own ? agents->counter_retries : agents->retries;
+}
+
 /* Where operations on a key wait for one that asks, this one may have been parked. */
 bool lab_waits_may_be_parked(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
@@ -180,6 +188,12 @@ void lab_waits_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
     operation->is_awaited = false;
     lab_parked_ends(run, agent, operation);
     operation->tried = tried(run, operation, next);
+    if (operation->tried > most_tries(run, next->kind))
+        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
+                         "agent %" PRIu32 " makes try %" PRIu32 " of a request of %s %" PRIu64
+                         ", and %" PRIu32 " retries are set",
+                         agent, operation->tried + 1, operation->is_read ? "read" : "row", operation->row,
+                         most_tries(run, next->kind));
     struct wait wait = wait_of(run, agent, operation, next);
     if ((now_ns == operation->heard_ns && wait.least_ns == 0) || host->jumped_ns >= operation->heard_ns)
         return;

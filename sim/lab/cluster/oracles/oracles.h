@@ -79,7 +79,7 @@ struct lab_newest_row {
 };
 
 struct lab_key_ledger {
-    uint32_t top, recent; /* partitions; the highest bucket, the one asked for last */
+    uint32_t top, bottom, recent; /* partitions; the highest and the lowest bucket, the one asked for last */
     struct lab_window window;
     struct lab_newest_row *newest; /* a ring in order of time */
     uint32_t newest_begin, newest_count, newest_run;

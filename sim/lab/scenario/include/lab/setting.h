@@ -56,8 +56,10 @@ struct lab_setting {
     enum lab_setting_type type;
     size_t place; /* in struct lab_settings; of a change in its first change, or its strategy's place */
     const struct lab_choice *words;
-    double least, most;            /* both 0: any value of the type */
-    const char *range;             /* "a duration above 0s"; NULL: the words say it */
+    double least, most; /* both 0: any value of the type */
+    const char *range;  /* "a duration above 0s"; NULL: the words say it */
+    double change_most; /* of a change, when that is another one; else 0 */
+    const char *change_range;
     int64_t standard;              /* stands in place of a value that was not given, where `needs` holds */
     struct lab_setting_rule needs; /* else it may not be given */
     struct lab_setting_rule when;  /* else it says nothing, although it may be given */
