@@ -51,6 +51,7 @@ void lab_deploy(struct lab_cluster_run *run, uint32_t number, uint32_t index)
         enum bk_status status = bk_agent_change(agent->agent, &agent->history);
         assert(status == BK_OK);
         (void)status;
+        lab_twin_changed(run, number);
     }
     /* Whoever reads from now on begins at the new numbers, which may be below those of old rows. */
     bool forgets = !change->keeps_old && number == 0 && !lab_keeps_state(run);

@@ -95,6 +95,7 @@ void lab_agents_destroy(struct lab_cluster_run *run)
     for (uint32_t i = 0; run->agents != NULL && i < run->agent_count; i++) {
         free(run->agents[i].memory);
         free(run->agents[i].checkpoint);
+        lab_twin_destroy(&run->agents[i]);
         free(run->agents[i].operations);
     }
     free(run->agents);
@@ -156,6 +157,8 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
     enum bk_status status = BK_ERROR_BUSY;
     if (chosen != UINT32_MAX)
         status = bk_agent_write(run->agents[chosen].agent, now_ns, key_index, &row, &operation_number);
+    if (chosen != UINT32_MAX)
+        lab_twin_write(run, chosen, now_ns, key_index, &row, status, operation_number);
     if (status == BK_ERROR_BUSY) {
         run->refused++;
         lab_oracles_placed(run, key_index, number, 0, LAB_UNPLACED, 0);
@@ -225,6 +228,7 @@ void lab_agent_tick(struct lab_cluster_run *run, uint32_t number)
     if (!agent->is_up || lab_agent_waits(run, &(struct sim_event){.kind = LAB_EVENT_TICK, .target = number}))
         return;
     bk_agent_tick(agent->agent, lab_agent_clock(run, number));
+    lab_twin_ticked(run, number, lab_agent_clock(run, number));
     lab_agent_pump(run, number);
 }
 
@@ -298,6 +302,7 @@ static void start_agent(struct lab_cluster_run *run, uint32_t number)
     agent->is_up = true;
     agent->restart = 0;
     agent->keys_seen = 0;
+    lab_twin_begin(run, number);
 }
 
 /* Who keeps no state needs no cache, and in one this much larger than the keys none pushes out another. */
@@ -427,8 +432,11 @@ void lab_agent_pump(struct lab_cluster_run *run, uint32_t number)
     struct bk_action action;
     if (run->agents[number].is_paused)
         return;
-    while (bk_agent_next(run->agents[number].agent, &action))
+    while (bk_agent_next(run->agents[number].agent, &action)) {
+        lab_twin_acted(run, number, &action);
         perform(run, number, &action);
+    }
+    lab_twin_rests(run, number);
     set_tick(run, number);
     if (run->agents[number].wants_checkpoint)
         lab_agent_keep(run, number);
@@ -579,6 +587,7 @@ static void conclude(struct lab_cluster_run *run, uint32_t agent, uint32_t numbe
     enum bk_action_kind kind = operation->action;
     uint32_t key = operation->key;
     bk_agent_outcome(run->agents[agent].agent, lab_agent_clock(run, agent), number, &outcome);
+    lab_twin_heard(run, agent, lab_agent_clock(run, agent), number, &outcome);
     lab_agent_pump(run, agent);
     lab_parked_begins(run, agent, operation);
     lab_parked_heard(run, agent, key, kind);

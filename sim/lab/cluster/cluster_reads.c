@@ -65,6 +65,7 @@ void lab_cluster_read(struct lab_cluster_run *run, uint32_t key_index, enum lab_
                        &query);
         status = bk_agent_read(run->agents[chosen].agent, now_ns, key_index,
                                key->rows > 0 ? key->rows - 1 : 0, &query, &number);
+        lab_twin_read(run, chosen, now_ns, key_index, &query, status, number);
     }
     if (status == BK_ERROR_WALK_TOO_LONG) { /* a clock has jumped further than windows can be walked over */
         run->tally.reads_failed++;

@@ -132,6 +132,10 @@ struct lab_host_agent {
     int64_t pause_until_ns;
     unsigned char *checkpoint; /* NULL: none was made */
     size_t checkpoint_bytes;
+    void *twin_memory; /* NULL: agents have no twins */
+    struct bk_agent *twin;
+    unsigned char *twin_state;
+    size_t twin_room;
     int64_t offset_ns, drift_ppb, jump_ns;
     int64_t jumped_ns;    /* when its clock jumped last */
     int64_t disturbed_ns; /* when it did, or the agent's last pause ended */
@@ -273,6 +277,21 @@ bool lab_agent_waits(struct lab_cluster_run *run, const struct sim_event *event)
 void lab_agent_keep(struct lab_cluster_run *run, uint32_t agent);
 /* The agent made of its checkpoint; false when there is none that it can be made of. */
 bool lab_agent_go_back(struct lab_cluster_run *run, uint32_t agent);
+
+/* cluster_twin.c: beside the agent, when it begins; after the agent was told the same; it has taken an
+ * action; it has no more of them. */
+void lab_twin_begin(struct lab_cluster_run *run, uint32_t agent);
+void lab_twin_destroy(struct lab_host_agent *agent);
+void lab_twin_write(struct lab_cluster_run *run, uint32_t agent, int64_t now_ns, uint32_t key,
+                    const struct bk_row *row, enum bk_status status, uint32_t operation);
+void lab_twin_read(struct lab_cluster_run *run, uint32_t agent, int64_t now_ns, uint32_t key,
+                   const struct bk_query *query, enum bk_status status, uint32_t operation);
+void lab_twin_heard(struct lab_cluster_run *run, uint32_t agent, int64_t now_ns, uint32_t operation,
+                    const struct bk_outcome *outcome);
+void lab_twin_ticked(struct lab_cluster_run *run, uint32_t agent, int64_t now_ns);
+void lab_twin_changed(struct lab_cluster_run *run, uint32_t agent);
+void lab_twin_acted(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
+void lab_twin_rests(struct lab_cluster_run *run, uint32_t agent);
 
 /* The load balancer's choice: the drawn agent, or the next that is up and takes something; UINT32_MAX: none
  * is. */

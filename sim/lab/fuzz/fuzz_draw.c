@@ -41,6 +41,7 @@ static bool fact_whole(const struct lab_node *mapping, const char *name, uint32_
 #define CLOCK_STEP     0.15
 #define EVICTION       0.3
 #define COUNT_EVICTION 0.6
+#define TWIN           0.1
 #define ONE_WRITER     0.4 /* of those that count rows */
 #define BY_KEY         0.12
 #define TOPOLOGY       0.15
@@ -291,6 +292,9 @@ static void draw_agents(const struct lab_fuzz_plan *figures, struct lab_writer *
     lab_writer_add(writer, "agents:\n  count: %u\n  cache_ttl: %s\n  cache_entries: %u\n  operations: %d\n",
                    figures->agents, lab_span_text(figures->cache_ttl_ns, span), figures->cache_entries,
                    32 << lab_draw_whole(&random, 0, 3));
+    lab_draw_init(&random, figures, LAB_DRAW_TWIN);
+    if (lab_draw_chance(&random, TWIN) && !figures->has_identifiers)
+        lab_writer_add(writer, "  twin: %.1f%%\n", lab_draw_log(&random, 0.1, 10));
     lab_draw_init(&random, figures, LAB_DRAW_ROUTING);
     if (lab_draw_chance(&random, BY_KEY))
         lab_writer_add(writer, "  routing: key\n");

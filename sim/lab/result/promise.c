@@ -38,7 +38,7 @@
     }
 #define STORED_UNLESS(kind, way, refused)                                                                    \
     ROW(kind, way, NO_DUPLICATES, ALWAYS), ROW(kind, way, CONSERVED, ALWAYS),                                \
-        ROW(kind, way, AVAILABLE, C(SHORT_TIMEOUTS) | (refused))
+        ROW(kind, way, RESTORED, ALWAYS), ROW(kind, way, AVAILABLE, C(SHORT_TIMEOUTS) | (refused))
 #define STORED(kind, way) STORED_UNLESS(kind, way, ALWAYS)
 
 const struct lab_promise lab_promises[] = {

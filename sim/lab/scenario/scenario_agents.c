@@ -50,6 +50,7 @@ const struct lab_table lab_agents_table = {
          TRIES_RANGE, NULL},
         {"restart", lab_read_duration, AGENTS(restart_ns), LAB_OPTIONAL, 1, SPAN_MAX,
          "a duration above 0s and at most 365d", NULL},
+        {"twin", lab_read_share, AGENTS(twin_share), LAB_OPTIONAL, 0, 1, "a share from 0% to 100%", NULL},
         {.name = NULL},
     }};
 

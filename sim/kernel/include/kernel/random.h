@@ -38,6 +38,7 @@ enum sim_purpose {
     SIM_THIN_LANE = 25,  /* which of them fire, and when they came */
     SIM_THIN_BIRTH = 26, /* when the first came */
     SIM_EARLY = 27,      /* how far ahead a row's own time is */
+    SIM_TWIN = 28,       /* when an agent's twin is restored */
 };
 
 struct sim_random {

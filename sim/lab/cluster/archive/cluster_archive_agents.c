@@ -21,7 +21,7 @@ static void read_done_of(struct sim_archive *archive, struct lab_read_done *done
 static void outcome_of(struct sim_archive *archive, struct bk_outcome *outcome);
 
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 392, "operations have other fields: archive them");
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) == 144,
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) == 176,
                   "agents have other fields: archive them");
 
 void lab_archive_agents(struct lab_cluster_run *run, struct sim_archive *archive)
@@ -29,6 +29,19 @@ void lab_archive_agents(struct lab_cluster_run *run, struct sim_archive *archive
     sim_archive_mark(archive, 0x6167656e);
     for (uint32_t i = 0; i < run->agent_count && sim_archive_is_fine(archive); i++)
         agent_of(run, archive, i);
+}
+
+/* Made of the agent, which it is alike. */
+static void twin_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    bool has_twin = agent->is_up && agent->twin != NULL;
+    sim_archive_bool(archive, &has_twin);
+    if (!archive->is_loading)
+        return;
+    agent->twin = NULL;
+    if (has_twin && agent->is_up && sim_archive_is_fine(archive))
+        lab_twin_begin(run, number);
 }
 
 static void agent_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number)
@@ -42,6 +55,7 @@ static void agent_of(struct lab_cluster_run *run, struct sim_archive *archive, u
     agent->checkpoint = sim_archive_array(archive, agent->checkpoint, 1, &agent->checkpoint_bytes, SIZE_MAX);
     if (agent->is_up)
         checkpoint_of(run, archive, number);
+    twin_of(run, archive, number);
     for (uint32_t i = 0; i < run->operation_count && sim_archive_is_fine(archive); i++)
         operation_of(run, archive, &agent->operations[i]);
     count_parked(run, agent);

@@ -29,7 +29,7 @@ static bool links_fit(const struct lab_oracles *oracles);
 
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 256 && sizeof(struct lab_key_ledger) == 264,
                   "the ledger has other fields: archive them");
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_oracles) - sizeof(struct lab_verdict) == 440,
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_oracles) - sizeof(struct lab_verdict) == 448,
                   "oracles have other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_health) == 56 && sizeof(struct lab_increment) == 40 &&
                       sizeof(struct lab_open_row) == 24,

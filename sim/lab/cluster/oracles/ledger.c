@@ -79,6 +79,7 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
     oracles->verdict.is_judged[LAB_ORACLE_FILLED] =
         is_counted && kind != BK_WEIGHTED && run->config.source != BK_SOURCE_COUNTER;
     oracles->verdict.is_judged[LAB_ORACLE_LIVE] = bk_kind_fires(kind);
+    oracles->verdict.is_judged[LAB_ORACLE_RESTORED] = scenario->agents.twin_share > 0;
     cass_observe(run->cluster,
                  &(struct cass_observer){.context = run,
                                          .row_stored = row_stored,

@@ -31,7 +31,9 @@
     X(UNIQUE, "unique", "no identifier is given twice [identifiers]")                                        \
     X(AVAILABLE, "available",                                                                                \
       "outside faults every row is acknowledged within a bound, and every operation ends [operations]")      \
-    X(FILLED, "filled", "no partition closes before its threshold is reached [partitions]")
+    X(FILLED, "filled", "no partition closes before its threshold is reached [partitions]")                  \
+    X(RESTORED, "restored",                                                                                  \
+      "an agent that goes on from its checkpoint asks for what one does that never stopped [agents]")
 
 enum lab_oracle {
 #define LAB_ORACLE_ENUM(name, text, what) LAB_ORACLE_##name,
@@ -122,6 +124,7 @@ const char *lab_condition_about(enum lab_condition condition);
     X(REMEMBERED, "read_with_remembered_empty_windows")                                                      \
     X(EXPIRED, "rows_expired")                                                                               \
     X(IDENTIFIERS, "identifiers_leased")                                                                     \
+    X(RESTORED, "twin_restored_from_a_checkpoint")                                                           \
     X(DOUBTS_FULL, "more_doubts_than_are_kept")
 
 /* A path that is worth counting, and that a campaign need not walk: more violations in doubt than a run keeps

@@ -46,6 +46,7 @@ struct lab_agents {
     uint32_t operations; /* under way at once, of each agent; 0, the default: as many as memory bears, at
                             most 4096 */
     int64_t restart_ns;  /* a crashed agent is back after this; default 5s */
+    double twin_share;   /* of its steps after which its twin is restored; default 0: it has none */
 };
 
 enum lab_fault_kind {

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* restored: an agent that goes on from its own checkpoint asks for the same as one that never stopped.
+ *
+ * Beside each agent stands a twin that is told the same at the same times by the same clock, and whose
+ * actions nobody carries out. After a drawn share of the agent's steps the twin is saved and loaded in its
+ * own place. An agent hangs on nothing but what it is told, so each of its answers, actions and deadlines is
+ * the twin's too; a field that the checkpoint leaves out, or does not load as it was, parts them as soon as
+ * it matters. The agent itself is never restored, so what the twin has lost once stays lost. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster_run.h"
+#include "kernel/random.h"
+
+static void part(struct lab_cluster_run *run, uint32_t number, uint32_t key, const char *why)
+{
+    run->agents[number].twin = NULL; /* told of once: all that follows would differ too */
+    lab_violate(run, LAB_ORACLE_RESTORED, key, 1, "agent %u: restored from its checkpoint it %s", number,
+                why);
+}
+
+/* The agent's checkpoint, into the twin's place. */
+static bool save(struct lab_host_agent *agent, const struct bk_agent *from, size_t *size)
+{
+    *size = bk_agent_state_size(from);
+    if (*size > agent->twin_room) {
+        unsigned char *state = realloc(agent->twin_state, 2 * *size);
+        if (state == NULL)
+            return false;
+        agent->twin_state = state;
+        agent->twin_room = 2 * *size;
+    }
+    return bk_agent_save(from, agent->twin_state, *size) == BK_OK;
+}
+
+static void restore(struct lab_cluster_run *run, uint32_t number, const struct bk_agent *from)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    struct bk_agent_config config = lab_agent_config(run, number);
+    size_t size;
+    if (!save(agent, from, &size)) {
+        run->out_of_memory = true;
+        agent->twin = NULL;
+        return;
+    }
+    if (bk_agent_load(agent->twin_memory, bk_agent_size(&config), &config, agent->twin_state, size,
+                      &agent->twin) != BK_OK)
+        part(run, number, LAB_NO_KEY, "cannot be loaded");
+}
+
+void lab_twin_begin(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    if (run->scenario->agents.twin_share <= 0)
+        return;
+    if (agent->twin_memory == NULL)
+        agent->twin_memory = malloc(bk_agent_size(&run->config));
+    if (agent->twin_memory == NULL)
+        run->out_of_memory = true;
+    else
+        restore(run, number, agent->agent);
+}
+
+void lab_twin_destroy(struct lab_host_agent *agent)
+{
+    free(agent->twin_memory);
+    free(agent->twin_state);
+}
+
+void lab_twin_write(struct lab_cluster_run *run, uint32_t number, int64_t now_ns, uint32_t key,
+                    const struct bk_row *row, enum bk_status status, uint32_t operation)
+{
+    uint32_t other = 0;
+    struct bk_agent *twin = run->agents[number].twin;
+    if (twin != NULL &&
+        (bk_agent_write(twin, now_ns, key, row, &other) != status || (status == BK_OK && other != operation)))
+        part(run, number, key, "takes a row as another operation");
+}
+
+void lab_twin_read(struct lab_cluster_run *run, uint32_t number, int64_t now_ns, uint32_t key,
+                   const struct bk_query *query, enum bk_status status, uint32_t operation)
+{
+    uint32_t other = 0;
+    uint64_t rows = run->keys[key].rows;
+    struct bk_agent *twin = run->agents[number].twin;
+    if (twin != NULL && (bk_agent_read(twin, now_ns, key, rows > 0 ? rows - 1 : 0, query, &other) != status ||
+                         (status == BK_OK && other != operation)))
+        part(run, number, key, "takes a read as another operation");
+}
+
+void lab_twin_heard(struct lab_cluster_run *run, uint32_t number, int64_t now_ns, uint32_t operation,
+                    const struct bk_outcome *outcome)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    if (agent->twin != NULL && bk_agent_outcome(agent->twin, now_ns, operation, outcome) != BK_OK)
+        part(run, number, agent->operations[operation].key, "waits for nothing");
+}
+
+void lab_twin_ticked(struct lab_cluster_run *run, uint32_t number, int64_t now_ns)
+{
+    if (run->agents[number].twin != NULL)
+        bk_agent_tick(run->agents[number].twin, now_ns);
+}
+
+void lab_twin_changed(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    if (agent->twin != NULL && bk_agent_change(agent->twin, &agent->history) != BK_OK)
+        part(run, number, LAB_NO_KEY, "does not take new settings");
+}
+
+void lab_twin_acted(struct lab_cluster_run *run, uint32_t number, const struct bk_action *action)
+{
+    struct bk_action other;
+    struct bk_agent *twin = run->agents[number].twin;
+    if (twin == NULL)
+        return;
+    if (!bk_agent_next(twin, &other))
+        part(run, number, (uint32_t)action->key, "asks for nothing");
+    else if (memcmp(&other, action, sizeof other) != 0) /* zeroed, so what lies between is alike */
+        part(run, number, (uint32_t)action->key, "asks for something else");
+}
+
+void lab_twin_rests(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    struct bk_action other;
+    if (agent->twin != NULL && bk_agent_next(agent->twin, &other))
+        part(run, number, (uint32_t)other.key, "asks for more");
+    if (agent->twin != NULL && bk_agent_deadline(agent->twin) != bk_agent_deadline(agent->agent))
+        part(run, number, LAB_NO_KEY, "wakes at another time");
+    if (agent->twin == NULL)
+        return;
+    uint64_t moment = (uint64_t)sim_queue_now(&run->queue) ^ (uint64_t)number << 52;
+    double draw = (double)(sim_hash(run->scenario->seed, SIM_TWIN, moment) >> 11) * 0x1p-53;
+    if (draw < run->scenario->agents.twin_share) {
+        run->oracles.verdict.probes[LAB_PROBE_RESTORED]++;
+        restore(run, number, agent->twin);
+    }
+}

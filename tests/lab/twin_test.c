@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: an agent's twin, which goes on from its own checkpoint, is told of as soon as it asks for something
+ * else, and changes nothing of a run. Method: runs of every protocol with twins and without; and an agent on
+ * the oracles' stand whose twin is not told what it is told. */
+#include "lab/run.h"
+#include "oracle_stand.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct lab_result *run(const char *twin, const char *strategy)
+{
+    char text[1024];
+    struct lab_scenario *scenario;
+    struct lab_result *result = NULL;
+    struct sim_error error;
+    static const struct lab_run_context alone;
+    snprintf(
+        text, sizeof text,
+        "name: twins\nduration: 60s\nkeys: {count: 6}\narrivals: {rate: 20/s}\n"
+        "reads: {latest: {rows: 9, rate: 2/s}}\ncluster: {nodes: 3, replication_factor: 3}\n"
+        "agents: {count: 2, cache_entries: 4, restart: 2s%s}\n"
+        "faults:\n  - agent_crash: {agent: 0, at: 20s}\n  - agent_pause: {agent: 1, at: 30s, lasts: 2s}\n"
+        "  - agent_crash: {agent: 1, at: 40s, checkpoint: 5s}\n  - lost_message: {chance: 5%%, at: 10s, "
+        "lasts: 30s}\nstrategies: [%s]\n",
+        twin, strategy);
+    if (!lab_scenario_parse("twins.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error) ||
+        !lab_run_in(scenario, 1, &alone, &result, &error))
+        fail_msg("%s", error.text);
+    lab_scenario_destroy(scenario);
+    return result;
+}
+
+static void test_twins_of_every_protocol_change_nothing(void **state)
+{
+    (void)state;
+    static const char *const strategies[] = {
+        "none: {}",
+        "time: {window: 5s, read: {remember_empty: true, late: 1s}}",
+        "hash: {buckets: 4}",
+        "count: {rows: 20}",
+        "count: {rows: 20, counter: counter}",
+        "count: {rows: 20, counter: lwt}",
+        "count: {rows: 20, counter: lease, batch: 7}",
+        "count: {rows: 20, counter: incremental, every_rows: 5}",
+        "count: {rows: 20, counter: scan, every_rows: 5}",
+        "count: {rows: 20, counter: memory}",
+        "probabilistic: {bits: 2, threshold: 5, then: [{at: 25s, bits: 1, threshold: 3, rollout: 5s}]}",
+        "probabilistic: {bits: 2, threshold: 5, counter: lwt, coordination: locked}",
+        "probabilistic: {bits: 2, threshold: 5, counter: counter, coordination: three-state, lead: 6s}",
+        "weighted: {bytes: 500B, threshold: 5, coordination: guarded, grant: 2s}",
+    };
+    for (size_t i = 0; i < sizeof strategies / sizeof *strategies; i++) {
+        struct lab_result *alone = run("", strategies[i]), *beside = run(", twin: 30%", strategies[i]);
+        const struct lab_verdict *verdict = &beside->strategies[0].verdict;
+        assert_false(alone->strategies[0].verdict.is_judged[LAB_ORACLE_RESTORED]);
+        assert_true(verdict->is_judged[LAB_ORACLE_RESTORED]);
+        if (verdict->violations[LAB_ORACLE_RESTORED].count > 0)
+            fail_msg("%s: %s", strategies[i], verdict->violations[LAB_ORACLE_RESTORED].text);
+        assert_true(verdict->probes[LAB_PROBE_RESTORED] > 100);
+        assert_true(alone->strategies[0].events.digest == beside->strategies[0].events.digest);
+        lab_result_destroy(alone);
+        lab_result_destroy(beside);
+    }
+}
+
+enum deafness { DEAF_TO_NOTHING, DEAF_TO_ROW, DEAF_TO_OUTCOME, DEAF_COUNT };
+
+/* One row, of which the twin is not told, or of whose outcome it is not. */
+static uint64_t differences(enum deafness deafness)
+{
+    struct stand stand;
+    struct lab_host_agent agent = {.is_up = true};
+    struct bk_row row = {.time_ns = SIM_SECOND, .id = 7};
+    struct bk_outcome none = {.kind = BK_OUTCOME_APPLIED};
+    struct bk_action action;
+    uint32_t operation;
+    stand_prepare_probabilistic(&stand, BK_SINGLE);
+    stand.scenario.agents.twin_share = 1e-9;
+    stand_open(&stand);
+    struct lab_cluster_run *run = &stand.run;
+    struct lab_host_operation *operations = calloc(1, sizeof *operations);
+    run->agents = &agent;
+    run->agent_count = 1;
+    run->config.cache_entries = 4;
+    run->config.operations = 1;
+    assert_int_equal(bk_history_begin(&run->config.strategy, &agent.history), BK_OK);
+    agent.operations = operations;
+    struct bk_agent_config config = lab_agent_config(run, 0);
+    agent.memory = malloc(bk_agent_size(&config));
+    assert_non_null(agent.memory);
+    assert_int_equal(bk_agent_init(agent.memory, bk_agent_size(&config), &config, &agent.agent), BK_OK);
+    lab_twin_begin(run, 0);
+    assert_non_null(agent.twin);
+    assert_int_equal(bk_agent_write(agent.agent, 0, 0, &row, &operation), BK_OK);
+    if (deafness != DEAF_TO_ROW)
+        lab_twin_write(run, 0, 0, 0, &row, BK_OK, operation);
+    for (int i = 0; i < 2; i++) {
+        assert_true(bk_agent_next(agent.agent, &action));
+        lab_twin_acted(run, 0, &action);
+        lab_twin_rests(run, 0);
+        assert_int_equal(bk_agent_outcome(agent.agent, 1, operation, &none), BK_OK);
+        if (deafness != DEAF_TO_OUTCOME)
+            lab_twin_heard(run, 0, 1, operation, &none);
+    }
+    uint64_t violations = stand_violations(&stand, LAB_ORACLE_RESTORED);
+    lab_twin_destroy(&agent);
+    free(agent.memory);
+    free(operations);
+    run->agents = NULL;
+    run->agent_count = 0;
+    stand_close(&stand);
+    return violations;
+}
+
+static void test_twin_that_differs_is_told_of_once(void **state)
+{
+    (void)state;
+    for (enum deafness deafness = DEAF_TO_NOTHING; deafness < DEAF_COUNT; deafness++)
+        assert_int_equal(differences(deafness), deafness != DEAF_TO_NOTHING);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_twins_of_every_protocol_change_nothing),
+        cmocka_unit_test(test_twin_that_differs_is_told_of_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
