@@ -22,6 +22,10 @@ if(Python3_FOUND)
   add_test(NAME mutants/evict_campaign COMMAND ${evict} --seeds 1..2000)
   set_tests_properties(mutants/evict PROPERTIES TIMEOUT 600 LABELS repository)
   set_tests_properties(mutants/evict_campaign PROPERTIES TIMEOUT 7200 LABELS "slow;repository")
+  # The rows that each protocol keeps while a fault lasts, as the document tells them.
+  add_test(NAME mutants/kept COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/mutants/kept.py
+           $<TARGET_FILE:bucketlab> ${PROJECT_SOURCE_DIR}/docs/oracles.md)
+  set_tests_properties(mutants/kept PROPERTIES TIMEOUT 300 LABELS repository)
   # What no promise covers, beside the shares of 2,000 seeds.
   set(shares bucketlab fuzz ${CMAKE_CURRENT_SOURCE_DIR}/mutants/ways.yaml --quiet
       --baseline ${CMAKE_CURRENT_SOURCE_DIR}/mutants/ways.json)
