@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# From a checkout to a comparison and its pictures: installs what is missing, builds, runs one scenario.
+# From a checkout to a comparison and its charts: installs what is missing, builds, runs one scenario.
 set -euo pipefail
 cd "$(dirname "$0")"
 

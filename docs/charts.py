@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes the example pictures of docs/charts again, from scenarios that are shipped.
+"""Makes the example charts of docs/charts again, from scenarios that are shipped.
 
-pictures.json beside them keeps what each shows, the run's digest, a checksum, and with which libraries it was drawn:
+charts.json beside them keeps what each shows, the run's digest, a checksum, and with which libraries it was drawn:
 other versions of Cairo, Pango or the font draw other bytes, so only with the same ones can bytes be compared.
 
 usage: docs/charts.py [--check] [--folder DIR] [BUCKETLAB]"""
@@ -18,13 +18,13 @@ import tempfile
 from findings_harness import ROOT, Failure
 
 FOLDER = os.path.join(ROOT, "docs", "charts")
-# What draws the pictures, and those that are kept: what the program calls them, and what they are called here.
+# What draws the charts, and those that are kept: what the program calls them, and what they are called here.
 COMMANDS = (
     ("bucketlab run scenarios/tune-sensors.yaml",
      ("partitions-rows", "survival-rows", "timeline", "reads", "costs", "summary")),
     ("bucketlab run scenarios/weighted.yaml", ("partitions-bytes",)),
     ("bucketlab run scenarios/three-state.yaml", ("nodes", "latency")),
-    ("bucketlab tune scenarios/tune-sensors.yaml --out pictures", ("tune-front", "tune-thresholds")),
+    ("bucketlab tune scenarios/tune-sensors.yaml --out charts", ("tune-front", "tune-thresholds")),
 )
 
 
@@ -45,7 +45,7 @@ def checksum(path):
 
 
 def drawn(program, commands, folder):
-    """Draws into the folder; an entry of pictures.json for each picture that is kept."""
+    """Draws into the folder; an entry of charts.json for each chart that is kept."""
     entries = {}
     for command, kept in commands:
         words = command.split()
@@ -69,20 +69,20 @@ def drawn(program, commands, folder):
 
 def faults(folder, program, commands=COMMANDS):
     """What is not as the program makes it now, a line each."""
-    with open(os.path.join(folder, "pictures.json"), encoding="utf-8") as file:
+    with open(os.path.join(folder, "charts.json"), encoding="utf-8") as file:
         kept = json.load(file)
     found = []
-    for name, entry in kept["pictures"].items():
+    for name, entry in kept["charts"].items():
         path = os.path.join(folder, name)
         if not os.path.exists(path):
             found.append(f"{name}: it is missing")
         elif checksum(path) != entry["sha256"]:
-            found.append(f"{name}: it is not the one that pictures.json tells of")
+            found.append(f"{name}: it is not the one that charts.json tells of")
     with tempfile.TemporaryDirectory() as work:
         made = drawn(program, commands, work)
     is_same = kept["libraries"] == libraries()
     for name, entry in made.items():
-        old = kept["pictures"].get(name)
+        old = kept["charts"].get(name)
         if old is None or (old["command"], old["digest"]) != (entry["command"], entry["digest"]):
             found.append(f"{name}: it shows another run")
         elif is_same and old["sha256"] != entry["sha256"]:
@@ -92,7 +92,7 @@ def faults(folder, program, commands=COMMANDS):
 
 def main():
     parser = argparse.ArgumentParser(prog="docs/charts.py", description=__doc__.split("\n\n", maxsplit=1)[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a picture is out of date")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a chart is out of date")
     parser.add_argument("--folder", default=FOLDER, metavar="DIR", help="in place of docs/charts")
     parser.add_argument("bucketlab", nargs="?", default=os.path.join(ROOT, "build", "release", "bucketlab"))
     arguments = parser.parse_args()
@@ -106,11 +106,11 @@ def main():
         with tempfile.TemporaryDirectory() as work:
             made = drawn(program, COMMANDS, work)
             for name in made:
-                with open(os.path.join(work, name), "rb") as picture, \
+                with open(os.path.join(work, name), "rb") as chart, \
                         open(os.path.join(arguments.folder, name), "wb") as file:
-                    file.write(picture.read())
-        with open(os.path.join(arguments.folder, "pictures.json"), "w", encoding="utf-8") as file:
-            json.dump({"libraries": libraries(), "pictures": made}, file, indent=2, sort_keys=True)
+                    file.write(chart.read())
+        with open(os.path.join(arguments.folder, "charts.json"), "w", encoding="utf-8") as file:
+            json.dump({"libraries": libraries(), "charts": made}, file, indent=2, sort_keys=True)
             file.write("\n")
     except (Failure, OSError) as failure:
         print(failure, file=sys.stderr)

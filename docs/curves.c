@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bucketlab-curves INPUT PICTURE: draws the curves of a text file; docs/charts.md tells its form. */
+/* bucketlab-curves INPUT CHART: draws the curves of a text file; docs/charts.md tells its form. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,8 +32,8 @@ struct reader {
     struct sim_error *error;
 };
 
-static int draw(const char *input, const char *picture, struct sim_error *error);
-static bool format_of(const char *picture, enum report_format *out, struct sim_error *error);
+static int draw(const char *input, const char *chart, struct sim_error *error);
+static bool format_of(const char *chart, enum report_format *out, struct sim_error *error);
 static char *load(const char *name, struct sim_error *error);
 static bool read_all(struct reader *reader, char *text);
 static bool read_line(struct reader *reader, char *line);
@@ -57,8 +57,8 @@ int main(int argc, char **argv)
 {
     struct sim_error error = {.class = SIM_ERROR_NONE};
     if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-        puts("bucketlab-curves INPUT PICTURE: draws the curves of a text file\n\n"
-             "INPUT is a file, or - for the standard input; PICTURE ends in .png, .svg or .pdf.\n\n"
+        puts("bucketlab-curves INPUT CHART: draws the curves of a text file\n\n"
+             "INPUT is a file, or - for the standard input; CHART ends in .png, .svg or .pdf.\n\n"
              "example of an INPUT:\n"
              "  title: Violations over lead\n"
              "  x: lead | seconds | linear\n"
@@ -71,9 +71,8 @@ int main(int argc, char **argv)
         return fclose(stdout) == 0 ? 0 : SIM_ERROR_ENVIRONMENT;
     }
     if (argc != 3) {
-        sim_fail(
-            &error, SIM_ERROR_INPUT,
-            "bucketlab-curves: an input and a picture are needed; write 'bucketlab-curves INPUT PICTURE'");
+        sim_fail(&error, SIM_ERROR_INPUT,
+                 "bucketlab-curves: an input and a chart are needed; write 'bucketlab-curves INPUT CHART'");
     } else {
         draw(argv[1], argv[2], &error);
     }
@@ -83,10 +82,10 @@ int main(int argc, char **argv)
     return (int)error.class;
 }
 
-static int draw(const char *input, const char *picture, struct sim_error *error)
+static int draw(const char *input, const char *chart, struct sim_error *error)
 {
     enum report_format format;
-    char *text = format_of(picture, &format, error) ? load(input, error) : NULL;
+    char *text = format_of(chart, &format, error) ? load(input, error) : NULL;
     if (text == NULL) {
         return (int)error->class;
     }
@@ -94,7 +93,7 @@ static int draw(const char *input, const char *picture, struct sim_error *error)
     reader.curves.curves = reader.series;
     reader.curves.rules = reader.rules;
     if (read_all(&reader, text)) {
-        report_curves_write(&reader.curves, format, picture, error);
+        report_curves_write(&reader.curves, format, chart, error);
     }
     for (size_t i = 0; i < REPORT_CURVES_MAX; i++) {
         free(reader.points[i]);
@@ -103,12 +102,12 @@ static int draw(const char *input, const char *picture, struct sim_error *error)
     return (int)error->class;
 }
 
-static bool format_of(const char *picture, enum report_format *out, struct sim_error *error)
+static bool format_of(const char *chart, enum report_format *out, struct sim_error *error)
 {
-    const char *dot = strrchr(picture, '.');
+    const char *dot = strrchr(chart, '.');
     if (dot == NULL || !report_format_parse(dot + 1, out)) {
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s: the name tells no format; let it end in .png, .svg or .pdf", picture);
+                        "%s: the name tells no format; let it end in .png, .svg or .pdf", chart);
     }
     return true;
 }
@@ -256,7 +255,7 @@ static bool read_rule(struct reader *reader, char *value)
 {
     char *label = strchr(value, '|');
     if (reader->curves.rule_count == REPORT_RULES_MAX) {
-        return fail(reader, "more rules than a picture has room for", "", "keep six of them");
+        return fail(reader, "more rules than a chart has room for", "", "keep six of them");
     }
     struct report_rule *rule = &reader->rules[reader->curves.rule_count];
     if (label != NULL) {
@@ -327,7 +326,7 @@ static bool add_point(struct reader *reader, const char *label, const struct rep
         i++;
     }
     if (i == REPORT_CURVES_MAX) {
-        return fail(reader, "a tenth series: ", label, "a picture has room for nine; draw two");
+        return fail(reader, "a tenth series: ", label, "a chart has room for nine; draw two");
     }
     struct report_curve *series = &reader->series[i];
     if (series->count == reader->capacities[i]) {

@@ -64,7 +64,7 @@ class Lab:
         return done.stderr.strip()
 
     def odds(self, bits, threshold, *words):
-        """The exact law of one setting."""
+        """The exact distribution of one setting."""
         return self.json_of("odds", "--bits", str(bits), "--threshold", str(threshold), *words, "--json")
 
 

@@ -49,7 +49,7 @@ class SingleAgents(Study):
     def report(self, data, out):
         names = (*ORDERLY, "findable", "no_gaps", "conserved")
         out.csv(self.name, data, {**violations(names), "rows of a closed partition": closed_mean})
-        out.picture(self.name, {
+        out.chart(self.name, {
             "title": "Readers that miss rows, over the number of agents",
             "subtitle": "coordination: single · 8 keys, 50 rows/s each, 640 rows a partition",
             "foot": "newest: rows after which a reader of the newest 20 does not get them · bars: 95 % confidence",
@@ -57,7 +57,7 @@ class SingleAgents(Study):
         }, [(f"cache_ttl {cache}",
              data.curve("agents", "single", per_row(oracle("newest")), cache_ttl=seconds(cache), rate=400))
             for cache in reversed(self.caches)])
-        out.picture("single-rates", {
+        out.chart("single-rates", {
             "title": "Violations over the rate of a key",
             "subtitle": "coordination: single by 16 agents · cache_ttl 5 s, 640 rows a partition",
             "foot": "bars: 95 % confidence", "x": "rate of a key, rows/s | plain | log",
@@ -117,7 +117,7 @@ class LeadSweep(Study):
         rules = [(safe, f"safe lead by the formula: {safe:.2f} s")]
         if least is not None:
             rules.append((least, f"least lead without a violation: {least:.2f} s"))
-        out.picture(self.name, {
+        out.chart(self.name, {
             "title": "Violations of three-state over its lead",
             "subtitle": "16 agents, cache_ttl 1 s, clocks within 100 ms · 8 keys, 50 rows/s each, "
                         "1,280 rows a partition",
@@ -214,7 +214,7 @@ class Resets(Study):
                                       threshold_rows(40)(metrics, run), metrics["partitions.closed"]),
                                   "state writes per million rows": per_million("writes.state_writes"),
                                   "conditional updates per million rows": per_million("writes.lwt")})
-        out.picture(self.name, {
+        out.chart(self.name, {
             "title": "How much partitions grow by resets that come at once",
             "subtitle": "three-state by 16 agents, lead 1.3 s, cache_ttl 1 s, partitions that last about 15 s",
             "foot": "mean rows of closed partitions beyond threshold and lead, of the threshold's rows · bars: 95 % "
@@ -259,7 +259,7 @@ class CounterTimeouts(Study):
                     "share of increments of unknown outcome": self.share("writes.increments_unresolved"),
                     "conserved violations": plain(oracle("conserved"))}
         out.csv(self.name, data, measures)
-        out.picture(self.name, {
+        out.chart(self.name, {
             "title": "Rows of a partition when additions to its counter go unanswered",
             "subtitle": "16 agents, 100 rows/s a key · 1,280 rows by the threshold, beside them those of grant or lead",
             "foot": "mean of closed partitions · bars: 95 % confidence", "x": "messages lost | share | linear",
@@ -299,7 +299,7 @@ class GuardedPrice(Study):
                                   **violations(ORDERLY), "rows of a closed partition": closed_mean,
                                   "write p50, ms": plain("latency.write.p50"),
                                   "write p99, ms": plain("latency.write.p99")})
-        out.picture(self.name, {
+        out.chart(self.name, {
             "title": "Conditional updates per million rows, over the number of agents",
             "subtitle": "8 keys, 100 rows/s each, 10,240 rows a partition · guarded with grants of 0.5 to 30 s",
             "foot": "operations on locks are conditional updates too · bars: 95 % confidence",
@@ -334,14 +334,14 @@ class GuardedBurst(Study):
         out.csv(self.name, data, measures)
         head = {"subtitle": "8 keys, 5 rows/s each: steady, or quiet for 20 min and 200 times as busy for 1 min",
                 "x": "grant | seconds | log"}
-        out.picture("guarded-burst-rows", {
+        out.chart("guarded-burst-rows", {
             "title": "What a partition holds, over the length of grants", **head,
             "foot": "16 agents, 1,280 rows by the threshold · bars: 95 % confidence",
             "y": "rows of a closed partition | rows | log",
         }, [(f"{kind}, {what}", data.curve("grant", "guarded", measures[measure], bursts=kind))
             for kind in ("bursts", "steady") for what, measure in (("largest", "largest"),
                                                                   ("mean", "rows of a closed partition"))])
-        out.picture("guarded-burst-price", {
+        out.chart("guarded-burst-price", {
             "title": "What grants cost, over their length", **head, "foot": "16 agents · bars: 95 % confidence",
             "y": "conditional updates per million rows | plain | log",
         }, [(kind, data.curve("grant", "guarded", conditional, bursts=kind)) for kind in ("bursts", "steady")])
@@ -365,7 +365,7 @@ class GuardedClock(Study):
     def report(self, data, out):
         out.csv(self.name, data, {**violations(self.oracles), "largest": plain("partitions.closed.rows.max"),
                                   "rows refused per million": per_million("writes.refused")})
-        out.picture(self.name, {
+        out.chart(self.name, {
             "title": "Violations when one clock of eight leaves its bound",
             "subtitle": "bound 50 ms · 8 keys, 50 rows/s each, 640 rows a partition · the clock jumps once "
                         "and stays wrong",
@@ -425,7 +425,7 @@ class HotKey(Study):
         products = sorted(x for _, curve in curves for x, _ in curve)
         if products:
             curves.append(("rate x lag itself", [(x, Figure(x, x, x, 1)) for x in (products[0], products[-1])]))
-        out.picture(self.name, {
+        out.chart(self.name, {
             "title": "Rows beyond the threshold at one hot key",
             "subtitle": "9 bits, threshold 40: 20,480 rows · coordination: single, counter: counter",
             "foot": "lag: the median of an addition to the counter · bars: 95 % confidence",
@@ -465,12 +465,12 @@ class HotKeyOthers(Study):
                                                for label in data.strategies()])
 
 
-# Campaigns of fuzz: table, scenario, last seed, what is set, conditions whose promises are held nevertheless.
+# Campaigns of fuzz: table, scenario, last seed, what is set, conditions whose guarantees are held nevertheless.
 CAMPAIGNS = (
     ("three-state-safe", 20000, (), ()),
     ("guarded-faults", 100000, (), ()),
 )
-# What is not excused, the conditions, and the scenario: the smallest seed that then breaks a promise.
+# What is not excused, the conditions, and the scenario: the smallest seed that then breaks a guarantee.
 HELD = (
     ("three-state, two changes at once", ("changes_at_once",), None),
     ("three-state, a state write that outlasts the lead", ("late_state_write",), None),
@@ -489,7 +489,7 @@ def run_campaigns(runner, out):
         out.table(f"campaign-{name}", ["oracle", "runs judged", "broken", "violated where excused"], [
             [row["oracle"], f"{row['judged']:,}", "–" if row["excused_runs"] is None else f"{row['broken']:,}",
              f"{row['violated'] - row['broken']:,}"]
-            for row in found["promises"]])
+            for row in found["guarantees"]])
     rows = []
     for text, held, scenario in HELD:
         failures = runner.fuzz(scenario, 10000, (), held, False)["failures"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the studies of findings.py stand on: runs of the program over a grid of settings and seeds, their figures with
-confidence intervals, tables as CSV and Markdown, pictures. Python's standard library alone."""
+confidence intervals, tables as CSV and Markdown, charts. Python's standard library alone."""
 import concurrent.futures
 import csv
 import hashlib
@@ -152,10 +152,10 @@ class Output:
                             numbers = [f"{number:.6g}" for number in (figure.value, figure.low, figure.high)]
                             writer.writerow([*at.values(), strategy, measure, *numbers, figure.runs])
 
-    def picture(self, name, head, series, rules=()):
+    def chart(self, name, head, series, rules=()):
         """head: lines of a curves file above its table; series: (label, curve)."""
         if self.is_quick and not any(curve for _, curve in series):
-            return  # too short a run for what the picture shows
+            return  # too short a run for what the chart shows
         lines = [f"{key}: {value}" for key, value in head.items()]
         lines += [f"rule: {at:.6g} | {label}" for at, label in rules]
         lines.append("series,x,y,low,high")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Makes again what the documents show: the pictures in docs/images, the output between the markers in README.md, the claims
+# Makes again what the documents show: the charts in docs/images, the output between the markers in README.md, the claims
 # in docs/findings.md, and the outputs in docs/tutorial.md.
 # Usage: docs/make.sh [BUCKETLAB]        (build/release/bucketlab when left out)
 set -euo pipefail
@@ -25,7 +25,7 @@ import sys
 
 text = open(sys.argv[1], encoding="utf-8").read()
 # The time it took and the folder it wrote to are not the same twice.
-table = text.split("\npictures")[0].rstrip()
+table = text.split("\ncharts")[0].rstrip()
 readme = open("README.md", encoding="utf-8").read()
 block = f"<!-- run -->\n```\n$ bucketlab run scenarios/chat-channels.yaml\n{table}\n```\n<!-- /run -->"
 readme = re.sub(r"<!-- run -->.*<!-- /run -->", lambda _: block, readme, flags=re.S)

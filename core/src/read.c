@@ -68,7 +68,7 @@ static enum bk_status bounds_of(const struct bk_strategy *strategy, const struct
                                 const struct bk_query *query, struct bk_reader *out)
 {
     switch (strategy->kind) { /* checked before, so GCOVR_EXCL_BR_LINE */
-    case BK_NONE:
+    case BK_UNBUCKETED:
         return BK_OK;
     case BK_TIME:
         return windows_of(strategy, query, out);

@@ -106,7 +106,7 @@ static enum bk_status route(const struct bk_strategy *strategy, const struct bk_
         return BK_OK;
     }
     switch (strategy->kind) { /* checked before, so GCOVR_EXCL_BR_LINE */
-    case BK_NONE:
+    case BK_UNBUCKETED:
         break;
     case BK_TIME: {
         struct bk_window window = bk_window_of(strategy, row->time_ns);

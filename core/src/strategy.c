@@ -19,9 +19,9 @@ static enum bk_status make(const struct bk_strategy *made, struct bk_strategy *o
     return status;
 }
 
-enum bk_status bk_strategy_none(struct bk_strategy *out)
+enum bk_status bk_strategy_unbucketed(struct bk_strategy *out)
 {
-    return make(&(struct bk_strategy){.kind = BK_NONE}, out);
+    return make(&(struct bk_strategy){.kind = BK_UNBUCKETED}, out);
 }
 
 enum bk_status bk_strategy_time(int64_t window_ns, int64_t epoch_ns, struct bk_strategy *out)
@@ -93,7 +93,7 @@ enum bk_status bk_strategy_check(const struct bk_strategy *strategy)
                                       (strategy->kind != BK_COUNT && !bk_kind_fires(strategy->kind))))
         return BK_ERROR_AGE;
     switch (strategy->kind) {
-    case BK_NONE:
+    case BK_UNBUCKETED:
         return BK_OK;
     case BK_TIME:
         if ((unsigned)strategy->of.time.calendar > BK_CALENDAR_MONTH)
@@ -127,7 +127,7 @@ enum bk_status bk_strategy_check(const struct bk_strategy *strategy)
 
 const char *bk_kind_name(enum bk_kind kind)
 {
-    static const char *const names[BK_KIND_COUNT] = {"none",          "time", "count",
+    static const char *const names[BK_KIND_COUNT] = {"unbucketed",    "time", "count",
                                                      "probabilistic", "hash", "weighted"};
     return (unsigned)kind < BK_KIND_COUNT ? names[kind] : "unknown";
 }

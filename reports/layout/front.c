@@ -259,11 +259,10 @@ void report_layout_front(const struct report_chart *chart, struct report_pen *pe
     }
     const size_t left_out = put_names(&plot, &taken, pen);
     if (left_out > 0) {
-        const struct report_type note = {.text =
-                                             report_text(pen->scene->arena, "%zu name%s found no free place",
-                                                         left_out, left_out == 1 ? "" : "s"),
-                                         .font = REPORT_FONT_NOTE,
-                                         .lines = 1};
+        const struct report_type note = {
+            .text = report_text(pen->scene->arena, "%zu label%s hidden", left_out, left_out == 1 ? "" : "s"),
+            .font = REPORT_FONT_NOTE,
+            .lines = 1};
         const struct report_box text = report_pen_text(pen, &note, REPORT_RIGHT, page_right, pen->y + 4);
         pen->y = text.y + text.height;
     }

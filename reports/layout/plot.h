@@ -18,7 +18,7 @@ struct report_curves_plot {
     double strip_top;      /* of the strip for y = 0 */
     size_t lanes[REPORT_LINES_MAX];
     bool has_names; /* all of them, at the lines' ends */
-    /* Whether a line's name stands beside it, and the top left corner of its place in the plot. */
+    /* Whether a line's name stands next to it, and the top left corner of its place in the plot. */
     bool is_named[REPORT_LINES_MAX];
     struct report_point names[REPORT_LINES_MAX];
     double names_top, names_line;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A picture of 800 by 420, or higher where the sentences need it, that can be read when it is shown three
+/* A chart of 800 by 420, or higher where the sentences need it, that can be read when it is shown three
  * quarters as large: the answer above, a line a strategy below, its sizes on one axis for all. */
 #include "layout.h"
 
@@ -21,7 +21,7 @@ static const struct {
 } columns[] = {{582, 84}, {682, 84}, {768, 72}};
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
-/* The verdict is what the picture is for; what is to be known beside it may be cut. */
+/* The verdict is what the chart is for; what is to be known beside it may be cut. */
 static void put_answer(const struct report_chart *chart, struct report_pen *pen)
 {
     static const enum report_font fonts[] = {REPORT_FONT_VERDICT, REPORT_FONT_BEWARE, REPORT_FONT_BEWARE};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the looks at one strategy's agents say about a change of bucket, before any of it is a picture.
+/* What the looks at one strategy's agents say about a change of bucket, before any of it is a chart.
  *
  * Times are in nanoseconds since the change was stored. A look stands until the agent's next one; the last
  * one stands for the mean time between looks. */

@@ -18,7 +18,7 @@ static void check(const struct report_front *front)
     }
 }
 
-/* "9 bits, threshold 40; operations: 1.95; spread: 0.158 (0.15 to 0.16); recommended, on the front". */
+/* "9 bits, threshold 40; operations: 1.95; CV: 0.158 (0.15 to 0.16); recommended, on the front". */
 static const char *hint_of(const struct report_front *front, size_t index, const char *label,
                            struct report_arena *arena)
 {
@@ -32,7 +32,7 @@ static const char *hint_of(const struct report_front *front, size_t index, const
                        is_chosen ? "recommended, " : "", point->is_on_front ? "" : "not ");
 }
 
-/* Of what the picture has alone. */
+/* Of what the chart has alone. */
 static void add_key(const struct report_front *front, struct report_arena *arena, struct report_chart *chart)
 {
     bool has_front = false, has_others = false;

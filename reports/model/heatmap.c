@@ -135,7 +135,7 @@ static void fill_tiles(const struct report_heatmap *heatmap, const struct report
     grid->row_count = rows;
 }
 
-/* Of what the picture has alone. */
+/* Of what the chart has alone. */
 static void add_key(const struct report_heatmap *heatmap, struct report_arena *arena,
                     struct report_chart *chart)
 {

@@ -26,11 +26,11 @@ static fill_chart *const fills[REPORT_KIND_COUNT] = {
     [REPORT_SUMMARY] = report_summary_fill,
 };
 
-/* No folder of the machine gets into a picture. */
+/* No folder of the machine gets into a chart. */
 static const char *source_of(struct report_arena *arena, const char *source)
 {
-    if (source == NULL || strcmp(source, "made") == 0) {
-        return "made workload";
+    if (source == NULL || strcmp(source, "synthetic") == 0) {
+        return "synthetic workload";
     }
     const char *slash = strrchr(source, '/');
     return report_text(arena, "trace %s", report_clean(arena, slash != NULL ? slash + 1 : source));
@@ -48,8 +48,8 @@ static void fill_heading(const struct lab_result *result, struct report_arena *a
     }
     const bool is_idgen = result->strategy_count > 0 && result->strategies[0].settings.is_idgen;
     chart->subtitle =
-        is_idgen ? report_text(arena, "%zu way%s of handing out identifiers · seed %" PRIu64,
-                               result->strategy_count, result->strategy_count == 1 ? "" : "s", result->seed)
+        is_idgen ? report_text(arena, "%zu design%s of identifiers · seed %" PRIu64, result->strategy_count,
+                               result->strategy_count == 1 ? "" : "s", result->seed)
                  : report_text(arena, "%zu strateg%s %s row%s of %s key%s · %s · seed %" PRIu64,
                                result->strategy_count,
                                result->strategy_count == 1 ? "y over" : "ies over the same",

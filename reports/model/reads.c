@@ -238,7 +238,7 @@ void report_reads_fill(const struct lab_result *result, struct report_arena *are
 {
     chart->form = REPORT_FORM_STACK;
     chart->name = "reads";
-    chart->title = "Partitions that a read asks";
+    chart->title = "Partitions per read";
     struct scale scale;
     if (!find_range(result, &scale)) {
         chart->absent = why_absent(result);

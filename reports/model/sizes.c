@@ -116,7 +116,7 @@ static bool has_law(const struct lab_strategy_result *strategy, bool is_bytes)
            strategy->settings.strategy.max_age_ns == 0 && strategy->closed_rows.count >= REPORT_CLOSED_MIN;
 }
 
-/* "2,049 to 2,560 rows: 1,204 closed partitions, 3.1% of all; the exact law expects 1,198.7". */
+/* "2,049 to 2,560 rows: 1,204 closed partitions, 3.1% of all; the exact distribution expects 1,198.7". */
 static void fill_hints(const struct lab_strategy_result *strategy, bool is_bytes,
                        const struct report_bins *bins, struct report_arena *arena, struct report_panel *panel)
 {
@@ -144,7 +144,7 @@ static void fill_hints(const struct lab_strategy_result *strategy, bool is_bytes
         if (bar->ink == REPORT_INK_CLOSED && has_law(strategy, is_bytes)) {
             const double expected = report_sizes_expected(&strategy->settings.strategy, bins->edges[bin],
                                                           bins->edges[bin + 1], closed->count);
-            bar->hint = report_text(arena, "%s; the exact law expects %s", bar->hint,
+            bar->hint = report_text(arena, "%s; the exact distribution expects %s", bar->hint,
                                     report_full(arena, floor(10 * expected + 0.5) / 10));
         }
     }
@@ -265,7 +265,7 @@ static void fill_legend(const struct lab_result *result, const struct domain *do
                                         : "observed partitions");
     }
     if (has_law) {
-        report_legend_add(chart, REPORT_INK_LAW, "exact law (negative binomial)");
+        report_legend_add(chart, REPORT_INK_LAW, "exact distribution (negative binomial)");
     }
     if (!is_bytes && result->limits.tiny_rows > 1) {
         report_legend_add(chart, REPORT_INK_TINY,

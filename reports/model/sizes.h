@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The parts of a histogram of sizes that have a rule of their own: the axes and the exact law. */
+/* The parts of a histogram of sizes that have a rule of their own: the axes and the exact distribution. */
 #ifndef REPORTS_SIZES_H
 #define REPORTS_SIZES_H
 
@@ -20,7 +20,7 @@ void report_sizes_x_axis(struct report_arena *arena, const struct report_bins *b
 /* From 0 to a little above top, numbers at 0 and at one to four round values. */
 void report_sizes_y_axis(struct report_arena *arena, double top, struct report_axis *out);
 
-/* The exact law of a probabilistic strategy's closed partitions. */
+/* The exact distribution of a probabilistic strategy's closed partitions. */
 struct tune_law report_sizes_law_of(const struct bk_strategy *strategy);
 /* That law as expected partitions per bin, of `closed` partitions. At the middle
  * of a bin that is the bin's own expectation; between, that of a bin moved along the axis. */

@@ -158,17 +158,19 @@ const char *report_sizes_note(struct report_arena *arena, const struct lab_strat
         return "";
     }
     if (closed == 0) {
-        return "none closed: nothing to compare with the law";
+        return "none closed: nothing to compare with the distribution";
     }
     if (closed < REPORT_CLOSED_MIN) {
         return report_text(
-            arena, "%" PRIu64 " closed: too few to compare with the law; what closes before the end is small",
+            arena,
+            "%" PRIu64
+            " closed: too few to compare with the distribution; what closes before the end is small",
             closed);
     }
     if (open >= closed / 10) {
         return report_text(arena,
                            "%s still open beside %s closed: the end cuts large ones off, so the closed lie "
-                           "left of the law",
+                           "left of the distribution",
                            report_number(arena, (double)open), report_number(arena, (double)closed));
     }
     return "";

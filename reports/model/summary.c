@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The whole answer of a run in one picture that fits a chat: what to choose and why, and a line a strategy
- * with its sizes against the limit, what it costs, how often it passes a limit and how many partitions a read
- * asks. The sizes are those of the charts of rows or bytes. */
+/* The whole answer of a run in one chart that fits a chat: what to choose and why, and a line a strategy
+ * with its sizes against the limit, what it costs, how often it exceeds a limit and how many partitions a
+ * read asks. The sizes are those of the charts of rows or bytes. */
 #include <math.h>
 #include <stdint.h>
 
@@ -10,7 +10,7 @@
 #include "reports/model.h"
 #include "reports/strategy.h"
 
-/* More lines than these cannot be read when the picture is shown small. */
+/* More lines than these cannot be read when the chart is shown small. */
 enum { SHOWN_MAX = 6, FIGURES = 3 };
 
 /* In the unit whose limit more partitions pass; rows where that does not decide. Percentiles that a file

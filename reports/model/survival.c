@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The share of partitions larger than each size, a line a strategy on log axes, and the exact laws. */
+/* The share of partitions larger than each size, a line a strategy on log axes, and the exact distributions.
+ */
 #include "survival.h"
 
 #include <math.h>
@@ -338,7 +339,7 @@ static void fill(const struct lab_result *result, bool is_bytes, struct report_a
         fill_sizes(&selection.entries[i], is_bytes, arena, chart, &chart->lines[chart->line_count++]);
     }
     if (has_law) {
-        report_legend_add(chart, REPORT_INK_DASHES, "exact law, hidden where the sizes follow it");
+        report_legend_add(chart, REPORT_INK_DASHES, "exact distribution, hidden where the sizes follow it");
     }
     fill_notes(&selection, result->strategy_count, arena, chart);
 }

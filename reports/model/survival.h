@@ -7,7 +7,7 @@
 #include "tune/odds.h"
 #include "tune/weighted.h"
 
-/* The exact law of a strategy's closed partitions. */
+/* The exact distribution of a strategy's closed partitions. */
 struct report_survival_law {
     bool is_weighted;
     struct tune_law rows;

@@ -12,7 +12,7 @@
 enum { STEPS_MAX = 1500, GRID = 2 * STEPS_MAX };
 static const double rows_max = 1e18;
 static const double weight_tolerance = 0.02;
-/* Half a pixel of a picture, in logical pixels. */
+/* Half a pixel of a chart, in logical pixels. */
 static const double tolerance = 0.5 / REPORT_PIXEL_SCALE;
 static const double log_of_ten = 2.302585092994045684;
 

@@ -65,7 +65,7 @@ static const struct lab_slice *next_slice(const struct lab_timeline *timeline, s
     return takes_closed ? both[LAB_CLOSED] : both[LAB_OPEN];
 }
 
-static struct report_spread spread_of(const struct lab_slice *slice, enum lab_size_unit unit)
+static struct report_spread cv_of(const struct lab_slice *slice, enum lab_size_unit unit)
 {
     if (slice == NULL) {
         return (struct report_spread){0};
@@ -129,8 +129,8 @@ static void fill_steps(const struct lab_result *result, const struct lab_timelin
         panel->steps[panel->step_count++] =
             (struct report_slice){.from = from,
                                   .to = to > from ? to : from + 1e-9, /* a trace of one moment */
-                                  .closed = spread_of(both[LAB_CLOSED], unit),
-                                  .open = spread_of(both[LAB_OPEN], unit),
+                                  .closed = cv_of(both[LAB_CLOSED], unit),
+                                  .open = cv_of(both[LAB_OPEN], unit),
                                   .hint = hint_of(slice, both[LAB_OPEN], unit, arena)};
     }
 }

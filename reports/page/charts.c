@@ -15,15 +15,16 @@ static const struct {
      "Each strip is one strategy; the further right a bar stands, the more rows its partitions have, and the "
      "higher it is, the more partitions there are of that size. Hatched ones are still open and will grow. "
      "The "
-     "black line is what the exact law foretells; beyond the dashed line partitions pass the limit."},
+     "black line is what the exact distribution predicts; beyond the dashed line partitions exceed the "
+     "limit."},
     {"partitions-bytes",
      "The same partitions, by what they weigh on disk. Rows of unequal size make it wider than the one of "
-     "rows: a limit in bytes can be passed by a partition that has few rows."},
+     "rows: a limit in bytes can be exceeded by a partition that has few rows."},
     {"survival-rows", "A line a strategy: its height over a size is the share of partitions that are larger. "
                       "Where it meets the "
                       "line of the limit, that is the share over the limit; one that ends left of it keeps "
                       "the limit. Straight "
-                      "down means one size for all. The dashed lines are the exact laws."},
+                      "down means one size for all. The dashed lines are the exact distributions."},
     {"survival-bytes",
      "The same partitions, by what they weigh on disk: how large the largest are, and how few they are."},
     {"timeline",
@@ -61,7 +62,7 @@ static const struct {
      "holds."},
     {"tune-thresholds",
      "A cell a setting: more bits to the right, a higher threshold further up. Light cells cost more, dark "
-     "ones less; within the line all that was asked for holds, and the ring marks the recommended one."},
+     "ones less; within the line all demands are met, and the ring marks the recommended one."},
 };
 
 const char *report_page_reading(const char *chart_name)
@@ -116,7 +117,7 @@ static const char *heading_of(const struct report_sheet *sheet, const struct rep
     return chart->title;
 }
 
-/* Title and foot stand in the page, and not in the picture once more. */
+/* Title and foot stand in the page, and not in the chart once more. */
 static bool write_chart(struct report_sheet *sheet, const struct report_chart *chart,
                         struct report_arena *arena, struct sim_error *error)
 {

@@ -160,7 +160,7 @@
         return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
     }
 
-    // By a pointer's event, which the hint stands beside, or, with null, by keys: then it is read out, too.
+    // By a pointer's event, which the hint appears next to, or, with null, by keys: then it is read out, too.
     function show(chart, index, event) {
         if (!shown || shown.chart !== chart || shown.index !== index) {
             hide();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The exact law of the rows of a probabilistic partition, as sim/tune/odds.c has it, in doubles. No DOM.
+// The exact distribution of the rows of a probabilistic partition, as sim/tune/odds.c has it, in doubles. No DOM.
 //
 // A row adds 1 with chance p = 2^-bits, bits 0 to 32, and the partition ends with the row that makes it
 // `threshold`, a whole number from 1 to 1,000,000: so all sizes here stay below 2^53, where doubles hold

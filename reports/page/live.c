@@ -212,7 +212,7 @@ static void write_field(struct live *live, const struct field *field)
     end(live);
 }
 
-/* Hidden until the script runs, and the picture with them. */
+/* Hidden until the script runs, and the chart with them. */
 static void write_controls(struct live *live)
 {
     const struct lab_limits *limits = &live->result->limits;
@@ -250,7 +250,7 @@ static void write_controls(struct live *live)
     text(live, "");
     end(live);
     start(live, "div");
-    attribute(live, "id", "live-picture");
+    attribute(live, "id", "live-chart");
     text(live, "");
     end(live);
     start(live, "p");
@@ -260,7 +260,7 @@ static void write_controls(struct live *live)
     end(live);
 }
 
-/* The value in full stands beside what one reads. */
+/* The value in full, next to what one reads. */
 static void write_figure(struct live *live, const char *name, const char *heading, double value,
                          const char *unit, bool is_hidden)
 {
@@ -305,7 +305,7 @@ static void write_figures(struct live *live)
     start(live, "table");
     attribute(live, "class", "live-figures");
     start(live, "caption");
-    text(live, "What the exact law says");
+    text(live, "What the exact distribution says");
     end(live);
     start(live, "tbody");
     write_figure(live, "mean", "mean", tune_mean_rows(law), "rows", false);
@@ -379,7 +379,7 @@ bool report_page_live(xmlTextWriterPtr writer, const struct lab_result *result, 
     end(&live);
     start(&live, "p");
     text(&live,
-         "The exact law of a probabilistic partition, worked out here and now: no simulation, no chance.");
+         "The exact distribution of a probabilistic partition, computed in this page without a simulation.");
     end(&live);
     start(&live, "noscript");
     start(&live, "p");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The live corner of a page: fields and sliders of one setting, and what the exact law says of it.
+/* The live corner of a page: fields and sliders of one setting, and what the exact distribution says of it.
  *
  * Written with the figures of the run's own setting, so that it reads without scripts; page/live.js takes the
  * fields from there, and page/law.js is the law. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The live corner: moves bits and threshold, and shows at once what the exact law (law.js) says of them.
+// The live corner: moves bits and threshold, and shows at once what the exact distribution (law.js) says of them.
 // report_page_live() in page_live.c writes the markup; all that comes from a user is set as text.
 (function () {
     "use strict";
@@ -39,7 +39,7 @@
         chart.setAttribute("role", "slider");
         chart.setAttribute("tabindex", "0");
         chart.setAttribute("aria-label", "Chances of sizes of a partition, read at a line that moves");
-        byId("live-picture").appendChild(chart);
+        byId("live-chart").appendChild(chart);
         bitsSlider.addEventListener("input", () => follow(bitsNumber, bitsSlider.value));
         thresholdSlider.addEventListener("input",
                                          () => follow(thresholdNumber, thresholds[thresholdSlider.value]));
@@ -203,10 +203,10 @@
     function millionth(value, limit) {
         const count = Math.round(value * 1e6);
         if (value === 1)
-            return "all pass " + limit;
+            return "all exceed " + limit;
         if (count > 0)
-            return "about " + grouped(count) + (count === 1 ? " passes " : " pass ") + limit;
-        return "none passes " + limit + (value >= 1e-15 ? " (" + rarity(value) + ")" : "");
+            return "about " + grouped(count) + (count === 1 ? " exceeds " : " exceed ") + limit;
+        return "none exceeds " + limit + (value >= 1e-15 ? " (" + rarity(value) + ")" : "");
     }
 
     function command(asked) {
@@ -223,7 +223,7 @@
     // The picture: above, where the partitions' sizes lie; below, on a log axis, the share that is larger or
     // smaller than a size.
     function draw(asked) {
-        const width = Math.max(280, Math.min(900, byId("live-picture").clientWidth));
+        const width = Math.max(280, Math.min(900, byId("live-chart").clientWidth));
         const limits = rules(asked);
         const humpTop = 12 + 14 * limits.length;
         frame = {
@@ -392,7 +392,7 @@
         chart.setAttribute("aria-valuenow", at);
         chart.setAttribute("aria-valuetext", text);
         setText(reading, readAt !== null ? text :
-            "Point at the picture, or go to it and press ← and →, to read it.");
+            "Point at the chart, or move the focus to it and press ← and →, to read it.");
         const x = readAt === null ? -10 : xOf(readAt);
         frame.readingLine.setAttribute("x1", x);
         frame.readingLine.setAttribute("x2", x);

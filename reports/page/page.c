@@ -206,7 +206,7 @@ static void write_run(struct report_sheet *sheet)
     write_fact(sheet, "Seed", "run-seed", report_text(arena, "%" PRIu64, result->seed));
     write_fact(sheet, "Digest", "run-digest", report_text(arena, "%016" PRIx64, result->digest));
     write_fact(sheet, "Virtual time", "run-time", report_text(arena, "%s to %s", start, end));
-    if (result->source != NULL && strcmp(result->source, "made") != 0) {
+    if (result->source != NULL && strcmp(result->source, "synthetic") != 0) {
         write_fact(sheet, "Rows from", "run-source", file_name(result->source));
     }
     if (has(page->version)) {

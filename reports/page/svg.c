@@ -308,7 +308,7 @@ bool report_page_svg(xmlTextWriterPtr writer, const struct report_chart *chart,
     return hand.svg.is_fine && !scene->arena->out_of_memory;
 }
 
-/* Strokes along x + y = k * pitch, or x - y, of the whole picture: the corners that a stroke cuts off the
+/* Strokes along x + y = k * pitch, or x - y, of the whole chart: the corners that a stroke cuts off the
  * next tiles are drawn too. */
 static void write_pattern(struct report_svg *svg, enum report_ink ink, unsigned strokes)
 {

@@ -61,12 +61,12 @@ static const char *tell_asked(const struct telling *telling)
     }
     if (result->strategy_count > 0 && result->strategies[0].settings.is_idgen) {
         return report_text(arena,
-                           "%s tries %s way%s of handing out identifiers for %s; none may be given "
+                           "%s tries %s design%s of identifiers for %s; none may be given "
                            "twice.",
                            name, tried, end, lasts);
     }
     const char *trace = "";
-    if (result->source != NULL && strcmp(result->source, "made") != 0) {
+    if (result->source != NULL && strcmp(result->source, "synthetic") != 0) {
         const char *slash = strrchr(result->source, '/');
         trace = report_text(arena, " of the trace %s",
                             report_clean(arena, slash != NULL ? slash + 1 : result->source));
@@ -133,22 +133,22 @@ static bool has_peer(const struct telling *telling)
 /* Of several that cost as much the first is chosen when they are as even too. */
 static const char *tell_evenness(const struct telling *telling)
 {
-    const double spread = telling->standings[telling->chosen].spread;
+    const double cv = telling->standings[telling->chosen].cv;
     bool is_more = false, is_less = false;
-    if (isnan(spread)) {
+    if (isnan(cv)) {
         return "";
     }
-    if (spread == 0) {
+    if (cv == 0) {
         return ", and its closed partitions are all alike";
     }
     for (size_t i = 0; i < telling->result->strategy_count; i++) {
         if (is_peer(telling, i)) {
-            is_more |= telling->standings[i].spread > spread;
-            is_less |= telling->standings[i].spread <= spread;
+            is_more |= telling->standings[i].cv > cv;
+            is_less |= telling->standings[i].cv <= cv;
         }
     }
-    return report_text(telling->arena, ", and its closed partitions %sspread by %s of their mean",
-                       is_more && !is_less ? "are more even, " : "", report_percent(telling->arena, spread));
+    return report_text(telling->arena, ", and its closed partitions %shave a CV of %s",
+                       is_more && !is_less ? "are more even, they " : "", report_percent(telling->arena, cv));
 }
 
 static const char *tell_chosen(const struct telling *telling)
@@ -159,27 +159,31 @@ static const char *tell_chosen(const struct telling *telling)
     const char *cost = cost_text(telling, standing->cost);
     const char *named = named_with_settings(telling, telling->chosen);
     double total = figure(result, telling->chosen, "partitions.total");
-    const char *within = total == 1 ? "its one partition passes no limit"
-                                    : report_text(arena, "none of its %s partitions passes a limit",
+    const char *within = total == 1 ? "its one partition exceeds no limit"
+                                    : report_text(arena, "none of its %s partitions exceeds a limit",
                                                   report_grouped(arena, (uint64_t)total));
     if (result->strategy_count == 1) {
         const char *replaced = replaced_text(telling);
         return replaced[0] == 0
-                   ? report_text(arena, "%s holds: %s, and it costs %s.", named, within, cost)
+                   ? report_text(arena, "%s stays within the limits: %s, and it costs %s.", named, within,
+                                 cost)
                    : report_text(arena, "%s stays within the limits at %s, but %s.", named, cost, replaced);
     }
     if (telling->holders == 1) {
-        return report_text(arena, "Choose %s: it alone of the %s holds; %s, and it costs %s.", named,
-                           counted(arena, result->strategy_count), within, cost);
+        return report_text(arena,
+                           "Choose %s: it alone of the %s stays within the limits; %s, and it costs %s.",
+                           named, counted(arena, result->strategy_count), within, cost);
     }
     if (has_peer(telling)) {
-        return report_text(arena, "Choose %s: at %s it is as cheap as any that holds%s; %s.", named, cost,
-                           tell_evenness(telling), within);
+        return report_text(arena,
+                           "Choose %s: at %s it is as cheap as any that stays within the limits%s; %s.",
+                           named, cost, tell_evenness(telling), within);
     }
     const char *place = telling->holders == 2
                             ? "the cheaper of the two"
                             : report_text(arena, "the cheapest of the %s", counted(arena, telling->holders));
-    return report_text(arena, "Choose %s: at %s it is %s that hold; %s.", named, cost, place, within);
+    return report_text(arena, "Choose %s: at %s it is %s that stay within the limits; %s.", named, cost,
+                       place, within);
 }
 
 static const char *joined(struct report_arena *arena, const char *list, const char *item, size_t index,
@@ -221,14 +225,14 @@ static const char *list_barred(const struct telling *telling, unsigned bars, uns
     return list;
 }
 
-/* "none (0.48% of its partitions) and time (0.054%) pass a limit; hash never ends a partition" */
+/* "none (0.48% of its partitions) and time (0.054%) exceed a limit; hash never ends a partition" */
 static const char *barred_clauses(const struct telling *telling)
 {
     static const struct {
         unsigned bars, without;
         const char *one, *more;
     } clauses[] = {
-        {LAB_BAR_ROWS | LAB_BAR_BYTES, 0, "passes a limit", "pass a limit"},
+        {LAB_BAR_ROWS | LAB_BAR_BYTES, 0, "exceeds a limit", "exceed a limit"},
         {LAB_BAR_HIDDEN, LAB_BAR_ROWS | LAB_BAR_BYTES, "hid rows from readers", "hid rows from readers"},
         {LAB_BAR_ENDLESS, LAB_BAR_ROWS | LAB_BAR_BYTES | LAB_BAR_HIDDEN, "never ends a partition",
          "never end a partition"},
@@ -267,7 +271,8 @@ static const char *tell_rivals(const struct telling *telling)
             : mine->cost > 0
                 ? report_text(arena, "costs %s times as much", report_number(arena, cost / mine->cost))
                 : report_text(arena, "costs %s", cost_text(telling, cost));
-        text = report_text(arena, "%s, the next that holds, %s", name_of(telling, next), how);
+        text =
+            report_text(arena, "%s, the next that stays within the limits, %s", name_of(telling, next), how);
     }
     const char *barred = barred_clauses(telling);
     text = report_text(arena, "%s%s%s", text, text[0] != 0 && barred[0] != 0 ? "; " : "", barred);
@@ -296,16 +301,17 @@ static const char *tell_refused(const struct telling *telling)
         const char *against =
             report_answer_against(result, &result->strategies[0], &telling->standings[0], arena);
         if (against[0] != 0) {
-            return report_text(arena, "%s does not hold: %s.", named_with_settings(telling, 0), against);
+            return report_text(arena, "%s does not stay within the limits: %s.",
+                               named_with_settings(telling, 0), against);
         }
-        return report_text(arena, "None of the %s partitions of %s passes a limit.",
+        return report_text(arena, "None of the %s partitions of %s exceeds a limit.",
                            report_grouped(arena, (uint64_t)figure(result, 0, "partitions.total")),
                            named_with_settings(telling, 0));
     }
     const char *barred = barred_clauses(telling);
     if (lab_result_is_observed(result)) {
-        return barred[0] == 0 ? "None of their partitions passes a limit."
-                              : report_text(arena, "Not all hold: %s.", barred);
+        return barred[0] == 0 ? "None of their partitions exceeds a limit."
+                              : report_text(arena, "Not all stay within the limits: %s.", barred);
     }
     return barred[0] == 0 ? "None was run, so none can be chosen."
                           : report_text(arena, "None of the %s can be chosen: %s.",
@@ -398,8 +404,7 @@ static const char *tell_extremes(const struct telling *telling)
             (cheapest == SIZE_MAX || standing->cost < telling->standings[cheapest].cost)) {
             cheapest = i;
         }
-        if (!isnan(standing->spread) &&
-            (evenest == SIZE_MAX || standing->spread < telling->standings[evenest].spread)) {
+        if (!isnan(standing->cv) && (evenest == SIZE_MAX || standing->cv < telling->standings[evenest].cv)) {
             evenest = i;
         }
     }
@@ -416,14 +421,12 @@ static const char *tell_extremes(const struct telling *telling)
     if (evenest == SIZE_MAX) {
         return report_text(arena, "%s, and no partition has closed.", text);
     }
-    const char *spread = report_percent(arena, telling->standings[evenest].spread);
+    const char *cv = report_percent(arena, telling->standings[evenest].cv);
     if (evenest == cheapest) {
-        return report_text(arena, "%s, and the rows of its closed partitions spread by %s of their mean.",
-                           text, spread);
+        return report_text(arena, "%s, and the rows of its closed partitions have a CV of %s.", text, cv);
     }
-    return report_text(arena,
-                       "%s, and the closed partitions of %s are most even, spread by %s of their mean.", text,
-                       name_of(telling, evenest), spread);
+    return report_text(arena, "%s, and the closed partitions of %s are most even, with a CV of %s.", text,
+                       name_of(telling, evenest), cv);
 }
 
 /* Whose largest partition is smallest; what hides rows is left out. */

@@ -107,8 +107,9 @@ static bool check(struct cass_cluster_config *config, struct sim_error *error)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "loss and duplication of messages are chances; give 0 to 1, together at most 1");
     if (!prepare_latency(&config->latency_ns) || !prepare_latency(&config->latency_between_ns))
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "the network's latency is no law; give a constant of 0 ns or more, or one in ns");
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "the network's latency is no distribution; give a constant of 0 ns or more, or one in ns");
     return true;
 }
 

@@ -133,13 +133,15 @@ void cass_network_refresh(struct cass_cluster *cluster, uint32_t node)
     }
 }
 
-void cass_set_cut(struct cass_cluster *cluster, const uint8_t *group_a, const uint8_t *group_b, bool cut)
+void cass_set_network_partition(struct cass_cluster *cluster, const uint8_t *group_a, const uint8_t *group_b,
+                                bool cut)
 {
-    cass_change_cut(cluster, group_a, group_b, cut);
-    cass_cuts_tell(cluster);
+    cass_change_network_partition(cluster, group_a, group_b, cut);
+    cass_network_partitions_tell(cluster);
 }
 
-void cass_change_cut(struct cass_cluster *cluster, const uint8_t *group_a, const uint8_t *group_b, bool cut)
+void cass_change_network_partition(struct cass_cluster *cluster, const uint8_t *group_a,
+                                   const uint8_t *group_b, bool cut)
 {
     for (uint32_t a = 0; a < cluster->place_count; a++) {
         for (uint32_t b = 0; group_a[a] && b < cluster->place_count; b++) {
@@ -153,7 +155,7 @@ void cass_change_cut(struct cass_cluster *cluster, const uint8_t *group_a, const
     }
 }
 
-void cass_cuts_tell(struct cass_cluster *cluster)
+void cass_network_partitions_tell(struct cass_cluster *cluster)
 {
     for (uint32_t node = 0; node < cluster->node_count; node++)
         cass_network_refresh(cluster, node);

@@ -282,7 +282,7 @@ static bool check_order(const struct header *header, struct sim_error *error)
             return true;
     }
     return sim_fail(error, SIM_ERROR_INPUT,
-                    "the snapshot comes from a machine of another byte order; go on there, or run again");
+                    "the snapshot comes from a machine of another byte order; resume there, or run again");
 }
 
 static bool check_header(const struct header *header, uint64_t kind, struct sim_error *error)
@@ -293,11 +293,11 @@ static bool check_header(const struct header *header, uint64_t kind, struct sim_
         return sim_fail(error, SIM_ERROR_INPUT, "the snapshot is none of bucketlab's; run again");
     if (memcmp(header->words, own.words, sizeof own.words) != 0)
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "the snapshot comes from a machine of other word sizes; go on there, or run again");
+                        "the snapshot comes from a machine of other word sizes; resume there, or run again");
     if (header->format != own.format)
         return sim_fail(
             error, SIM_ERROR_INPUT,
-            "the snapshot was written by another version of bucketlab; go on with that, or run again");
+            "the snapshot was written by another version of bucketlab; resume with that, or run again");
     if (header->kind != own.kind)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "the snapshot is of another run, or of another version of bucketlab; run again");

@@ -29,11 +29,11 @@ bool store_header_check(struct store *store, bool *has_log, struct sim_error *er
     if (!read_header(store, bytes, &size, error))
         return false;
     if (size == 0 && *has_log)
-        return store_fail_damaged(store, "a write-ahead log stands beside an empty file", error);
+        return store_fail_damaged(store, "there is a write-ahead log, but the database file is empty", error);
     if (size == 0)
         return true;
     /* A large first run puts its other pages in place before the first. Where it was killed doing so, its
-     * journal stands beside, and SQLite will make the file empty again. */
+     * journal stays, and SQLite will make the file empty again. */
     static const unsigned char blank[sizeof MAGIC];
     if (size >= PAGE_SIZE_MIN && memcmp(bytes, blank, sizeof blank) == 0 &&
         is_filled(sqlite3_filename_journal(name)))

@@ -75,7 +75,8 @@ static bool load_head(struct store *store, int64_t run, struct store_run_info *i
      * differ. */
     static const char sql[] =
         "SELECT run, created_unix_s, elapsed_ms, version, scenario_path, scenario_text, overrides, scenario, "
-        "about, source, seed, digest, rows, keys, start_ns, end_ns, limit_partition_rows, "
+        "about, CASE source WHEN 'made' THEN 'synthetic' ELSE source END, seed, digest, rows, keys, "
+        "start_ns, end_ns, limit_partition_rows, "
         "limit_partition_bytes, limit_tiny_rows, (SELECT count(*) FROM strategy NOT INDEXED WHERE "
         "strategy.run = run.run), (SELECT count(*) FROM expectation WHERE expectation.run = run.run), "
         "EXISTS (SELECT 1 FROM tune WHERE tune.run = run.run) FROM run WHERE ?1 IN (run, 0) ORDER BY run "
@@ -136,8 +137,10 @@ static void take_head(struct store *store, struct store_row *row, struct store_r
 static bool load_strategies(struct store *store, int64_t run, struct lab_result *result,
                             struct sim_error *error)
 {
-    static const char sql[] = "SELECT strategy, label, kind, placement_digest FROM strategy WHERE run = ? "
-                              "ORDER BY position";
+    /* Version 8 renamed one kind. */
+    static const char sql[] =
+        "SELECT strategy, label, CASE kind WHEN 'none' THEN 'unbucketed' ELSE kind END, "
+        "placement_digest FROM strategy WHERE run = ? ORDER BY position";
     sqlite3_stmt *statement;
     struct store_row row;
     bool more, fine = query(store, sql, run, &statement, error);
@@ -216,8 +219,8 @@ static bool fail_missing(struct store *store, int64_t run, struct sim_error *err
         return false;
     if (is_under_way && (run != 0 || list[0] == '\0'))
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s: run %lld is not finished; `bucketlab run --resume %lld` goes on with it",
-                        store->path, (long long)found, (long long)found);
+                        "%s: run %lld is not finished; `bucketlab run --resume %lld` resumes it", store->path,
+                        (long long)found, (long long)found);
     if (list[0] == '\0')
         return sim_fail(error, SIM_ERROR_INPUT,
                         "%s: holds no run yet; run a scenario first, or name another with --db", store->path);

@@ -252,7 +252,7 @@ static void disconnect(struct store *store, bool keep_log)
     store->db = NULL;
 }
 
-/* A database that could not be made. Where not even the rollback went through, its journal stands beside it:
+/* A database that could not be made. Where not even the rollback went through, its journal stays:
  * SQLite works that off when it can read and write the file. Alone it must not stay behind, as it would be
  * taken for the journal of whatever database comes to that name. */
 static void remove_empty(const struct store *store)

@@ -53,7 +53,7 @@ void store_end(struct store *store, bool is_new, bool fine);
 /* --- header.c */
 
 /* Looks at the file's first bytes before SQLite does, so that a file that is not ours is refused without a
- * lock taken or a file made beside it. *has_log: a write-ahead log stands beside the database. */
+ * lock taken or a file made beside it. *has_log: the database has a write-ahead log. */
 bool store_header_check(struct store *store, bool *has_log, struct sim_error *error);
 /* The refusals by version that header and schema share. */
 bool store_version_check(const struct store *store, int64_t version, struct sim_error *error);

@@ -201,9 +201,23 @@ static const char version_7_tables[] =
     "  PRIMARY KEY (identity, job)\n"
     ") STRICT, WITHOUT ROWID;\n";
 
+/* The strategy `none` became `unbucketed`, and with it the label that it has when the scenario gives
+ * none; rows that were `made` are `synthetic`. store_load_run() knows the earlier names, so a reader takes
+ * version 5 as it is. */
+static const char version_8_tables[] =
+    "UPDATE baseline_metric SET label = 'unbucketed' WHERE label = 'none' AND EXISTS (\n"
+    "  SELECT 1 FROM baseline JOIN strategy USING (run) WHERE baseline.scenario = baseline_metric.scenario\n"
+    "  AND strategy.label = 'none' AND strategy.kind = 'none');\n"
+    "UPDATE expectation SET text = 'unbucketed.' || substr(text, 6) WHERE text LIKE 'none.%' AND EXISTS (\n"
+    "  SELECT 1 FROM strategy WHERE strategy.run = expectation.run\n"
+    "  AND strategy.label = 'none' AND strategy.kind = 'none');\n"
+    "UPDATE OR IGNORE strategy SET label = 'unbucketed' WHERE label = 'none' AND kind = 'none';\n"
+    "UPDATE strategy SET kind = 'unbucketed' WHERE kind = 'none';\n"
+    "UPDATE run SET source = 'synthetic' WHERE source = 'made';\n";
+
 static const struct store_migration migrations[] = {
     {version_1_tables}, {version_2_tables}, {version_3_tables}, {version_4_tables},
-    {version_5_tables}, {version_6_tables}, {version_7_tables}};
+    {version_5_tables}, {version_6_tables}, {version_7_tables}, {version_8_tables}};
 
 const struct store_options store_options_default = {
     .busy_timeout_ms = 3000,

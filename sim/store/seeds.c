@@ -22,7 +22,7 @@ bool store_list_seeds(struct store *store, int64_t run, struct store_seed **out,
     static const char sql[] =
         "SELECT other.run, other.seed, other.overrides, one.overrides FROM run AS one JOIN run AS other ON "
         "other.scenario = one.scenario AND other.version IS one.version AND "
-        "other.scenario_text IS one.scenario_text AND (one.source IS 'made' OR "
+        "other.scenario_text IS one.scenario_text AND (one.source IN ('made', 'synthetic') OR "
         "other.scenario_path IS one.scenario_path) WHERE one.run = ? ORDER BY other.run DESC";
     sqlite3_stmt *statement;
     struct store_row row;

@@ -184,7 +184,8 @@ bool store_settings_load(struct store *store, int64_t id, const char *kind, stru
     memset(&out->settings.strategy, 0, sizeof out->settings.strategy);
     enum bk_kind known = find_kind(kind);
     out->settings.is_idgen = known == LAB_KIND_IDGEN;
-    out->settings.strategy.kind = out->settings.is_idgen || known == LAB_KIND_OBSERVED ? BK_NONE : known;
+    out->settings.strategy.kind =
+        out->settings.is_idgen || known == LAB_KIND_OBSERVED ? BK_UNBUCKETED : known;
     sqlite3_stmt *statement;
     struct store_row row;
     bool more = true,

@@ -242,7 +242,7 @@ static bool fail_taken(const struct store *store, const struct store_unfinished 
                        struct sim_error *error)
 {
     return sim_fail(error, SIM_ERROR_CHECK,
-                    "%s: another program goes on with run %" PRId64
+                    "%s: another program resumed run %" PRId64
                     ", or has finished it; see it with `bucketlab runs`",
                     store->path, unfinished->run);
 }

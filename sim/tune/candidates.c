@@ -70,12 +70,12 @@ void tune_entrant_describe(const struct tune_contest *contest, struct tune_entra
     const struct lab_scenario *scenario = contest->scenario;
     enum bk_kind kind = entrant->strategy.settings.strategy.kind;
     bool is_bounded = scenario->row_ttl_ns > 0 && scenario->row_ttl_ns <= contest->rows.lasts_ns;
-    entrant->is_endless = (kind == BK_NONE || kind == BK_HASH) && !is_bounded;
+    entrant->is_endless = (kind == BK_UNBUCKETED || kind == BK_HASH) && !is_bounded;
     /* A trace without sizes gets those of row.bytes, which every seed draws anew. */
     bool has_drawn_bytes = scenario->has_row_bytes && has_varied_bytes(scenario);
     entrant->is_fixed = scenario->trace_path != NULL && scenario->engine != LAB_ENGINE_CLUSTER &&
                         (scenario->limits.partition_bytes == 0 || !has_drawn_bytes) &&
-                        (kind == BK_NONE || kind == BK_TIME || kind == BK_COUNT);
+                        (kind == BK_UNBUCKETED || kind == BK_TIME || kind == BK_COUNT);
     entrant->has_law = false;
     find_law(contest, entrant);
     if (entrant->has_law && entrant->law_share > contest->race.terms.risk)
@@ -118,7 +118,7 @@ static bool default_template(const struct tune_contest *contest, enum bk_kind ki
     bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
     *out = (struct lab_strategy){.settings.strategy = {.kind = kind}};
     switch (kind) {
-    case BK_NONE:
+    case BK_UNBUCKETED:
     case BK_TIME:
     case BK_HASH:
         return true;
@@ -267,7 +267,7 @@ static void numbers_of(const struct bk_strategy *strategy, char *buffer)
     case BK_HASH:
         snprintf(buffer, NUMBERS_SIZE, "%" PRIu32, strategy->of.hash.buckets);
         break;
-    case BK_NONE:
+    case BK_UNBUCKETED:
     case BK_KIND_COUNT:
         break;
     }

@@ -46,13 +46,13 @@ void tune_contest_clear(struct tune_contest *contest)
 static bool fly(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                 struct sim_error *error)
 {
-    char label[] = "none";
-    struct lab_strategy none = {.label = label};
+    char label[] = "unbucketed";
+    struct lab_strategy unbucketed = {.label = label};
     struct lab_scenario scenario;
     struct lab_result *result;
-    if (bk_strategy_none(&none.settings.strategy) != BK_OK)
+    if (bk_strategy_unbucketed(&unbucketed.settings.strategy) != BK_OK)
         return false;
-    tune_scenario_of(contest->scenario, &none, 1, contest->scenario->seed, 1, &scenario);
+    tune_scenario_of(contest->scenario, &unbucketed, 1, contest->scenario->seed, 1, &scenario);
     /* How rows are read back is of no matter to how many there are. */
     scenario.reads.present = false;
     memset(scenario.reads.kinds, 0, sizeof scenario.reads.kinds);

@@ -13,8 +13,8 @@ static bool is_narrower(const struct tune_entrant *one, const struct tune_entran
 static int compare(const struct tune_entrant *one, const struct tune_entrant *other,
                    const enum tune_figure *figures, size_t count);
 
-static const enum tune_figure cheap_by[] = {TUNE_COST, TUNE_SPREAD, TUNE_P99_BYTES};
-static const enum tune_figure narrow_by[] = {TUNE_SPREAD, TUNE_P99_BYTES, TUNE_COST};
+static const enum tune_figure cheap_by[] = {TUNE_COST, TUNE_CV, TUNE_P99_BYTES};
+static const enum tune_figure narrow_by[] = {TUNE_CV, TUNE_P99_BYTES, TUNE_COST};
 
 const char *tune_status_name(enum tune_status status)
 {

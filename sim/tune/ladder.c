@@ -31,8 +31,8 @@ size_t tune_ladder(const struct tune_contest *contest, const struct bk_strategy 
                    struct bk_strategy *out)
 {
     switch (template->kind) {
-    case BK_NONE:
-        return bk_strategy_none(out) == BK_OK;
+    case BK_UNBUCKETED:
+        return bk_strategy_unbucketed(out) == BK_OK;
     case BK_TIME:
         return climb_time(contest, template, out);
     case BK_COUNT:

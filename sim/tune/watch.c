@@ -83,8 +83,8 @@ bool tune_see(const struct lab_strategy_result *result, double risk, struct tune
     };
     double *figures = out->figures;
     figures[TUNE_OPS] = figure(metrics, "writes.extra_ops_per_1000_rows");
-    figures[TUNE_SPREAD] = share(figure(metrics, "partitions.closed.rows.stddev"),
-                                 figure(metrics, "partitions.closed.rows.mean"));
+    figures[TUNE_CV] = share(figure(metrics, "partitions.closed.rows.stddev"),
+                             figure(metrics, "partitions.closed.rows.mean"));
     figures[TUNE_PER_READ] = figure(metrics, "reads.partitions_per_read.mean");
     figures[TUNE_PER_READ_P99] = figure(metrics, "reads.partitions_per_read.p99");
     figures[TUNE_P99_BYTES] = figure(metrics, "partitions.all.bytes.p99");

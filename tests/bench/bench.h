@@ -37,8 +37,8 @@ struct bench_context {
     const char *folder;  /* for files, empty at first */
 };
 
-/* Of one run: the value, in the case's unit; what stands beside it; and their ratio, as the case's `beside`
- * says. NaN where there is none. */
+/* Of one run: the value, in the case's unit; what it is compared with; and their ratio, as the case's
+ * `beside` says. NaN where there is none. */
 struct bench_sample {
     double value, beside, ratio;
 };
@@ -118,8 +118,8 @@ bool bench_sweep(const struct bench_case *bench, const struct bench_context *con
                  struct bench_result *result);
 bool bench_ranks(const struct bench_case *bench, const struct bench_context *context,
                  struct bench_result *result);
-bool bench_pictures(const struct bench_case *bench, const struct bench_context *context,
-                    struct bench_result *result);
+bool bench_charts(const struct bench_case *bench, const struct bench_context *context,
+                  struct bench_result *result);
 bool bench_cimba_hold(const struct bench_case *bench, const struct bench_context *context,
                       struct bench_result *result);
 bool bench_cimba_customers(const struct bench_case *bench, const struct bench_context *context,

@@ -8,7 +8,8 @@
 #define LOGNORMAL     "engine: exact\nrow: {bytes: {lognormal: {mean: 350, sigma: 1.0}}}\n"
 #define THINNED       "engine: thinned\nrow: {bytes: 350}\n"
 #define ALL_FIVE                                                                                             \
-    "strategies:\n  - none: {}\n  - time: {window: 1d}\n  - count: {rows: 20480}\n  - hash: {buckets: "      \
+    "strategies:\n  - unbucketed: {}\n  - time: {window: 1d}\n  - count: {rows: 20480}\n  - hash: "          \
+    "{buckets: "                                                                                             \
     "256}\n"                                                                                                 \
     "  - probabilistic: {bits: 9, threshold: 40}\n"
 #define THREE_STATE                                                                                          \
@@ -98,7 +99,8 @@ const struct bench_case bench_cases[] = {
     EXACT_CASE("1e6-quiet", "10^6 keys of 20 rows each", 2e7, 1e6, EXACT PROBABILISTIC, NO_BUDGET),
     EXACT_CASE("bursts", "bursts, 10^3 keys", 2e7, 1e3, EXACT PROBABILISTIC, .has_bursts = true),
     EXACT_CASE("lognormal", "lognormal bytes, 10^3", 2e7, 1e3, LOGNORMAL PROBABILISTIC, NO_BUDGET),
-    EXACT_CASE("none", "none, 10^3 keys", 2e7, 1e3, EXACT "strategies:\n  - none: {}\n", NO_BUDGET),
+    EXACT_CASE("unbucketed", "unbucketed, 10^3 keys", 2e7, 1e3, EXACT "strategies:\n  - unbucketed: {}\n",
+               NO_BUDGET),
     EXACT_CASE("time", "time, 10^3 keys", 2e7, 1e3, EXACT "strategies:\n  - time: {window: 1d}\n", NO_BUDGET),
     EXACT_CASE("count", "count, 10^3 keys", 2e7, 1e3, EXACT "strategies:\n  - count: {rows: 20480}\n",
                NO_BUDGET),
@@ -163,9 +165,9 @@ const struct bench_case bench_cases[] = {
                  .bound = BENCH_VALUE_AT_MOST, .budget = 50, .runs = 21),
     PROGRAM_CASE("sqlite", "SQLite, chat-channels", bench_store, "chat-channels.yaml", .unit = "%",
                  .bound = BENCH_VALUE_AT_MOST, .budget = 2),
-    PROGRAM_CASE("pictures-png", "its pictures as PNG", bench_pictures, "chat-channels.yaml", .unit = "s"),
-    PROGRAM_CASE("pictures-svg", "its pictures as SVG", bench_pictures, "chat-channels.yaml", .unit = "s"),
-    PROGRAM_CASE("pictures-html", "its page", bench_pictures, "chat-channels.yaml", .unit = "s"),
+    PROGRAM_CASE("charts-png", "its charts as PNG", bench_charts, "chat-channels.yaml", .unit = "s"),
+    PROGRAM_CASE("charts-svg", "its charts as SVG", bench_charts, "chat-channels.yaml", .unit = "s"),
+    PROGRAM_CASE("charts-html", "its page", bench_charts, "chat-channels.yaml", .unit = "s"),
 
     EXACT_POINT("rows", 1e5, .rows = 1e5, .keys = 1e3),
     EXACT_POINT("rows", 1e6, .rows = 1e6, .keys = 1e3),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The program as a whole: its start, sweeps, pictures; and what the database takes of a run. */
+/* The program as a whole: its start, sweeps, charts; and what the database takes of a run. */
 #define _DEFAULT_SOURCE
 #include <fcntl.h>
 #include <spawn.h>
@@ -98,9 +98,9 @@ static bool time_sweeps(const struct bench_case *bench, const struct bench_conte
     return true;
 }
 
-/* Processor time in s that all pictures, or the page, of a stored run take; the unit names the format. */
-bool bench_pictures(const struct bench_case *bench, const struct bench_context *context,
-                    struct bench_result *result)
+/* Processor time in s that all charts, or the page, of a stored run take; the unit names the format. */
+bool bench_charts(const struct bench_case *bench, const struct bench_context *context,
+                  struct bench_result *result)
 {
     char scenario[PATH_SIZE_MAX], database[PATH_SIZE_MAX];
     name_scenario(bench, context, scenario);

@@ -175,7 +175,7 @@ static inline void cut_node(struct harness *harness, uint32_t a, uint32_t b, boo
     uint8_t left[64] = {0}, right[64] = {0};
     assert_true(cass_place_count(harness->cluster) <= 64);
     left[a] = right[b] = 1;
-    cass_set_cut(harness->cluster, left, right, is_cut);
+    cass_set_network_partition(harness->cluster, left, right, is_cut);
 }
 
 #endif

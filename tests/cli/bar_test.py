@@ -92,7 +92,7 @@ class BarTest(ProgramTest):
     @unittest.skipIf(IS_SLOW, "quick")
     def test_error_stands_alone_on_its_line(self):
         code, _, text = self.on_terminal("run", "long.yaml", "--no-charts", "--set",
-                                         "expect=[none.partitions.total < 0]")
+                                         "expect=[unbucketed.partitions.total < 0]")
         self.assertEqual(code, 1)
         self.assertGreater(len(frames(text)), 1)
         self.assertRegex(left_on_screen(text), r"\Along: 1 of 1 expectation failed\Z")
@@ -124,7 +124,7 @@ class BarTest(ProgramTest):
         self.write("tune.yaml", f"name: sensors\nseed: 4\nduration: {15 * self.factor}d\n"
                                 "keys: {count: 40, popularity: uniform}\n"
                                 "arrivals: {rate: 2/s}\nrow: {bytes: 100}\nlimits: {partition_rows: 3000}\n"
-                                "strategies: [none: {}, probabilistic: {bits: 4, threshold: 40}]\n")
+                                "strategies: [unbucketed: {}, probabilistic: {bits: 4, threshold: 40}]\n")
         one = r"(\[[#.]+\] +\d+ %)?(, [0-9:]+ left)?, [0-9.kM]+ "
         for words, first, unit in [
                 (["run", "long.yaml", "--no-charts"], "long", "rows/s"),

@@ -126,7 +126,7 @@ class CheckTest(ProgramTest):
     def test_bad_input_among_good_ends_before_anything_runs(self):
         self.write("broken.yaml", GOOD.replace("keys:", "kees:"))
         self.write("twin.yaml", GOOD)
-        self.write("trace.yaml", "name: t\ntrace: {file: none.csv}\nstrategies: [{none: {}}]\n")
+        self.write("trace.yaml", "name: t\ntrace: {file: none.csv}\nstrategies: [{unbucketed: {}}]\n")
         before = self.files()
         for arguments, text in [(["broken.yaml"], "unknown field 'kees'"), (["missing.yaml"], "missing.yaml"),
                                 (["twin.yaml"], "the name 'small' is that of small.yaml too"),
@@ -156,23 +156,23 @@ class CheckTest(ProgramTest):
             outs.add(json.dumps(found))
         self.assertEqual(len(outs), 1)
 
-    # --- promises
+    # --- guarantees
 
-    @unittest.skipUnless(BOLD, "no program with other promises")
-    def test_excused_promises_are_explained_where_there_are_some(self):
+    @unittest.skipUnless(BOLD, "no program with other guarantees")
+    def test_excused_guarantees_are_explained_where_there_are_some(self):
         self.write("agents.yaml", AGENTS)
         faults = os.path.join(os.path.dirname(__file__), "..", "..", "scenarios", "faults.yaml")
         for path, is_excused in [("agents.yaml", False), (os.path.abspath(faults), True)]:
             checks = json.loads(self.check(path, "--json", "--no-store")[0])["scenarios"][0]["checks"]
             self.assertEqual("excused" in [check["state"] for check in checks], is_excused)
             text, _ = self.check(path, "--no-store")
-            self.assertEqual("\nexcused: a promise that does not cover" in text, is_excused)
+            self.assertEqual("\nexcused: a guarantee that does not cover" in text, is_excused)
 
-    def test_broken_promise_fails_and_an_unpromised_violation_does_not(self):
+    def test_broken_guarantee_fails_and_an_unguaranteed_violation_does_not(self):
         self.write("agents.yaml", AGENTS)
         out, _ = self.check("agents.yaml", "--json", "--junit", "o.xml")
         checks = json.loads(out)["scenarios"][0]["checks"]
-        self.assertIn({"kind": "promise", "name": "guarded keeps newest", "state": "holds", "excuse": None}, checks)
+        self.assertIn({"kind": "guarantee", "name": "guarded keeps newest", "state": "holds", "excuse": None}, checks)
         self.assertNotIn("probabilistic keeps newest", [check["name"] for check in checks])
         metrics = self.good_json("show", "last", "--json")["strategies"][0]["metrics"]
         self.assertGreater(metrics["oracle.newest.violations"], 0)
@@ -180,7 +180,7 @@ class CheckTest(ProgramTest):
                              capture_output=True, text=True, check=False)
         self.assertEqual(run.returncode, 1, run.stderr)
         finding = json.loads(run.stdout)["scenarios"][0]["findings"][0]
-        self.assertEqual((finding["kind"], finding["strategy"]), ("promise", "probabilistic"))
+        self.assertEqual((finding["kind"], finding["strategy"]), ("guarantee", "probabilistic"))
         self.assertRegex(finding["key"], r"\Akey-\d+\Z")
         self.assertIn(f"of key {finding['key']} at ", finding["text"])
         self.assertEqual(finding["value"], metrics[f"oracle.{finding['name']}.violations"])
@@ -322,10 +322,10 @@ class CheckTest(ProgramTest):
         self.sql("DELETE FROM metric WHERE name = 'writes.rows';"
                  "DELETE FROM baseline_metric WHERE name = 'writes.rows'")
         out, _ = self.check("small.yaml", "--baseline", "b.db")
-        self.assertIn("small.yaml: note: 5 figures are not in the baseline, none.writes.rows for one\n", out)
+        self.assertIn("small.yaml: note: 5 figures are not in the baseline, unbucketed.writes.rows for one\n", out)
         self.sql("UPDATE baseline_metric SET name = 'writes.of_old' WHERE name = 'writes.lwt';"
                  "UPDATE run SET digest = '0123456789abcdef'")
-        self.assertIn(f"small.yaml: none.writes.of_old is gone, at each of {self.confirmations()} seeds; again: ",
+        self.assertIn(f"small.yaml: unbucketed.writes.of_old is gone, at each of {self.confirmations()} seeds; again: ",
                       "\n".join(self.against()))
 
     def test_scenario_without_baseline_fails_and_says_how_to_make_one(self):
@@ -440,7 +440,7 @@ class CheckTest(ProgramTest):
                          ["expect: count.partitions.closed.rows.max == 1000", "expect: hash.partitions.total > 0",
                           "baseline: digest"] +
                          [f"baseline: figures of {label}"
-                          for label in ["none", "time", "count", "probabilistic", "hash"]])
+                          for label in ["unbucketed", "time", "count", "probabilistic", "hash"]])
         properties = {one.get("name"): one.get("value") for one in small.iter("property")}
         shown = self.good_json("show", properties["run"], "--json")
         self.assertEqual((properties["seed"], properties["digest"], properties["rows"]),
@@ -453,7 +453,7 @@ class CheckTest(ProgramTest):
     def test_junit_keeps_what_is_markup_elsewhere_as_text(self):
         label = "a<b> & \"c\" 'd' ]]> ü \U0001f600"
         self.write("odd.yaml", SMALL.replace("name: small", f"name: {json.dumps(label)}")
-                   .replace("- none: {}", f"- none: {{label: {json.dumps(label)}}}") +
+                   .replace("- unbucketed: {}", f"- unbucketed: {{label: {json.dumps(label)}}}") +
                    "expect:\n  - " + json.dumps(label + ".partitions.total < 0") + "\n")
         name = "o<&>\x01\x1f.yaml"
         os.rename(os.path.join(self.folder, "odd.yaml"), os.path.join(self.folder, name))

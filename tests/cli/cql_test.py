@@ -291,7 +291,7 @@ class CqlTest(ProgramTest):
         return self.good_json("cql", "x.yaml", "--json", *arguments)
 
     def every_strategy(self, but=""):
-        lines = ["none: {}", "time: {window: 1h}", "count: {rows: 100}", "hash: {buckets: 8}"]
+        lines = ["unbucketed: {}", "time: {window: 1h}", "count: {rows: 100}", "hash: {buckets: 8}"]
         for coordination in ("single", "locked", "three-state"):
             for counter in ("rmw", "lwt", "counter"):
                 lead = ", lead: 5s" if coordination == "three-state" else ""
@@ -321,7 +321,7 @@ class CqlTest(ProgramTest):
                         self.assertIn(name, used.replace('"', ""), "a table that nothing uses")
                     texts = [(one["cql"], one["level"]) for one in statements]
                     self.assertEqual(len(set(texts)), len(texts), "a statement that stands twice")
-                    self.assertEqual(len(tables) == 1, strategy["strategy"] in ("none", "time", "count", "hash"))
+                    self.assertEqual(len(tables) == 1, strategy["strategy"] in ("unbucketed", "time", "count", "hash"))
 
     def test_the_checker_refuses_what_a_cluster_would(self):
         """Each statement of every strategy loses or changes one word; all but a few changes must be refused."""
@@ -442,16 +442,16 @@ SELECT key, bucket, at, id, data FROM rows_by_key WHERE key = ? AND bucket = ? L
                          "says what it stores")
 
     def test_usage(self):
-        self.write("x.yaml", HEAD + "strategies: [none: {}, time: {window: 1h}]\n")
+        self.write("x.yaml", HEAD + "strategies: [unbucketed: {}, time: {window: 1h}]\n")
         self.assertEqual(self.bad(2, "cql", "x.yaml", "--strategy", "tyme"),
                          "bucketlab: --strategy tyme: x.yaml has none of this label; did you mean 'time'?")
-        self.assertIn("has none of this label; give one of its labels, as 'none'",
+        self.assertIn("has none of this label; give one of its labels, as 'unbucketed'",
                       self.bad(2, "cql", "x.yaml", "--strategy", "zebra"))
         self.assertIn("lacks an argument", self.bad(2, "cql"))
         self.assertIn("cannot be opened", self.bad(2, "cql", "y.yaml"))
         self.assertIn("--strategy LABEL", self.good("cql", "--help"))
         both = self.good("cql", "x.yaml")
-        self.assertEqual(both, self.good("cql", "x.yaml", "--strategy", "none") + "\n" +
+        self.assertEqual(both, self.good("cql", "x.yaml", "--strategy", "unbucketed") + "\n" +
                          self.good("cql", "x.yaml", "--strategy", "time"))
         self.assertIn("CREATE TABLE t (", self.good(
             "cql", "x.yaml", "--set", "table={name: t, columns: {k: key, b: bucket}, partition_key: [k, b]}"))

@@ -23,8 +23,8 @@ findable,7,0,,
 
 
 class Curves(ProgramTest):
-    def draw(self, text, picture="out.svg"):
-        return self.good(self.write("in.txt", text), picture)
+    def draw(self, text, chart="out.svg"):
+        return self.good(self.write("in.txt", text), chart)
 
     def read(self, name):
         with open(os.path.join(self.folder, name), "rb") as file:
@@ -34,14 +34,14 @@ class Curves(ProgramTest):
         self.assertEqual(self.bad(2, "in.txt" if self.write("in.txt", text) else "", "out.svg"), expected)
         self.assertEqual(self.files(), ["in.txt"])
 
-    def test_picture_of_each_format_is_the_same_twice(self):
+    def test_chart_of_each_format_is_the_same_twice(self):
         for name, magic in (("p.png", b"\x89PNG"), ("made/p.svg", b"<?xml"), ("p.pdf", b"%PDF")):
-            pictures = []
+            charts = []
             for _ in range(2):
                 self.assertEqual(self.draw(GOOD, name), "")
-                pictures.append(self.read(name))
-            self.assertEqual(pictures[0], pictures[1])
-            self.assertTrue(pictures[0].startswith(magic))
+                charts.append(self.read(name))
+            self.assertEqual(charts[0], charts[1])
+            self.assertTrue(charts[0].startswith(magic))
         self.assertEqual(self.files(), ["in.txt", "made", "made/p.svg", "p.pdf", "p.png"])
 
     def test_input_may_have_a_mark_and_other_line_ends_and_come_by_the_standard_input(self):
@@ -49,10 +49,10 @@ class Curves(ProgramTest):
         self.draw("\ufeff" + GOOD.replace("\n", "\r\n").rstrip(), "b.svg")
         with open(self.write("in.txt", GOOD), "rb") as file:
             self.good("-", "c.svg", stdin=file)
-        pictures = {self.read(name) for name in ("a.svg", "b.svg", "c.svg")}
-        self.assertEqual(len(pictures), 1)
+        charts = {self.read(name) for name in ("a.svg", "b.svg", "c.svg")}
+        self.assertEqual(len(charts), 1)
 
-    def test_every_part_of_the_input_is_in_the_picture(self):
+    def test_every_part_of_the_input_is_in_the_chart(self):
         self.draw(GOOD, "a.svg")
         plain = self.read("a.svg")
         for old, new in (("Violations over", "Breaks over"), ("16 agents", "17 agents"), ("made twice", "made"),
@@ -109,9 +109,9 @@ class Curves(ProgramTest):
         self.draw(GOOD + nine)
         os.unlink(os.path.join(self.folder, "out.svg"))
         refuse(GOOD + nine + "x,1,2,2,2\n",
-               "in.txt:21: a tenth series: x; a picture has room for nine; draw two")
+               "in.txt:21: a tenth series: x; a chart has room for nine; draw two")
         refuse(GOOD.replace("foot:", "rule: 1\n" * 6 + "foot:"),
-               "in.txt:13: more rules than a picture has room for; keep six of them")
+               "in.txt:13: more rules than a chart has room for; keep six of them")
 
     def test_bytes_that_are_no_text_are_refused(self):
         for data, expected in ((b"title: \xff\n", "in.txt:1: is not UTF-8; save the file as UTF-8"),
@@ -121,7 +121,7 @@ class Curves(ProgramTest):
             self.assertEqual(self.bad(2, "in.txt", "out.svg"), expected)
 
     def test_wrong_usage_is_refused_and_help_shows_an_example(self):
-        usage = "bucketlab-curves: an input and a picture are needed; write 'bucketlab-curves INPUT PICTURE'"
+        usage = "bucketlab-curves: an input and a chart are needed; write 'bucketlab-curves INPUT CHART'"
         self.assertEqual(self.bad(2), usage)
         self.assertEqual(self.bad(2, "a", "b", "c"), usage)
         self.write("in.txt", GOOD)

@@ -61,7 +61,7 @@ class DiffTest(ProgramTest):
         run = self.good_json("show", str(run), "--json")
         return next(one["metrics"] for one in run["strategies"] if one["label"] == label)
 
-    def test_one_seed_compares_and_promises_nothing(self):
+    def test_one_seed_compares_and_guarantees_nothing(self):
         self.two()
         out = self.good("diff", "1", "last")
         self.assertIn("--set\n  + strategies[3].probabilistic.bits=5\n", out)
@@ -150,10 +150,10 @@ class DiffTest(ProgramTest):
 
     def test_metrics_that_one_side_lacks(self):
         self.keep()
-        told = self.good_json("diff", "1:none", "1:count", "--json")["strategies"][0]
+        told = self.good_json("diff", "1:unbucketed", "1:count", "--json")["strategies"][0]
         self.assertEqual(told["only_in_a"], [])
         self.assertIn("partitions.closed.rows.p99", told["only_in_b"])
-        line = next(line for line in self.good("diff", "1:none", "1:count").splitlines()
+        line = next(line for line in self.good("diff", "1:unbucketed", "1:count").splitlines()
                     if "closed.rows.p99 " in line)
         self.assertEqual(line.split(), ["partitions.closed.rows.p99", "-", "1000"])
 
@@ -170,7 +170,7 @@ class DiffTest(ProgramTest):
         self.assertLessEqual(max(map(len, lines[first:])), 80)
         listed = self.bad(2, "diff", "2:zzzzzzz", "1").rstrip("\n").split("it has: ")[1].split(", ")
         self.assertEqual(listed.pop(), "...")
-        self.assertEqual(listed, (["none", "time", "count", "probabilistic"] + labels)[:len(listed)])
+        self.assertEqual(listed, (["unbucketed", "time", "count", "probabilistic"] + labels)[:len(listed)])
 
     def test_labels_that_one_run_lacks(self):
         self.keep()
@@ -296,7 +296,7 @@ class DiffTest(ProgramTest):
 
     def test_runs_with_agents(self):
         self.write("agents.yaml", SMALL.replace("2d", "10m").replace("  - time: {window: 6h}\n", "")
-                   .replace("  - none: {}\n", "").replace("  - hash: {buckets: 4}\n", "")
+                   .replace("  - unbucketed: {}\n", "").replace("  - hash: {buckets: 4}\n", "")
                    .replace("0.5/s", "20/s").replace("rows: 1000, counter: external", "rows: 100, counter: lwt")
                    + "agents: {count: 3}\n")
         self.keep(name="agents.yaml")
@@ -318,7 +318,7 @@ class DiffTest(ProgramTest):
         out, err = process.communicate(timeout=60)
         self.assertEqual((process.returncode, out), (130, b""))
         stored = len(self.good_json("runs", "--json")) - 2
-        self.assertEqual(err.decode(), f"interrupted; {stored} of 998 runs are stored, and the same command goes on\n")
+        self.assertEqual(err.decode(), f"interrupted; {stored} of 998 runs are stored, and the same command resumes\n")
         self.assertGreaterEqual(stored, 2)
         self.assertEqual(len(self.good_json("diff", "1", "2", "--json")["pairs"]), 1 + stored // 2)
 
@@ -338,7 +338,7 @@ class DiffTest(ProgramTest):
         for words, text in [
                 (["1", "9"], "no run 9; it holds 1 to 2"),
                 (["1:hish", "2"], "run 1 has no strategy 'hish'; did you mean 'hash'?"),
-                (["1", "2:quite-another"], "run 2 has no strategy 'quite-another'; it has: none, time, count"),
+                (["1", "2:quite-another"], "run 2 has no strategy 'quite-another'; it has: unbucketed, time, count"),
                 (["x", "2"], "'x' is not a run; give a number"),
                 (["", "2"], "'' is not a run"),
                 (["0", "2"], "'0' is not a run"),

@@ -11,7 +11,7 @@ import unittest
 from program import SMALL, ProgramTest
 
 STRANGE = "a \"b\", c"
-SCENARIO = SMALL.replace("  - none: {}\n", "  - none: {label: 'a \"b\", c'}\n")
+SCENARIO = SMALL.replace("  - unbucketed: {}\n", "  - unbucketed: {label: 'a \"b\", c'}\n")
 SIZES = ["label", "state", "unit", "size", "partitions", "rows"]
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Aim: `fuzz` finds the same whatever the number of threads, says what it found, and leaves a scenario that does it
 again.
-Method: the program as it is, and one whose table promises too much, so that a seed is sure to fail. The lines that it
+Method: the program as it is, and one whose table guarantees too much, so that a seed is sure to fail. The lines that it
 prints for a replay are run."""
 import glob
 import json
@@ -19,7 +19,7 @@ from program import SOURCE, ProgramTest  # noqa: E402
 
 PROBES = {"roll_during_node_down", "roll_lost_to_another", "counter_update_unknown"}
 # The oracles can be wrong about one kind only as long as this runs; others may be mended in the meantime.
-FINE = "strategies: [{hash: {buckets: 3}}, {none: {}}]\n"
+FINE = "strategies: [{hash: {buckets: 3}}, {unbucketed: {}}]\n"
 SINGLE = "strategies: [{probabilistic: {bits: 2, threshold: 5, label: \"it's\"}}]\n"
 
 
@@ -40,17 +40,17 @@ class FuzzTest(ProgramTest):
 
     # --- nothing found
 
-    def test_table_of_promises_is_that_of_the_page(self):
-        table = self.good("fuzz", "--promises")
+    def test_table_of_guarantees_is_that_of_the_page(self):
+        table = self.good("fuzz", "--guarantees")
         self.assertIn("| `guarded` | `live` |", table)
         with open(os.path.join(SOURCE, "docs", "oracles.md"), encoding="utf-8") as page:
-            self.assertIn(f"<!-- promises -->\n{table}<!-- /promises -->", page.read())
+            self.assertIn(f"<!-- guarantees -->\n{table}<!-- /guarantees -->", page.read())
 
     def test_campaign_that_finds_nothing_says_what_it_tried(self):
         self.write("fine.yaml", FINE)
         out = self.good("fuzz", "fine.yaml", "--seeds", "3..32", "--quiet")
         self.assertRegex(out, r"\A30 seeds from 3 on, \d+ seeds/s; the median seed has \d+ rows and \d+ rolls\n"
-                              r"no promise was broken\n")
+                              r"no guarantee was broken\n")
         self.assertRegex(out, r"\nhash, 30 runs\n  findable +30 ")
         self.assertRegex(out, r"\nroll_during_hint_loss +\d+ +[0-9.]+ %\n")
         self.assertEqual(self.files(), ["fine.yaml"])
@@ -59,16 +59,16 @@ class FuzzTest(ProgramTest):
         observed = os.path.join(SOURCE, "scenarios", "observed", "messages.csv")
         self.write("fine.yaml", f"strategies: [{{hash: {{buckets: 3}}}}, {{observed: {{file: {observed}}}}}]\n")
         found = self.json(0, "fine.yaml", "--seeds", "1..5")
-        self.assertEqual({cell["strategy"] for cell in found["promises"]}, {"hash"})
+        self.assertEqual({cell["strategy"] for cell in found["guarantees"]}, {"hash"})
 
-    def test_json_holds_the_fields_that_are_promised(self):
+    def test_json_holds_the_fields_that_are_guaranteed(self):
         self.write("fine.yaml", FINE)
         found = self.json(0, "fine.yaml", "--seeds", "1..20")
         self.assertEqual((found["seeds"], found["failures"]), (20, []))
         self.assertGreater(found["seeds_per_second"], 0)
         self.assertLessEqual(PROBES, found["probes"].keys())
         self.assertGreater(found["probes"]["hint_delivered"], 0)
-        cell = next(cell for cell in found["promises"] if (cell["strategy"], cell["oracle"]) == ("hash", "findable"))
+        cell = next(cell for cell in found["guarantees"] if (cell["strategy"], cell["oracle"]) == ("hash", "findable"))
         self.assertEqual(cell["judged"], 20)
         self.assertEqual((cell["broken"], cell["excused_runs"]), (0, cell["violated"]))
 
@@ -147,7 +147,7 @@ class FuzzTest(ProgramTest):
         self.assertIn("add --baseline FILE", self.bad(2, "fuzz", "rolls.yaml", "--update-baseline"))
         self.assertIn("rolls.yaml", self.bad(2, "fuzz", "rolls.yaml", "--baseline", "rolls.yaml", "--update-baseline"))
 
-    def test_baseline_is_not_made_of_broken_promises(self):
+    def test_baseline_is_not_made_of_broken_guarantees(self):
         self.bold()
         self.write("rolls.yaml", SINGLE)
         self.assertEqual(self.run_program("fuzz", *self.baseline("--update-baseline", "--keep-going"))[0], 1)
@@ -155,15 +155,15 @@ class FuzzTest(ProgramTest):
 
     # --- something found
 
-    def test_broken_promise_is_told_replayed_shrunk_and_kept(self):
+    def test_broken_guarantee_is_told_replayed_shrunk_and_kept(self):
         self.bold()
         self.write("single.yaml", SINGLE)
         code, out, err = self.run_program("fuzz", "single.yaml", "--set", "agents.cache_ttl=800ms", "--quiet")
         self.assertEqual(code, 1, err)
-        match = re.match(r"\Aseed (\d+): it's breaks its promise 'monotone'; again: (bucketlab fuzz [^\n]+)\n\Z", err)
+        match = re.match(r"\Aseed (\d+): it's breaks its guarantee 'monotone'; again: (bucketlab fuzz [^\n]+)\n\Z", err)
         self.assertTrue(match, err)
         seed, replay = match[1], match[2]
-        self.assertRegex(out, rf"\Aseed {seed}: it's breaks its promise 'monotone': ")
+        self.assertRegex(out, rf"\Aseed {seed}: it's breaks its guarantee 'monotone': ")
         name = f"bucketlab-out/single-{seed}-monotone.yaml"
         self.assertEqual(self.files(), ["bucketlab-out", name, "single.yaml"])
 
@@ -222,7 +222,7 @@ class FuzzTest(ProgramTest):
         self.assertEqual(actual, code, err)
         return json.loads(out)
 
-    def test_json_of_a_broken_promise_names_its_scenario(self):
+    def test_json_of_a_broken_guarantee_names_its_scenario(self):
         self.bold()
         found = self.json(1, "--out", "kept")
         self.assertEqual(len(found["failures"]), 1)
@@ -245,7 +245,8 @@ class FuzzTest(ProgramTest):
         self.assertEqual({failure["scenario"] for failure in found["failures"]}, {None})
         code, out, err = self.run_program("fuzz", "single.yaml", "--seeds", "1..60", "--keep-going", "--quiet")
         self.assertEqual(code, 1)
-        self.assertRegex(err, rf"\A{len(found['failures'])} of 60 seeds break a promise, the first of them: bucketlab ")
+        self.assertRegex(err, rf"\A{len(found['failures'])} of 60 seeds break a guarantee, the first of them: "
+                              "bucketlab ")
         self.assertEqual(len(re.findall(r"^seed \d+: ", out, re.M)), min(20, len(found["failures"])))
 
     def test_trace_that_fails_is_found_from_the_folder_of_what_is_kept(self):

@@ -15,7 +15,7 @@ from program import PROGRAM, SMALL, ProgramTest, without_warnings
 HEAD = "name: hostile\nseed: 1\n"
 MADE = HEAD + "keys: {count: 1}\nrow: {bytes: 100}\n"
 TRACE = HEAD + "trace: {file: t.csv}\nrow: {bytes: 100}\n"
-WINDOWS = "strategies: [none: {}, time: {window: 1h}]\n"
+WINDOWS = "strategies: [unbucketed: {}, time: {window: 1h}]\n"
 OFTEN = "reads: {latest: {rows: 5, rate: 1000000/s}}\n"
 
 # Name: the scenario, the trace below its header.
@@ -65,12 +65,12 @@ class HostileTest(ProgramTest):
                 self.write("t.csv", "timestamp_ms,key,count\n" + lines)
                 resumed = [("--resume", "1")] if name.startswith("re") or lines else []
                 for arguments in [("s.yaml",), *resumed]:
-                    self.assertIn("bucketlab run --resume 1 --db bucketlab.db goes on from here",
+                    self.assertIn("bucketlab run --resume 1 --db bucketlab.db resumes from here",
                                   self.stop("run", *arguments, "--quiet", "--no-charts"))
 
     def test_sigterm_ends_commands_without_a_state(self):
         self.write("s.yaml", SCENARIOS["reads between two rows"][0] + "limits: {partition_rows: 1000}\n"
-                   "sweep: {seeds: 3}\nexpect: [none.partitions.total == 1]\n")
+                   "sweep: {seeds: 3}\nexpect: [unbucketed.partitions.total == 1]\n")
         for command in ["tune", "sweep", "check"]:
             with self.subTest(command):
                 self.stop(command, "s.yaml", "--quiet")
@@ -120,7 +120,7 @@ class HostileTest(ProgramTest):
 
     def test_state_that_takes_long_to_write_stretches_the_interval(self):
         self.write("s.yaml", HEAD + "duration: 1h\nkeys: {count: 20000}\narrivals: {rate: 30/s}\nrow: {bytes: 100}\n"
-                   "agents: {count: 2}\nstrategies: [none: {}]\n")
+                   "agents: {count: 2}\nstrategies: [unbucketed: {}]\n")
         begin = time.monotonic()
         self.good("run", "s.yaml", "--no-charts")
         plain_s = time.monotonic() - begin
@@ -152,7 +152,7 @@ class HostileTest(ProgramTest):
         _, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 3, err)
         self.assertRegex(without_warnings(err.decode()), r"\Abucketlab\.db: locked by another program; .*; the result "
-                         r"was not stored; bucketlab run --resume 1 --db bucketlab\.db goes on from the last state "
+                         r"was not stored; bucketlab run --resume 1 --db bucketlab\.db resumes from the last state "
                          r"that was kept\n\Z")
         database.close()
         self.good("run", "--resume", "1", "--no-charts", "--quiet")

@@ -151,8 +151,9 @@ class ImportTest(ProgramTest):
     def test_observed_stands_beside_strategies_of_either_engine(self):
         self.write_csv([line("a", 100, 4), line("b", 5000, 7)])
         scenario = SMALL + "  - observed: {file: s.csv}\nexpect: [observed.partitions.all.bytes.max == 5KB]\n"
-        path = self.write("x.yaml", scenario.replace("  - none: {}\n", "  - observed: {file: s.csv, label: first}\n"
-                                                     "  - none: {}\n"))
+        path = self.write("x.yaml", scenario.replace("  - unbucketed: {}\n",
+                                                     "  - observed: {file: s.csv, label: first}\n"
+                                                     "  - unbucketed: {}\n"))
         plain = self.good_json("run", self.write("plain.yaml", SMALL), "--json", "--no-charts")
         run = self.good_json("run", path, "--json", "--quiet")
         self.assertEqual(run["strategies"][:5], plain["strategies"])
@@ -208,7 +209,7 @@ class ImportTest(ProgramTest):
         self.assertEqual((code, err), (1, "s: 1 of 1 expectation failed\n"))
         self.assertIn("FAILED observed.partitions.all.bytes.max < 1KB   (actual 1000)", out)
 
-    def test_pictures_of_an_import_are_drawn(self):
+    def test_charts_of_an_import_are_drawn(self):
         self.good("import", self.write_csv([line("a", 1000, 1), line("b", 3000, 2)]))
         self.good("report", "last", "--format", "svg")
         with open(os.path.join(self.folder, "bucketlab-out", "s-partitions-bytes.svg"), encoding="utf-8") as file:

@@ -41,7 +41,7 @@ class InitTest(ProgramTest):
         self.good("init")
         result = self.good_json("run", "scenario.yaml", "--json", "--quiet", "--no-charts")
         self.assertEqual([s["label"] for s in result["strategies"]],
-                         ["none", "time", "count", "probabilistic", "hash"])
+                         ["unbucketed", "time", "count", "probabilistic", "hash"])
         self.assertEqual(result["scenario"], "scenario")  # named after its file
         self.assertTrue(result["expect"] and all(expect["ok"] for expect in result["expect"]))
 

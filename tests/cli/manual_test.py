@@ -24,7 +24,7 @@ arrivals: {rate: 0.5/s}
 row: {bytes: 100}
 limits: {partition_rows: 3000}
 strategies:
-  - none: {}
+  - unbucketed: {}
   - probabilistic: {bits: 4, threshold: 40}
   - time: {window: 6h}
 """
@@ -139,7 +139,7 @@ class ManualTest(ProgramTest):
         objects = documented_objects(title)
         seen, named = fields_of_value(value, root, objects), fields_of_page(title)
         # Of these objects the page says that their fields are names of the run's own, or text.
-        for path in ("strategies[].metrics", "points[].settings", "promises[].excused", "probes"):
+        for path in ("strategies[].metrics", "points[].settings", "guarantees[].excused", "probes"):
             if path + ".NAME" not in objects:
                 seen = {field for field in seen if not field.startswith(path + ".")}
         self.assertLessEqual(seen, named, f"JSON of {title}: not in the page")
@@ -151,7 +151,7 @@ class ManualTest(ProgramTest):
     def test_json_of_runs_is_as_the_page_says(self):
         hot = SMALL + ("table: {name: logs, columns: {log_hour: bucket, id: id, body: data}, "
                        "partition_key: [log_hour], clustering: [id]}\nexpect: [time.partitions.total > 0]\n")
-        hot = hot.replace("  - none: {}\n", "").replace("reads: {latest: {rows: 10, rate: 0.01/s}}\n", "")
+        hot = hot.replace("  - unbucketed: {}\n", "").replace("reads: {latest: {rows: 10, rate: 0.01/s}}\n", "")
         self.write("small.yaml", SMALL)
         self.write("hot.yaml", hot)
         _, out, _ = self.run_program("run", "hot.yaml", "--json", "--no-charts")
@@ -163,7 +163,7 @@ class ManualTest(ProgramTest):
         self.check_fields("replay", self.good_json("replay", "2", "--json", "--quiet"))
         self.good("run", "small.yaml", "--no-charts", "--quiet", "--seed", "8")
         self.check_fields("diff", self.good_json("diff", "2", "3", "--json", "--quiet"))
-        code, out, _ = self.run_program("check", "small.yaml", "--set", "expect=[none.partitions.total < 0]",
+        code, out, _ = self.run_program("check", "small.yaml", "--set", "expect=[unbucketed.partitions.total < 0]",
                                         "--json", "--quiet")
         self.assertEqual(code, 1)
         self.check_fields("check", json.loads(out))
@@ -198,7 +198,7 @@ class ManualTest(ProgramTest):
         self.check_fields("bucket-of", self.good_json("bucket-of", "--buckets", "9", "a", "--json"))
 
     def test_json_of_fuzz_is_as_the_page_says(self):
-        # Seed 27 is the first that breaks a promise when a jump of a clock is no excuse.
+        # Seed 27 is the first that breaks a guarantee when a jump of a clock is no excuse.
         code, out, _ = self.run_program("fuzz", "--seeds", "20..40", "--hold", "clock_jump", "--keep-going", "--json",
                                         "--quiet")
         self.assertEqual(code, 1)

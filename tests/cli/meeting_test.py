@@ -37,12 +37,12 @@ def hash_settings(draw):
     return {"buckets": draw.choice([1, 3, 64])}
 
 
-KINDS = {"none": lambda draw: {}, "time": time_settings, "count": count_settings, "probabilistic": bits_settings,
+KINDS = {"unbucketed": lambda draw: {}, "time": time_settings, "count": count_settings, "probabilistic": bits_settings,
          "weighted": weighted_settings, "hash": hash_settings}
 
 
 def with_change(draw, kind, settings):
-    if kind != "none" and draw.random() < 0.25:
+    if kind != "unbucketed" and draw.random() < 0.25:
         settings["then"] = [{"at": f"{draw.randint(1, 9)}s", **KINDS[kind](draw)}]
     return settings
 
@@ -166,7 +166,7 @@ class MeetingTest(ProgramTest):
         for seed in range(60):
             draw = random.Random(1000 + seed)
             scenario = drawn_rows(draw)
-            kind = draw.choice(["none", "time", "count", "hash"])
+            kind = draw.choice(["unbucketed", "time", "count", "hash"])
             settings = KINDS[kind](draw)
             scenario["strategies"] = [{kind: settings if kind == "count" else with_change(draw, kind, settings)}]
             exact, cluster = self.metrics(scenario), self.metrics({**scenario, **QUIET})
@@ -208,12 +208,12 @@ class MeetingTest(ProgramTest):
 
     def test_what_only_the_rows_tell_is_refused_with_its_place(self):
         rows = {"duration": "8s", "keys": {"count": 1}, "arrivals": {"rate": "5/s", "resolution": "1s"}}
-        tail = {"strategies": [{"none": {}}]}
+        tail = {"strategies": [{"unbucketed": {}}]}
         self.assertRegex(self.refusal({**rows, "reads": {"range": {"span": "1s", "rate": "1/s"}}, **tail}),
                          r"\Ax\.yaml:\d+:3: 'range' of times that rows do not come in needs agents")
         self.write("t.csv", "timestamp_ms,key,bytes\n1000,a,1\n")
         self.assertRegex(self.refusal({"trace": {"file": "t.csv"}, "row": {"bytes": 5}, **tail}),
-                         r"\Ax\.yaml:6:3: 'bytes' stands beside a trace whose lines have their own; remove it")
+                         r"\Ax\.yaml:6:3: 'bytes' conflicts with a trace whose lines have their own; remove it")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: `odds` prints the published figures, in the promised fields, and refuses what is no setting.
+"""Aim: `odds` prints the published figures, in the guaranteed fields, and refuses what is no setting.
 Method: the figures of docs and design as constants, and the law summed up in exact fractions for a small one."""
 import json
 import unittest

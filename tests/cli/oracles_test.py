@@ -26,7 +26,7 @@ faults:
   - lost_message: {at: 10s, lasts: 4s, chance: 15%}
   - node_down: {node: 0, at: 18s, lasts: 8s}
   - duplicate_message: {at: 22s, lasts: 5s, chance: 20%}
-  - cut: {between: [agent 3, node 2], at: 28s, lasts: 6s}
+  - network_partition: {between: [agent 3, node 2], at: 28s, lasts: 6s}
 """
 STRATEGIES = """\
 strategies:

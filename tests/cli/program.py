@@ -24,7 +24,7 @@ row: {bytes: 100, cells: 3}
 reads: {latest: {rows: 10, rate: 0.01/s}}
 limits: {partition_rows: 3000, tiny_rows: 24}
 strategies:
-  - none: {}
+  - unbucketed: {}
   - time: {window: 6h}
   - count: {rows: 1000, counter: external}
   - probabilistic: {bits: 4, threshold: 40}
@@ -38,7 +38,7 @@ def without_progress(err):
 
 
 def without_warnings(err):
-    """What is told of a scenario, and of pictures that it has not, is no word against a command."""
+    """What is told of a scenario, and of charts that it has not, is no word against a command."""
     lines = without_progress(err).splitlines(True)
     return "".join(line for line in lines if not line.startswith(("warning: ", "left out: ")))
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Aim: a run that is stopped or killed, at any moment and any number of times, goes on to what it would have come to;
 whatever stands in the way is told in one line, and no finished work is lost. Method: runs are killed at moments that
-random numbers draw and gone on with until they are finished; all that the database holds of them, but for times, is
+random numbers draw and resumed until they are finished; all that the database holds of them, but for times, is
 compared with the undisturbed run's. With the argument `slow`: 200 kills over the scenarios that are shipped."""
 import glob
 import os
@@ -172,7 +172,7 @@ class ResumeTest(ProgramTest):
             if process.returncode == 0:
                 break
             self.assertEqual((process.returncode, err.decode()),
-                             (130, "interrupted; bucketlab run --resume 1 --db bucketlab.db goes on from here\n"))
+                             (130, "interrupted; bucketlab run --resume 1 --db bucketlab.db resumes from here\n"))
             state, = self.good_json("runs", "--json")
             self.assertEqual((state["run"], state["state"], state["snapshot_parts"] > 0), (1, "stopped", True))
             self.assertIn("stopped, begun ", self.good("runs"))
@@ -209,12 +209,12 @@ class ResumeTest(ProgramTest):
                              r"\Awarning: a part of the run begins anew: the snapshot was cut short[^\n]*\n\Z")
             self.assertEqual(contents(self.path(), self.newest()), whole)
 
-    def test_what_cannot_be_gone_on_with_is_refused_with_the_cure(self):
+    def test_what_cannot_be_resumed_is_refused_with_the_cure(self):
         self.write("long.yaml", LONG)
         self.killed_with_state("long.yaml")
         self.execute("UPDATE unfinished SET version = '0.0.1'")
         self.assertRegex(self.bad(2, "run", "--resume", "1"),
-                         r"\Arun 1 was begun by bucketlab 0\.0\.1, and this is .*; go on with that version, or run .*"
+                         r"\Arun 1 was begun by bucketlab 0\.0\.1, and this is .*; resume with that version, or run .*"
                          r"long\.yaml again\Z")
         version = self.good("--version").split()[1]
         self.execute("UPDATE unfinished SET version = ?", version)
@@ -222,7 +222,7 @@ class ResumeTest(ProgramTest):
         self.execute("UPDATE snapshot SET bytes = CAST(substr(bytes, 1, 16) || ? || substr(bytes, 25) AS BLOB)",
                      swapped)
         self.assertEqual(self.bad(2, "run", "--resume", "1"),
-                         "run 1: the snapshot comes from a machine of another byte order; go on there, or run again")
+                         "run 1: the snapshot comes from a machine of another byte order; resume there, or run again")
         self.execute("DELETE FROM snapshot")
         self.good("run", "--resume", "1", "--no-charts")
 
@@ -261,7 +261,7 @@ class ResumeTest(ProgramTest):
         self.run_quietly("run", "long.yaml", "--set", "duration=1d")
         _, err = first.communicate(timeout=120)
         self.assertEqual((first.returncode, without_look(err.decode())),
-                         (3, "bucketlab.db: another program goes on with run 1, or has finished it; see it with "
+                         (3, "bucketlab.db: another program resumed run 1, or has finished it; see it with "
                              "`bucketlab runs`\n"))
         _, err = second.communicate(timeout=120)
         self.assertEqual(second.returncode, 0, err)
@@ -275,7 +275,7 @@ class ResumeTest(ProgramTest):
         for change in ["UPDATE", "DELETE"]:  # the first is asked for at the beginning, the second at the end
             self.execute(f"CREATE TRIGGER taken BEFORE {change} ON unfinished BEGIN SELECT RAISE(IGNORE); END")
             self.assertRegex(self.bad(3, "run", "--resume", "1", "--quiet", "--no-charts"),
-                             r"\Abucketlab\.db: another program goes on with run 1")
+                             r"\Abucketlab\.db: another program resumed run 1")
             self.execute("DROP TRIGGER taken")
         self.good("run", "--resume", "1", "--no-charts")
         self.assertEqual(contents(self.path(), 1), whole)
@@ -285,11 +285,11 @@ class ResumeTest(ProgramTest):
         self.killed_with_state("long.yaml")
         for arguments in [["show", "last"], ["show", "1"], ["run", "--continue", "1", "--for", "1d"]]:
             self.assertEqual(self.bad(2, *arguments),
-                             "bucketlab.db: run 1 is not finished; `bucketlab run --resume 1` goes on with it")
+                             "bucketlab.db: run 1 is not finished; `bucketlab run --resume 1` resumes it")
 
     def test_trace_has_no_time_to_go_on_for(self):
         self.write("rows.csv", "timestamp_ms,key,bytes\n1000,one,10\n")
-        self.write("trace.yaml", "name: trace\ntrace: {file: rows.csv}\nstrategies: [none: {}]\n")
+        self.write("trace.yaml", "name: trace\ntrace: {file: rows.csv}\nstrategies: [unbucketed: {}]\n")
         self.run_quietly("run", "trace.yaml")
         self.assertRegex(self.bad(2, "run", "--continue", "1", "--for", "1d"),
                          r"nothing comes after that; run .*trace\.yaml with a longer trace instead\Z")
@@ -316,7 +316,7 @@ class ResumeTest(ProgramTest):
 
     def test_run_that_fails_is_not_under_way_any_more(self):
         self.write("rows.csv", "timestamp_ms,key,bytes\n1000,one,10\nnot a row\n")
-        self.write("trace.yaml", "name: trace\ntrace: {file: rows.csv}\nstrategies: [none: {}]\n")
+        self.write("trace.yaml", "name: trace\ntrace: {file: rows.csv}\nstrategies: [unbucketed: {}]\n")
         self.assertIn("rows.csv:3", self.bad(2, "run", "trace.yaml", "--snapshot-every", "1h", "--no-charts"))
         self.assertEqual(self.good_json("runs", "--json"), [])
         self.write("long.yaml", LONG)
@@ -369,7 +369,7 @@ class ResumeTest(ProgramTest):
                 (["--resume", "77"], "77"),
                 (["--continue", "1", "--for", "3"], "--for 3: "),
                 (["small.yaml", "--snapshot-every", "10us"], "too short; give at least 1ms"),
-                (["small.yaml", "--snapshot-every", "1s", "--trace-events", "-"], "cannot be gone on with")]:
+                (["small.yaml", "--snapshot-every", "1s", "--trace-events", "-"], "cannot be resumed")]:
             self.assertIn(says, self.bad(2, "run", *arguments), arguments)
 
 

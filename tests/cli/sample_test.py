@@ -28,7 +28,7 @@ class SampleTest(ProgramTest):
         self.assertEqual(code, 0, err)
         self.assertIn("sample rows.csv.gz: 1,500 rows in 102 partitions, 198,276 bytes, compressed 111,107: "
                       "row.compression 0.5604\n", err)
-        self.assertIn("disk, all replicas: none", out)
+        self.assertIn("disk, all replicas: unbucketed", out)
         self.assertIn("compressed", out)
         plain, sampled = self.metrics(), self.metrics("--sample", "rows.csv.gz")
         for label, metrics in sampled.items():
@@ -43,7 +43,7 @@ class SampleTest(ProgramTest):
     def test_a_stored_run_needs_the_file_no_more(self):
         self.good("run", "small.yaml", "--sample", "rows.csv.gz", "--quiet", "--no-charts")
         os.remove(os.path.join(self.folder, "rows.csv.gz"))
-        self.assertIn("disk, all replicas: none", self.good("show", "last"))
+        self.assertIn("disk, all replicas: unbucketed", self.good("show", "last"))
         self.good("replay", "last", "--quiet")
         self.good("report", "last", "--quiet", "--format", "html")
         with open(os.path.join(self.folder, "bucketlab-out", "small.html"), encoding="utf-8") as page:
@@ -55,10 +55,10 @@ class SampleTest(ProgramTest):
                       self.bad(2, "run", "small.yaml", "--set", "row.compression=0", "--quiet"))
 
     def test_check_takes_it_for_its_expectations(self):
-        self.write("gate.yaml", SMALL + "expect: [none.disk.compressed_bytes <= 30000000]\n")
+        self.write("gate.yaml", SMALL + "expect: [unbucketed.disk.compressed_bytes <= 30000000]\n")
         words = ("check", "gate.yaml", "--no-store", "--quiet", "--json")
         report = json.loads(self.good(*words, "--sample", "rows.csv.gz"))
-        self.assertIn("none.disk.compressed_bytes", json.dumps(report))
+        self.assertIn("unbucketed.disk.compressed_bytes", json.dumps(report))
         self.assertEqual(self.run_program(*words)[0], 2)
 
     def test_a_wrong_file_ends_in_a_line(self):

@@ -55,7 +55,7 @@ static void begin(struct fixture *made, size_t count)
             double *figures = made->seen[i][seed].figures;
             figures[TUNE_OPS] = (double)i + 0.25;
             figures[TUNE_COST] = (double)i + 1.25;
-            figures[TUNE_SPREAD] = 0.1;
+            figures[TUNE_CV] = 0.1;
             figures[TUNE_PER_READ] = 1.5;
             figures[TUNE_PER_READ_P99] = 2.5;
             figures[TUNE_P99_BYTES] = 123456;
@@ -114,35 +114,38 @@ static void test_cheapest_that_holds(void **state)
     begin(&made, 1);
     made.scenario.reads.present = true;
     made.entrants[0].has_law = true;
-    expect_why(
-        &made,
-        "a is the cheapest that holds: 1.25 operations per 1000 rows beside the inserts, 0.25 for counters "
-        "and state and 1 for the partitions that reads ask (1.50 a read). Over 2 seeds none of its "
-        "partitions passed a limit, as none can, where 1 % may. 99 % of its partitions are within "
-        "123KB, and the rows of closed ones spread by 10 % of their mean.");
+    expect_why(&made,
+               "a is the cheapest that stays within the limits: 1.25 operations per 1000 rows in addition to "
+               "the inserts, 0.25 for counters "
+               "and state and 1 for the partitions that reads query (1.50 a read). Over 2 seeds none of its "
+               "partitions exceeded a limit, as none can, where 1 % may. 99 % of its partitions are within "
+               "123KB, and the rows of closed ones have a CV of 10 %.");
     made.scenario.reads.present = false;
     made.entrants[0].law_share = made.entrants[0].over.high;
     made.entrants[0].seeds = 1;
-    set_figure(&made, 0, TUNE_SPREAD, (double)NAN);
+    set_figure(&made, 0, TUNE_CV, (double)NAN);
     set_figure(&made, 0, TUNE_OVER, 0.002);
     expect_why(
         &made,
-        "a is the cheapest that holds: 1.25 operations per 1000 rows beside the inserts. Over 1 seed 0.2 % "
-        "of its partitions passed a limit, and by the exact law 0.4 % of those that fill up do, where 1 % "
+        "a is the cheapest that stays within the limits: 1.25 operations per 1000 rows in addition to the "
+        "inserts. Over 1 seed 0.2 % "
+        "of its partitions exceeded a limit, and by the exact distribution 0.4 % of those that fill up do, "
+        "where 1 % "
         "may. 99 % of its partitions are within 123KB.");
     made.entrants[0].law_share = 0.5;
     made.contest.race.is_shown = false;
     expect_why(
         &made,
-        "a is the cheapest that was not seen to fail: 1.25 operations per 1000 rows beside the inserts. "
-        "Over 1 seed 0.2 % of its partitions passed a limit, at most 0.4 % do with 95 % confidence, where "
+        "a is the cheapest that was not seen to fail: 1.25 operations per 1000 rows in addition to the "
+        "inserts. "
+        "Over 1 seed 0.2 % of its partitions exceeded a limit, at most 0.4 % do with 95 % confidence, where "
         "1 % may. 99 % of its partitions are within 123KB.");
     made.entrants[0].is_fixed = true;
-    expect_why(
-        &made,
-        "a is the cheapest that was not seen to fail: 1.25 operations per 1000 rows beside the inserts. In "
-        "this trace 0.2 % of its partitions pass a limit, where 1 % may. 99 % of its partitions are "
-        "within 123KB.");
+    expect_why(&made,
+               "a is the cheapest that was not seen to fail: 1.25 operations per 1000 rows in addition to "
+               "the inserts. In "
+               "this trace 0.2 % of its partitions exceed a limit, where 1 % may. 99 % of its partitions are "
+               "within 123KB.");
 }
 
 static void test_what_is_a_little_cheaper_is_no_reason(void **state)
@@ -172,11 +175,12 @@ static void test_rivals_are_the_next_cheaper_one_and_the_best_of_other_kinds(voi
 {
     (void)state;
     static const char begin_of_why[] =
-        "a is the cheapest that holds: 1.25 operations per 1000 rows beside the inserts. Over 2 seeds none "
+        "a is the cheapest that stays within the limits: 1.25 operations per 1000 rows in addition to the "
+        "inserts. Over 2 seeds none "
         "of its "
-        "partitions passed a limit, at most 0.4 % do with 95 % confidence, where 1 % may. 99 % of its "
+        "partitions exceeded a limit, at most 0.4 % do with 95 % confidence, where 1 % may. 99 % of its "
         "partitions are "
-        "within 123KB, and the rows of closed ones spread by 10 % of their mean.";
+        "within 123KB, and the rows of closed ones have a CV of 10 %.";
     char whole[1024];
     struct fixture made;
     begin(&made, ENTRANTS);
@@ -192,11 +196,10 @@ static void test_rivals_are_the_next_cheaper_one_and_the_best_of_other_kinds(voi
     made.contest.margin_count = 3;
     made.margins[1].entrant = 2;
     made.margins[2].entrant = 5;
-    snprintf(
-        whole, sizeof whole,
-        "%s The next cheaper one, e (0.3), fails: 7 %% of closed partitions are tiny. Of other kinds the "
-        "cheapest that hold: c (3.25), f (6.25).",
-        begin_of_why);
+    snprintf(whole, sizeof whole,
+             "%s The next cheaper one, e (0.3), fails: 7 %% of closed partitions are tiny. Of other kinds "
+             "the cheapest within the limits: c (3.25), f (6.25).",
+             begin_of_why);
     expect_why(&made, whole);
     made.entrants[2].is_endless = made.entrants[5].is_endless = true;
     snprintf(whole, sizeof whole,
@@ -216,13 +219,13 @@ static void test_margins_say_what_binds(void **state)
         margin.steps[i].holds = true;
     }
     cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(&made, "a still holds at 4 times this rate.");
+    expect(&made, "a still stays within the limits at 4 times this rate.");
 
     margin.steps[2] = (struct tune_margin_step){.factor = 1.5, .failed = TUNE_FEW_PER_READ};
     margin.steps[2].seen.figures[TUNE_PER_READ_P99] = 12;
     cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(&made,
-           "At 1.25 times this rate a still holds; at 1.5 times 1 % of reads ask 12 partitions or more.");
+    expect(&made, "At 1.25 times this rate a still stays within the limits; at 1.5 times 1 % of reads ask 12 "
+                  "partitions or more.");
 
     margin.steps[0] = (struct tune_margin_step){.factor = 1.1, .failed = TUNE_FINDABLE};
     cli_contest_margin(&made.contest, &margin, &made.said);
@@ -234,17 +237,17 @@ static void test_margins_say_what_binds(void **state)
     seen->figures[TUNE_OVER] = 0.123;
     seen->over_rows = 2, seen->over_bytes = 1;
     cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(&made, "a has no such margin: at 1.1 times this rate 12 % of partitions pass 1,000 rows.");
+    expect(&made, "a has no such margin: at 1.1 times this rate 12 % of partitions exceed 1,000 rows.");
     seen->over_bytes = 2;
     cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(&made, "a has no such margin: at 1.1 times this rate 12 % of partitions pass 2MB.");
+    expect(&made, "a has no such margin: at 1.1 times this rate 12 % of partitions exceed 2MB.");
     made.scenario.limits.partition_bytes = 0;
     cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(&made, "a has no such margin: at 1.1 times this rate 12 % of partitions pass 1,000 rows.");
+    expect(&made, "a has no such margin: at 1.1 times this rate 12 % of partitions exceed 1,000 rows.");
     made.scenario.limits = (struct lab_limits){.partition_bytes = 2000000};
     seen->over_bytes = 1;
     cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(&made, "a has no such margin: at 1.1 times this rate 12 % of partitions pass 2MB.");
+    expect(&made, "a has no such margin: at 1.1 times this rate 12 % of partitions exceed 2MB.");
 }
 
 static void test_notes_say_nothing_where_there_is_nothing(void **state)
@@ -298,18 +301,16 @@ static void test_notes_tell_when_what_grows_for_ever_is_too_large(void **state)
     made.seen[1][0].rows_most = 24000;     /* 1 hour */
     made.seen[3][0].bytes_most = 96000000; /* half an hour; it has no rows */
     made.seen[4][0].rows_most = 1;
-    expect_notes(
-        &made,
-        " Partitions that are never left grow on: at this rate a passes a limit after 5 days, b passes a "
-        "limit after 1 hour, d passes a limit after 30 minutes.");
+    expect_notes(&made, " Partitions that are never left grow on: at this rate a exceeds a limit after 5 "
+                        "days, b exceeds a limit after 1 hour, d exceeds a limit after 30 minutes.");
     made.scenario.limits.partition_bytes = 0;
     made.entrants[1].is_endless = made.entrants[3].is_endless = false;
     made.entrants[4].is_endless = made.entrants[5].is_endless = false;
     expect_notes(&made,
-                 " Partitions that are never left grow on: at this rate a passes a limit after 10 days.");
+                 " Partitions that are never left grow on: at this rate a exceeds a limit after 10 days.");
     made.scenario.limits = (struct lab_limits){.partition_bytes = 2000000};
     expect_notes(&made,
-                 " Partitions that are never left grow on: at this rate a passes a limit after 5 days.");
+                 " Partitions that are never left grow on: at this rate a exceeds a limit after 5 days.");
 }
 
 static void test_notes_tell_of_numbers_that_rows_carry(void **state)
@@ -319,7 +320,7 @@ static void test_notes_tell_of_numbers_that_rows_carry(void **state)
     begin(&made, 2);
     made.contest.race.terms.kinds = 1U << BK_COUNT;
     static const char note[] = " If rows carry a number of their own (an order number), count by it costs no "
-                               "operation and has no spread: "
+                               "operation and has a CV of 0: "
                                "up to 1,000 rows; add count: {rows: N, counter: external} to try it.";
     expect_notes(&made, note);
     made.entrants[1].strategy.settings.strategy.kind = BK_COUNT;
@@ -342,12 +343,12 @@ static void test_notes_tell_of_traces_leads_and_what_was_left_out(void **state)
     made.contest.left_out = 1;
     expect_notes(
         &made,
-        " The rows are a trace's, and come at the rate they have: a margin by rate is not to be had; set "
-        "the limits lower (--set limits.partition_rows=N) to see one. Left out: 1 setting that changes "
-        "on the way or that a run could not hold.");
+        " The rows are a trace's, and come at the rate they have: a margin by rate cannot be computed; set "
+        "the limits lower (--set limits.partition_rows=N) to see one. Left out: 1 setting that changes in "
+        "mid-run or that a run has no room for.");
     made.scenario.trace_path = NULL;
     made.contest.left_out = 2;
-    expect_notes(&made, " Left out: 2 settings that change on the way or that a run could not hold.");
+    expect_notes(&made, " Left out: 2 settings that change in mid-run or that a run has no room for.");
     made.contest.left_out = 0;
     made.contest.led = 0;
     made.contest.lead = (struct tune_lead){.formula_ns = 1500 * SIM_MS - 1, .safe_ns = -1};
@@ -367,9 +368,9 @@ static void test_refusal_names_the_nearest_and_its_cure(void **state)
     struct fixture made;
     begin(&made, 3);
     made.entrants[0].status = TUNE_REFUSED;
-    expect_refusal(
-        &made, "x.yaml: no setting holds: the law refuses every one; raise the limits under 'limits', or the "
-               "risk");
+    expect_refusal(&made, "x.yaml: no setting stays within the limits: the exact distribution excludes every "
+                          "one; raise the limits under 'limits', or the "
+                          "risk");
     made.entrants[0].status = made.entrants[1].status = made.entrants[2].status = TUNE_FAILS;
     made.entrants[0].is_endless = true;
     set_figure(&made, 1, TUNE_OVER, 0.3);
@@ -380,40 +381,42 @@ static void test_refusal_names_the_nearest_and_its_cure(void **state)
         made.seen[2][seed].bytes_at_risk = 2345678 - seed;
     }
     made.entrants[2].over.high = 0.251;
-    expect_refusal(&made,
-                   "x.yaml: no setting holds: with c, the nearest, 20 % of partitions pass 1,000 rows; raise "
-                   "partition_rows to 1201, or risk to 26%");
+    expect_refusal(&made, "x.yaml: no setting stays within the limits: with c, the nearest, 20 % of "
+                          "partitions exceed 1,000 rows; raise "
+                          "partition_rows to 1201, or risk to 26%");
     made.seen[2][1].over_bytes = 9;
     made.entrants[2].over.high = 0.51;
-    expect_refusal(&made, "x.yaml: no setting holds: with c, the nearest, 20 % of partitions pass 2MB; raise "
+    expect_refusal(&made, "x.yaml: no setting stays within the limits: with c, the nearest, 20 % of "
+                          "partitions exceed 2MB; raise "
                           "partition_rows to 1201 and partition_bytes to 2400KB");
     made.scenario.limits.partition_rows = 0;
-    expect_refusal(&made, "x.yaml: no setting holds: with c, the nearest, 20 % of partitions pass 2MB; raise "
+    expect_refusal(&made, "x.yaml: no setting stays within the limits: with c, the nearest, 20 % of "
+                          "partitions exceed 2MB; raise "
                           "partition_bytes to 2400KB");
     made.entrants[1].failed = TUNE_FEW_PER_READ;
-    expect_refusal(
-        &made,
-        "x.yaml: no setting holds: with b, the nearest, 1 % of reads ask 2.5 partitions or more; raise "
-        "tune.partitions_per_read to 3");
+    expect_refusal(&made, "x.yaml: no setting stays within the limits: with b, the nearest, 1 % of reads ask "
+                          "2.5 partitions or more; raise "
+                          "tune.partitions_per_read to 3");
     made.entrants[2].failed = TUNE_NOT_TINY;
     set_figure(&made, 2, TUNE_TINY, 0.98);
     for (size_t seed = 0; seed < SEEDS; seed++)
         made.seen[2][seed].tiny = 49;
-    expect_refusal(&made,
-                   "x.yaml: no setting holds: with c, the nearest, 98 % of closed partitions are tiny; raise "
-                   "tune.tiny to 100%, or lower limits.tiny_rows");
+    expect_refusal(&made, "x.yaml: no setting stays within the limits: with c, the nearest, 98 % of closed "
+                          "partitions are tiny; raise "
+                          "tune.tiny to 100%, or lower limits.tiny_rows");
     made.entrants[1].failed = made.entrants[2].failed = TUNE_FINDABLE;
-    expect_refusal(
-        &made, "x.yaml: no setting holds: with b, the nearest, readers miss rows; add coordination: guarded, "
-               "or remove 'faults'");
+    expect_refusal(&made, "x.yaml: no setting stays within the limits: with b, the nearest, readers miss "
+                          "rows; add coordination: guarded, "
+                          "or remove 'faults'");
 }
 
 #define HEADINGS                                                                                             \
-    "                            ops/  part/                over a limit, %\n"                               \
-    "setting               cost  1000  read spread    p99   seen  at most\n"
+    "                            ops/ parts/                over a limit, %\n"                               \
+    "setting               cost  1000   read    CV    p99   seen  at most\n"
 #define LEGEND                                                                                               \
-    "\ncost: operations beside the inserts and partitions read, per 1000 rows; spread:\n"                    \
-    "standard deviation / mean of closed partitions' rows; p99: bytes of all\n"
+    "\ncost: operations in addition to the inserts and partitions read, per 1000 rows;\n"                    \
+    "parts/read: partitions per read; CV: coefficient of variation of closed\n"                              \
+    "partitions' rows; p99: bytes of all partitions\n"
 
 /* What the table prints. */
 static void expect_table(struct fixture *made, const char *text)
@@ -446,7 +449,7 @@ static void test_table_has_a_line_for_each_verdict(void **state)
         made.entrants[i].is_own = i != 5;
     made.entrants[1].status = TUNE_HOLDS;
     made.entrants[1].is_endless = true;
-    set_figure(&made, 1, TUNE_SPREAD, (double)NAN);
+    set_figure(&made, 1, TUNE_CV, (double)NAN);
     made.entrants[2].status = made.entrants[3].status = TUNE_FAILS;
     made.entrants[2].failed = TUNE_NOT_TINY;
     set_figure(&made, 2, TUNE_OVER, 0.5);
@@ -468,7 +471,7 @@ static void test_table_has_a_line_for_each_verdict(void **state)
                         "                         -     -     -      -      - 0.0005       -  refused\n"
                         " 1 more: 1 dominated; --json lists them\n" LEGEND
                         "tiny: too many of its closed partitions are tiny\n"
-                        "reads: they ask too many partitions\n");
+                        "reads: too many partitions per read\n");
     for (size_t i = 1; i < ENTRANTS; i++)
         made.entrants[i].status = TUNE_DOMINATED;
     made.entrants[2].status = made.entrants[5].status = TUNE_FAILS;

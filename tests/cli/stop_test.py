@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: an interrupted run ends soon and can be gone on with; progress keeps to stderr.
+"""Aim: an interrupted run ends soon and can be resumed; progress keeps to stderr.
 Method: a scenario that would take minutes gets a signal; a terminal is made with a pty."""
 import os
 import pty
@@ -14,7 +14,7 @@ LONG = (SMALL.replace("name: small", "name: small\nengine: exact").replace("rate
 
 
 class StopTest(ProgramTest):
-    def test_run_that_is_interrupted_can_be_gone_on_with(self):
+    def test_run_that_is_interrupted_can_be_resumed(self):
         self.write("long.yaml", LONG)
         for run, number in [(1, signal.SIGINT), (2, signal.SIGTERM)]:
             process = self.start("run", "long.yaml", "--quiet")
@@ -23,7 +23,7 @@ class StopTest(ProgramTest):
             process.send_signal(number)
             out, err = process.communicate(timeout=60)
             self.assertEqual((process.returncode, out), (128 + number, b""))
-            self.assertEqual(err.decode(), f"interrupted; bucketlab run --resume {run} --db bucketlab.db goes on "
+            self.assertEqual(err.decode(), f"interrupted; bucketlab run --resume {run} --db bucketlab.db resumes "
                                            "from here\n")
             self.assertLess(time.monotonic() - begin, 20)
             self.assertEqual(self.files(), ["bucketlab.db", "long.yaml"])

@@ -160,7 +160,7 @@ class StressTest(ProgramTest):
         mean, stddev = moments(self.profile("--strategy", "probabilistic")["columns"]["at"]["cluster"])
         self.assertAlmostEqual(mean, 40 * 16, places=2)
         self.assertAlmostEqual(stddev, math.sqrt(40 * (1 - 1 / 16)) * 16, places=2)
-        for label in ("none", "time", "hash"):
+        for label in ("unbucketed", "time", "hash"):
             error = self.bad(2, "cql", "x.yaml", "--stress", "--strategy", label)
             self.assertRegex(error, rf"^x.yaml:[0-9]+:5: strategy '{label}' has partitions that depend on the stream; "
                                     "run it first, and give its number by --run$")
@@ -208,7 +208,7 @@ class StressTest(ProgramTest):
         self.write("y.yaml", SMALL.replace("small", "other"))
         self.good("run", "y.yaml", "--no-charts")
         for arguments, words in [
-                (["--stress"], "--stress is of one strategy, and x.yaml has 5; choose, as in --strategy 'none'"),
+                (["--stress"], "--stress is of one strategy, and x.yaml has 5; choose, as in --strategy 'unbucketed'"),
                 (["--stress", "--strategy", "hsh"], "did you mean 'hash'?"),
                 (["--run", "1"], "--run belongs to --stress; add that, or remove it"),
                 (["--db", "a.db"], "--db belongs to --stress; add that, or remove it"),

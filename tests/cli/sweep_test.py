@@ -201,7 +201,7 @@ class SweepTest(ProgramTest):
             out, err = process.communicate(timeout=60)
             self.assertEqual((process.returncode, out), (128 + number, b""), err)
             self.assertRegex(err.decode(), r"\Ainterrupted; \d+ of 361 runs are in bucketlab.db, and the same "
-                                           r"command goes on with the others\n\Z")
+                                           r"command resumes with the others\n\Z")
             done = self.query("SELECT count(*) FROM sweep_job")[0][0]
             self.assertIn(f"; {done} of 361 ", err.decode())
         self.assertGreater(done, 0)

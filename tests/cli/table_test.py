@@ -14,7 +14,7 @@ from program import SMALL, ProgramTest
 COLOUR = re.compile(r"\033\[[\d;]*m")
 # Of one character each: Cyrillic, wide, with combining accents; and too long for the column.
 LABELS = ["без корзин", "六時間ごと", "e\u0301te\u0301", "вероятностная стратегия", "x" * 64]
-STRATEGIES = ["none: {}", "time: {window: 6h}", "count: {rows: 1000, counter: external}",
+STRATEGIES = ["unbucketed: {}", "time: {window: 6h}", "count: {rows: 1000, counter: external}",
               "probabilistic: {bits: 4, threshold: 40}", "hash: {buckets: 4}"]
 
 
@@ -48,7 +48,7 @@ class TableTest(ProgramTest):
         out = self.run_text(SMALL)
         metrics = self.metrics()
         within = [label for label, figures in metrics.items()
-                  if figures["partitions.over_limit"] == 0 and label not in ("none", "hash")]
+                  if figures["partitions.over_limit"] == 0 and label not in ("unbucketed", "hash")]
         self.assertGreater(len(within), 1)
         costs = {label: metrics[label]["writes.extra_ops_per_1000_rows"] + 1000 *
                  metrics[label]["reads.count"] * metrics[label]["reads.partitions_per_read.mean"] /
@@ -105,7 +105,7 @@ class TableTest(ProgramTest):
         self.assertEqual([width(row) for row in rows], [80, 80, 80, 2 + width(LABELS[3]), 80, 66, 80])
         self.assertLessEqual(max(width(line) for line in out.splitlines()), 80)
         shown = self.good("show", "last").split("\nsettings\n")[1].splitlines()
-        self.assertEqual(width(shown[1].split("time:")[0]), width(shown[0].split("none:")[0]))
+        self.assertEqual(width(shown[1].split("time:")[0]), width(shown[0].split("unbucketed:")[0]))
 
     def test_a_label_cannot_steer_the_terminal(self):
         out = self.run_text(labelled(["a\u202eb", "c\u2069d"]))
@@ -129,7 +129,7 @@ class TableTest(ProgramTest):
         self.assertEqual(COLOUR.sub("", coloured)[:cut], plain[:cut])
         self.assertRegex(coloured, r"\n\033\[1;32m> \w+ +\033\[0m")
         self.assertEqual(len(re.findall(r"\033\[31m +!\d+\033\[0m", coloured)), plain.split("\n\n")[1].count("!"))
-        self.assertRegex(coloured, r"none .*!\d+\033\[0m.*\033\[31m +\d+\033\[0m")
+        self.assertRegex(coloured, r"unbucketed .*!\d+\033\[0m.*\033\[31m +\d+\033\[0m")
         self.assertEqual(self.on_a_terminal(NO_COLOR="1")[:cut], plain[:cut])
         self.assertEqual(self.on_a_terminal(TERM="dumb")[:cut], plain[:cut])
 

@@ -19,8 +19,8 @@ add_test(NAME cli/curves_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_L
          $<TARGET_FILE:bucketlab-curves> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 set_tests_properties(cli/curves_test PROPERTIES TIMEOUT 300)
 
-# The same program with a table of promises that says too much, so that `fuzz` has something to find.
-add_executable(bucketlab_bold ${PROJECT_SOURCE_DIR}/sim/cli/main.c ${CMAKE_CURRENT_LIST_DIR}/bold_promises.c)
+# The same program with a table of guarantees that says too much, so that `fuzz` has something to find.
+add_executable(bucketlab_bold ${PROJECT_SOURCE_DIR}/sim/cli/main.c ${CMAKE_CURRENT_LIST_DIR}/bold_guarantees.c)
 target_link_libraries(bucketlab_bold PRIVATE bucketlab_flags bucketlab_cli)
 add_test(NAME cli/fuzz_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/fuzz_test.py
          $<TARGET_FILE:bucketlab> $<TARGET_FILE:bucketlab_bold> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})

@@ -29,7 +29,7 @@ strategies:
 # Some seconds of work.
 LONG = ["--set", "arrivals.rate=2/s", "--set", "engine=exact"]
 STATUSES = {"recommended", "front", "holds", "unsure", "dominated", "fails", "refused"}
-OBJECTIVES = ["writes.extra_ops_per_1000_rows", "partitions.closed.rows.spread", "reads.partitions_per_read.mean",
+OBJECTIVES = ["writes.extra_ops_per_1000_rows", "partitions.closed.rows.cv", "reads.partitions_per_read.mean",
               "partitions.all.bytes.p99"]
 
 
@@ -64,7 +64,8 @@ class TuneScenarioTest(ProgramTest):
         self.assertEqual(by_label["mine"]["status"], "fails")
         self.assertEqual(by_label["mine"]["fails_by"], "limits")
         self.assertTrue(by_label["mine"]["own"])
-        self.assertRegex(answer["why"], best["label"] + r" is (the cheapest|as cheap as any) that holds")
+        self.assertRegex(answer["why"],
+                         best["label"] + r" is (the cheapest|as cheap as any) that stays within the limits")
 
     def test_front_is_what_no_other_beats(self):
         answer = self.tune()
@@ -130,7 +131,7 @@ class TuneScenarioTest(ProgramTest):
             self.assertLessEqual(len(line), 80, line)
         self.assertNotIn("\033", out)
         for piece in [r"\n\*\S+ .* recommended\n", r"\n mine .* fails\n",
-                      r"(the cheapest|as cheap as any) that holds", r"still holds",
+                      r"(the\s+cheapest|as\s+cheap\s+as\s+any)\s+that\s+stays\s+within", r"still\s+stays\s+within",
                       r"\nstrategies:\n  - \w+: \{.*\}\n",
                       r"\nrun 1 in bucketlab\.db, seed 7, digest [0-9a-f]{16}, \d+\.\d s\n\Z"]:
             self.assertRegex(out, piece)
@@ -144,13 +145,13 @@ class TuneScenarioTest(ProgramTest):
         self.assertIn("Which to choose it says by all of them: bucketlab report", shown.replace("\n", " "))
         self.good("report", "last", "--out", "y")
         for name in names:
-            pictures = []
+            charts = []
             for folder in ["x", "y"]:
                 with open(os.path.join(self.folder, folder, name + ".png"), "rb") as file:
-                    pictures.append(file.read())
-            self.assertEqual(pictures[0], pictures[1])
+                    charts.append(file.read())
+            self.assertEqual(charts[0], charts[1])
 
-    def test_page_has_the_recommendation_and_both_pictures(self):
+    def test_page_has_the_recommendation_and_both_charts(self):
         self.good("tune", "small.yaml", "--quiet", "--format", "html", "--out", "x")
         self.good("report", "last", "--format", "html", "--out", "y")
         pages = []
@@ -173,8 +174,8 @@ class TuneScenarioTest(ProgramTest):
         self.assertEqual(set(labels), {name for name, _ in listed} | own)
         self.assertGreater(len(front), len(labels))
 
-    def test_pictures_claim_no_more_than_was_shown(self):
-        for risk, claim in [("0.02", b"hold"), ("0.0000001", b"were not seen to fail")]:
+    def test_charts_claim_no_more_than_was_shown(self):
+        for risk, claim in [("0.02", b"stay within the limits"), ("0.0000001", b"were not seen to fail")]:
             self.good("tune", "small.yaml", "--risk", risk, "--quiet", "--format", "pdf", "--out", risk)
             with open(os.path.join(self.folder, risk, "small-tune-front.pdf"), "rb") as file:
                 self.assertIn(b"/Title (small: the settings that " + claim + b")", file.read())
@@ -204,8 +205,9 @@ class TuneScenarioTest(ProgramTest):
         base = ["tune", "small.yaml", "--quiet", "--no-charts", "--set", "tune.strategies=[time]", "--set",
                 "tune.seeds=3", "--set", "limits={partition_rows: 5}"]
         line = self.bad(1, *base)
-        self.assertRegex(line, r"small\.yaml: no setting holds: with mine-\w+, the nearest, [\d.]+ % of "
-                               r"partitions pass 5 rows; raise partition_rows to \d+, or risk to [\d.]+%\Z")
+        self.assertRegex(line, r"small\.yaml: no setting stays within the limits: with mine-\w+, the nearest, "
+                               r"[\d.]+ % of partitions exceed 5 rows; raise partition_rows to \d+, "
+                               r"or risk to [\d.]+%\Z")
         rows = line.split("partition_rows to ")[1].split(",")[0]
         risk = line.split("risk to ")[1]
         self.good(*base, "--set", "limits.partition_rows=" + rows)
@@ -215,7 +217,8 @@ class TuneScenarioTest(ProgramTest):
     def test_risk_that_nobody_may_take_is_no_cure(self):
         line = self.bad(1, "tune", "small.yaml", "--quiet", "--no-charts", "--set", "tune.seeds=2", "--set",
                         "limits={partition_bytes: 1B}")
-        self.assertRegex(line, r"no setting holds: .* partitions pass 1B; raise partition_bytes to \w+\Z")
+        self.assertRegex(line, r"no setting stays within the limits: .* partitions exceed 1B; "
+                               r"raise partition_bytes to \w+\Z")
 
     def test_other_demands_bind_too(self):
         line = self.bad(1, "tune", "small.yaml", "--quiet", "--no-charts", "--set",
@@ -225,7 +228,7 @@ class TuneScenarioTest(ProgramTest):
     def test_limit_of_less_than_a_row_binds(self):
         line = self.bad(1, "tune", "small.yaml", "--quiet", "--no-charts", "--set", "limits={partition_bytes: 20B}",
                         "--set", "row.format=payload", "--set", "tune.seeds=2")
-        self.assertRegex(line, r"9\d[\d.]* % of partitions pass 20B; raise partition_bytes to \d+B\Z")
+        self.assertRegex(line, r"9\d[\d.]* % of partitions exceed 20B; raise partition_bytes to \d+B\Z")
 
     def test_trace_has_no_margin(self):
         self.write("trace.csv", "timestamp_ms,key,bytes\n" +
@@ -291,7 +294,7 @@ class TuneScenarioTest(ProgramTest):
             err, kept = self.interrupt(number, done)
             self.assertGreater(kept, done)
             self.assertEqual(err, (f"tune: {done} runs were done\n" if done > 0 else "") + f"interrupted; {kept} runs "
-                             "are in bucketlab.db, and the same command goes on with the others\n")
+                             "are in bucketlab.db, and the same command resumes with the others\n")
             done = kept
         self.assertEqual(self.good_json("runs", "--json"), [])
         code, out, err = self.run_program(*command)

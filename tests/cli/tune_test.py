@@ -136,11 +136,11 @@ class TuneTest(ProgramTest):
         for line in (text + any_number + huge).splitlines():
             self.assertLessEqual(len(line), 80, line)
 
-    def test_picture_is_drawn_for_who_asks(self):
+    def test_chart_is_drawn_for_who_asks(self):
         self.good("tune", *GOAL)
         self.assertEqual(self.files(), [])
         text = self.good("tune", *GOAL, "--out", "here", "--format", "png,svg")
-        self.assertTrue(text.endswith("\npictures\n  here/tune-risk.png\n  here/tune-risk.svg\n"), text)
+        self.assertTrue(text.endswith("\ncharts\n  here/tune-risk.png\n  here/tune-risk.svg\n"), text)
         answer = self.tune("--rows", "1..9223372036854775807", "--risk", "0.5", "--probability", "any",
                            "--out", "there/", "--format", "pdf")
         self.assertEqual(answer["recommended"]["threshold"], 1)
@@ -164,8 +164,8 @@ class TuneTest(ProgramTest):
                        ["--probability", "any", "--max-increments", "1.8"]]:
             with self.subTest(limits):
                 text = self.bad(1, "tune", *GOAL, *limits, "--json")
-                found = re.fullmatch(r"bucketlab: no setting holds with (--[a-z-]+) [^:]+: with .+ the best "
-                                     r"threshold, \d+, has a risk of [\d.]+ %, above --risk 0.003; "
+                found = re.fullmatch(r"bucketlab: no setting stays within the limits with (--[a-z-]+) [^:]+: "
+                                     r"with .+ the best threshold, \d+, has a risk of [\d.]+ %, above --risk 0.003; "
                                      r"--risk ([\d.]+) or (.+) would do", text)
                 self.assertIsNotNone(found, text)
                 self.assertIn(found[1], limits)

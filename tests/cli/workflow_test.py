@@ -112,7 +112,7 @@ class WorkflowTest(ProgramTest):
         self.assertIn(": all hold\n", text)
         self.assertEqual(self.uploaded(), ["junit.xml", "runs.db"])
 
-    def test_gate_that_fails_is_red_and_its_pictures_are_kept(self):
+    def test_gate_that_fails_is_red_and_its_charts_are_kept(self):
         self.make_baseline()
         path = os.path.join(self.clone, "scenarios", "small-trace.yaml")
         with open(path, encoding="utf-8") as file:
@@ -126,7 +126,7 @@ class WorkflowTest(ProgramTest):
         self.assertIn("; again: bucketlab run scenarios/small-trace.yaml --seed ", text)
         kept = self.uploaded()
         self.assertTrue({"junit.xml", "runs.db"} <= set(kept))
-        self.assertTrue(any(re.match(r"pictures/small-trace-.*\.png", name) for name in kept), kept)
+        self.assertTrue(any(re.match(r"charts/small-trace-.*\.png", name) for name in kept), kept)
         suites = ElementTree.parse(os.path.join(self.clone, "report", "junit.xml")).getroot()
         failed = [case.get("name") for case in suites.findall("testsuite/testcase[failure]")]
         self.assertEqual(failed, ["expect: count.partitions.closed < 0"])

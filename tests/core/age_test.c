@@ -312,7 +312,7 @@ static void test_age_is_refused_where_it_has_no_meaning(void **unused)
 {
     (void)unused;
     struct bk_strategy strategies[5], kept, good;
-    assert_int_equal(bk_strategy_none(&strategies[0]), BK_OK);
+    assert_int_equal(bk_strategy_unbucketed(&strategies[0]), BK_OK);
     assert_int_equal(bk_strategy_time(1000, 0, &strategies[1]), BK_OK);
     assert_int_equal(bk_strategy_hash(2, &strategies[2]), BK_OK);
     assert_int_equal(bk_strategy_count(2, &strategies[3]), BK_OK);

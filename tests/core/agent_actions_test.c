@@ -25,7 +25,7 @@ static const struct {
     enum bk_counter counter;
     enum bk_source source;
 } protocols[] = {
-    {"none, time, hash", BK_HASH, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_EXTERNAL},
+    {"unbucketed, time, hash", BK_HASH, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_EXTERNAL},
     {"single, rmw", BK_PROBABILISTIC, BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_EXTERNAL},
     {"single, lwt", BK_PROBABILISTIC, BK_SINGLE, BK_COUNTER_LWT, BK_SOURCE_EXTERNAL},
     {"single, column", BK_PROBABILISTIC, BK_SINGLE, BK_COUNTER_COLUMN, BK_SOURCE_EXTERNAL},

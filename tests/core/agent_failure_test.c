@@ -231,12 +231,12 @@ static void test_stateless_strategies_ask_for_no_state(void **state)
 {
     (void)state;
     struct story story = {.length = 0};
-    for (int kind = BK_NONE; kind < BK_KIND_COUNT; kind++) {
+    for (int kind = BK_UNBUCKETED; kind < BK_KIND_COUNT; kind++) {
         struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_LWT);
         if (bk_kind_fires((enum bk_kind)kind))
             continue;
-        if (kind == BK_NONE)
-            bk_strategy_none(&config.strategy);
+        if (kind == BK_UNBUCKETED)
+            bk_strategy_unbucketed(&config.strategy);
         if (kind == BK_TIME)
             bk_strategy_time(1000, 0, &config.strategy);
         if (kind == BK_COUNT)

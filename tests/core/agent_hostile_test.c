@@ -62,7 +62,7 @@ static struct bk_strategy draw_strategy(struct host *host, enum bk_kind kind)
         status = bk_strategy_weighted(1 + draw_below(draw, 9), 1 + draw_below(draw, 50), &out);
         break;
     default:
-        status = bk_strategy_none(&out);
+        status = bk_strategy_unbucketed(&out);
     }
     assert_int_equal(status, BK_OK);
     return out;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: whatever the schedule and whatever fails, an agent keeps its promises.
+/* Aim: whatever the schedule and whatever fails, an agent keeps its guarantees.
  * Method: one to five agents over a database of a few lines (agent_world.h), with schedules, failures, lost
  * and late effects from seeded draws. The world asserts at every action what holds at any time: a row is
  * repeated in the bucket first given, each operation ends once, conditional rolls go up by one and at a full
@@ -35,7 +35,7 @@ static int64_t place_naively(const struct bk_agent_config *config, struct naive 
 static struct bk_strategy strategy_of(enum bk_kind kind)
 {
     struct bk_strategy strategy;
-    enum bk_status status = kind == BK_NONE            ? bk_strategy_none(&strategy)
+    enum bk_status status = kind == BK_UNBUCKETED      ? bk_strategy_unbucketed(&strategy)
                             : kind == BK_TIME          ? bk_strategy_time(1000, 0, &strategy)
                             : kind == BK_COUNT         ? bk_strategy_count(5, &strategy)
                             : kind == BK_PROBABILISTIC ? bk_strategy_probabilistic(1, THRESHOLD, &strategy)
@@ -73,7 +73,7 @@ static void test_one_agent_without_failures_is_the_naive_model(void **state)
 {
     (void)state;
     uint64_t seed = 0;
-    for (int kind = BK_NONE; kind < BK_KIND_COUNT; kind++) {
+    for (int kind = BK_UNBUCKETED; kind < BK_KIND_COUNT; kind++) {
         for (int coordination = BK_SINGLE; coordination <= BK_THREE_STATE; coordination++) {
             for (int counter = BK_COUNTER_RMW; counter <= BK_COUNTER_COLUMN; counter++) {
                 struct bk_agent_config config =

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: whatever the schedule and whatever fails, each source of count keeps its promise.
+/* Aim: whatever the schedule and whatever fails, each source of count keeps its guarantee.
  * Method: one to five agents over a store that does one thing after the other, with schedules, failures, lost
  * and late effects, crashes and caches too small from seeded draws. After each effect the store is compared
- * with what the source promises. A plain write that comes late loses to one that was asked for after it, as
+ * with what the source guarantees. A plain write that comes late loses to one that was asked for after it, as
  * by Cassandra's timestamps. */
 #include "agent_host.h"
 #include "draw.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a history of settings holds what history.h promises: every row is found by a later reader, a route
+/* Aim: a history of settings holds what history.h guarantees: every row is found by a later reader, a route
  * holds as far as it says, no bucket is used by two eras that place rows differently, and one era is the
  * plain strategy.
  * Method: random histories and rows, late ones among them, against a list of all placed rows: a reader has to
@@ -49,7 +49,7 @@ static struct bk_strategy draw_strategy(struct draw *draw, enum bk_kind kind)
         status = bk_strategy_hash(1 + (uint32_t)draw_below(draw, 40), &strategy);
         break;
     default:
-        status = bk_strategy_none(&strategy);
+        status = bk_strategy_unbucketed(&strategy);
     }
     assert_int_equal(status, BK_OK);
     return strategy;
@@ -549,7 +549,7 @@ static void the_last_number_is_like_any_other(void **unused)
     struct bk_route route;
     bk_strategy_count(UINT64_C(1) << 62, &many);
     bk_strategy_count(10, &ten);
-    bk_strategy_none(&none);
+    bk_strategy_unbucketed(&none);
     bk_history_begin(&many, &history);
     bk_history_change(&history, DAY_NS, &ten);
     memset(&state, 0, sizeof state);

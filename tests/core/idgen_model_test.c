@@ -345,7 +345,7 @@ static void test_lwt_needs_no_clocks(void **state)
     assert_int_equal(run_all(true, 399, 2, SEEDS / 3).twice, 0);
 }
 
-/* What is promised under conditions alone is broken without them; or this test would prove nothing. */
+/* What is guaranteed under conditions alone is broken without them; or this test would prove nothing. */
 static void test_the_model_sees_what_breaks(void **state)
 {
     (void)state;

@@ -78,7 +78,7 @@ static void test_misuse_of_strategy(void **unused)
     (void)unused;
     struct bk_strategy out;
     const struct misuse table[] = {
-        REFUSED(bk_strategy_none(NULL), BK_ERROR_NULL),
+        REFUSED(bk_strategy_unbucketed(NULL), BK_ERROR_NULL),
         REFUSED(bk_strategy_time(1000, 0, NULL), BK_ERROR_NULL),
         ZEROED(bk_strategy_time(999, 0, &out), &out, BK_ERROR_WINDOW),
         ZEROED(bk_strategy_time(-DAY_NS, 0, &out), &out, BK_ERROR_WINDOW),

@@ -45,8 +45,8 @@ static struct bk_strategy draw_strategy(struct draw *draw, enum bk_kind kind)
     struct bk_strategy strategy;
     enum bk_status status;
     switch (kind) {
-    case BK_NONE:
-        status = bk_strategy_none(&strategy);
+    case BK_UNBUCKETED:
+        status = bk_strategy_unbucketed(&strategy);
         break;
     case BK_TIME:
         status = bk_strategy_time(WINDOW_NS, EPOCH_NS, &strategy);
@@ -93,10 +93,10 @@ static void draw_history(struct draw *draw, enum bk_kind kind, struct history *h
     history->state.bucket += shift + (shift > 0 ? (int64_t)draw_below(draw, 3) : 0);
     history->now_ns = time_ns + (int64_t)draw_below(draw, 20000);
     history->lowest = kind == BK_TIME ? (history->birth_ns - EPOCH_NS) / WINDOW_NS : 0;
-    history->highest = kind == BK_TIME   ? (history->now_ns - EPOCH_NS) / WINDOW_NS
-                       : kind == BK_HASH ? history->strategy.of.hash.buckets - 1
-                       : kind == BK_NONE ? 0
-                                         : history->state.bucket;
+    history->highest = kind == BK_TIME         ? (history->now_ns - EPOCH_NS) / WINDOW_NS
+                       : kind == BK_HASH       ? history->strategy.of.hash.buckets - 1
+                       : kind == BK_UNBUCKETED ? 0
+                                               : history->state.bucket;
     assert_true(history->highest - history->lowest < BUCKETS_MAX);
 }
 

@@ -33,9 +33,9 @@ static struct history draw_history(struct draw *draw, enum bk_kind kind)
     struct history history = {.floor = 0, .newest = (int64_t)draw_below(draw, BUCKETS)};
     enum bk_status status = BK_OK;
     switch (kind) {
-    case BK_NONE:
+    case BK_UNBUCKETED:
         history.newest = 0;
-        status = bk_strategy_none(&history.strategy);
+        status = bk_strategy_unbucketed(&history.strategy);
         break;
     case BK_TIME:
         history.floor = (int64_t)draw_below(draw, 100) - 50;
@@ -258,7 +258,7 @@ static void test_read_misuse_is_refused_without_steps(void **state)
     assert_int_equal(bk_strategy_probabilistic(9, 40, &chance), BK_OK);
     assert_int_equal(bk_strategy_hash(256, &hash), BK_OK);
     assert_int_equal(bk_strategy_time(WINDOW_NS, 0, &window), BK_OK);
-    assert_int_equal(bk_strategy_none(&none), BK_OK);
+    assert_int_equal(bk_strategy_unbucketed(&none), BK_OK);
 
     assert_int_equal(bk_read_latest(&none, NULL, 0, 0, 1, BK_PLAN_DEFAULT, NULL), BK_ERROR_NULL);
     assert_refused(BK_ERROR_NULL, NULL, &key, 0, 0, 1, BK_PLAN_DEFAULT);

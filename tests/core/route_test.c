@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a route and its validity hold what route.h promises, and bk_advance() alone changes a key state.
+/* Aim: a route and its validity hold what route.h guarantees, and bk_advance() alone changes a key state.
  * Method: properties over random strategies, states and rows (a route asked anywhere within its ranges gives
  * the same bucket, just outside another one), and naive models: bits looked at one by one, chances in 128
  * bits, a counter, and a host that asks for every row beside one that jumps as far as the validity reaches.
@@ -28,7 +28,7 @@ static struct bk_strategy draw_strategy(struct draw *draw)
     uint64_t threshold = 1 + draw_size(draw) % UINT64_MAX;
     switch (draw_below(draw, 9)) {
     case 0:
-        status = bk_strategy_none(&strategy);
+        status = bk_strategy_unbucketed(&strategy);
         break;
     case 1:
     case 2:

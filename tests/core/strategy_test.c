@@ -40,8 +40,8 @@ static void test_strategy_sound_settings_are_kept(void **state)
 {
     (void)state;
     struct bk_strategy made = soiled();
-    assert_int_equal(bk_strategy_none(&made), BK_OK);
-    assert_int_equal(made.kind, BK_NONE);
+    assert_int_equal(bk_strategy_unbucketed(&made), BK_OK);
+    assert_int_equal(made.kind, BK_UNBUCKETED);
 
     assert_int_equal(bk_strategy_time(1000, INT64_MIN, &made), BK_OK);
     assert_int_equal(made.kind, BK_TIME);
@@ -129,7 +129,7 @@ static void test_strategy_bad_settings_are_refused_and_zeroed(void **state)
 static void test_strategy_null_output_is_refused(void **state)
 {
     (void)state;
-    assert_int_equal(bk_strategy_none(NULL), BK_ERROR_NULL);
+    assert_int_equal(bk_strategy_unbucketed(NULL), BK_ERROR_NULL);
     assert_int_equal(bk_strategy_time(1000, 0, NULL), BK_ERROR_NULL);
     assert_int_equal(bk_strategy_calendar(BK_CALENDAR_DAY, NULL), BK_ERROR_NULL);
     assert_int_equal(bk_strategy_calendar(BK_CALENDAR_NONE, NULL), BK_ERROR_NULL);
@@ -204,7 +204,7 @@ static void test_strategy_filled_by_hand_is_checked_as_constructed(void **state)
 static void test_strategy_names_and_texts_are_total(void **state)
 {
     (void)state;
-    static const char *const names[] = {"none", "time", "count", "probabilistic", "hash", "weighted"};
+    static const char *const names[] = {"unbucketed", "time", "count", "probabilistic", "hash", "weighted"};
     for (int kind = 0; kind < BK_KIND_COUNT; kind++)
         assert_string_equal(bk_kind_name((enum bk_kind)kind), names[kind]);
     assert_string_equal(bk_kind_name(BK_KIND_COUNT), "unknown");

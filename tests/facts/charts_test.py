@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: the pages of docs/charts show what the program draws today. Method: the runs behind the pictures are made
-again, but for the search of tune, and held against what was kept of them; then pictures and notes that are wrong, which
+"""Aim: the pages of docs/charts show what the program draws today. Method: the runs behind the charts are made
+again, but for the search of tune, and held against what was kept of them; then charts and notes that are wrong, which
 must be noticed; links, commands and metrics of the pages are looked up."""
 import json
 import os
@@ -28,26 +28,26 @@ def pages():
 
 
 class Charts(unittest.TestCase):
-    def test_pictures_are_what_the_program_draws(self):
+    def test_charts_are_what_the_program_draws(self):
         self.assertEqual(charts.faults(charts.FOLDER, PROGRAM, QUICK), [], "docs/charts.py draws them again")
 
-    def test_a_picture_that_is_out_of_date_is_noticed(self):
+    def test_a_chart_that_is_out_of_date_is_noticed(self):
         with tempfile.TemporaryDirectory() as work:
             folder = os.path.join(work, "charts")
             shutil.copytree(charts.FOLDER, folder)
             os.remove(os.path.join(folder, "reads.png"))
             with open(os.path.join(folder, "costs.png"), "ab") as file:
                 file.write(b"x")
-            notes = os.path.join(folder, "pictures.json")
+            notes = os.path.join(folder, "charts.json")
             with open(notes, encoding="utf-8") as file:
                 kept = json.load(file)
-            kept["pictures"]["summary.png"]["digest"] = "0" * 16
+            kept["charts"]["summary.png"]["digest"] = "0" * 16
             kept["libraries"] = charts.libraries()
-            kept["pictures"]["survival-rows.png"]["sha256"] = "0" * 64
+            kept["charts"]["survival-rows.png"]["sha256"] = "0" * 64
             with open(notes, "w", encoding="utf-8") as file:
                 json.dump(kept, file)
             found = charts.faults(folder, PROGRAM, QUICK[:1])
-            for fault in ("reads.png: it is missing", "costs.png: it is not the one that pictures.json tells of",
+            for fault in ("reads.png: it is missing", "costs.png: it is not the one that charts.json tells of",
                           "summary.png: it shows another run", "survival-rows.png: the program draws it otherwise"):
                 self.assertIn(fault, found)
 
@@ -67,9 +67,9 @@ class Charts(unittest.TestCase):
                 self.assertRegex(text, r"\n!\[[^]]+\]\(")
                 self.assertRegex(text, r"\n\$ bucketlab (run|tune) scenarios/[\w-]+\.yaml")
         for name in os.listdir(charts.FOLDER):
-            self.assertTrue(name in linked or name in ("README.md", "pictures.json"), f"{name}: no page shows it")
+            self.assertTrue(name in linked or name in ("README.md", "charts.json"), f"{name}: no page shows it")
 
-    def test_pictures_stand_by_the_commands_that_draw_them(self):
+    def test_charts_stand_by_the_commands_that_draw_them(self):
         said = {name: text for name, text in pages()}
         for command, kept in charts.COMMANDS:
             for chart in kept:

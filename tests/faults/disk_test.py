@@ -24,8 +24,8 @@ class DiskTest(FaultsTest):
                     cases.append((name, {"FAULTY_FILE": str(number), **kind}))
         self.try_all(cases)
 
-    def test_pictures_that_find_no_room_are_drawn_by_the_line_that_is_told(self):
-        name, found = "run with pictures", 0
+    def test_charts_that_find_no_room_are_drawn_by_the_line_that_is_told(self):
+        name, found = "run with charts", 0
         right = self.right[name]
         for number in range(right.count("files") - 1, 0, -9):
             outcome = self.run_command(name, {"FAULTY_FILE": str(number), "FAULTY_LASTING": "1"})

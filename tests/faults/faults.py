@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Every command in a small form, run with faulty.c in front of it, and held against the same command undisturbed.
-A test script is given the program, one that promises too much, the library, and `slow` for every N in place of a
+A test script is given the program, one that guarantees too much, the library, and `slow` for every N in place of a
 sample, or `calls` for one N on the way of each call in the program, which is what a build that counts branches
 wants."""
 import concurrent.futures
@@ -66,9 +66,9 @@ COMMANDS = {
     "run that fails": ["run", "missed.yaml", "--no-charts"],
     "run with snapshots": ["run", "tiny.yaml", "--no-charts", "--snapshot-every", "1ms"],
     "resume": ["run", "--resume", "last", "--no-charts", "--db", "left.db", "--json"],
-    "run with pictures": ["run", "tiny.yaml", "--format", "png,html", "--out", "made/here"],
+    "run with charts": ["run", "tiny.yaml", "--format", "png,html", "--out", "made/here"],
     "run on": ["run", "--continue", "last", "--for", "1h", "--no-charts"],
-    "report": ["report", "last", "--format", "svg,pdf", "--out", "pictures"],
+    "report": ["report", "last", "--format", "svg,pdf", "--out", "charts"],
     "report of a page": ["report", "1", "--format", "html"],
     "runs": ["runs", "--all"],
     "runs json": ["runs", "--json"],
@@ -98,9 +98,9 @@ COMMANDS = {
     "odds of sizes": ["odds", "--weighted", "1KB", "--threshold", "4", "--row-bytes", "100B", "--below", "2KB",
                       "--json"],
     "tune": ["tune", "--rows", "100..900", "--risk", "0.01", "--bits", "3..5"],
-    "tune with pictures": ["tune", "--rows", "100..900", "--risk", "0.01", "--bits", "3..5", "--out", "curves"],
+    "tune with charts": ["tune", "--rows", "100..900", "--risk", "0.01", "--bits", "3..5", "--out", "curves"],
     "tune of a scenario": ["tune", "tuned.yaml", "--no-charts", "--json"],
-    "tune of a scenario with pictures": ["tune", "tuned.yaml", "--out", "answer"],
+    "tune of a scenario with charts": ["tune", "tuned.yaml", "--out", "answer"],
     "token": ["token", "--type", "text,bigint", "channel-17", "42"],
     "bucket-of": ["bucket-of", "--buckets", "256", "user1", "user2", "--json"],
 }
@@ -117,7 +117,7 @@ TIMES = [(rb"/[^ ]*/bucketlab-faults-[^/]*", b""), (rb", \d+\.\d s\n", b"\n"),
          (rb", \d+ seeds/s", b""),
          (rb'"(seeds_per_second|elapsed_ms|seconds)":[^,}]*', b""), (rb'(time|timestamp)="[^"]*"', b"")]
 PLACE = re.compile(r"/[^ ]*/bucketlab-faults-[^/]*")
-# Of a run under way: what a command that failed may leave, so that it can be gone on with.
+# Of a run under way: what a command that failed may leave, so that it can be resumed.
 UNFINISHED = {"unfinished", "snapshot", "tune_outcome"}
 TIMED_COLUMNS = {"created_unix_s", "elapsed_ms", "updated_unix_s", "started_unix_s"}
 

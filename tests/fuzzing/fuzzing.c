@@ -13,7 +13,7 @@ void fuzzing_require(bool holds, const char *what)
 {
     if (holds)
         return;
-    fprintf(stderr, "does not hold: %s\n", what);
+    fprintf(stderr, "does not stay within the limits: %s\n", what);
     abort();
 }
 

@@ -12,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Aborts with a word when it does not hold: a fuzzer's way to fail. */
+/* Aborts with a word when it does not stay within the limits: a fuzzer's way to fail. */
 void fuzzing_require(bool holds, const char *what);
 /* The error of a call that failed: it has a class, and is one line. */
 void fuzzing_require_error(const struct sim_error *error);

@@ -28,7 +28,7 @@ static const char *const texts[] = {
     "duration: 200s\nkeys: {count: 3}\narrivals: {rate: 20/s, bursts: {on: 5s, off: 20s, factor: 10}}\n"
     "row: {bytes: {lognormal: {mean: 300, sigma: 1.0}}}\nengine: exact\n"
     "reads: {range: {rate: 1/s, age: 10s, span: 5s}}\nstrategies:\n"
-    "  - weighted: {bytes: 2KB, threshold: 10}\n  - none: {}\n",
+    "  - weighted: {bytes: 2KB, threshold: 10}\n  - unbucketed: {}\n",
     "duration: 1000s\nkeys: {count: 3}\narrivals: {rate: 100/s}\nengine: thinned\n"
     "reads: {latest: {rows: 20, rate: 1/s}}\nstrategies:\n  - probabilistic: {bits: 5, threshold: 8}\n"
     "  - time: {window: 100s}\n  - count: {rows: 500}\n",

@@ -248,8 +248,8 @@ static void test_archive_of_another_machine_is_refused_with_the_cure(void **stat
         size_t at;
         const char *says;
     } fields[] = {{0, "none of bucketlab's; run again"},
-                  {8, "another version of bucketlab; go on with that, or run again"},
-                  {24, "word sizes; go on there, or run again"}};
+                  {8, "another version of bucketlab; resume with that, or run again"},
+                  {24, "word sizes; resume there, or run again"}};
     size_t size;
     unsigned char *data = save_example(&size);
     assert_true(is_refused_at_once(data, size, KIND + 1, SIM_ERROR_INPUT, "of another run"));
@@ -267,7 +267,7 @@ static void test_archive_of_another_machine_is_refused_with_the_cure(void **stat
         data[23 - i] = kept;
     }
     assert_true(
-        is_refused_at_once(data, size, KIND, SIM_ERROR_INPUT, "byte order; go on there, or run again"));
+        is_refused_at_once(data, size, KIND, SIM_ERROR_INPUT, "byte order; resume there, or run again"));
     free(data);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: memory begins at a line of the cache, is zeros where that was promised, large or small, and growing
+/* Aim: memory begins at a line of the cache, is zeros where that was guaranteed, large or small, and growing
  * keeps what was there, also when it fails. Method: sizes around that of a large page; an end of memory that
  * a size stands for. */
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: the queue gives events in the order of (time, sequence), whatever is pushed, popped and cancelled in
  * between, whatever of it was pushed for later, and refuses what it must. Method: random work beside a sorted
- * list that is too simple to be wrong; then one test for each promise of the header, with state set by hand
+ * list that is too simple to be wrong; then one test for each guarantee of the header, with state set by hand
  * where 2^40 pushes are too many. */
 #define _DEFAULT_SOURCE
 #include <setjmp.h>

@@ -37,8 +37,8 @@ static const struct {
      "deletes: {share: 60%, after: 2s}\nreads: {latest: {rows: 5, rate: 2/s}, range: {span: 1s, rate: "
      "1/s}}\n" RING "agents: {count: 3, cache_entries: 8, operations: 4, clock: {offset: 1ms}}\nfaults:\n"
      "  - {node_down: {node: 0, at: 1s, lasts: 12s}}\n  - {slow_node: {node: 2, at: 1s, lasts: 12s}}\n"
-     "  - {cut: {between: [agents, node 1], at: 2s, lasts: 300ms}}\n"
-     "  - {cut: {between: [agent 1, node 1], at: 1s, lasts: 12s}}\n"
+     "  - {network_partition: {between: [agents, node 1], at: 2s, lasts: 300ms}}\n"
+     "  - {network_partition: {between: [agent 1, node 1], at: 1s, lasts: 12s}}\n"
      "  - {agent_crash: {agent: 2, at: 1s, lasts: 12s}}\n"
      "strategies:\n  - probabilistic: {bits: 1, threshold: 3, coordination: locked, counter: counter}\n"},
     {"changes", 2, 700,

@@ -116,7 +116,7 @@ static void test_of_equal_costs_the_narrower_sizes_decide(void **state)
         set(&fixture, i, "partitions.closed.rows.stddev", spreads[i]);
     }
     assert_int_equal(choose(&fixture), 1);
-    assert_true(fixture.standings[1].spread == 0.1);
+    assert_true(fixture.standings[1].cv == 0.1);
     end(&fixture);
 }
 

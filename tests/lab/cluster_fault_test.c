@@ -21,7 +21,7 @@
     "arrivals: {rate: 20/s}\n"                                                                               \
     "row: {bytes: 100}\n"
 #define NODES "cluster: {nodes: 3, replication_factor: 3}\n"
-#define NONE  "strategies: [none: {}]\n"
+#define NONE  "strategies: [unbucketed: {}]\n"
 
 struct back {
     char first[64];
@@ -268,10 +268,10 @@ static void test_fault_within_the_same_fault_changes_nothing(void **state)
 {
     (void)state;
     static const char *const pairs[][2] = {
-        {"  - {cut: {between: [agents, node 1], at: 1m, lasts: 3m}}\n",
-         "  - {cut: {between: [agent 0, node 1], at: 2m, lasts: 10s}}\n"},
-        {"  - {cut: {between: [node 0, node 1], at: 1m, lasts: 3m}}\n",
-         "  - {cut: {between: [node 1, node 0], at: 2m, lasts: 10s}}\n"},
+        {"  - {network_partition: {between: [agents, node 1], at: 1m, lasts: 3m}}\n",
+         "  - {network_partition: {between: [agent 0, node 1], at: 2m, lasts: 10s}}\n"},
+        {"  - {network_partition: {between: [node 0, node 1], at: 1m, lasts: 3m}}\n",
+         "  - {network_partition: {between: [node 1, node 0], at: 2m, lasts: 10s}}\n"},
         {"  - {node_down: {node: 1, at: 1m, lasts: 3m}}\n",
          "  - {node_down: {node: 1, at: 2m, lasts: 10s}}\n"},
         {"  - {gc_storm: {node: 1, at: 1m, lasts: 3m}}\n", "  - {gc_storm: {node: 1, at: 2m, lasts: 10s}}\n"},
@@ -345,9 +345,9 @@ static void test_fault_cut_at_random_makes_agents_try_again(void **state)
 {
     (void)state;
     struct lab_result *well = run(KEYS NODES "agents: {count: 2}\n" NONE);
-    struct lab_result *cut =
-        run(KEYS NODES "agents: {count: 2}\nfaults:\n"
-                       "  - {random: {rate: 120/h, kinds: [cut], until: 4m, lasts: 5s}}\n" NONE);
+    struct lab_result *cut = run(
+        KEYS NODES "agents: {count: 2}\nfaults:\n"
+                   "  - {random: {rate: 120/h, kinds: [network_partition], until: 4m, lasts: 5s}}\n" NONE);
     assert_true(metric(well, "writes.retried") == 0);
     assert_true(metric(cut, "writes.retried") > 0);
     assert_true(metric(cut, "writes.unresolved") == 0);
@@ -381,7 +381,7 @@ static void test_fault_row_that_is_stored_is_not_unresolved_when_its_agent_crash
         KEYS "cluster: {nodes: 2, replication_factor: 2, consistency: {write: ONE, read: ONE, state: ONE}}\n"
              "agents: {count: 1, cache_ttl: 1h}\n"
              "faults:\n"
-             "  - {cut: {between: [node 0, node 1], at: 1m, lasts: 4m}}\n"
+             "  - {network_partition: {between: [node 0, node 1], at: 1m, lasts: 4m}}\n"
              "  - {agent_crash: {agent: 0, at: 61s, lasts: 1h}}\n"
              "strategies: [probabilistic: {bits: 1, threshold: 100000, counter: lwt}]\n");
     assert_true(metric(result, "writes.increments_unresolved") > 3);
@@ -513,9 +513,9 @@ static void test_fault_cut_of_a_datacenter_is_that_datacenter(void **state)
         KEYS "cluster: {datacenters: {east: {nodes: 3, replication_factor: 3}, west: {nodes: 3, "
              "replication_factor: 3}}}\nagents: {count: 2}\n";
     struct lab_result *own =
-        run_many(head, "  - {cut: {between: [agent 1, west], at: 1m, lasts: 1m}}\n", 1, NONE);
+        run_many(head, "  - {network_partition: {between: [agent 1, west], at: 1m, lasts: 1m}}\n", 1, NONE);
     struct lab_result *far =
-        run_many(head, "  - {cut: {between: [agent 1, east], at: 1m, lasts: 1m}}\n", 1, NONE);
+        run_many(head, "  - {network_partition: {between: [agent 1, east], at: 1m, lasts: 1m}}\n", 1, NONE);
     assert_true(metric(own, "writes.retried") > 100);
     assert_true(metric(far, "writes.retried") == 0);
     lab_result_destroy(own);

@@ -42,7 +42,7 @@
     "agents: {count: 1, cache_ttl: 365d}\n"
 #define STATELESS                                                                                            \
     "strategies:\n"                                                                                          \
-    "  - none: {}\n"                                                                                         \
+    "  - unbucketed: {}\n"                                                                                   \
     "  - time: {window: 7m}\n"                                                                               \
     "  - count: {rows: 100}\n"                                                                               \
     "  - hash: {buckets: 16}\n"
@@ -365,7 +365,7 @@ static void test_cluster_every_way_to_count_of_one_agent_equals_stream(void **st
 #define FAULTY                                                                                               \
     "faults:\n"                                                                                              \
     "  - {node_down: {node: 3, at: 1m, lasts: 30s}}\n"                                                       \
-    "  - {cut: {between: [agent 1, node 2], at: 2m, lasts: 20s}}\n"                                          \
+    "  - {network_partition: {between: [agent 1, node 2], at: 2m, lasts: 20s}}\n"                            \
     "  - {agent_crash: {rate: 60/h}}\n"                                                                      \
     "  - {lost_message: {chance: 2%, at: 3m, lasts: 30s}}\n"                                                 \
     "  - {clock_jump: {agent: 4, at: 3m, by: -2s}}\n"
@@ -471,7 +471,7 @@ static void test_cluster_under_faults_conserves_rows(void **state)
 
 /* Nodes, agents and messages fail and a clock jumps: each row stands where the committed starts say, and a
  * key's buckets follow each other in the order of times. */
-static void test_cluster_guarded_under_faults_keeps_its_promises(void **state)
+static void test_cluster_guarded_under_faults_keeps_its_guarantees(void **state)
 {
     (void)state;
     static const char *const none[] = {
@@ -515,7 +515,7 @@ static void test_cluster_same_seed_gives_same_events(void **state)
 
 /* Events of equal time in another order: what depends on the rows alone stays, and what is safe stays safe.
  */
-static void test_cluster_shuffled_ties_change_no_promise(void **state)
+static void test_cluster_shuffled_ties_change_no_guarantee(void **state)
 {
     (void)state;
     struct lab_scenario *scenario = load(BUSY COUNTED SAFE);
@@ -613,9 +613,9 @@ int main(void)
         cmocka_unit_test(test_cluster_a_lead_beyond_every_cache_routes_all_rows_right),
         cmocka_unit_test(test_cluster_counts_increments_and_rolls_apart),
         cmocka_unit_test(test_cluster_under_faults_conserves_rows),
-        cmocka_unit_test(test_cluster_guarded_under_faults_keeps_its_promises),
+        cmocka_unit_test(test_cluster_guarded_under_faults_keeps_its_guarantees),
         cmocka_unit_test(test_cluster_same_seed_gives_same_events),
-        cmocka_unit_test(test_cluster_shuffled_ties_change_no_promise),
+        cmocka_unit_test(test_cluster_shuffled_ties_change_no_guarantee),
         cmocka_unit_test(test_cluster_story_of_a_key_tells_its_rolls_in_order),
         cmocka_unit_test(test_cluster_views_show_the_change_and_its_disagreement),
     };

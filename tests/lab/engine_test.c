@@ -34,7 +34,7 @@ static const char workload_text[] = "name: engine-test\n"
 
 static const char strategies_text[] =
     "strategies:\n"
-    "  - none: {}\n"
+    "  - unbucketed: {}\n"
     "  - time: {window: 7h, epoch: 2015-01-01T00:00:00Z}\n"
     "  - time: {window: 20m, label: short}\n"
     "  - time: {calendar: week, label: week}\n"

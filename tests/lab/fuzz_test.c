@@ -317,7 +317,7 @@ static void test_override_counts_as_said_by_the_file(void **state)
 static void test_trace_gets_neither_keys_nor_faults_of_a_time_unknown(void **state)
 {
     (void)state;
-    const struct lab_fuzz_base base = file("trace: {file: a.csv}\nstrategies: [{none: {}}]\n");
+    const struct lab_fuzz_base base = file("trace: {file: a.csv}\nstrategies: [{unbucketed: {}}]\n");
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct lab_scenario *scenario = draw(&base, seed);
         assert_string_equal(scenario->trace_path, "folder/a.csv");
@@ -337,7 +337,7 @@ static void test_wrong_file_is_named_by_its_own_line(void **state)
         {"agents:\n  count: 0\n", "folder/user.yaml:2:10: 'count: 0'"},
         {"\n\n- a\n", "folder/user.yaml:3:1: no fields here"},
         {"keys: {count: 1", "folder/user.yaml:"},
-        {"strategies: [{none: {}}]\nfaults: [{node_down: {node: 9999, at: 1s}}]\n",
+        {"strategies: [{unbucketed: {}}]\nfaults: [{node_down: {node: 9999, at: 1s}}]\n",
          "folder/user.yaml:2:29: 'node: 9999'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -360,9 +360,9 @@ static void test_text_that_yaml_would_take_for_something_else_is_quoted(void **s
     static const char text[] = "about: \"two\\nlines: \\\"a\\\" \\\\ # { [ ü\"\n"
                                "name: \"- x\"\n"
                                "strategies:\n"
-                               "  - none: {label: \"null\"}\n"
+                               "  - unbucketed: {label: \"null\"}\n"
                                "  - hash: {buckets: 2, label: 'it''s: a'}\n"
-                               "  - none:\n"
+                               "  - unbucketed:\n"
                                "    label: '#1'\n"
                                "expect: ['null.writes.rows > 0']\n"
                                "duration: 1d\nkeys: {count: 1}\narrivals: {rate: 1/h}\n";
@@ -413,7 +413,8 @@ static void test_shrunk_scenario_keeps_what_it_must_and_loses_the_rest(void **st
     unsigned shrunk_count = 0;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct lab_scenario *scenario = draw(&nothing, seed), *small;
-        struct question question = {.kinds = 1u << LAB_FAULT_CUT | 1u << LAB_FAULT_DELAY, .agents = 2};
+        struct question question = {.kinds = 1u << LAB_FAULT_NETWORK_PARTITION | 1u << LAB_FAULT_DELAY,
+                                    .agents = 2};
         struct sim_error error = {SIM_ERROR_NONE, ""};
         char *shrunk;
         if (has_enough(&question, scenario->text)) {
@@ -427,8 +428,8 @@ static void test_shrunk_scenario_keeps_what_it_must_and_loses_the_rest(void **st
             for (size_t i = 0; i < 2; i++) {
                 for (size_t j = 0; j < 2; j++) {
                     const struct lab_group *group = &small->faults[i].between[j];
-                    if (small->faults[i].kinds == 1u << LAB_FAULT_CUT && group->kind == LAB_GROUP_AGENT &&
-                        group->index >= needed)
+                    if (small->faults[i].kinds == 1u << LAB_FAULT_NETWORK_PARTITION &&
+                        group->kind == LAB_GROUP_AGENT && group->index >= needed)
                         needed = group->index + 1;
                 }
             }
@@ -469,8 +470,9 @@ static void test_shrinking_what_is_no_scenario_comes_to_an_end(void **state)
         "duration: [1]\nfaults: 5\nkeys: 3\nreads: {latest: [1]}\nstrategies: x\n",
         "agents: {count: x}\narrivals: {rate: x}\ncluster: {nodes: x}\nduration: x\nfaults:\n"
         "  - 5\n  - {label: x}\n  - {node_down: 3}\n  - {agent_crash: {agent: x, at: x, lasts: x}}\n"
-        "  - {slow_node: {node: [1], at: [1]}}\n  - {cut: {between: [agent x, node x, agents, [1]]}}\n"
-        "strategies: [7, {label: x}, {hash: 3}, {none: {}}]\n",
+        "  - {slow_node: {node: [1], at: [1]}}\n  - {network_partition: {between: [agent x, node x, agents, "
+        "[1]]}}\n"
+        "strategies: [7, {label: x}, {hash: 3}, {unbucketed: {}}]\n",
         "agents: {count: 0}\narrivals: {rate: 0.0001/s}\nduration: 0s\nfaults: []\nstrategies: []\n",
     };
     (void)state;
@@ -512,17 +514,17 @@ static void test_shrinking_keeps_one_strategy_and_what_still_means_something(voi
         "8s\n"
         "faults:\n  - {agent_crash: {agent: 1, at: 1s, lasts: 1s}}\n  - {node_down: {node: 2, at: 1s, lasts: "
         "1s}}\n"
-        "  - {cut: {between: [agent 1, node 0], at: 1s, lasts: 1s}}\n"
-        "  - {cut: {between: [agent 0, node 2], at: 1s, lasts: 1s}}\n"
+        "  - {network_partition: {between: [agent 1, node 0], at: 1s, lasts: 1s}}\n"
+        "  - {network_partition: {between: [agent 0, node 2], at: 1s, lasts: 1s}}\n"
         "  - {agent_crash: {agent: 0, at: 7s, lasts: 1s}}\n"
-        "keys: {count: 1}\nstrategies: [none: {}, hash: {buckets: 2}, time: {window: 1s}]\n";
+        "keys: {count: 1}\nstrategies: [unbucketed: {}, hash: {buckets: 2}, time: {window: 1s}]\n";
     (void)state;
     struct sim_error error = {SIM_ERROR_NONE, ""};
     struct cuts cuts = {.is_kept = true};
     char *shrunk;
     for (uint32_t tries = 1; tries < 12; tries++) {
         assert_true(lab_shrink(text, tries, keep_or_not, &cuts, &shrunk, &error));
-        assert_non_null(strstr(shrunk, "none"));
+        assert_non_null(strstr(shrunk, "unbucketed"));
         assert_null(strstr(shrunk, "hash"));
         bool is_short = strstr(shrunk, "duration: 8s") == NULL, is_one = strstr(shrunk, "count: 2") == NULL;
         assert_true(!is_short || strstr(shrunk, "at: 7s") == NULL);
@@ -571,7 +573,7 @@ static struct lab_result *result_of(struct lab_strategy_result *strategies, size
     return &result;
 }
 
-static void test_breach_is_a_violation_that_was_promised_and_not_excused(void **state)
+static void test_breach_is_a_violation_that_was_guaranteed_and_not_excused(void **state)
 {
     (void)state;
     struct lab_strategy_result runs[2] = {0};
@@ -609,7 +611,7 @@ static void test_breach_is_a_violation_that_was_promised_and_not_excused(void **
     assert_int_equal(cell->broken, 1);
     assert_int_equal(cell->excused, 1);
     assert_int_equal(cell->excuses[LAB_CONDITION_SHORT_LEAD], 1);
-    /* No promise names it: it excuses nothing. */
+    /* No guarantee names it: it excuses nothing. */
     assert_int_equal(cell->excuses[LAB_CONDITION_MANY_AGENTS], 0);
     assert_int_equal(tally.probes[LAB_PROBE_LATE_ROW], 1);
     assert_int_equal(lab_fuzz_median(&tally.rolls), 5);
@@ -638,7 +640,7 @@ int main(void)
         cmocka_unit_test(test_shrinking_keeps_one_strategy_and_what_still_means_something),
         cmocka_unit_test(test_shrinking_stops_at_its_number_of_tries),
         cmocka_unit_test(test_scenario_from_which_nothing_can_go_stays),
-        cmocka_unit_test(test_breach_is_a_violation_that_was_promised_and_not_excused),
+        cmocka_unit_test(test_breach_is_a_violation_that_was_guaranteed_and_not_excused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@
     "agents: {count: 1}\n"
 #define STRATEGIES                                                                                           \
     "strategies:\n"                                                                                          \
-    "  - none: {}\n"                                                                                         \
+    "  - unbucketed: {}\n"                                                                                   \
     "  - time: {window: 7m}\n"                                                                               \
     "  - count: {rows: 100}\n"                                                                               \
     "  - hash: {buckets: 16}\n"                                                                              \
@@ -219,11 +219,12 @@ static void test_cluster_deletes_what_stream_deletes(void **state)
 static void test_cluster_deletes_under_faults_are_conserved(void **state)
 {
     (void)state;
-    struct lab_result *result = run_text(
-        "name: gone-test\nduration: 10m\nkeys: {count: 3}\narrivals: {rate: 20/s}\n" READ
-        "deletes: {share: 30%, after: 30s}\nagents: {count: 3}\n"
-        "cluster: {network: {loss: 1%}, timeouts: {client: 3s}}\n"
-        "faults: [{random: {rate: 1/m, kinds: [node_down, cut, lost_message, agent_crash]}}]\n" STRATEGIES);
+    struct lab_result *result =
+        run_text("name: gone-test\nduration: 10m\nkeys: {count: 3}\narrivals: {rate: 20/s}\n" READ
+                 "deletes: {share: 30%, after: 30s}\nagents: {count: 3}\n"
+                 "cluster: {network: {loss: 1%}, timeouts: {client: 3s}}\n"
+                 "faults: [{random: {rate: 1/m, kinds: [node_down, network_partition, lost_message, "
+                 "agent_crash]}}]\n" STRATEGIES);
     for (size_t i = 0; i < result->strategy_count; i++) {
         assert_true(metric(result, i, "rows.deleted") > 1000);
         assert_true(metric(result, i, "oracle.conserved.violations") == 0);

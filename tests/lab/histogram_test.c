@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a histogram tells what a list of the same sizes tells, exactly or rounded as its header promises, and
- * does not depend on how its parts were put together. Method: random sizes go into a histogram and into a
+/* Aim: a histogram tells what a list of the same sizes tells, exactly or rounded as its header guarantees,
+ * and does not depend on how its parts were put together. Method: random sizes go into a histogram and into a
  * plain list; the sums of the list, taken one by one, must be those of the histogram. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: no identifier is given twice, whatever fails, as long as what the promise excepts does not happen.
+/* Aim: no identifier is given twice, whatever fails, as long as what the guarantee excepts does not happen.
  * Method: each seed is a scenario of a few clients under drawn settings and drawn faults; the oracle's count
- * is held against the table of promises. 200 seeds, or as many as the first argument says, from the second
- * on. Runs in which the promise is excused must break it now and then, or the campaign would be too tame to
+ * is held against the table of guarantees. 200 seeds, or as many as the first argument says, from the second
+ * on. Runs in which the guarantee is excused must break it now and then, or the campaign would be too tame to
  * see anything. */
 #include <stdarg.h>
 #include <stdio.h>
@@ -66,7 +66,8 @@ static void add_faults(struct text *text, struct sim_random *random, uint64_t ag
                 add(text, ", lasts: %llums", (unsigned long long)lasts_ms);
             add(text, strcmp(name, "slow_node") == 0 ? ", factor: 300}\n" : "}\n");
         } else if (kind == 7) {
-            add(text, "  - cut: {between: [agent %llu, node %llu], at: %llums, lasts: %llums}\n",
+            add(text,
+                "  - network_partition: {between: [agent %llu, node %llu], at: %llums, lasts: %llums}\n",
                 (unsigned long long)whole(random, 0, agents - 1),
                 (unsigned long long)whole(random, 0, nodes - 1), (unsigned long long)at_ms,
                 (unsigned long long)lasts_ms);
@@ -119,14 +120,14 @@ static uint64_t figure(const struct lab_strategy_result *strategy, const char *n
     return (uint64_t)metric->value;
 }
 
-/* Whether the promise held. */
+/* Whether the guarantee held. */
 static bool judge(uint64_t seed, const struct lab_result *result, struct sum *sum)
 {
     const struct lab_strategy_result *strategy = &result->strategies[0];
     unsigned lock = strategy->settings.idgen.lock;
     uint64_t twice = figure(strategy, "oracle.unique.violations");
-    const struct lab_promise *promise = lab_promise_find(LAB_KIND_IDGEN, lock, LAB_ORACLE_UNIQUE);
-    bool is_excused = (promise->except & strategy->verdict.conditions) != 0;
+    const struct lab_guarantee *guarantee = lab_guarantee_find(LAB_KIND_IDGEN, lock, LAB_ORACLE_UNIQUE);
+    bool is_excused = (guarantee->except & strategy->verdict.conditions) != 0;
     sum->given += figure(strategy, "ids.given");
     sum->lost += figure(strategy, "ids.lost");
     sum->stale += figure(strategy, "locks.stale");
@@ -138,7 +139,7 @@ static bool judge(uint64_t seed, const struct lab_result *result, struct sum *su
     if (!is_excused && accounted != figure(strategy, "ids.leased"))
         printf("seed %llu: %llu accounted for of %llu leased\n", (unsigned long long)seed,
                (unsigned long long)accounted, (unsigned long long)figure(strategy, "ids.leased"));
-    else if (!lab_promise_is_broken(LAB_KIND_IDGEN, lock, LAB_ORACLE_UNIQUE, &strategy->verdict))
+    else if (!lab_guarantee_is_broken(LAB_KIND_IDGEN, lock, LAB_ORACLE_UNIQUE, &strategy->verdict))
         return true;
     printf("seed %llu: %s\n", (unsigned long long)seed, strategy->verdict.violations[LAB_ORACLE_UNIQUE].text);
     return false;

@@ -161,7 +161,8 @@ static void test_a_limit_ends_leases_in_failure(void **state)
     lab_result_destroy(result);
 }
 
-/* The oracle is no ornament: where nothing is promised, and clocks jump, it finds identifiers given twice. */
+/* The oracle is no ornament: where nothing is guaranteed, and clocks jump, it finds identifiers given twice.
+ */
 static void test_levels_that_need_not_meet_give_some_twice(void **state)
 {
     (void)state;
@@ -200,11 +201,11 @@ static void test_each_lock_has_a_guarantee_of_its_own(void **state)
     (void)state;
     struct lab_settings settings = {.is_idgen = true, .idgen = {.lock = BK_IDGEN_LOCK_COLUMNS}};
     assert_true(lab_settings_kind(&settings) == LAB_KIND_IDGEN);
-    const struct lab_promise *columns =
-        lab_promise_find(LAB_KIND_IDGEN, lab_settings_way(&settings), LAB_ORACLE_UNIQUE);
+    const struct lab_guarantee *columns =
+        lab_guarantee_find(LAB_KIND_IDGEN, lab_settings_way(&settings), LAB_ORACLE_UNIQUE);
     settings.idgen.lock = BK_IDGEN_LOCK_LWT;
-    const struct lab_promise *lwt =
-        lab_promise_find(LAB_KIND_IDGEN, lab_settings_way(&settings), LAB_ORACLE_UNIQUE);
+    const struct lab_guarantee *lwt =
+        lab_guarantee_find(LAB_KIND_IDGEN, lab_settings_way(&settings), LAB_ORACLE_UNIQUE);
     assert_non_null(columns);
     assert_non_null(lwt);
     assert_ptr_not_equal(columns, lwt);

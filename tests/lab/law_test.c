@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a stationary stream under the probabilistic strategy makes partitions of the exact law. Method: 40
- * keys of half a million rows each, 20 million in all; of each key the first m closed partitions, m so small
- * that the end of the stream cuts none of them (what closes before a fixed end would lean towards small
- * sizes). Mean, standard deviation and quantiles lie within 4 standard errors; Kolmogorov and Smirnov's
+/* Aim: a stationary stream under the probabilistic strategy makes partitions of the exact distribution.
+ * Method: 40 keys of half a million rows each, 20 million in all; of each key the first m closed partitions,
+ * m so small that the end of the stream cuts none of them (what closes before a fixed end would lean towards
+ * small sizes). Mean, standard deviation and quantiles lie within 4 standard errors; Kolmogorov and Smirnov's
  * distance stays below the bound that chance passes once in 10^9 (Massart: 2 exp(-2 n d^2)). Seeds are fixed,
  * so the test passes always or never. */
 #include <math.h>

@@ -55,14 +55,15 @@ struct pair {
 
 static const struct pair pairs[] = {
     {LAB_RISK_UNBOUNDED, true, false, "bucket", "the same value for ever", "use time, count or probabilistic",
-     HEAD "limits: {partition_rows: 100000}\nstrategies: [none: {}]\n",
+     HEAD "limits: {partition_rows: 100000}\nstrategies: [unbucketed: {}]\n",
      HEAD "limits: {partition_rows: 100000}\nstrategies: [count: {rows: 10000}]\n"},
     {LAB_RISK_UNBOUNDED, false, false, "bucket", "one of 256 values for ever", "use time, count",
      HEAD "strategies: [hash: {buckets: 256}]\n",
      HEAD "strategies: [probabilistic: {bits: 8, threshold: 40}]\n"},
     {LAB_RISK_UNBOUNDED, true, false, "server", "nothing in the partition key moves on",
      "feed a column by bucket",
-     HEAD "strategies: [none: {}]\ntable: {name: t, columns: {server: key, id: id}, partition_key: [server], "
+     HEAD "strategies: [unbucketed: {}]\ntable: {name: t, columns: {server: key, id: id}, partition_key: "
+          "[server], "
           "clustering: [id]}\n",
      HEAD TIME(
          "1h") "table: {name: t, columns: {server: key, h: bucket, id: id}, partition_key: [server, h], "
@@ -113,7 +114,7 @@ static const struct pair pairs[] = {
      ALIKE "limits: {partition_bytes: 5MB}\nstrategies: [weighted: {bytes: 100KB, threshold: 40}]\n",
      ALIKE "limits: {partition_bytes: 7MB}\nstrategies: [weighted: {bytes: 100KB, threshold: 40}]\n"},
     {LAB_RISK_CELL_WALL, false, false, "bucket", "2 billion cells after", "use time, count or probabilistic",
-     "duration: 10d\nkeys: {count: 1}\narrivals: {rate: 100/s}\nstrategies: [none: {}]\n",
+     "duration: 10d\nkeys: {count: 1}\narrivals: {rate: 100/s}\nstrategies: [unbucketed: {}]\n",
      "duration: 10d\nkeys: {count: 1}\narrivals: {rate: 100/s}\nstrategies: [count: {rows: 10000}]\n"},
     {LAB_RISK_CELL_WALL, true, false, "bucket", "the largest partition gets about 2.59G cells",
      "shorter window",
@@ -126,7 +127,7 @@ static const struct pair pairs[] = {
     {LAB_RISK_TOMBSTONES, true, false, "bucket", "about 311k tombstones",
      "use a time window of at most the time to live",
      "duration: 10d\nkeys: {count: 50}\narrivals: {rate: 20/s}\n"
-     "row: {bytes: 200, format: payload, ttl: 1d}\nstrategies: [none: {}]\n",
+     "row: {bytes: 200, format: payload, ttl: 1d}\nstrategies: [unbucketed: {}]\n",
      "duration: 10d\nkeys: {count: 50}\narrivals: {rate: 20/s}\n"
      "row: {bytes: 200, format: payload, ttl: 1d}\n" TIME("1d")},
     {LAB_RISK_OVERWRITTEN, true, false, "level", "keeps at most 5", "add a column fed by id",
@@ -216,7 +217,7 @@ static void test_what_is_foretold_comes_true(void **state)
 
 static void test_a_trace_is_judged_by_its_table_alone(void **state)
 {
-    static const char text[] = "trace: {file: rows.csv}\nstrategies: [none: {}, time: {window: 1d}]\n"
+    static const char text[] = "trace: {file: rows.csv}\nstrategies: [unbucketed: {}, time: {window: 1d}]\n"
                                "table: {name: t, columns: {b: bucket, k: key}, partition_key: [b]}\n";
     (void)state;
     struct lab_scenario *scenario = parse(text);

@@ -219,7 +219,7 @@ static void test_metrics_rounded_quantiles_stay_within_the_largest(void **state)
 
 /* Large sizes that differ by little: a difference of sums of squares in binary64 would tell 0, or nonsense.
  */
-static void test_metrics_spread_of_large_sizes_does_not_cancel(void **state)
+static void test_metrics_cv_of_large_sizes_does_not_cancel(void **state)
 {
     (void)state;
     struct fixture fixture = begin();
@@ -286,7 +286,7 @@ int main(void)
         cmocka_unit_test(test_metrics_load_is_shared_by_all_nodes),
         cmocka_unit_test(test_metrics_reads_are_counted_by_partitions),
         cmocka_unit_test(test_metrics_rounded_quantiles_stay_within_the_largest),
-        cmocka_unit_test(test_metrics_spread_of_large_sizes_does_not_cancel),
+        cmocka_unit_test(test_metrics_cv_of_large_sizes_does_not_cancel),
         cmocka_unit_test(test_metrics_spread_survives_squares_beyond_their_bound),
         cmocka_unit_test(test_tally_merged_adds_up),
     };

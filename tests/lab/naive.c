@@ -268,7 +268,7 @@ static int64_t put(struct writer *writer, struct naive_result *result, uint64_t 
 static int64_t current_bucket(const struct writer *writer, int64_t end_ns)
 {
     const struct bk_strategy *strategy = &writer->named->settings.strategy;
-    if (strategy->kind == BK_HASH || strategy->kind == BK_NONE)
+    if (strategy->kind == BK_HASH || strategy->kind == BK_UNBUCKETED)
         return 0;
     if (strategy->kind == BK_TIME)
         return naive_window(strategy, end_ns);

@@ -51,7 +51,7 @@ static struct question question_of(const struct naive_sight *sight, enum lab_rea
         question.asks_all = plan != BK_PLAN_LAZY;
         if (plan != BK_PLAN_LAZY && plan != BK_PLAN_PARALLEL)
             question.width = question.newest + 1;
-    } else if (strategy->kind != BK_NONE) {
+    } else if (strategy->kind != BK_UNBUCKETED) {
         question.newest = sight->state->bucket;
         question.walks_to_older = kind == LAB_READ_RANGE;
         bool is_dated = bk_kind_fires(strategy->kind) && kind == LAB_READ_RANGE && sight->state->bucket > 0;

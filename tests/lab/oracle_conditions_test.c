@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a condition that excuses a broken promise is noted when it holds, and then alone. Method: settings,
+/* Aim: a condition that excuses a broken guarantee is noted when it holds, and then alone. Method: settings,
  * and writes of the state as agents ask for them, on both sides of each bound. */
 #include "oracle_stand.h"
 
@@ -254,7 +254,7 @@ static void test_probes_of_a_roll_tell_its_fate(void **state)
     open_dated(&stand);
     struct lab_host_operation one = begin(&stand), other = begin(&stand);
     ask(&stand, &one, BK_ACT_CAS_STATE, ROLL, 1);
-    lab_watch_fault(&stand.run, LAB_FAULT_CUT); /* while it is under way */
+    lab_watch_fault(&stand.run, LAB_FAULT_NETWORK_PARTITION); /* while it is under way */
     ask(&stand, &other, BK_ACT_CAS_STATE, ROLL, 1);
     hear(&stand, &one, UNSAID);
     hear(&stand, &other, BK_OUTCOME_NOT_APPLIED);
@@ -278,39 +278,40 @@ static void test_probes_of_a_roll_tell_its_fate(void **state)
 
 /* --- the table */
 
-static void test_promise_is_broken_when_nothing_excuses_it(void **state)
+static void test_guarantee_is_broken_when_nothing_excuses_it(void **state)
 {
     (void)state;
     struct lab_verdict verdict = {0};
-    const struct lab_promise *promise = lab_promise_find(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE);
-    assert_non_null(promise);
-    assert_true(promise->except != 0);
+    const struct lab_guarantee *guarantee =
+        lab_guarantee_find(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE);
+    assert_non_null(guarantee);
+    assert_true(guarantee->except != 0);
     verdict.violations[LAB_ORACLE_FINDABLE].count = 1;
-    assert_false(lab_promise_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
+    assert_false(lab_guarantee_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
     verdict.is_judged[LAB_ORACLE_FINDABLE] = true;
-    assert_true(lab_promise_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
+    assert_true(lab_guarantee_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
     /* What happened somewhere in the run excuses nothing: what overlaps each violation does. */
     verdict.conditions = UINT32_MAX;
-    assert_true(lab_promise_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
+    assert_true(lab_guarantee_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
     verdict.violations[LAB_ORACLE_FINDABLE].excuse_count = 1;
-    verdict.violations[LAB_ORACLE_FINDABLE].excuses[0] = promise->except;
-    assert_false(lab_promise_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
+    verdict.violations[LAB_ORACLE_FINDABLE].excuses[0] = guarantee->except;
+    assert_false(lab_guarantee_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
     verdict.violations[LAB_ORACLE_FINDABLE].excuse_count = 2;
-    assert_true(lab_promise_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
-    assert_int_equal(lab_promise_excepts(promise), promise->except | UINT32_C(1)
-                                                                         << LAB_CONDITION_ROUTE_AGAIN);
+    assert_true(lab_guarantee_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
+    assert_int_equal(lab_guarantee_excepts(guarantee), guarantee->except | UINT32_C(1)
+                                                                               << LAB_CONDITION_ROUTE_AGAIN);
     verdict.violations[LAB_ORACLE_FINDABLE].count = 0;
-    assert_false(lab_promise_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
-    assert_null(lab_promise_find(BK_HASH, BK_SINGLE, LAB_ORACLE_MONOTONE));
+    assert_false(lab_guarantee_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
+    assert_null(lab_guarantee_find(BK_HASH, BK_SINGLE, LAB_ORACLE_MONOTONE));
 }
 
 /* One row for each, of a coordination that its kind can have, of conditions that there are. */
-static void test_promise_table_says_nothing_twice(void **state)
+static void test_guarantee_table_says_nothing_twice(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < lab_promise_count; i++) {
-        const struct lab_promise *one = &lab_promises[i];
-        assert_ptr_equal(lab_promise_find(one->kind, one->way, one->oracle), one);
+    for (size_t i = 0; i < lab_guarantee_count; i++) {
+        const struct lab_guarantee *one = &lab_guarantees[i];
+        assert_ptr_equal(lab_guarantee_find(one->kind, one->way, one->oracle), one);
         assert_true(one->kind == BK_PROBABILISTIC || one->kind == BK_COUNT || one->way == BK_SINGLE ||
                     (one->kind == LAB_KIND_IDGEN && one->oracle == LAB_ORACLE_UNIQUE));
         assert_int_equal(one->except >> LAB_CONDITION_COUNT, 0);
@@ -327,8 +328,8 @@ int main(void)
         cmocka_unit_test(test_conditions_outcome_of_a_state_write_decides),
         cmocka_unit_test(test_conditions_changes_at_once_are_those_that_do_not_know_of_each_other),
         cmocka_unit_test(test_probes_of_a_roll_tell_its_fate),
-        cmocka_unit_test(test_promise_is_broken_when_nothing_excuses_it),
-        cmocka_unit_test(test_promise_table_says_nothing_twice),
+        cmocka_unit_test(test_guarantee_is_broken_when_nothing_excuses_it),
+        cmocka_unit_test(test_guarantee_table_says_nothing_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -295,7 +295,7 @@ static void test_bounded_count_is_exact(void **state)
     expect_bound(&stand, (struct filling){.rows_at_once = 10}, 10);
     for (int kind = 0; kind < 3; kind++) {
         if (kind == 0)
-            assert_int_equal(bk_strategy_none(&strategy), BK_OK);
+            assert_int_equal(bk_strategy_unbucketed(&strategy), BK_OK);
         else if (kind == 1)
             assert_int_equal(bk_strategy_time(SIM_HOUR, 0, &strategy), BK_OK);
         else

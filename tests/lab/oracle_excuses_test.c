@@ -19,8 +19,8 @@ static void violate(struct stand *stand, uint32_t key)
 
 static bool is_broken(const struct stand *stand)
 {
-    return lab_promise_is_broken(BK_PROBABILISTIC, BK_THREE_STATE, LAB_ORACLE_FINDABLE,
-                                 &stand->run.oracles.verdict);
+    return lab_guarantee_is_broken(BK_PROBABILISTIC, BK_THREE_STATE, LAB_ORACLE_FINDABLE,
+                                   &stand->run.oracles.verdict);
 }
 
 /* A condition of one key from 10 s to 20 s, of all keys from 30 s to 40 s. */

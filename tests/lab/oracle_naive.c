@@ -26,7 +26,8 @@ static bool walks(const struct naive *naive);
 
 void naive_begin(struct naive *naive)
 {
-    bool follows_time = naive->kind == BK_PROBABILISTIC || naive->kind == BK_TIME || naive->kind == BK_NONE;
+    bool follows_time =
+        naive->kind == BK_PROBABILISTIC || naive->kind == BK_TIME || naive->kind == BK_UNBUCKETED;
     bool has_threshold = naive->kind == BK_PROBABILISTIC || naive->kind == BK_COUNT;
     naive->now_ns = naive->start_ns;
     naive->is_judged[LAB_ORACLE_FINDABLE] = naive->is_judged[LAB_ORACLE_CONSERVED] = true;

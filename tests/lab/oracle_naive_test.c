@@ -54,7 +54,7 @@ static void open_story(struct story *story, uint64_t seed)
     else if (naive->kind == BK_HASH)
         status = bk_strategy_hash(BUCKETS, &strategy);
     else
-        status = bk_strategy_none(&strategy);
+        status = bk_strategy_unbucketed(&strategy);
     assert_int_equal(status, BK_OK);
     story->is_busy = chance(story, 5);
     story->is_frail = chance(story, 3);

@@ -145,9 +145,9 @@ static void test_order_is_judged_where_buckets_follow_times(void **state)
 {
     (void)state;
     static const bool is_ordered[BK_KIND_COUNT] = {
-        [BK_NONE] = true, [BK_TIME] = true, [BK_PROBABILISTIC] = true, [BK_WEIGHTED] = true};
+        [BK_UNBUCKETED] = true, [BK_TIME] = true, [BK_PROBABILISTIC] = true, [BK_WEIGHTED] = true};
     struct bk_strategy strategies[BK_KIND_COUNT];
-    assert_int_equal(bk_strategy_none(&strategies[BK_NONE]), BK_OK);
+    assert_int_equal(bk_strategy_unbucketed(&strategies[BK_UNBUCKETED]), BK_OK);
     assert_int_equal(bk_strategy_time(SIM_HOUR, 0, &strategies[BK_TIME]), BK_OK);
     assert_int_equal(bk_strategy_count(10, &strategies[BK_COUNT]), BK_OK);
     assert_int_equal(bk_strategy_probabilistic(3, 4, &strategies[BK_PROBABILISTIC]), BK_OK);

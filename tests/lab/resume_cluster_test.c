@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a run of the cluster engine that is stopped between any two events, destroyed, and gone on with from
+/* Aim: a run of the cluster engine that is stopped between any two events, destroyed, and resumed from
  * what was kept, comes to what it would have come to, bit by bit; and what is kept of it right after it was
  * loaded are the bytes that it was loaded from.
  * Method: each shipped scenario of the cluster engine at the size of CI, and scenarios that the fuzzer draws,
@@ -217,12 +217,13 @@ static void test_shipped_scenarios_in_short(void **state)
 static void test_traces_and_shuffled_ties(void **state)
 {
     (void)state;
-    static const char traced[] = "name: traced\nduration: 6h\ntrace: {file: " BUCKETLAB_SOURCE_DIR
-                                 "/scenarios/traces/small.csv}\nrow: {ttl: 1h}\n"
-                                 "reads: {latest: {rows: 5, rate: 0.01/s}}\n"
-                                 "cluster: {nodes: 3, replication_factor: 3, network: {latency: 1ms}}\n"
-                                 "agents: {count: 3}\nstrategies:\n  - none: {}\n  - hash: {buckets: 3}\n"
-                                 "  - probabilistic: {bits: 1, threshold: 3}\n";
+    static const char traced[] =
+        "name: traced\nduration: 6h\ntrace: {file: " BUCKETLAB_SOURCE_DIR
+        "/scenarios/traces/small.csv}\nrow: {ttl: 1h}\n"
+        "reads: {latest: {rows: 5, rate: 0.01/s}}\n"
+        "cluster: {nodes: 3, replication_factor: 3, network: {latency: 1ms}}\n"
+        "agents: {count: 3}\nstrategies:\n  - unbucketed: {}\n  - hash: {buckets: 3}\n"
+        "  - probabilistic: {bits: 1, threshold: 3}\n";
     for (uint64_t seed = 0; seed < 3; seed++) {
         struct lab_scenario *scenario = resume_scenario(traced);
         scenario->tie_seed = seed;

@@ -29,7 +29,7 @@ static const char rows[] =
     "agents: {count: 2, cache_entries: 8, operations: 8}\n"
     "faults:\n"
     "  - {node_down: {node: 0, at: 200ms, lasts: 2s}}\n"
-    "  - {cut: {between: [agents, node 1], at: 800ms, lasts: 300ms}}\n"
+    "  - {network_partition: {between: [agents, node 1], at: 800ms, lasts: 300ms}}\n"
     "strategies:\n"
     "  - probabilistic: {bits: 1, threshold: 3, coordination: locked, counter: counter}\n";
 static const char identifiers[] = "name: memory\n"

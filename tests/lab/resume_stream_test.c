@@ -20,7 +20,7 @@
 #define READS "reads: {latest: {rows: 40, rate: 30/h}, range: {span: 2h, rate: 10/h}, all: {rate: 1/h}}\n"
 #define KINDS                                                                                                \
     "strategies:\n"                                                                                          \
-    "  - none: {}\n"                                                                                         \
+    "  - unbucketed: {}\n"                                                                                   \
     "  - time: {window: 3h}\n"                                                                               \
     "  - count: {rows: 300, max_age: 2d}\n"                                                                  \
     "  - probabilistic: {bits: 3, threshold: 40}\n"                                                          \

@@ -18,7 +18,7 @@
 
 #include "lab/scenario.h"
 
-#define BASE "duration: 1d\nkeys: {count: 2}\narrivals: {rate: 1/s}\nstrategies: [none: {}]\n"
+#define BASE "duration: 1d\nkeys: {count: 2}\narrivals: {rate: 1/s}\nstrategies: [unbucketed: {}]\n"
 
 struct sum {
     const struct lab_row_cost *cost;

@@ -15,27 +15,28 @@
 #include "lab/run.h"
 
 /* Few operations and a small cache, but more pending events than the queue begins with, so that it grows. */
-static const char cluster[] = "name: memory\n"
-                              "duration: 1s\n"
-                              "keys: {count: 2200}\n"
-                              "arrivals: {rate: 20/s}\n"
-                              "row: {bytes: 100}\n"
-                              "reads: {latest: {rows: 5, rate: 2500/s}}\n"
-                              "cluster: {nodes: 3, replication_factor: 3}\n"
-                              "agents: {count: 2, cache_entries: 8}\n"
-                              "faults:\n"
-                              "  - {slow_node: {node: 0, at: 200ms, lasts: 300ms}}\n"
-                              "  - {cut: {between: [agents, node 1], at: 200ms, lasts: 300ms}}\n"
-                              "  - {agent_crash: {agent: 1, at: 200ms, lasts: 300ms}}\n"
-                              "strategies:\n"
-                              "  - probabilistic: {bits: 1, threshold: 1}\n"
-                              "  - time: {window: 500ms}\n"
-                              "expect: [time.writes.rows > 0]\n";
+static const char cluster[] =
+    "name: memory\n"
+    "duration: 1s\n"
+    "keys: {count: 2200}\n"
+    "arrivals: {rate: 20/s}\n"
+    "row: {bytes: 100}\n"
+    "reads: {latest: {rows: 5, rate: 2500/s}}\n"
+    "cluster: {nodes: 3, replication_factor: 3}\n"
+    "agents: {count: 2, cache_entries: 8}\n"
+    "faults:\n"
+    "  - {slow_node: {node: 0, at: 200ms, lasts: 300ms}}\n"
+    "  - {network_partition: {between: [agents, node 1], at: 200ms, lasts: 300ms}}\n"
+    "  - {agent_crash: {agent: 1, at: 200ms, lasts: 300ms}}\n"
+    "strategies:\n"
+    "  - probabilistic: {bits: 1, threshold: 1}\n"
+    "  - time: {window: 500ms}\n"
+    "expect: [time.writes.rows > 0]\n";
 static const char cluster_traced[] = "name: memory\n"
                                      "trace: {file: " BUCKETLAB_SOURCE_DIR "/scenarios/traces/small.csv}\n"
                                      "cluster: {nodes: 1, replication_factor: 1}\n"
                                      "agents: {count: 1, cache_entries: 8}\n"
-                                     "strategies: [none: {}]\n";
+                                     "strategies: [unbucketed: {}]\n";
 
 /* Partitions enough for the lists of a reader, the cells of a hash and the slots of a histogram to grow. */
 #define STRATEGIES                                                                                           \
@@ -76,7 +77,8 @@ static const char observed_beside[] =
     "keys: {count: 4}\n"
     "arrivals: {rate: 1/s}\n"
     "strategies:\n"
-    "  - none: {}\n" OBSERVED "expect: [observed.partitions.total == 120, none.writes.rows > 0]\n";
+    "  - unbucketed: {}\n" OBSERVED
+    "expect: [observed.partitions.total == 120, unbucketed.writes.rows > 0]\n";
 static const char observed_alone[] =
     "name: memory\nstrategies:\n" OBSERVED "expect: [o.partitions.all.bytes.p50 > 0]\n";
 

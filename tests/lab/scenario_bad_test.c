@@ -26,7 +26,7 @@
 
 #define REST "keys: {count: 10}\narrivals: {rate: 1/s}\n"
 #define HEAD "duration: 1d\n" REST
-#define TAIL "strategies: [none: {}]\n"
+#define TAIL "strategies: [unbucketed: {}]\n"
 
 struct corpus_case {
     char text[TEXT_SIZE];
@@ -205,7 +205,7 @@ static void test_text_beyond_all_bounds_is_refused(void **state)
     expect_refused("", "- ", 100000, "", "nested more than 32 deep; ");
     expect_refused("a: [", "1,", 100000, "1]", "more than 20000 values; ");
     expect_refused("", "? x\n", 2, "", "stands twice");
-    expect_refused(HEAD "strategies:\n", "  - none: {}\n", 65, "", "65 strategies; give at most 64");
+    expect_refused(HEAD "strategies:\n", "  - unbucketed: {}\n", 65, "", "65 strategies; give at most 64");
     expect_refused("duration: 1d\n" TAIL "keys: {count: 1}\narrivals:\n  rate: 1/s\n  spikes:\n",
                    "    - {at: 1h, lasts: 1s, factor: 2, keys: 1%}\n", 501, "",
                    "501 spikes; give at most 500");

@@ -19,7 +19,7 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 #define HEAD "duration: 1d\nkeys: {count: 10}\narrivals: {rate: 1/s}\n"
-#define TAIL "strategies: [none: {}]\n"
+#define TAIL "strategies: [unbucketed: {}]\n"
 
 /* The faults' own field order, and places before the cluster that they lie in. */
 static const char everything[] = HEAD
@@ -28,8 +28,8 @@ static const char everything[] = HEAD
     "  - {node_down: {node: 8, at: 1h, lasts: 10m}}\n"
     "  - {slow_node: {node: 0, factor: 2.5, at: 0s, lasts: 1d}}\n"
     "  - gc_storm: {node: 1, at: 2h}\n"
-    "  - {cut: {between: [agents, dc2], at: 2h, lasts: 30s}}\n"
-    "  - {cut: {between: [agent 15, node 8], at: 2h}}\n"
+    "  - {network_partition: {between: [agents, dc2], at: 2h, lasts: 30s}}\n"
+    "  - {network_partition: {between: [agent 15, node 8], at: 2h}}\n"
     "  - {lost_message: {chance: 1%, at: 3h, lasts: 1s}}\n"
     "  - {duplicate_message: {chance: 100%, at: 3h}}\n"
     "  - {delay: {factor: 0.5, at: 3h}}\n"
@@ -37,7 +37,7 @@ static const char everything[] = HEAD
     "  - {agent_crash: {rate: 1/h}}\n"
     "  - {agent_crash: {agent: 15, at: 5h, lasts: 1m}}\n"
     "  - {clock_jump: {agent: 4, at: 3h, by: -2s}}\n"
-    "  - {random: {rate: 6/h, kinds: [node_down, cut, clock_jump], until: 20h, lasts: 4s}}\n"
+    "  - {random: {rate: 6/h, kinds: [node_down, network_partition, clock_jump], until: 20h, lasts: 4s}}\n"
     "cluster:\n"
     "  datacenters: {dc1: {nodes: 6, racks: 3, replication_factor: 2}, dc2: {nodes: 3}}\n"
     "  num_tokens: 8\n"
@@ -167,7 +167,7 @@ static const struct lab_fault wanted_faults[] = {
     {1 << LAB_FAULT_NODE_DOWN, SIM_HOUR, 10 * SIM_MINUTE, 0, INT64_MAX, 8, {{0}}, 10, 0, 0, 6, 5},
     {1 << LAB_FAULT_SLOW_NODE, 0, SIM_DAY, 0, INT64_MAX, 0, {{0}}, 2.5, 0, 0, 7, 5},
     {1 << LAB_FAULT_GC_STORM, 2 * SIM_HOUR, INT64_MAX, 0, INT64_MAX, 1, {{0}}, 10, 0, 0, 8, 5},
-    {1 << LAB_FAULT_CUT,
+    {1 << LAB_FAULT_NETWORK_PARTITION,
      2 * SIM_HOUR,
      30 * SIM_SECOND,
      0,
@@ -179,7 +179,7 @@ static const struct lab_fault wanted_faults[] = {
      0,
      9,
      5},
-    {1 << LAB_FAULT_CUT,
+    {1 << LAB_FAULT_NETWORK_PARTITION,
      2 * SIM_HOUR,
      INT64_MAX,
      0,
@@ -242,7 +242,7 @@ static const struct lab_fault wanted_faults[] = {
      0,
      17,
      5},
-    {1 << LAB_FAULT_NODE_DOWN | 1 << LAB_FAULT_CUT | 1 << LAB_FAULT_CLOCK_JUMP,
+    {1 << LAB_FAULT_NODE_DOWN | 1 << LAB_FAULT_NETWORK_PARTITION | 1 << LAB_FAULT_CLOCK_JUMP,
      0,
      4 * SIM_SECOND,
      6.0 / 3600,
@@ -334,20 +334,21 @@ static void test_agents_without_options_have_the_defaults(void **state)
 
 static void test_faults_without_figures_have_the_defaults(void **state)
 {
-    struct lab_scenario *s = parse(HEAD TAIL "agents: {count: 1}\nfaults:\n"
-                                             "  - {slow_node: {node: 5, at: 1s}}\n"
-                                             "  - {delay: {at: 1s}}\n"
-                                             "  - {lost_message: {at: 1s}}\n"
-                                             "  - {duplicate_message: {at: 1s}}\n"
-                                             "  - {random: {rate: 1/h}}\n"
-                                             "  - {agent_crash: {agent: 0, at: 1s}}\n"
-                                             "  - {cut: {between: [node 0, dc1], at: 1s, lasts: 292y}}\n"
-                                             "  - {clock_jump: {agent: 0, at: 1s, by: +1ns}, cut: null}\n"
-                                             "  - {late_message: {at: 1s}}\n"
-                                             "  - {state_restored: {key: 0, at: 1s}}\n"
-                                             "  - {paxos_loss: {node: 5, at: 1s}}\n"
-                                             "  - {agent_pause: {agent: 0, at: 1s, lasts: 3s}}\n"
-                                             "  - {agent_crash: {agent: 0, at: 9s, checkpoint: 4s}}\n");
+    struct lab_scenario *s =
+        parse(HEAD TAIL "agents: {count: 1}\nfaults:\n"
+                        "  - {slow_node: {node: 5, at: 1s}}\n"
+                        "  - {delay: {at: 1s}}\n"
+                        "  - {lost_message: {at: 1s}}\n"
+                        "  - {duplicate_message: {at: 1s}}\n"
+                        "  - {random: {rate: 1/h}}\n"
+                        "  - {agent_crash: {agent: 0, at: 1s}}\n"
+                        "  - {network_partition: {between: [node 0, dc1], at: 1s, lasts: 292y}}\n"
+                        "  - {clock_jump: {agent: 0, at: 1s, by: +1ns}, network_partition: null}\n"
+                        "  - {late_message: {at: 1s}}\n"
+                        "  - {state_restored: {key: 0, at: 1s}}\n"
+                        "  - {paxos_loss: {node: 5, at: 1s}}\n"
+                        "  - {agent_pause: {agent: 0, at: 1s, lasts: 3s}}\n"
+                        "  - {agent_crash: {agent: 0, at: 9s, checkpoint: 4s}}\n");
     const struct lab_fault *fault = s->faults;
     (void)state;
     assert_true(fault[0].factor == 10.0 && fault[1].factor == 10.0);
@@ -480,8 +481,8 @@ static void test_datacenters_are_the_ring_of_the_stream_engine(void **state)
         struct sim_error error;
         if (!lab_run(s, 1, NULL, &result, &error))
             fail_msg("%s", error.text);
-        most[i] = metric_of(result, "none.nodes.load_share_max");
-        least[i] = metric_of(result, "none.nodes.load_share_min");
+        most[i] = metric_of(result, "unbucketed.nodes.load_share_max");
+        least[i] = metric_of(result, "unbucketed.nodes.load_share_min");
         lab_result_destroy(result);
         lab_scenario_destroy(s);
     }

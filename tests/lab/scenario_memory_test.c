@@ -51,7 +51,7 @@ static bool load_example(struct lab_scenario **out, struct sim_error *error)
 static bool parse_trace(struct lab_scenario **out, struct sim_error *error)
 {
     static const char text[] =
-        "trace: {file: a.csv}\nstrategies:\n  - none: {label: a}\n  - time: {window: 1d}\n"
+        "trace: {file: a.csv}\nstrategies:\n  - unbucketed: {label: a}\n  - time: {window: 1d}\n"
         "  - hash: {buckets: 2}\n  - observed: {file: b.csv, table: k.t, label: o}\nexpect: [a.x < 1, time.x "
         "< 2, hash.x < 3]\n";
     return lab_scenario_parse("folder/x.yaml", text, sizeof text - 1, NULL, 0, NULL, out, error);
@@ -64,7 +64,7 @@ static bool load_faults(struct lab_scenario **out, struct sim_error *error)
 
 static bool draw_seed(struct lab_scenario **out, struct sim_error *error)
 {
-    static const char text[] = "agents: {count: 3}\nstrategies: [{none: {}}, {hash: {buckets: 2}}]\n";
+    static const char text[] = "agents: {count: 3}\nstrategies: [{unbucketed: {}}, {hash: {buckets: 2}}]\n";
     static const struct lab_override overrides[] = {{"cluster.nodes=4"}};
     const struct lab_fuzz_base base = {"x.yaml", text, sizeof text - 1, overrides, 1, 0};
     return lab_fuzz_scenario(&base, 3, out, error);

@@ -19,7 +19,7 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 #define HEAD "duration: 1d\nkeys: {count: 10}\narrivals: {rate: 1/s}\n"
-#define TAIL "strategies: [none: {}]\n"
+#define TAIL "strategies: [unbucketed: {}]\n"
 
 static const char everything[] =
     "name: chat-channels\n"
@@ -44,7 +44,7 @@ static const char everything[] =
     "limits: {partition_rows: 100000, partition_bytes: 100MB, tiny_rows: 24}\n"
     "cluster: {nodes: 12, replication_factor: 5, num_tokens: 8}\n"
     "strategies:\n"
-    "  - none: {}\n"
+    "  - unbucketed: {}\n"
     "  - time: {window: 10d, epoch: 2015-01-01T00:00:00Z}\n"
     "  - time: {calendar: week, label: weeks}\n"
     "  - count: {rows: 20480, counter: external}\n"
@@ -78,9 +78,9 @@ static void check_strategies(const struct lab_scenario *s)
 {
     const struct lab_strategy *strategy = s->strategies;
     assert_int_equal(s->strategy_count, 7);
-    static const char *const labels[] = {"none",          "time",    "weeks",        "count",
+    static const char *const labels[] = {"unbucketed",    "time",    "weeks",        "count",
                                          "probabilistic", "guarded", "h\u00e4sh 2.0"};
-    static const enum bk_kind kinds[] = {BK_NONE,          BK_TIME,          BK_TIME, BK_COUNT,
+    static const enum bk_kind kinds[] = {BK_UNBUCKETED,    BK_TIME,          BK_TIME, BK_COUNT,
                                          BK_PROBABILISTIC, BK_PROBABILISTIC, BK_HASH};
     for (size_t i = 0; i < 7; i++) {
         assert_string_equal(strategy[i].label, labels[i]);
@@ -312,13 +312,13 @@ static void test_null_and_other_spellings_are_taken(void **state)
         /* All of it in braces, as JSON; quoted figures; Windows' line ends; a byte-order mark; a directive.
          */
         "{\"duration\": \"1d\", \"keys\": {\"count\": \"10\"}, \"arrivals\": {\"rate\": \"1/s\"}, "
-        "\"strategies\": [{\"none\": {}}]}",
-        "duration: 1d\r\nkeys: {count: 10}\r\narrivals: {rate: 1/s}\r\nstrategies:\r\n  - none: {}\r\n",
+        "\"strategies\": [{\"unbucketed\": {}}]}",
+        "duration: 1d\r\nkeys: {count: 10}\r\narrivals: {rate: 1/s}\r\nstrategies:\r\n  - unbucketed: {}\r\n",
         "\xef\xbb\xbf" HEAD TAIL,
         "%YAML 1.2\n---\n" HEAD TAIL "...\n",
         HEAD TAIL "limits: null\nabout: ~\nreads: null\nexpect: []\ntrace: null\nrow: ~\n",
-        HEAD "strategies:\n- none:\n",
-        HEAD "strategies:\n- {none: {}, hash: null, label: none}\n",
+        HEAD "strategies:\n- unbucketed:\n",
+        HEAD "strategies:\n- {unbucketed: {}, hash: null, label: unbucketed}\n",
         "duration: 1d\nkeys: {count: 10, popularity: uniform}\n" TAIL
         "arrivals: {rate: 1/s, spikes: [], daily: null}\n",
     };
@@ -328,7 +328,7 @@ static void test_null_and_other_spellings_are_taken(void **state)
         assert_true(s->workload.duration_ns == SIM_DAY && s->workload.key_count == 10);
         assert_true(s->workload.rate_per_s == 1.0 && s->workload.popularity.s == 0.0);
         assert_int_equal(s->strategy_count, 1);
-        assert_string_equal(s->strategies[0].label, "none");
+        assert_string_equal(s->strategies[0].label, "unbucketed");
         assert_true(!s->reads.present && !s->workload.has_daily && s->expect_count == 0);
         lab_scenario_destroy(s);
     }
@@ -350,7 +350,7 @@ static void test_bounds_themselves_are_taken(void **state)
     char text[LAB_STRATEGIES_MAX * 100 + 256];
     size_t size = (size_t)snprintf(text, sizeof text, HEAD "strategies:\n");
     for (int i = 0; i < LAB_STRATEGIES_MAX; i++)
-        size += (size_t)snprintf(text + size, sizeof text - size, "  - none: {label: '%064d'}\n", i);
+        size += (size_t)snprintf(text + size, sizeof text - size, "  - unbucketed: {label: '%064d'}\n", i);
     s = parse(text);
     assert_int_equal(s->strategy_count, LAB_STRATEGIES_MAX);
     assert_int_equal(strlen(s->strategies[63].label), LAB_LABEL_SIZE_MAX);
@@ -387,7 +387,7 @@ static void test_override_changes_adds_and_removes_fields(void **state)
                                          "strategies.h\u00e4sh 2.0.buckets=8",
                                          "strategies.guarded.chance=null",
                                          "strategies.guarded.bits=3",
-                                         "strategies.none.label=zero",
+                                         "strategies.unbucketed.label=zero",
                                          "row.bytes=2KB",
                                          "name=\"a: b\"",
                                          "strategies.h\u00e4sh 2.0.label=hash"};
@@ -428,7 +428,7 @@ static void test_override_of_a_label_reaches_where_it_stands(void **state)
                                        "strategies.v1.2.bits=5", "strategies.v1.bits=6", "expect=[c.x == 1]"};
     struct lab_scenario *s =
         parse_with("x.yaml",
-                   HEAD "strategies:\n  - none: {}\n    label: b\n  - hash: {buckets: 2, label: h}\n"
+                   HEAD "strategies:\n  - unbucketed: {}\n    label: b\n  - hash: {buckets: 2, label: h}\n"
                         "  - probabilistic: {bits: 1, threshold: 1, label: v1}\n"
                         "  - probabilistic: {bits: 1, threshold: 1, label: v1.2}\n",
                    sets, 5);
@@ -542,7 +542,7 @@ static void test_manual_lists_every_field_and_no_other(void **state)
         {"### `node_down` and `gc_storm`\n", "faults: [{node_down: {" ZEBRA "}}]"},
         {"### `node_down` and `gc_storm`\n", "faults: [{gc_storm: {" ZEBRA "}}]"},
         {"### `slow_node`\n", "faults: [{slow_node: {" ZEBRA "}}]"},
-        {"### `cut`\n", "faults: [{cut: {" ZEBRA "}}]"},
+        {"### `network_partition`\n", "faults: [{network_partition: {" ZEBRA "}}]"},
         {"### `lost_message` and `duplicate_message`\n", "faults: [{lost_message: {" ZEBRA "}}]"},
         {"### `lost_message` and `duplicate_message`\n", "faults: [{duplicate_message: {" ZEBRA "}}]"},
         {"### `delay`\n", "faults: [{delay: {" ZEBRA "}}]"},
@@ -552,7 +552,7 @@ static void test_manual_lists_every_field_and_no_other(void **state)
         {"### `random`\n", "faults: [{random: {" ZEBRA "}}]"},
         {"### `lock`\n", "strategies: [{probabilistic: {lock: {" ZEBRA "}}}]"},
         {"### `strategies`\n", "strategies: [{" ZEBRA "}]"},
-        {"### `none`\n", "strategies: [{none: {" ZEBRA "}}]"},
+        {"### `unbucketed`\n", "strategies: [{unbucketed: {" ZEBRA "}}]"},
         {"### `time`\n", "strategies: [{time: {" ZEBRA "}}]"},
         {"### `count`\n", "strategies: [{count: {" ZEBRA "}}]"},
         {"### `probabilistic`\n", "strategies: [{probabilistic: {" ZEBRA "}}]"},

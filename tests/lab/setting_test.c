@@ -29,14 +29,14 @@ struct section {
 };
 
 static const struct section sections[] = {
-    {"none", BK_NONE, NULL, LAB_OF_STRATEGY},
+    {"unbucketed", BK_UNBUCKETED, NULL, LAB_OF_STRATEGY},
     {"time", BK_TIME, NULL, LAB_OF_STRATEGY},
     {"count", BK_COUNT, NULL, LAB_OF_STRATEGY},
     {"probabilistic", BK_PROBABILISTIC, NULL, LAB_OF_STRATEGY},
     {"lock", BK_PROBABILISTIC, "lock", LAB_OF_STRATEGY},
     {"hash", BK_HASH, NULL, LAB_OF_STRATEGY},
     {"weighted", BK_WEIGHTED, NULL, LAB_OF_STRATEGY},
-    {"then", BK_NONE, NULL, LAB_OF_CHANGE},
+    {"then", BK_UNBUCKETED, NULL, LAB_OF_CHANGE},
     {"read", BK_TIME, "read", LAB_OF_STRATEGY},
     {"idgen", LAB_KIND_IDGEN, NULL, LAB_OF_STRATEGY},
     {"backoff", LAB_KIND_IDGEN, "backoff", LAB_OF_STRATEGY},

@@ -35,7 +35,7 @@ static const char workload_text[] = "name: stored\n"
                                     "row: {bytes: {lognormal: {mean: 350, sigma: 1.0}}, format: payload}\n"
                                     "limits: {partition_rows: 120, partition_bytes: 20KB, tiny_rows: 20}\n";
 static const char strategies_text[] = "strategies:\n"
-                                      "  - none: {}\n"
+                                      "  - unbucketed: {}\n"
                                       "  - time: {window: 25m}\n"
                                       "  - count: {rows: 100}\n"
                                       "  - probabilistic: {bits: 2, threshold: 9}\n"

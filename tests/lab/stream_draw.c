@@ -391,7 +391,7 @@ static void say_strategy(struct draw *draw, uint64_t index)
     uint64_t kind = draw->all_hash ? 5 : draw->has_table && !draw->has_bucket ? 0 : below(draw, 8);
     switch (kind) {
     case 0:
-        say(draw, "  - none: {read: {plan: %s}", chance(draw, 50) ? "walk" : "pair");
+        say(draw, "  - unbucketed: {read: {plan: %s}", chance(draw, 50) ? "walk" : "pair");
         say(draw, ", label: s%" PRIu64 "}\n", index);
         break;
     case 1:

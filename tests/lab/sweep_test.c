@@ -198,10 +198,10 @@ static void check_file(const char *section, const char *head, const char *line)
 static void test_identity_moves_with_the_files(void **state)
 {
     (void)state;
-    check_file("trace: {file: %s}\nstrategies: [none: {}]\nsweep: {seeds: 2}\n", "timestamp_ms,key,bytes\n",
-               ",a,10\n");
+    check_file("trace: {file: %s}\nstrategies: [unbucketed: {}]\nsweep: {seeds: 2}\n",
+               "timestamp_ms,key,bytes\n", ",a,10\n");
     check_file("keys: {count: 1}\nduration: 1h\narrivals: {rate: 1/h}\n"
-               "strategies: [none: {}, observed: {file: %s}]\nsweep: {seeds: 2}\n",
+               "strategies: [unbucketed: {}, observed: {file: %s}]\nsweep: {seeds: 2}\n",
                "key,size,rowCount\na,", ",10\n");
 }
 
@@ -218,14 +218,14 @@ static void test_error_names_the_point_and_its_place(void **state)
                    "x.yaml:10:47: point 1: unknown field 'bukkets' under 'hash'; did you mean 'buckets'?");
     assert_refused(HEAD "sweep:\n  grid:\n    strategies[9].hash: [{buckets: 2}]\n",
                    "x.yaml:10:26: point 1: 'strategies' has 2 elements, counted from 0; there is no [9]");
-    assert_refused(
-        HEAD "expect: [none.partitions.total < 3]\nsweep:\n  grid: {duration: [2d]}\n",
-        "x.yaml:8:10: no strategy has the label 'none'; begin with one of the strategies' labels (point 1 "
-        "of the sweep, line 10: duration=2d)");
+    assert_refused(HEAD "expect: [unbucketed.partitions.total < 3]\nsweep:\n  grid: {duration: [2d]}\n",
+                   "x.yaml:8:10: no strategy has the label 'unbucketed'; begin with one of the strategies' "
+                   "labels (point 1 "
+                   "of the sweep, line 10: duration=2d)");
     assert_refused(HEAD "sweep:\n  grid: {duration: [2d, 3d, 2d]}\n",
                    "x.yaml:9:29: point 3 is point 1 again (duration=2d); remove one");
     assert_refused(HEAD "sweep: {seeds: {from: 18446744073709551615, count: 2}}\n",
-                   "x.yaml:8:8: 2 seeds from 18446744073709551615 on pass 2^64 - 1; begin lower");
+                   "x.yaml:8:8: 2 seeds from 18446744073709551615 on exceed 2^64 - 1; begin lower");
 }
 
 static void test_sizes_are_bounded(void **state)

@@ -29,7 +29,7 @@
 enum { METRICS_MAX = 200, STRATEGIES_MAX = 12, LAWS = 5 };
 
 static const char kinds[] = "strategies:\n"
-                            "  - none: {}\n"
+                            "  - unbucketed: {}\n"
                             "  - time: {window: 1h}\n"
                             "  - time: {calendar: day, label: day}\n"
                             "  - count: {rows: 60}\n"
@@ -243,9 +243,10 @@ static struct lab_result *run_text(const char *text)
 static void test_busiest_key_is_counted(void **state)
 {
     (void)state;
-    struct lab_result *result = run_text("duration: 60d\nkeys: {count: 1}\narrivals: {rate: 1000000000/s}\n"
-                                         "strategies: [none: {}, hash: {buckets: 16}, time: {window: 1d}]\n"
-                                         "engine: thinned\n");
+    struct lab_result *result =
+        run_text("duration: 60d\nkeys: {count: 1}\narrivals: {rate: 1000000000/s}\n"
+                 "strategies: [unbucketed: {}, hash: {buckets: 16}, time: {window: 1d}]\n"
+                 "engine: thinned\n");
     assert_true(fabs((double)result->rows - 5.184e15) <= 8 * sqrt(5.184e15));
     for (size_t i = 0; i < result->strategy_count; i++)
         assert_true(lab_metrics_find(&result->strategies[i].metrics, "writes.rows")->value ==

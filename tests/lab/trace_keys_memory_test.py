@@ -15,13 +15,13 @@ import tempfile
 bucketlab = os.path.abspath(sys.argv[1])
 KEYS = 100000
 STRATEGIES = """strategies:
-  - none: {}
+  - unbucketed: {}
   - time: {window: 5m}
   - probabilistic: {bits: 5, threshold: 40}
   - hash: {buckets: 64}
 """
 # Per key, with all of it: names, shares, states, and what each strategy keeps. A little of it is to spare.
-CASES = [("stream", STRATEGIES, 1680), ("cluster", "agents: {count: 4}\nstrategies: [none: {}]\n", 3000)]
+CASES = [("stream", STRATEGIES, 1680), ("cluster", "agents: {count: 4}\nstrategies: [unbucketed: {}]\n", 3000)]
 
 
 def run(folder, text):

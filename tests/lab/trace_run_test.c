@@ -113,14 +113,14 @@ static void test_trace_start_leaves_out_earlier_rows(void **state)
 {
     (void)state;
     struct lab_result *result =
-        run_of(seconds, "start: 2026-01-01T00:00:02Z\nstrategies: [none: {}, time: {window: 1s}]");
+        run_of(seconds, "start: 2026-01-01T00:00:02Z\nstrategies: [unbucketed: {}, time: {window: 1s}]");
     assert_int_equal(result->rows, 4);
     assert_int_equal(result->keys, 3);
     assert_int_equal(result->start_ns, INT64_C(1767225602) * SIM_SECOND);
     assert_int_equal(result->end_ns, INT64_C(1767225605) * SIM_SECOND);
-    assert_metric(result, "none.partitions.all.bytes.max", 32);
-    assert_metric(result, "none.partitions.all.bytes.min", 8);
-    assert_metric(result, "none.partitions.all.bytes.p50", 20);
+    assert_metric(result, "unbucketed.partitions.all.bytes.max", 32);
+    assert_metric(result, "unbucketed.partitions.all.bytes.min", 8);
+    assert_metric(result, "unbucketed.partitions.all.bytes.p50", 20);
     assert_metric(result, "time.partitions.closed", 3);
     lab_result_destroy(result);
 }
@@ -128,13 +128,14 @@ static void test_trace_start_leaves_out_earlier_rows(void **state)
 static void test_trace_duration_counts_from_start(void **state)
 {
     (void)state;
-    struct lab_result *result = run_of(
-        seconds, "start: 2026-01-01T00:00:02Z\nduration: 3s\nstrategies: [none: {}, time: {window: 1s}]");
+    struct lab_result *result =
+        run_of(seconds,
+               "start: 2026-01-01T00:00:02Z\nduration: 3s\nstrategies: [unbucketed: {}, time: {window: 1s}]");
     assert_int_equal(result->rows, 3);
     assert_int_equal(result->keys, 2);
     assert_int_equal(result->start_ns, INT64_C(1767225602) * SIM_SECOND);
     assert_int_equal(result->end_ns, INT64_C(1767225605) * SIM_SECOND);
-    assert_metric(result, "none.partitions.all.bytes.max", 20);
+    assert_metric(result, "unbucketed.partitions.all.bytes.max", 20);
     /* The run goes on to the window's end, and closes the window before it. */
     assert_metric(result, "time.partitions.closed", 3);
     lab_result_destroy(result);
@@ -144,7 +145,7 @@ static void test_trace_start_before_the_file_counts_from_start(void **state)
 {
     (void)state;
     struct lab_result *result =
-        run_of(seconds, "start: 2025-12-31T23:59:59Z\nduration: 3s\nstrategies: [none: {}]");
+        run_of(seconds, "start: 2025-12-31T23:59:59Z\nduration: 3s\nstrategies: [unbucketed: {}]");
     assert_int_equal(result->rows, 2);
     assert_int_equal(result->start_ns, INT64_C(1767225599) * SIM_SECOND);
     assert_int_equal(result->end_ns, INT64_C(1767225602) * SIM_SECOND);
@@ -154,7 +155,7 @@ static void test_trace_start_before_the_file_counts_from_start(void **state)
 static void test_trace_duration_alone_counts_from_first_row(void **state)
 {
     (void)state;
-    struct lab_result *result = run_of(seconds, "duration: 2s\nstrategies: [none: {}]");
+    struct lab_result *result = run_of(seconds, "duration: 2s\nstrategies: [unbucketed: {}]");
     assert_int_equal(result->rows, 2);
     assert_int_equal(result->start_ns, INT64_C(1767225600) * SIM_SECOND);
     assert_int_equal(result->end_ns, INT64_C(1767225602) * SIM_SECOND);
@@ -167,7 +168,7 @@ static void test_trace_of_counts_duration_counts_from_first_row(void **state)
     (void)state;
     struct lab_result *result =
         run_of(COUNTS "0,z,0\n500,z,0\n1000,late,1\n2000,b,1\n3000,b,1\n4000,b,1\n5000,z,1\n",
-               "duration: 3s\nstrategies: [none: {}]");
+               "duration: 3s\nstrategies: [unbucketed: {}]");
     assert_int_equal(result->rows, 3);
     assert_int_equal(result->keys, 2);
     assert_int_equal(result->start_ns, 1 * SIM_SECOND);
@@ -180,7 +181,7 @@ static void test_trace_of_counts_times_out_of_order_span_the_run(void **state)
     (void)state;
     /* "early" is the first row, but not of the first batch; "b" has the last, but not of the last batch. */
     struct lab_result *result =
-        run_of(COUNTS "1000,early,1\n2000,b,2\n4000,c,2\n6000,b,1\n", "strategies: [none: {}]");
+        run_of(COUNTS "1000,early,1\n2000,b,2\n4000,c,2\n6000,b,1\n", "strategies: [unbucketed: {}]");
     assert_int_equal(result->start_ns, 1 * SIM_SECOND);
     assert_int_equal(result->end_ns, 6 * SIM_SECOND);
     assert_int_equal(result->rows, 6);
@@ -190,9 +191,9 @@ static void test_trace_of_counts_times_out_of_order_span_the_run(void **state)
 static void test_trace_window_without_rows_is_refused(void **state)
 {
     (void)state;
-    assert_fails(seconds, "start: 2027-01-01\nstrategies: [none: {}]",
+    assert_fails(seconds, "start: 2027-01-01\nstrategies: [unbucketed: {}]",
                  ": no row lies between start and start + duration; widen them");
-    assert_fails(seconds, "start: 2025-01-01\nduration: 1d\nstrategies: [none: {}]",
+    assert_fails(seconds, "start: 2025-01-01\nduration: 1d\nstrategies: [unbucketed: {}]",
                  ": no row lies between start and start + duration; widen them");
 }
 
@@ -201,7 +202,7 @@ static void test_trace_of_a_pipe_is_refused_at_once(void **state)
     (void)state;
     struct trace_file file = trace_file_name("t.csv");
     assert_int_equal(mkfifo(file.path, 0600), 0);
-    struct lab_scenario *scenario = load(file.path, "strategies: [none: {}]");
+    struct lab_scenario *scenario = load(file.path, "strategies: [unbucketed: {}]");
     struct lab_result *result;
     struct sim_error error;
     alarm(60); /* nobody writes to it */
@@ -233,11 +234,12 @@ static void test_trace_of_counts_rows_lie_evenly_in_their_step(void **state)
         total += partitions[i] > 0;
         largest = partitions[i] > largest ? partitions[i] : largest;
     }
-    struct lab_result *result = run_of(COUNTS T0 "00000,a,1500\n" T0 "07000,a,11\n",
-                                       "start: 2026-01-01T00:00:01.2Z\nduration: 7800ms\nrow: {bytes: 1000}\n"
-                                       "strategies: [none: {}, time: {window: 500ms}, count: {rows: 100}]");
+    struct lab_result *result =
+        run_of(COUNTS T0 "00000,a,1500\n" T0 "07000,a,11\n",
+               "start: 2026-01-01T00:00:01.2Z\nduration: 7800ms\nrow: {bytes: 1000}\n"
+               "strategies: [unbucketed: {}, time: {window: 500ms}, count: {rows: 100}]");
     assert_int_equal(result->rows, rows);
-    assert_metric(result, "none.partitions.all.bytes.max", 1000.0 * (double)rows);
+    assert_metric(result, "unbucketed.partitions.all.bytes.max", 1000.0 * (double)rows);
     assert_metric(result, "time.partitions.total", (double)total);
     assert_metric(result, "time.partitions.all.rows.max", (double)largest);
     assert_metric(result, "time.partitions.all.bytes.max", 1000.0 * (double)largest);
@@ -252,16 +254,17 @@ static void test_trace_of_counts_draws_sizes_from_the_law(void **state)
     (void)state;
     static const char csv[] = COUNTS "0,a,4000\n1000,b,4000\n";
     static const char fields[] =
-        "row: {bytes: {uniform: [100, 300]}}\nstrategies: [none: {}, count: {rows: 1}]";
+        "row: {bytes: {uniform: [100, 300]}}\nstrategies: [unbucketed: {}, count: {rows: 1}]";
     struct lab_result *result = run_of(csv, fields), *again = run_of(csv, fields);
     assert_metric(result, "count.partitions.all.bytes.min", 100);
     assert_metric(result, "count.partitions.all.bytes.max", 300);
     /* 8000 sizes of standard deviation 58: the mean is within 10 of its own of 0.65. */
     assert_true(fabs(metric(result, "count.partitions.all.bytes.mean") - 200) < 6.5);
     /* Each key draws its own, and always the same. */
-    assert_true(metric(result, "none.partitions.all.bytes.min") !=
-                metric(result, "none.partitions.all.bytes.max"));
-    assert_metric(again, "none.partitions.all.bytes.min", metric(result, "none.partitions.all.bytes.min"));
+    assert_true(metric(result, "unbucketed.partitions.all.bytes.min") !=
+                metric(result, "unbucketed.partitions.all.bytes.max"));
+    assert_metric(again, "unbucketed.partitions.all.bytes.min",
+                  metric(result, "unbucketed.partitions.all.bytes.min"));
     assert_int_equal(result->digest, again->digest);
     lab_result_destroy(result);
     lab_result_destroy(again);
@@ -272,8 +275,8 @@ static void test_trace_peak_is_counted_in_whole_seconds(void **state)
 {
     (void)state;
     struct lab_result *result = run_of(SIZES "-1500,a,1\n-1000,a,1\n-999,a,1\n-1,a,1\n1,a,1\n999,a,1\n",
-                                       "strategies: [none: {}, hash: {buckets: 1}, count: {rows: 2}]");
-    assert_metric(result, "none.peak.rows_per_second_one_partition", 3);
+                                       "strategies: [unbucketed: {}, hash: {buckets: 1}, count: {rows: 2}]");
+    assert_metric(result, "unbucketed.peak.rows_per_second_one_partition", 3);
     assert_metric(result, "hash.peak.rows_per_second_one_partition", 3);
     assert_metric(result, "count.peak.rows_per_second_one_partition", 2);
     lab_result_destroy(result);
@@ -282,9 +285,9 @@ static void test_trace_peak_is_counted_in_whole_seconds(void **state)
 static void test_trace_peak_is_right_in_the_last_second_of_time(void **state)
 {
     (void)state;
-    struct lab_result *result =
-        run_of(SIZES "9223372036000,a,1\n9223372036853,a,1\n9223372036854,a,1\n", "strategies: [none: {}]");
-    assert_metric(result, "none.peak.rows_per_second_one_partition", 3);
+    struct lab_result *result = run_of(SIZES "9223372036000,a,1\n9223372036853,a,1\n9223372036854,a,1\n",
+                                       "strategies: [unbucketed: {}]");
+    assert_metric(result, "unbucketed.peak.rows_per_second_one_partition", 3);
     lab_result_destroy(result);
 }
 
@@ -323,8 +326,8 @@ static void test_trace_loads_the_replicas_of_its_keys(void **state)
     static const uint64_t bytes[] = {60, 70, 30, 40};
     struct lab_result *result = run_of(SIZES "0,alpha,60\n1,beta,70\n2,gamma delta,30\n3,alpha,40\n",
                                        "seed: 5\ncluster: {nodes: 5, replication_factor: 2, num_tokens: 8}\n"
-                                       "strategies: [none: {}, count: {rows: 1}]");
-    assert_loads(result, "none", keys, zeros, bytes, 4);
+                                       "strategies: [unbucketed: {}, count: {rows: 1}]");
+    assert_loads(result, "unbucketed", keys, zeros, bytes, 4);
     assert_loads(result, "count", keys, buckets, bytes, 4);
     lab_result_destroy(result);
 }
@@ -340,13 +343,13 @@ static void test_trace_reads_follow_the_rows_of_a_key(void **state)
         snprintf(csv + strlen(csv), sizeof csv - strlen(csv), "0,k%d,1\n", i);
     strcat(csv, "99999999,busy,1\n100000000,busy,1\n100000000,busy,1\n");
     struct lab_result *result =
-        run_of(csv, "reads: {latest: {rows: 1, rate: 0.1/s}}\nstrategies: [none: {}]");
-    double reads = metric(result, "none.reads.count");
+        run_of(csv, "reads: {latest: {rows: 1, rate: 0.1/s}}\nstrategies: [unbucketed: {}]");
+    double reads = metric(result, "unbucketed.reads.count");
     assert_true(reads > 9300 && reads < 10700);
     /* A quarter of the reads is of the busy key, which is empty but for the last second. */
-    double empties = metric(result, "none.reads.empty_partitions_per_read") * reads;
+    double empties = metric(result, "unbucketed.reads.empty_partitions_per_read") * reads;
     assert_true(empties > 2100 && empties < 2900);
-    assert_metric(result, "none.reads.incomplete", 0);
+    assert_metric(result, "unbucketed.reads.incomplete", 0);
     lab_result_destroy(result);
 }
 
@@ -355,11 +358,11 @@ static void test_trace_reads_last_as_long_as_the_window(void **state)
 {
     (void)state;
     static const char fields[] = "start: 1970-01-01\nduration: 10000s\n"
-                                 "reads: {latest: {rows: 1, rate: 1/s}}\nstrategies: [none: {}]";
+                                 "reads: {latest: {rows: 1, rate: 1/s}}\nstrategies: [unbucketed: {}]";
     struct lab_result *early = run_of(SIZES "0,a,1\n1,a,1\n", fields);
     struct lab_result *late = run_of(SIZES "9999998,a,1\n9999999,a,1\n", fields);
-    assert_true(fabs(metric(early, "none.reads.count") - 10000) < 700);
-    assert_true(fabs(metric(late, "none.reads.count") - 10000) < 700);
+    assert_true(fabs(metric(early, "unbucketed.reads.count") - 10000) < 700);
+    assert_true(fabs(metric(late, "unbucketed.reads.count") - 10000) < 700);
     assert_int_equal(early->end_ns, 10000 * SIM_SECOND);
     assert_int_equal(late->end_ns, 10000 * SIM_SECOND);
     lab_result_destroy(early);
@@ -382,12 +385,12 @@ static void test_trace_too_many_bytes_stay_at_the_top(void **state)
     (void)state;
     struct lab_result *result =
         run_of(COUNTS "0,a,16777300\n", "row: {bytes: 1TiB}\nlimits: {partition_bytes: 100MB}\n"
-                                        "strategies: [none: {}, hash: {buckets: 1}]");
-    assert_metric(result, "none.partitions.all.bytes.max", (double)UINT64_MAX);
+                                        "strategies: [unbucketed: {}, hash: {buckets: 1}]");
+    assert_metric(result, "unbucketed.partitions.all.bytes.max", (double)UINT64_MAX);
     assert_metric(result, "hash.partitions.all.bytes.max", (double)UINT64_MAX);
-    assert_metric(result, "none.partitions.over_limit_bytes", 1);
+    assert_metric(result, "unbucketed.partitions.over_limit_bytes", 1);
     /* Three replicas on six nodes, each full to the top. */
-    assert_metric(result, "none.nodes.load_share_max", 1.0 / 3);
+    assert_metric(result, "unbucketed.nodes.load_share_max", 1.0 / 3);
     lab_result_destroy(result);
 }
 
@@ -396,10 +399,10 @@ static void test_trace_sizes_beyond_a_terabyte_are_cut(void **state)
 {
     (void)state;
     struct lab_result *result = run_of(COUNTS "0,a,600\n", "row: {bytes: {pareto: {min: 1B, alpha: 0.01}}}\n"
-                                                           "strategies: [none: {}, count: {rows: 1}]");
+                                                           "strategies: [unbucketed: {}, count: {rows: 1}]");
     assert_metric(result, "count.partitions.all.bytes.max", 0x1p40);
-    assert_true(metric(result, "none.partitions.all.bytes.max") > 300 * 0x1p40);
-    assert_true(metric(result, "none.partitions.all.bytes.max") < 600 * 0x1p40);
+    assert_true(metric(result, "unbucketed.partitions.all.bytes.max") > 300 * 0x1p40);
+    assert_true(metric(result, "unbucketed.partitions.all.bytes.max") < 600 * 0x1p40);
     lab_result_destroy(result);
 }
 
@@ -418,11 +421,11 @@ static void test_run_that_is_stopped_ends_soon(void **state)
     static const struct {
         const char *csv, *fields;
     } cases[] = {
-        {COUNTS "0,a,1000000000000\n", "strategies: [none: {}]"},
+        {COUNTS "0,a,1000000000000\n", "strategies: [unbucketed: {}]"},
         {SIZES "0,a,1\n900000000000,a,1\n",
-         "reads: {latest: {rows: 1, rate: 1000000/s}}\nstrategies: [none: {}]"},
+         "reads: {latest: {rows: 1, rate: 1000000/s}}\nstrategies: [unbucketed: {}]"},
         {SIZES "0,a,1\n", "start: 1970-01-01\nduration: 200y\n"
-                          "reads: {latest: {rows: 1, rate: 1000000/s}}\nstrategies: [none: {}]"},
+                          "reads: {latest: {rows: 1, rate: 1000000/s}}\nstrategies: [unbucketed: {}]"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct trace_file file = trace_file_plain(cases[i].csv, strlen(cases[i].csv));

@@ -33,7 +33,7 @@ agents: {count: 4}
 strategies:
   - hash: {buckets: 2}
   - hash: {buckets: 3, label: three}
-  - none: {}
+  - unbucketed: {}
 """
 WITHIN_S = 20  # mpirun gives the others a second to end; a loaded machine takes longer for everything
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs the program under mpirun, in a fresh folder. A test script is given the paths of the program, of the one that
-promises too much, and of the probe."""
+guarantees too much, and of the probe."""
 import os
 import re
 import signal

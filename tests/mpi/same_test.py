@@ -21,7 +21,7 @@ row: {bytes: {lognormal: {mean: 350, sigma: 1.0}}, cells: 6}
 reads: {latest: {rows: 20, rate: 0.1/s}, range: {span: 1h, rate: 0.05/s}}
 limits: {partition_rows: 3000, partition_bytes: 1MB, tiny_rows: 24}
 strategies:
-  - none: {}
+  - unbucketed: {}
   - time: {window: 6h}
   - count: {rows: 1000, counter: external}
   - probabilistic: {bits: 4, threshold: 40}
@@ -151,7 +151,7 @@ class SameTest(MpiTest):
         self.assertGreater(len(stored), 500)
 
     def test_campaign_that_finds_nothing(self):
-        self.write("fine.yaml", "strategies: [{hash: {buckets: 3}}, {none: {}}]\n")
+        self.write("fine.yaml", "strategies: [{hash: {buckets: 3}}, {unbucketed: {}}]\n")
         code, _, err, _ = self.hold("fuzz", "fine.yaml", "--seeds", "3..32", "--quiet", "--set", "agents.count=3",
                                     has_database=False, numbers=(3,))
         self.assertEqual((code, err), (0, ""))

@@ -4,7 +4,7 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 if(TARGET sim_ranks_mpi)
   # The program, and that with guarantees that are too bold, over MPI.
   add_executable(bucketlab_mpi ${PROJECT_SOURCE_DIR}/sim/cli/main.c)
-  add_executable(bucketlab_mpi_bold ${PROJECT_SOURCE_DIR}/sim/cli/main.c ${CMAKE_CURRENT_LIST_DIR}/../cli/bold_promises.c)
+  add_executable(bucketlab_mpi_bold ${PROJECT_SOURCE_DIR}/sim/cli/main.c ${CMAKE_CURRENT_LIST_DIR}/../cli/bold_guarantees.c)
   foreach(program bucketlab_mpi bucketlab_mpi_bold)
     target_link_libraries(${program} PRIVATE bucketlab_flags bucketlab_cli)
   endforeach()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How often partitions close early where that is not promised; docs/oracles.md has the table.
+"""How often partitions close early where that is not guaranteed; docs/oracles.md has the table.
 
     early.py BUCKETLAB [--seeds N]
 
@@ -22,7 +22,7 @@ def shares(program, counter, options, seeds):
         out = subprocess.run([program, "fuzz", "--set", f"strategies=[{strategies}]", *options, "--seeds",
                               f"1..{seeds}", "--keep-going", "--quiet", "--json", "--out", folder],
                              capture_output=True, text=True, check=False)
-    cells = {cell["strategy"]: cell for cell in json.loads(out.stdout)["promises"] if cell["oracle"] == "filled"}
+    cells = {cell["strategy"]: cell for cell in json.loads(out.stdout)["guarantees"] if cell["oracle"] == "filled"}
     return [cells[name]["violated"] / cells[name]["judged"] for name in PROTOCOLS]
 
 

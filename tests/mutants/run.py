@@ -4,7 +4,7 @@
 
 Aim: a campaign that finds nothing must be worth something. Method: each patch of this folder is one small
 mistake in the core or the mock. The sources are copied, the patch is applied to the copy, the program is built
-and `fuzz --seeds 1..N` must end with a broken promise; without any patch it must not.
+and `fuzz --seeds 1..N` must end with a broken guarantee; without any patch it must not.
 
     run.py SOURCE_DIR BUILD_DIR [--seeds N] [--jobs N] [--timeout SECONDS] [--table] [--quick | --only NAME...]
 
@@ -66,7 +66,7 @@ def program_of(name):
 
 
 def copy_sources(source, copy, has_tests):
-    """Only what differs, so that the build goes on where it was."""
+    """Only what differs, so that the build resumes where it was."""
     wanted = set()
     for name in SOURCES + (["tests"] if has_tests else []):
         root = source / name

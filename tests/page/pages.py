@@ -25,7 +25,7 @@ row: {bytes: {lognormal: {mean: 350, sigma: 1.0}}, cells: 3}
 reads: {latest: {rows: 50, rate: 0.01/s}}
 limits: {partition_rows: 10000, partition_bytes: 8MB, tiny_rows: 24}
 strategies:
-  - none: {label: "<img src=x onerror=alert(1)>"}
+  - unbucketed: {label: "<img src=x onerror=alert(1)>"}
   - time: {window: 6h, label: "</script><script>alert(2)</script>"}
   - count: {rows: 2000, counter: external, label: "Zähler \\"на ключ\\" & mehr"}
   - probabilistic: {bits: 5, threshold: 40}

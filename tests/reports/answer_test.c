@@ -58,7 +58,7 @@ static struct lab_strategy_result *add_count(struct lab_result *result, const ch
 static void test_cheapest_is_recommended_by_its_cost_and_the_next_is_named(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("chat", "made");
+    struct lab_result *result = fixture_result("chat", "synthetic");
     result->rows = 46422562;
     result->keys = 10000;
     add_count(result, "small", 500, 30);
@@ -72,9 +72,10 @@ static void test_cheapest_is_recommended_by_its_cost_and_the_next_is_named(void 
     assert_string_equal(
         told.answer.verdict,
         "Choose large (2K rows, numbers of a counter column): at 10 extra operations per 1000 "
-        "rows it is the cheaper of the two that hold; none of its 1,000 partitions passes a "
-        "limit.");
-    assert_string_equal(told.answer.beware, "small, the next that holds, costs 3 times as much.");
+        "rows it is the cheaper of the two that stay within the limits; none of its 1,000 partitions exceeds "
+        "a limit.");
+    assert_string_equal(told.answer.beware,
+                        "small, the next that stays within the limits, costs 3 times as much.");
     report_arena_free(&told.arena);
     lab_result_destroy(result);
 }
@@ -82,15 +83,16 @@ static void test_cheapest_is_recommended_by_its_cost_and_the_next_is_named(void 
 static void test_as_cheap_and_more_even_is_said_to_be_so(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("chat", "made");
+    struct lab_result *result = fixture_result("chat", "synthetic");
     set(add_count(result, "wild", 500, 10), "partitions.closed.rows.stddev", 200);
     set(add_count(result, "tame", 500, 10.05), "partitions.closed.rows.stddev", 60);
     struct told told;
     tell(result, &told);
     assert_int_equal(told.answer.chosen, 1);
-    assert_non_null(strstr(told.answer.verdict, "it is as cheap as any that holds, and its closed partitions "
-                                                "are more even, spread by 12% of their mean; "));
-    assert_string_equal(told.answer.beware, "wild, the next that holds, costs as much.");
+    assert_non_null(strstr(told.answer.verdict,
+                           "it is as cheap as any that stays within the limits, and its closed partitions "
+                           "are more even, they have a CV of 12%; "));
+    assert_string_equal(told.answer.beware, "wild, the next that stays within the limits, costs as much.");
     report_arena_free(&told.arena);
     lab_result_destroy(result);
 }
@@ -98,14 +100,15 @@ static void test_as_cheap_and_more_even_is_said_to_be_so(void **state)
 static void test_none_of_those_that_are_as_even_is_said_to_be_more_so(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("chat", "made");
+    struct lab_result *result = fixture_result("chat", "synthetic");
     set(add_count(result, "one", 500, 10), "partitions.closed.rows.stddev", 60);
     set(add_count(result, "twin", 500, 10), "partitions.closed.rows.stddev", 60);
     struct told told;
     tell(result, &told);
     assert_int_equal(told.answer.chosen, 0);
-    assert_non_null(strstr(told.answer.verdict, "it is as cheap as any that holds, and its closed partitions "
-                                                "spread by 12% of their mean; "));
+    assert_non_null(strstr(told.answer.verdict,
+                           "it is as cheap as any that stays within the limits, and its closed partitions "
+                           "have a CV of 12%; "));
     report_arena_free(&told.arena);
     lab_result_destroy(result);
 }
@@ -114,7 +117,7 @@ static void test_none_of_those_that_are_as_even_is_said_to_be_more_so(void **sta
 static void test_what_tune_has_chosen_is_not_chosen_again(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("chat", "made");
+    struct lab_result *result = fixture_result("chat", "synthetic");
     add_count(result, "small", 500, 30);
     add_count(result, "large", 2000, 10);
     result->is_tuned = true;
@@ -131,7 +134,7 @@ static void test_what_tune_has_chosen_is_not_chosen_again(void **state)
 static void test_rows_that_were_replaced_are_told(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("logs", "made");
+    struct lab_result *result = fixture_result("logs", "synthetic");
     struct lab_strategy_result *added = add_count(result, "hour", 500, 10);
     set(added, "rows.overwritten", 865254);
     set(added, "writes.rows", 865302);
@@ -144,9 +147,10 @@ static void test_rows_that_were_replaced_are_told(void **state)
     report_arena_free(&told.arena);
     add_count(result, "dear", 500, 30);
     tell(result, &told);
-    assert_string_equal(told.answer.beware,
-                        "dear, the next that holds, costs 3 times as much; of hour 865,254 of 865,302 rows "
-                        "were replaced by later ones with the same primary key.");
+    assert_string_equal(
+        told.answer.beware,
+        "dear, the next that stays within the limits, costs 3 times as much; of hour 865,254 of 865,302 rows "
+        "were replaced by later ones with the same primary key.");
     report_arena_free(&told.arena);
     lab_result_destroy(result);
 }
@@ -154,7 +158,7 @@ static void test_rows_that_were_replaced_are_told(void **state)
 static void test_a_limit_passed_by_little_is_passed(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("chat", "made");
+    struct lab_result *result = fixture_result("chat", "synthetic");
     struct lab_strategy_result *added = add_count(result, "near", 100040, 10);
     result->limits.partition_bytes = 0;
     set(added, "partitions.over_limit", 1);
@@ -170,7 +174,7 @@ static void test_a_limit_passed_by_little_is_passed(void **state)
 static void test_passed_limits_are_named_with_their_shares(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("chat", "made");
+    struct lab_result *result = fixture_result("chat", "synthetic");
     result->limits.partition_bytes = 0;
     const double over[] = {120, 4};
     for (size_t i = 0; i < 2; i++) {
@@ -184,7 +188,7 @@ static void test_passed_limits_are_named_with_their_shares(void **state)
     tell(result, &told);
     assert_int_equal(told.answer.chosen, SIZE_MAX);
     assert_string_equal(told.answer.verdict, "None of the two can be chosen: far (12% of its partitions) and "
-                                             "near (0.4%) pass a limit.");
+                                             "near (0.4%) exceed a limit.");
     assert_string_equal(told.answer.beware,
                         "Nearest is near: its largest partition has 150,000 rows, 150% of the limit.");
     assert_string_equal(
@@ -198,7 +202,7 @@ static void test_nearest_of_observed_ones_that_hold_is_nearest_to_the_limit(void
 {
     (void)state;
     static const double rows[] = {500, 95000, 20};
-    struct lab_result *result = fixture_result("seen", "made");
+    struct lab_result *result = fixture_result("seen", "synthetic");
     for (size_t i = 0; i < 3; i++) {
         static const char *const labels[] = {"a", "b", "c"};
         struct lab_strategy_result *added = add_count(result, labels[i], 500, 10);
@@ -208,7 +212,7 @@ static void test_nearest_of_observed_ones_that_hold_is_nearest_to_the_limit(void
     result->limits.partition_bytes = 0;
     struct told told;
     tell(result, &told);
-    assert_string_equal(told.answer.verdict, "None of their partitions passes a limit.");
+    assert_string_equal(told.answer.verdict, "None of their partitions exceeds a limit.");
     assert_string_equal(told.answer.beware,
                         "Nearest is b: its largest partition has 95,000 rows, 95% of the limit.");
     report_arena_free(&told.arena);
@@ -218,7 +222,7 @@ static void test_nearest_of_observed_ones_that_hold_is_nearest_to_the_limit(void
 static void test_hidden_and_endless_are_warned_of_and_a_long_list_is_counted(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("chat", "made");
+    struct lab_result *result = fixture_result("chat", "synthetic");
     static const char *const labels[] = {"a", "b", "c", "d", "e", "f"};
     add_count(result, "good", 500, 10)->settings.source = BK_SOURCE_EXTERNAL;
     for (size_t i = 0; i < 6; i++) {
@@ -232,7 +236,7 @@ static void test_hidden_and_endless_are_warned_of_and_a_long_list_is_counted(voi
     struct told told;
     tell(result, &told);
     assert_int_equal(told.answer.chosen, 0);
-    assert_non_null(strstr(told.answer.verdict, "it alone of the eight holds; "));
+    assert_non_null(strstr(told.answer.verdict, "it alone of the eight stays within the limits; "));
     assert_string_equal(told.answer.beware,
                         "a, b, c and 3 others hid rows from readers; hash never ends a partition; good "
                         "relies on a number that every row brings along.");
@@ -243,7 +247,7 @@ static void test_hidden_and_endless_are_warned_of_and_a_long_list_is_counted(voi
 static void test_without_limits_none_is_chosen(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("chat", "made");
+    struct lab_result *result = fixture_result("chat", "synthetic");
     memset(&result->limits, 0, sizeof result->limits);
     add_count(result, "small", 500, 30);
     set(add_count(result, "large", 2000, 10), "partitions.closed.rows.stddev", 1);
@@ -254,7 +258,7 @@ static void test_without_limits_none_is_chosen(void **state)
     assert_string_equal(told.answer.verdict,
                         "Without a limit none is chosen; large (2K rows, numbers of a counter column) costs "
                         "least, 10 extra operations per 1000 rows, and the closed partitions of small are "
-                        "most even, spread by 0% of their mean.");
+                        "most even, with a CV of 0%.");
     assert_string_equal(told.answer.beware,
                         "The largest partition of small has 500 rows, fewer than that of any other; set "
                         "limits (partition_rows, partition_bytes) to have one chosen.");
@@ -265,7 +269,7 @@ static void test_without_limits_none_is_chosen(void **state)
 static void test_without_limits_nothing_is_said_that_is_not_so(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("chat", "made");
+    struct lab_result *result = fixture_result("chat", "synthetic");
     memset(&result->limits, 0, sizeof result->limits);
     struct lab_strategy_result *first = add_count(result, "one", 500, 30);
     struct lab_strategy_result *second = add_count(result, "twin", 500, 30);
@@ -292,12 +296,12 @@ static void test_without_limits_nothing_is_said_that_is_not_so(void **state)
 static void test_identifiers_are_judged_by_rate_and_uniqueness(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("ids", "made");
+    struct lab_result *result = fixture_result("ids", "synthetic");
     memset(&result->limits, 0, sizeof result->limits);
     const double rates[] = {9000, 500};
     for (size_t i = 0; i < 2; i++) {
         struct bk_strategy strategy;
-        assert_int_equal(bk_strategy_none(&strategy), BK_OK);
+        assert_int_equal(bk_strategy_unbucketed(&strategy), BK_OK);
         struct lab_strategy_result *added = fixture_add(result, i == 0 ? "quick" : "sound", &strategy);
         added->settings.is_idgen = true;
         set(added, "ids.per_second", rates[i]);
@@ -307,7 +311,7 @@ static void test_identifiers_are_judged_by_rate_and_uniqueness(void **state)
     }
     struct told told;
     tell(result, &told);
-    assert_non_null(strstr(told.answer.asked, "ids tries two ways of handing out identifiers for "));
+    assert_non_null(strstr(told.answer.asked, "ids tries two designs of identifiers for "));
     assert_string_equal(told.answer.verdict,
                         "sound hands out most, 500 identifiers a second, and gave none of them twice.");
     assert_string_equal(told.answer.beware, "quick gave 7 identifiers twice; quick lost 20 identifiers and "
@@ -326,9 +330,9 @@ static void test_identifiers_are_judged_by_rate_and_uniqueness(void **state)
 static void test_one_way_that_is_not_named_stands_in_the_table(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("ids", "made");
+    struct lab_result *result = fixture_result("ids", "synthetic");
     struct bk_strategy strategy;
-    assert_int_equal(bk_strategy_none(&strategy), BK_OK);
+    assert_int_equal(bk_strategy_unbucketed(&strategy), BK_OK);
     for (size_t i = 0; i < 5; i++) {
         fixture_add(result, "way", &strategy)->settings.is_idgen = true;
         struct told told;
@@ -345,9 +349,9 @@ static void test_one_way_that_is_not_named_stands_in_the_table(void **state)
 static void test_one_way_of_identifiers_is_compared_with_none(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("ids", "made");
+    struct lab_result *result = fixture_result("ids", "synthetic");
     struct bk_strategy strategy;
-    assert_int_equal(bk_strategy_none(&strategy), BK_OK);
+    assert_int_equal(bk_strategy_unbucketed(&strategy), BK_OK);
     struct lab_strategy_result *added = fixture_add(result, "only", &strategy);
     added->settings.is_idgen = true;
     set(added, "ids.per_second", 500);

@@ -58,7 +58,7 @@ static void look_all(struct lab_strategy_result *strategy, int from_s, const cha
 
 static struct lab_result *result_of(const char *const *lanes, uint32_t lane_count, int from_s, int until_s)
 {
-    struct lab_result *result = fixture_result("views", "made");
+    struct lab_result *result = fixture_result("views", "synthetic");
     struct lab_strategy_result *strategy = add(result, NULL);
     fixture_views_begin(strategy, "k", lane_count, stored_ns, stored_ns + until_s * SIM_SECOND);
     look_all(strategy, from_s, lanes, lane_count);
@@ -77,7 +77,7 @@ static void test_change_of_three_agents_is_told_lane_by_lane(void **state)
         text,
         "chart bucket-changes\n"
         "title Each agent's view of a key's bucket: views\n"
-        "subtitle 1 strategy over 1.56G rows of 10K keys · made workload · seed 1\n"
+        "subtitle 1 strategy over 1.56G rows of 10K keys · synthetic workload · seed 1\n"
         "foot digest 0123456789abcdef · virtual time 2026-01-01T00:00:00Z to 2026-04-01T00:00:00Z\n"
         "start 1767225600000000000\n"
         "legend old old bucket\n"
@@ -229,7 +229,7 @@ static void test_agents_that_do_not_know_the_key_do_not_disagree(void **state)
 static void test_looks_at_agents_in_turn_stand_until_the_next(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("views", "made");
+    struct lab_result *result = fixture_result("views", "synthetic");
     struct lab_strategy_result *strategy = add(result, NULL);
     fixture_views_begin(strategy, "k", 2, stored_ns, stored_ns);
     for (int64_t i = -4; i < 8; i++) {
@@ -256,7 +256,7 @@ static void test_strategies_without_a_change_have_no_panel(void **state)
     assert_null(strstr(panel + 1, "panel "));
     free(text);
     lab_result_destroy(result);
-    result = fixture_result("views", "made");
+    result = fixture_result("views", "synthetic");
     add(result, "stream engine");
     text = fixture_dump(result, REPORT_BUCKET_CHANGES);
     assert_string_equal(text, "absent no agent was seen while a key's bucket changed\n");
@@ -294,7 +294,7 @@ static void test_panels_of_similar_length_share_their_scale(void **state)
 static void test_times_at_the_ends_of_the_clock_are_shown(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("views", "made");
+    struct lab_result *result = fixture_result("views", "synthetic");
     struct lab_strategy_result *strategy = add(result, NULL);
     fixture_views_begin(strategy, "k", 1, INT64_MAX - 1, INT64_MAX);
     fixture_look(strategy, INT64_MIN, 0, true, INT64_MIN, false);
@@ -310,7 +310,7 @@ static void test_times_at_the_ends_of_the_clock_are_shown(void **state)
 static void test_agents_beyond_the_lanes_are_counted(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("views", "made");
+    struct lab_result *result = fixture_result("views", "synthetic");
     struct lab_strategy_result *strategy = add(result, NULL);
     fixture_views_begin(strategy, "k", 70, stored_ns, stored_ns);
     for (int64_t i = -8; i < 8; i++) {

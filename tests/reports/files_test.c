@@ -194,9 +194,9 @@ static void test_name_of_a_scenario_becomes_a_plain_file_name(void **state)
         const char *name, *file;
     } cases[] = {{"../a b.чат_1", "---a-b----_1-partitions-rows.svg"}, {"", "scenario-partitions-rows.svg"}};
     for (size_t i = 0; i < 2; i++) {
-        struct lab_result *result = fixture_result(cases[i].name, "made");
+        struct lab_result *result = fixture_result(cases[i].name, "synthetic");
         struct bk_strategy strategy;
-        assert_int_equal(bk_strategy_none(&strategy), BK_OK);
+        assert_int_equal(bk_strategy_unbucketed(&strategy), BK_OK);
         fixture_put(fixture_add(result, NULL, &strategy), true, 3, 1);
         char expected[256];
         snprintf(expected, sizeof expected, "%s/%s", place.inner, cases[i].file);

@@ -41,7 +41,7 @@ static struct bk_strategy hash(uint32_t buckets)
 static struct bk_strategy none(void)
 {
     struct bk_strategy out;
-    assert(bk_strategy_none(&out) == BK_OK);
+    assert(bk_strategy_unbucketed(&out) == BK_OK);
     return out;
 }
 
@@ -92,7 +92,7 @@ static void add_five(struct lab_result *result)
 
 struct lab_result *fixture_five(void)
 {
-    struct lab_result *result = fixture_result("chat-channels", "made");
+    struct lab_result *result = fixture_result("chat-channels", "synthetic");
     add_five(result);
     return result;
 }
@@ -100,7 +100,7 @@ struct lab_result *fixture_five(void)
 /* n strategies of all kinds with labels of their own. */
 static struct lab_result *many(const char *name, size_t n)
 {
-    struct lab_result *result = fixture_result(name, "made");
+    struct lab_result *result = fixture_result(name, "synthetic");
     for (size_t i = 0; i < n; i++) {
         char label[32];
         snprintf(label, sizeof label, "setting %zu", i + 1);
@@ -133,7 +133,7 @@ static struct lab_result *long_labels(void)
 
 static struct lab_result *one_partition(bool is_open, uint64_t rows, const char *name)
 {
-    struct lab_result *result = fixture_result(name, "made");
+    struct lab_result *result = fixture_result(name, "synthetic");
     result->rows = rows;
     result->keys = 1;
     struct bk_strategy strategy = none();
@@ -145,7 +145,7 @@ static struct lab_result *one_partition(bool is_open, uint64_t rows, const char 
 
 static struct lab_result *wide(void)
 {
-    struct lab_result *result = fixture_result("sizes-from-1-to-10-12", "made");
+    struct lab_result *result = fixture_result("sizes-from-1-to-10-12", "synthetic");
     struct bk_strategy strategy = window(SIM_HOUR);
     struct lab_strategy_result *out = fixture_add(result, NULL, &strategy);
     fixture_spread(out, false, 1, 1e12, 5000);
@@ -160,7 +160,7 @@ static struct lab_result *wide(void)
 /* The narrowest law (every row fires) and a small one, whose bins hold one size each. */
 static struct lab_result *narrow_laws(void)
 {
-    struct lab_result *result = fixture_result("narrow-laws", "made");
+    struct lab_result *result = fixture_result("narrow-laws", "synthetic");
     add_probabilistic(result, "every row", 0, 40, 1000, 10);
     add_probabilistic(result, "threshold 1", 3, 1, 4000, 10);
     add_probabilistic(result, "small", 1, 4, 4000, 10);
@@ -180,7 +180,7 @@ static struct lab_result *few_closed(void)
 
 static struct lab_result *without_limits(void)
 {
-    struct lab_result *result = fixture_result("without-limits", "made");
+    struct lab_result *result = fixture_result("without-limits", "synthetic");
     result->limits = (struct lab_limits){0};
     add_five(result);
     return result;
@@ -188,7 +188,7 @@ static struct lab_result *without_limits(void)
 
 static struct lab_result *far_limit(void)
 {
-    struct lab_result *result = fixture_result("limit-far-away", "made");
+    struct lab_result *result = fixture_result("limit-far-away", "synthetic");
     result->limits = (struct lab_limits){UINT64_C(2000000000), UINT64_C(1234567890123), 24};
     add_probabilistic(result, NULL, 3, 20, 3000, 30);
     return result;
@@ -197,7 +197,7 @@ static struct lab_result *far_limit(void)
 /* Only histograms: every figure and the costs are absent. */
 static struct lab_result *without_metrics(void)
 {
-    struct lab_result *result = fixture_result("without-metrics", "made");
+    struct lab_result *result = fixture_result("without-metrics", "synthetic");
     struct bk_strategy strategy = window(SIM_DAY);
     fixture_spread(fixture_add(result, NULL, &strategy), false, 1, 200, 300);
     return result;
@@ -205,7 +205,7 @@ static struct lab_result *without_metrics(void)
 
 static struct lab_result *huge_limit(void)
 {
-    struct lab_result *result = fixture_result("all-over-the-limit", "made");
+    struct lab_result *result = fixture_result("all-over-the-limit", "synthetic");
     result->limits = (struct lab_limits){10, 1000, 5};
     struct bk_strategy strategy = none();
     struct lab_strategy_result *out = fixture_add(result, NULL, &strategy);
@@ -218,7 +218,7 @@ static struct lab_result *huge_limit(void)
 static struct lab_result *short_labels(void)
 {
     static const char *const labels[] = {"ab", "q", "count", "none", "hash", "Щы", "日本", "x1", "x2"};
-    struct lab_result *result = fixture_result("short-labels", "made");
+    struct lab_result *result = fixture_result("short-labels", "synthetic");
     for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
         add_probabilistic(result, labels[i], 6, 100 + 3 * i, 5000, 10);
     }
@@ -228,7 +228,7 @@ static struct lab_result *short_labels(void)
 /* Of `count`, all partitions have one size: no spread at all, and the lines lie on one another. */
 static struct lab_result *one_size_each(void)
 {
-    struct lab_result *result = fixture_result("one-size-each", "made");
+    struct lab_result *result = fixture_result("one-size-each", "synthetic");
     const uint64_t sizes[] = {20480, 20480, 20481, 1, 1000000000};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         char label[32];
@@ -244,7 +244,7 @@ static struct lab_result *one_size_each(void)
 /* Up to 10^15 bytes and a thousand million partitions, and limits that are no round numbers. */
 static struct lab_result *petabytes(void)
 {
-    struct lab_result *result = fixture_result("petabytes", "made");
+    struct lab_result *result = fixture_result("petabytes", "synthetic");
     result->limits = (struct lab_limits){1234567891, UINT64_C(999999999999), 5000};
     struct bk_strategy strategy = window(SIM_HOUR);
     struct lab_strategy_result *out = fixture_add(result, "large and many", &strategy);
@@ -261,7 +261,7 @@ static struct lab_result *petabytes(void)
 /* Reads were made that asked nothing, and nothing but rows was written. */
 static struct lab_result *nothing_read(void)
 {
-    struct lab_result *result = fixture_result("nothing-read", "made");
+    struct lab_result *result = fixture_result("nothing-read", "synthetic");
     for (size_t i = 0; i < 2; i++) {
         struct bk_strategy strategy = i == 0 ? none() : window(SIM_DAY);
         struct lab_strategy_result *out = fixture_add(result, NULL, &strategy);
@@ -292,7 +292,7 @@ struct lab_result *fixture_case(size_t index)
     case 6:
         return one_partition(false, 123456, "one-partition");
     case 7:
-        return fixture_result("no-strategies", "made");
+        return fixture_result("no-strategies", "synthetic");
     case 8:
         return wide();
     case 9:

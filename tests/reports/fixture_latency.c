@@ -66,7 +66,7 @@ static struct lab_strategy_result *add(struct lab_result *result, const char *la
 
 static struct lab_result *one_write(void)
 {
-    struct lab_result *result = fixture_result("one-write", "made");
+    struct lab_result *result = fixture_result("one-write", "synthetic");
     struct lab_strategy_result *out = add(result, NULL);
     fixture_spend_each(out, LAB_LATENCY_WRITE, 1234567, 1);
     fixture_spent(out, LAB_LATENCY_WRITE);
@@ -76,7 +76,7 @@ static struct lab_result *one_write(void)
 /* On a linear axis. */
 static struct lab_result *all_alike(void)
 {
-    struct lab_result *result = fixture_result("all-alike", "made");
+    struct lab_result *result = fixture_result("all-alike", "synthetic");
     struct lab_strategy_result *out = add(result, "forty");
     fixture_spend_each(out, LAB_LATENCY_WRITE, 40000000, 1000);
     fixture_spent(out, LAB_LATENCY_WRITE);
@@ -90,7 +90,7 @@ static struct lab_result *all_alike(void)
 
 static struct lab_result *no_time(void)
 {
-    struct lab_result *result = fixture_result("no-time", "made");
+    struct lab_result *result = fixture_result("no-time", "synthetic");
     struct lab_strategy_result *out = add(result, "nothing takes time");
     fixture_spend_each(out, LAB_LATENCY_WRITE, 0, 500);
     fixture_spent(out, LAB_LATENCY_WRITE);
@@ -102,7 +102,7 @@ static struct lab_result *no_time(void)
 
 static struct lab_result *wide(void)
 {
-    struct lab_result *result = fixture_result("latency-of-1-ns-to-10-9-s", "made");
+    struct lab_result *result = fixture_result("latency-of-1-ns-to-10-9-s", "synthetic");
     struct lab_strategy_result *out = add(result, "от наносекунды до многих лет");
     for (uint64_t i = 1; i < UINT64_C(1000000000000000000); i *= 3) {
         fixture_spend_each(out, LAB_LATENCY_WRITE, i, UINT64_C(1000000000000000000) / i);
@@ -117,7 +117,7 @@ static struct lab_result *wide(void)
 /* Of each operation another count, so that lines end early. */
 static struct lab_result *many(const char *name, size_t count)
 {
-    struct lab_result *result = fixture_result(name, "made");
+    struct lab_result *result = fixture_result(name, "synthetic");
     for (size_t i = 0; i < count; i++) {
         char label[32];
         snprintf(label, sizeof label, "setting %zu", i + 1);
@@ -137,7 +137,7 @@ static struct lab_result *many(const char *name, size_t count)
 
 static struct lab_result *failed(void)
 {
-    struct lab_result *result = fixture_result("latency-with-failures", "made");
+    struct lab_result *result = fixture_result("latency-with-failures", "synthetic");
     struct lab_strategy_result *out = add(result, "single");
     fixture_spend(out, LAB_LATENCY_WRITE, 2e6, 5000);
     assert(lab_metrics_add(&out->metrics, "writes.unresolved", 21));
@@ -155,7 +155,7 @@ static struct lab_result *failed(void)
 
 static struct lab_result *locks(void)
 {
-    struct lab_result *result = fixture_result("latency-of-locks", "made");
+    struct lab_result *result = fixture_result("latency-of-locks", "synthetic");
     for (size_t i = 0; i < 2; i++) {
         struct lab_strategy_result *out = add(result, i == 0 ? "constant" : "random");
         out->settings.is_idgen = true;

@@ -59,7 +59,7 @@ static struct lab_strategy_result *add_hash(struct lab_result *result, const cha
 
 static struct lab_result *one_read(void)
 {
-    struct lab_result *result = fixture_result("one-read", "made");
+    struct lab_result *result = fixture_result("one-read", "synthetic");
     struct lab_strategy_result *out = add_window(result, NULL);
     fixture_read(out, 1, 1);
     fixture_read_metrics(out, 0);
@@ -69,7 +69,7 @@ static struct lab_result *one_read(void)
 /* On a linear axis, with everything that can be wrong with reads. */
 static struct lab_result *alarms(void)
 {
-    struct lab_result *result = fixture_result("reads-with-alarms", "made");
+    struct lab_result *result = fixture_result("reads-with-alarms", "synthetic");
     struct lab_strategy_result *out = add_hash(result, NULL, 12);
     for (uint64_t i = 1; i <= 12; i++) {
         fixture_read(out, i, 600 / i);
@@ -91,7 +91,7 @@ static struct lab_result *alarms(void)
 /* From 0 to 10^9, where the histogram holds rounded numbers. */
 static struct lab_result *wide_reads(void)
 {
-    struct lab_result *result = fixture_result("reads-of-0-to-10-9", "made");
+    struct lab_result *result = fixture_result("reads-of-0-to-10-9", "synthetic");
     struct lab_strategy_result *out = add_window(result, "окна по одному дню");
     fixture_read(out, 0, 20);
     for (uint64_t i = 1; i <= UINT64_C(1000000000); i = i * 3 / 2 + 1) {
@@ -110,7 +110,7 @@ static struct lab_result *wide_reads(void)
 
 static struct lab_result *nine(void)
 {
-    struct lab_result *result = fixture_result("reads-of-nine", "made");
+    struct lab_result *result = fixture_result("reads-of-nine", "synthetic");
     for (uint32_t i = 0; i < 9; i++) {
         struct lab_strategy_result *out = add_hash(result, NULL, 100);
         for (uint64_t k = 1; k <= 100; k += 1 + i) {
@@ -124,7 +124,7 @@ static struct lab_result *nine(void)
 /* Just too many for a linear axis. */
 static struct lab_result *just_log(void)
 {
-    struct lab_result *result = fixture_result("reads-of-101", "made");
+    struct lab_result *result = fixture_result("reads-of-101", "synthetic");
     struct lab_strategy_result *out = add_hash(result, NULL, 101);
     for (uint64_t k = 1; k <= 101; k++) {
         fixture_read(out, k, k == 101 ? 900 : 10);
@@ -136,7 +136,7 @@ static struct lab_result *just_log(void)
 /* There are reads in the scenario, and none had an answer. */
 static struct lab_result *unanswered(void)
 {
-    struct lab_result *result = fixture_result("reads-unanswered", "made");
+    struct lab_result *result = fixture_result("reads-unanswered", "synthetic");
     fixture_read_metrics(add_window(result, NULL), 0);
     return result;
 }

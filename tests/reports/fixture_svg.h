@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A chart of a page as a picture of its own, for the tests and the gallery. */
+/* A chart of a page as a chart of its own, for the tests and the gallery. */
 #ifndef TESTS_REPORTS_FIXTURE_SVG_H
 #define TESTS_REPORTS_FIXTURE_SVG_H
 

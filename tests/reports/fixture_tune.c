@@ -156,7 +156,7 @@ static void begin_heatmap(struct fixture_heatmap *out, size_t columns, size_t ro
     out->heatmap = (struct report_heatmap){
         .title = "Risk of bits and thresholds",
         .subtitle = "rows 12000..32000, risk 0.3 % or less",
-        .foot = "by the exact law",
+        .foot = "by the exact distribution",
         .x = {"bits", out->labels[0], columns},
         .y = {"threshold", out->labels[1], rows},
         .value = {"risk", REPORT_UNIT_SHARE, REPORT_LOG},

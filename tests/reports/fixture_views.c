@@ -97,7 +97,7 @@ static const struct fixture_change safe = {.agents = 8,
 
 static struct lab_result *with_agents(const char *name, uint32_t agents)
 {
-    struct lab_result *result = fixture_result(name, "made");
+    struct lab_result *result = fixture_result(name, "synthetic");
     struct fixture_change change = safe;
     change.agents = agents;
     add(result, NULL, &change);
@@ -106,7 +106,7 @@ static struct lab_result *with_agents(const char *name, uint32_t agents)
 
 static struct lab_result *five(const char *name, uint32_t agents)
 {
-    struct lab_result *result = fixture_result(name, "made");
+    struct lab_result *result = fixture_result(name, "synthetic");
     struct fixture_change change = safe;
     change.agents = agents;
     add(result, "safe lead", &change);
@@ -128,7 +128,7 @@ static struct lab_result *five(const char *name, uint32_t agents)
 
 static struct lab_result *single(void)
 {
-    struct lab_result *result = fixture_result("views-single", "made");
+    struct lab_result *result = fixture_result("views-single", "synthetic");
     add(result, "single",
         &(struct fixture_change){
             .agents = 1, .look_ns = 25 * SIM_MS, .before_ns = SIM_SECOND, .after_ns = SIM_SECOND});
@@ -137,7 +137,7 @@ static struct lab_result *single(void)
 
 static struct lab_result *known_to_nobody(void)
 {
-    struct lab_result *result = fixture_result("views-unknown", "made");
+    struct lab_result *result = fixture_result("views-unknown", "synthetic");
     struct fixture_change change = safe;
     change.knows_nothing = true;
     add(result, "none knows", &change);
@@ -146,7 +146,7 @@ static struct lab_result *known_to_nobody(void)
 
 static struct lab_result *different_leads(void)
 {
-    struct lab_result *result = fixture_result("views-of-many-lengths", "made");
+    struct lab_result *result = fixture_result("views-of-many-lengths", "synthetic");
     const int64_t leads[] = {500, 50 * SIM_US, 2 * SIM_MS, 40 * SIM_MINUTE, 20 * SIM_HOUR, 40 * SIM_DAY};
     for (size_t i = 0; i < sizeof leads / sizeof leads[0]; i++) {
         struct fixture_change change = {.agents = 3,
@@ -164,7 +164,7 @@ static struct lab_result *different_leads(void)
  */
 static struct lab_result *odd(void)
 {
-    struct lab_result *result = fixture_result("views-odd", "made");
+    struct lab_result *result = fixture_result("views-odd", "synthetic");
     struct fixture_change change = safe;
     change.agents = 2;
     change.after_ns = -6 * SIM_SECOND;
@@ -196,7 +196,7 @@ static struct lab_result *odd(void)
 
 static struct lab_result *very_many(void)
 {
-    struct lab_result *result = fixture_result("views-64-of-64", "made");
+    struct lab_result *result = fixture_result("views-64-of-64", "synthetic");
     struct fixture_change change = safe;
     change.agents = 64;
     change.look_ns = SIM_SECOND;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes every chart as a page has it, and as the picture, into a folder that is there, for a person to look
+/* Writes every chart as a page has it, and as the chart, into a folder that is there, for a person to look
  * at: report_gallery_page FOLDER [dark]. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -67,7 +67,7 @@ static void test_number_in_full_keeps_every_digit(void **state)
 static void test_bar_tells_its_sizes_count_and_share(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("two", "made");
+    struct lab_result *result = fixture_result("two", "synthetic");
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_count(5, &strategy), BK_OK);
     struct lab_strategy_result *count = fixture_add(result, NULL, &strategy);
@@ -85,23 +85,23 @@ static void test_bar_tells_its_sizes_count_and_share(void **state)
 static void test_bar_beside_the_law_tells_what_it_expects(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("law", "made");
+    struct lab_result *result = fixture_result("law", "synthetic");
     struct bk_strategy strategy;
     /* A row ends its partition with chance 1/2: half the partitions have one row. */
     assert_int_equal(bk_strategy_probabilistic(1, 1, &strategy), BK_OK);
     fixture_put(fixture_add(result, NULL, &strategy), false, 1, 101);
     check_kind(result, REPORT_PARTITIONS_ROWS,
                "panel 'probabilistic'\n"
-               "hint 1 row: 101 closed partitions, 100% of all; the exact law expects 50.5\n");
+               "hint 1 row: 101 closed partitions, 100% of all; the exact distribution expects 50.5\n");
     lab_result_destroy(result);
 }
 
 static void test_cell_tells_its_value_in_full(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("costs", "made");
+    struct lab_result *result = fixture_result("costs", "synthetic");
     struct bk_strategy strategy;
-    assert_int_equal(bk_strategy_none(&strategy), BK_OK);
+    assert_int_equal(bk_strategy_unbucketed(&strategy), BK_OK);
     struct lab_strategy_result *none = fixture_add(result, "<b>", &strategy);
     fixture_put(none, false, 5, 7);
     fixture_put(none, true, 200000, 1234);
@@ -118,7 +118,7 @@ static void test_cell_tells_its_value_in_full(void **state)
 static void test_span_tells_agent_times_and_belief(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("views", "made");
+    struct lab_result *result = fixture_result("views", "synthetic");
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_probabilistic(9, 40, &strategy), BK_OK);
     struct lab_strategy_result *views = fixture_add(result, NULL, &strategy);

@@ -39,7 +39,7 @@ static void test_latencies_that_differ_little_stand_on_a_linear_axis(void **stat
         text,
         "chart latency\n"
         "title Latency by percentile: all-alike\n"
-        "subtitle 2 strategies over the same 1.56G rows of 10K keys · made workload · seed 1\n"
+        "subtitle 2 strategies over the same 1.56G rows of 10K keys · synthetic workload · seed 1\n"
         "foot digest 0123456789abcdef · virtual time 2026-01-01T00:00:00Z to 2026-04-01T00:00:00Z\n"
         "start 1767225600000000000\n"
         "x 0..3 'percentile: the share of them that took no longer' 0='0%' 0.301='50%' 1='90%' 2='99%' "
@@ -69,7 +69,7 @@ static void test_hint_of_a_percentile_says_how_many_took_at_most_how_long(void *
     assert_string_equal(text, "panel 'Writes'\nhint probabilistic: the one write took 1.23 ms\n");
     free(text);
     text = dump(7, report_chart_dump);
-    fixture_says(text, "subtitle 2 ways of handing out identifiers · seed 1\n", true);
+    fixture_says(text, "subtitle 2 designs of identifiers · seed 1\n", true);
     free(text);
     text = dump(7, report_chart_dump_hints);
     fixture_says(text, "panel 'Locks'\nhint constant: 50% of 800 locks took at most 9 ms\n", true);
@@ -183,9 +183,9 @@ static void test_line_of_each_case_follows_the_quantiles(void **state)
 static void test_percentile_at_the_edge_of_a_step_is_the_lower_one(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("edge", "made");
+    struct lab_result *result = fixture_result("edge", "synthetic");
     struct bk_strategy strategy;
-    assert_int_equal(bk_strategy_none(&strategy), BK_OK);
+    assert_int_equal(bk_strategy_unbucketed(&strategy), BK_OK);
     struct lab_strategy_result *only = fixture_add(result, NULL, &strategy);
     fixture_spend_each(only, LAB_LATENCY_WRITE, 1000000, 90);
     fixture_spend_each(only, LAB_LATENCY_WRITE, 8000000, 10);
@@ -198,8 +198,8 @@ static void test_percentile_at_the_edge_of_a_step_is_the_lower_one(void **state)
     report_chart_dump_hints(fixture_chart(result, REPORT_LATENCY, &arena), file);
     assert_int_equal(fclose(file), 0);
     fixture_says(text,
-                 "hint none: 90% of 100 writes took at most 1.01 ms\n"
-                 "hint none: 95% of 100 writes took at most 8 ms\n",
+                 "hint unbucketed: 90% of 100 writes took at most 1.01 ms\n"
+                 "hint unbucketed: 95% of 100 writes took at most 8 ms\n",
                  true);
     free(text);
     report_arena_free(&arena);
@@ -209,9 +209,9 @@ static void test_percentile_at_the_edge_of_a_step_is_the_lower_one(void **state)
 static void test_result_without_latencies_says_why(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("none", "made");
+    struct lab_result *result = fixture_result("none", "synthetic");
     struct bk_strategy strategy;
-    assert_int_equal(bk_strategy_none(&strategy), BK_OK);
+    assert_int_equal(bk_strategy_unbucketed(&strategy), BK_OK);
     struct lab_strategy_result *only = fixture_add(result, NULL, &strategy);
     struct report_arena arena;
     assert_string_equal(fixture_chart(result, REPORT_LATENCY, &arena)->absent,

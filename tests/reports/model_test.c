@@ -109,7 +109,7 @@ static void test_chart_of_two_strategies_says_all_of_them(void **state)
     fixture_put(count, false, 5, 7);
     fixture_put(count, true, 2, 1);
     fixture_metrics(result, count, 1000, 1.5, 3);
-    assert_int_equal(bk_strategy_none(&strategy), BK_OK);
+    assert_int_equal(bk_strategy_unbucketed(&strategy), BK_OK);
     struct lab_strategy_result *none = fixture_add(result, "base", &strategy);
     fixture_put(none, true, 12, 2);
     fixture_metrics(result, none, 0, 1, 1);
@@ -138,7 +138,7 @@ static void test_chart_of_two_strategies_says_all_of_them(void **state)
               "  figure 'p99 of closed' 5\n"
               "  figure 'largest' 5\n"
               "  figure 'over the limit' 0\n"
-              "panel 'base' 'none: one partition a key, for ever' ''\n"
+              "panel 'base' 'unbucketed: one partition a key, for ever' ''\n"
               "  y 0..2.12 'partitions' 0='0' 1='1' 2='2'\n"
               "  band tiny -0.15..0.301\n"
               "  band over 1..1.176\n"
@@ -174,7 +174,7 @@ static void test_costs_of_two_strategies_stand_in_columns(void **state)
 static void test_metric_that_is_absent_leaves_its_mark_out(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("bare", "made");
+    struct lab_result *result = fixture_result("bare", "synthetic");
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_time(SIM_DAY, 0, &strategy), BK_OK);
     struct lab_strategy_result *bare = fixture_add(result, NULL, &strategy);
@@ -198,9 +198,9 @@ static void test_metric_that_is_absent_leaves_its_mark_out(void **state)
 static void test_result_without_partitions_makes_no_chart(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("nothing", "made");
+    struct lab_result *result = fixture_result("nothing", "synthetic");
     struct bk_strategy strategy;
-    assert_int_equal(bk_strategy_none(&strategy), BK_OK);
+    assert_int_equal(bk_strategy_unbucketed(&strategy), BK_OK);
     fixture_add(result, NULL, &strategy);
     for (int kind = 0; kind < REPORT_KIND_COUNT; kind++) {
         char *text = fixture_dump(result, (enum report_kind)kind);
@@ -228,19 +228,19 @@ static void test_probabilistic_with_few_closed_says_so_and_has_no_law(void **sta
     struct lab_result *result = fixture_case(10);
     char *text = fixture_dump(result, REPORT_PARTITIONS_ROWS);
     fixture_says(text,
-                 "panel 'some' 'probabilistic: 9 bits, threshold 40' '12 closed: too few to compare with "
-                 "the law; what closes before the end is small'\n",
+                 "panel 'some' 'probabilistic: 9 bits, threshold 40' '12 closed: too few to compare with the "
+                 "distribution; what closes before the end is small'\n",
                  true);
-    fixture_says(text, "'none closed: nothing to compare with the law'\n", true);
+    fixture_says(text, "'none closed: nothing to compare with the distribution'\n", true);
     fixture_says(text,
                  "'390 still open beside 400 closed: the end cuts large ones off, so the closed lie left "
-                 "of the law'\n",
+                 "of the distribution'\n",
                  true);
     fixture_says(text, "panel 'empty' 'probabilistic: 9 bits, threshold 40' 'no partitions'\n", true);
     const char *law = strstr(text, "curve law");
     assert_non_null(law);
     assert_null(strstr(law + 1, "curve law"));
-    assert_true(strstr(text, "panel 'cut'") < law);
+    assert_true(strstr(text, "panel 'network_partition'") < law);
     free(text);
     text = fixture_dump(result, REPORT_PARTITIONS_BYTES);
     fixture_says(text, "curve law", false);

@@ -20,7 +20,7 @@
 /* Loads go up and down, so that no order is theirs by chance. */
 static struct lab_result *make_result(size_t strategies, size_t nodes)
 {
-    struct lab_result *result = fixture_result("loads", "made");
+    struct lab_result *result = fixture_result("loads", "synthetic");
     for (size_t i = 0; i < strategies; i++) {
         char label[64];
         struct bk_strategy strategy;
@@ -55,7 +55,7 @@ static void test_few_nodes_stand_by_their_numbers(void **state)
     assert_text(result,
                 "chart nodes\n"
                 "title Load per node: loads\n"
-                "subtitle 1 strategy over 1.56G rows of 10K keys · made workload · seed 1\n"
+                "subtitle 1 strategy over 1.56G rows of 10K keys · synthetic workload · seed 1\n"
                 "foot digest 0123456789abcdef · virtual time 2026-01-01T00:00:00Z to 2026-04-01T00:00:00Z\n"
                 "start 1767225600000000000\n"
                 "legend closed share of all bytes, replicas included\n"

@@ -51,10 +51,10 @@ static void test_corner_begins_with_the_run(void **state)
 static void test_corner_without_a_probabilistic_strategy_begins_with_9_and_40(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("bare", "made");
+    struct lab_result *result = fixture_result("bare", "synthetic");
     result->limits = (struct lab_limits){0};
     struct bk_strategy strategy;
-    assert_int_equal(bk_strategy_none(&strategy), BK_OK);
+    assert_int_equal(bk_strategy_unbucketed(&strategy), BK_OK);
     fixture_add(result, NULL, &strategy);
     /* A threshold that the page's fields do not take. */
     add_probabilistic(result, 3, 1000001, "beyond");
@@ -99,7 +99,7 @@ static void test_corner_of_identifiers_alone_is_left_out(void **state)
 
 static struct lab_result *result_with(uint32_t bits, uint64_t threshold, const char *label)
 {
-    struct lab_result *result = fixture_result("live", "made");
+    struct lab_result *result = fixture_result("live", "synthetic");
     add_probabilistic(result, bits, threshold, label);
     return result;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a chart in a page is the chart: every text, every hint, nothing beyond its sides, the colours of the
- * pictures in light and readable ones in dark. Method: the SVG of every case read back by an XML parser and
- * held against the scene mark by mark; the style sheet against style.c; failing memory and writers; pictures
+ * charts in light and readable ones in dark. Method: the SVG of every case read back by an XML parser and
+ * held against the scene mark by mark; the style sheet against style.c; failing memory and writers; charts
  * of librsvg against those of Cairo. */
 #define _XOPEN_SOURCE 700
 
@@ -268,7 +268,7 @@ static void test_chart_of_each_case_is_all_there(void **state)
     }
 }
 
-/* A page's section has the title already; the picture begins with its legend. */
+/* A page's section has the title already; the chart begins with its legend. */
 static void test_chart_without_a_title_begins_at_the_top(void **state)
 {
     struct report_arena arena;
@@ -414,7 +414,7 @@ static void check_colour(const char *style, const char *name, struct report_colo
     }
 }
 
-static void test_light_colours_and_fonts_are_those_of_the_pictures(void **state)
+static void test_light_colours_and_fonts_are_those_of_the_charts(void **state)
 {
     (void)state;
     char *style = fixture_svg_style(), name[64], rule[256];
@@ -502,7 +502,7 @@ static void write_file(const char *path, const void *data, size_t size)
     fclose(file);
 }
 
-/* Mean over the squares of the picture of the difference of their mean colours, 0 to 255: letters and edges
+/* Mean over the squares of the chart of the difference of their mean colours, 0 to 255: letters and edges
  * may differ by how they are smoothed, what is missing or elsewhere may not. */
 static double worst_square(cairo_surface_t *one, cairo_surface_t *two)
 {
@@ -569,7 +569,7 @@ static double compare(size_t index, struct report_typesetter *typesetter)
     return worst;
 }
 
-static void test_chart_looks_as_its_picture(void **state)
+static void test_chart_looks_as_its_chart(void **state)
 {
     if (system("rsvg-convert --version > /dev/null 2>&1") != 0) {
         print_message("there is no rsvg-convert\n");
@@ -594,9 +594,9 @@ int main(void)
         cmocka_unit_test(test_markup_stays_text),
         cmocka_unit_test(test_text_beyond_its_room_is_told_as_it_was_cut),
         cmocka_unit_test(test_chart_without_memory_or_room_fails),
-        cmocka_unit_test(test_light_colours_and_fonts_are_those_of_the_pictures),
+        cmocka_unit_test(test_light_colours_and_fonts_are_those_of_the_charts),
         cmocka_unit_test(test_dark_colours_are_whole_and_can_be_read),
-        cmocka_unit_test(test_chart_looks_as_its_picture),
+        cmocka_unit_test(test_chart_looks_as_its_chart),
     };
     return cmocka_run_group_tests(tests, fixture_typesetter_begin, fixture_typesetter_end);
 }

@@ -318,10 +318,10 @@ static void test_chart_that_is_left_out_is_named_with_why(void **state)
 static void test_run_of_identifiers_has_their_settings_and_no_partitions(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("ids", "made");
+    struct lab_result *result = fixture_result("ids", "synthetic");
     memset(&result->limits, 0, sizeof result->limits);
     struct bk_strategy strategy;
-    assert_int_equal(bk_strategy_none(&strategy), BK_OK);
+    assert_int_equal(bk_strategy_unbucketed(&strategy), BK_OK);
     struct lab_strategy_result *added = fixture_add(result, "striped", &strategy);
     added->settings.is_idgen = true;
     added->settings.idgen = (struct bk_idgen_config){.batch = 1500,
@@ -378,9 +378,11 @@ static void test_first_sentence_of_why_is_the_verdict(void **state)
     struct lab_result *result = fixture_five();
     struct report_page source = page_of(result);
     struct read_page page;
-    source.why = "x-1.5 is the cheapest that holds: 62.9 operations. Over 8 seeds none passed. It is.";
+    source.why = "x-1.5 is the cheapest that stays within the limits: 62.9 operations. Over 8 seeds none "
+                 "passed. It is.";
     open_page(&source, &page);
-    assert_text(&page, "//p[@class='verdict']", "x-1.5 is the cheapest that holds: 62.9 operations.");
+    assert_text(&page, "//p[@class='verdict']",
+                "x-1.5 is the cheapest that stays within the limits: 62.9 operations.");
     assert_text(&page, "//p[@class='why']", "Over 8 seeds none passed. It is.");
     assert_int_equal(count(&page, "//p[@class='beware']"), 0);
     close_page(&page);

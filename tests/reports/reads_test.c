@@ -32,8 +32,8 @@ static void test_reads_of_few_partitions_stand_on_a_linear_axis(void **state)
     char *text = dump(1);
     assert_string_equal(
         text, "chart reads\n"
-              "title Partitions that a read asks: reads-with-alarms\n"
-              "subtitle 2 strategies over the same 1.56G rows of 10K keys · made workload · seed 1\n"
+              "title Partitions per read: reads-with-alarms\n"
+              "subtitle 2 strategies over the same 1.56G rows of 10K keys · synthetic workload · seed 1\n"
               "foot digest 0123456789abcdef · virtual time 2026-01-01T00:00:00Z to 2026-04-01T00:00:00Z\n"
               "start 1767225600000000000\n"
               "x -0.7..12.7 'partitions asked by a read' 0='0' 2='2' 4='4' 6='6' 8='8' 10='10' 12='12'\n"
@@ -139,9 +139,9 @@ static void test_result_without_reads_says_why(void **state)
     char *text = dump(5);
     assert_string_equal(text, "absent no read was answered in the time of the run\n");
     free(text);
-    struct lab_result *result = fixture_result("no-reads", "made");
+    struct lab_result *result = fixture_result("no-reads", "synthetic");
     struct bk_strategy strategy;
-    assert_int_equal(bk_strategy_none(&strategy), BK_OK);
+    assert_int_equal(bk_strategy_unbucketed(&strategy), BK_OK);
     struct lab_strategy_result *only = fixture_add(result, NULL, &strategy);
     struct report_arena arena;
     assert_string_equal(fixture_chart(result, REPORT_READS, &arena)->absent, "the scenario has no reads");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the summary says in one picture what a run answers, and can be read when it is shown at three quarters
+/* Aim: the summary says in one chart what a run answers, and can be read when it is shown at three quarters
  * of its size. Method: the chart of hand-made results as text; which strategies it shows where there are more
  * than it holds; the fonts and the size of its layout. */
 #define _POSIX_C_SOURCE 200809L
@@ -33,7 +33,7 @@ static void set(struct lab_strategy_result *strategy, const char *name, double v
 /* `strategies` that count 100 * (i + 1) rows, i operations each. */
 static struct lab_result *counted(size_t strategies)
 {
-    struct lab_result *result = fixture_result("counted", "made");
+    struct lab_result *result = fixture_result("counted", "synthetic");
     for (size_t i = 0; i < strategies; i++) {
         struct bk_strategy strategy;
         char label[32];
@@ -59,16 +59,17 @@ static void test_answer_sizes_and_figures_stand_in_one_chart(void **state)
         text,
         "chart summary\n"
         "title Which strategy: counted\n"
-        "subtitle 2 strategies over the same 1.56G rows of 10K keys · made workload · seed 1\n"
+        "subtitle 2 strategies over the same 1.56G rows of 10K keys · synthetic workload · seed 1\n"
         "foot digest 0123456789abcdef · virtual time 2026-01-01T00:00:00Z to 2026-04-01T00:00:00Z\n"
         "start 1767225600000000000\n"
         "legend chosen the choice\n"
         "legend closed closed partitions\n"
         "legend tiny tiny: below 24 rows\n"
         "legend over over the limit of 100K rows, which lies beyond the axis\n"
-        "sentence Choose count 1 (200 rows): it alone of the two holds; none of its 50 partitions passes a "
+        "sentence Choose count 1 (200 rows): it alone of the two stays within the limits; none of its 50 "
+        "partitions exceeds a "
         "limit, and it costs 2 extra operations per 1000 rows.\n"
-        "sentence count 0 (10% of its partitions) passes a limit; count 1 relies on a number that every row "
+        "sentence count 0 (10% of its partitions) exceeds a limit; count 1 relies on a number that every row "
         "brings along.\n"
         "x -0.15..2.301 'rows per partition' 0='1' 1='10' 2='100'\n"
         "panel 'count 0' 'count: 100 rows' ''\n"

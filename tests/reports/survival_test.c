@@ -43,7 +43,7 @@ static void assert_says(const struct lab_result *result, enum report_kind kind, 
 static struct bk_strategy none(void)
 {
     struct bk_strategy out;
-    assert_int_equal(bk_strategy_none(&out), BK_OK);
+    assert_int_equal(bk_strategy_unbucketed(&out), BK_OK);
     return out;
 }
 
@@ -57,7 +57,7 @@ static struct bk_strategy probabilistic(uint32_t bits, uint64_t threshold)
 static void test_curve_of_few_sizes_is_told_step_by_step(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("steps", "made");
+    struct lab_result *result = fixture_result("steps", "synthetic");
     const struct bk_strategy strategy = none();
     struct lab_strategy_result *out = fixture_add(result, NULL, &strategy);
     fixture_put(out, false, 10, 6);
@@ -70,7 +70,7 @@ static void test_curve_of_few_sizes_is_told_step_by_step(void **state)
     assert_string_equal(
         text, "chart survival-rows\n"
               "title Partitions larger than x rows: steps\n"
-              "subtitle 2 strategies over the same 1.56G rows of 10K keys · made workload · seed 1\n"
+              "subtitle 2 strategies over the same 1.56G rows of 10K keys · synthetic workload · seed 1\n"
               "foot digest 0123456789abcdef · virtual time 2026-01-01T00:00:00Z to "
               "2026-04-01T00:00:00Z\n"
               "start 1767225600000000000\n"
@@ -81,18 +81,18 @@ static void test_curve_of_few_sizes_is_told_step_by_step(void **state)
               "-0.699='20%' -0.301='50%' 0='100%'\n"
               "rule 1.362 'tiny: below 24 rows'\n"
               "rule 5 'limit: 100K rows'\n"
-              "line line1 'none' 0.96,0 1,0 1,-0.3979 3,-0.3979 3,-1 5,-1 5,-1.234\n"
+              "line line1 'unbucketed' 0.96,0 1,0 1,-0.3979 3,-0.3979 3,-1 5,-1 5,-1.234\n"
               "line line2 'other (open)' 0.96,0 2,0 2,-1.234\n");
     free(text);
     struct made made = make(result, REPORT_SURVIVAL_ROWS);
     const struct report_line *lines = made.chart->lines;
     const char *const hints[] = {NULL,
                                  NULL,
-                                 "none: 10 rows, 4 of 10 closed partitions are larger (40%)",
+                                 "unbucketed: 10 rows, 4 of 10 closed partitions are larger (40%)",
                                  NULL,
-                                 "none: 1,000 rows, 1 of 10 closed partitions is larger (10%)",
+                                 "unbucketed: 1,000 rows, 1 of 10 closed partitions is larger (10%)",
                                  NULL,
-                                 "none: 100,000 rows, none of 10 closed partitions is larger"};
+                                 "unbucketed: 100,000 rows, none of 10 closed partitions is larger"};
     for (size_t i = 0; i < 7; i++) {
         if (hints[i] == NULL) {
             assert_null(lines[0].samples[i].hint);
@@ -123,7 +123,7 @@ static void test_limit_far_from_the_sizes_is_told_and_not_drawn(void **state)
                  {49, 5000, "note The limit of 49 rows lies left of the axis.", false},
                  {UINT64_MAX, UINT64_MAX, "lies left of the axis", false}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct lab_result *result = fixture_result("limits", "made");
+        struct lab_result *result = fixture_result("limits", "synthetic");
         result->limits = (struct lab_limits){cases[i].limit, 0, 0};
         const struct bk_strategy strategy = none();
         struct lab_strategy_result *out = fixture_add(result, NULL, &strategy);
@@ -158,7 +158,7 @@ static void test_curve_of_each_size_is_exact_to_half_a_pixel_with_few_points(voi
 {
     (void)state;
     for (int turn = 0; turn < 4; turn++) {
-        struct lab_result *result = fixture_result("dense", "made");
+        struct lab_result *result = fixture_result("dense", "synthetic");
         const struct bk_strategy strategy = none();
         struct lab_strategy_result *out = fixture_add(result, NULL, &strategy);
         uint64_t draw = 1 + (uint64_t)turn;
@@ -179,7 +179,7 @@ static void test_curve_of_each_size_is_exact_to_half_a_pixel_with_few_points(voi
             const double x = log10((double)bins[i].size);
             const double after =
                 larger > 0 ? log10((double)larger / (double)out->closed_rows.count) : made.chart->y.low;
-            /* Half a pixel of the picture is a quarter of a logical one; and a little for the arithmetic. */
+            /* Half a pixel of the chart is a quarter of a logical one; and a little for the arithmetic. */
             assert_true(is_near(made.chart, line, x, before, 0.2501));
             assert_true(is_near(made.chart, line, x, after, 0.2501));
             before = after;
@@ -241,7 +241,7 @@ static void test_law_of_each_kind_is_the_exact_one(void **state)
         uint64_t threshold;
     } cases[] = {{0, 40}, {1, 4}, {3, 1}, {9, 40}, {20, 100}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct lab_result *result = fixture_result("law", "made");
+        struct lab_result *result = fixture_result("law", "synthetic");
         const struct bk_strategy strategy = probabilistic(cases[i].bits, cases[i].threshold);
         const struct tune_law law = {ldexp(1, -(int)cases[i].bits), cases[i].threshold};
         fixture_law(fixture_add(result, NULL, &strategy), law.p, law.threshold, 1000);
@@ -255,7 +255,7 @@ static void test_law_of_each_kind_is_the_exact_one(void **state)
         report_arena_free(&made.arena);
         lab_result_destroy(result);
     }
-    struct lab_result *result = fixture_result("law", "made");
+    struct lab_result *result = fixture_result("law", "synthetic");
     result->limits = (struct lab_limits){0};
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_weighted(1000, 5, &strategy), BK_OK);
@@ -280,7 +280,7 @@ static void test_law_of_each_kind_is_the_exact_one(void **state)
 static void test_law_stands_only_where_it_holds_and_once(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("laws", "made");
+    struct lab_result *result = fixture_result("laws", "synthetic");
     struct bk_strategy strategy = probabilistic(9, 40);
     struct lab_strategy_result *out = fixture_add(result, "few", &strategy);
     fixture_law(out, 1.0 / 512, 40, 99);
@@ -288,8 +288,8 @@ static void test_law_stands_only_where_it_holds_and_once(void **state)
     out = fixture_add(result, "many", &strategy);
     fixture_law(out, 1.0 / 512, 40, 100);
     assert_says(result, REPORT_SURVIVAL_ROWS, "\nlaw line2 ''", true);
-    assert_says(result, REPORT_SURVIVAL_ROWS, "legend dashes exact law, hidden where the sizes follow it\n",
-                true);
+    assert_says(result, REPORT_SURVIVAL_ROWS,
+                "legend dashes exact distribution, hidden where the sizes follow it\n", true);
     out = fixture_add(result, "again", &strategy);
     fixture_law(out, 1.0 / 512, 40, 100);
     assert_says(result, REPORT_SURVIVAL_ROWS, "\nlaw law ''", true);
@@ -314,7 +314,7 @@ static void test_law_stands_only_where_it_holds_and_once(void **state)
 static void test_more_strategies_than_colours_leave_some_out_but_not_the_one_to_choose(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("many", "made");
+    struct lab_result *result = fixture_result("many", "synthetic");
     for (int i = 0; i < 12; i++) {
         char label[16];
         snprintf(label, sizeof label, "s%d", i + 1);
@@ -383,7 +383,7 @@ static void test_chart_without_memory_fails_and_says_so(void **state)
     lab_result_destroy(result);
 }
 
-/* A name stands beside its own line: nearer to it than to any other, or at least within reach. */
+/* A name stands next to its own line: nearer to it than to any other, or at least within reach. */
 static void test_name_beside_a_line_touches_nothing(void **state)
 {
     struct report_typesetter *typesetter = *state;
@@ -395,7 +395,7 @@ static void test_name_beside_a_line_touches_nothing(void **state)
     size_t found = 0;
     for (size_t i = 0; i < scene.count; i++) {
         const struct report_mark *mark = &scene.marks[i];
-        const char *const names[] = {"none (open)", "time", "count", "probabilistic", "hash (open)"};
+        const char *const names[] = {"unbucketed (open)", "time", "count", "probabilistic", "hash (open)"};
         for (size_t k = 0; mark->shape == REPORT_SHAPE_TEXT && k < 5; k++) {
             found += strcmp(mark->type.text, names[k]) == 0 && mark->box.y > 100;
         }

@@ -14,7 +14,7 @@ target_link_libraries(report_fixture PUBLIC reports reports_model reports_text r
 # A library's member comes only where it is asked for; LeakSanitizer asks for it in every program.
 target_sources(report_fixture INTERFACE ${CMAKE_CURRENT_LIST_DIR}/fixture_leaks.c)
 
-# Every chart as a page has it, for a person to look at beside the pictures.
+# Every chart as a page has it, for a person to look at beside the charts.
 add_executable(report_gallery_page EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/gallery_page.c)
 target_link_libraries(report_gallery_page PRIVATE bucketlab_flags report_fixture PkgConfig::CMOCKA)
 add_executable(report_gallery EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/gallery.c)

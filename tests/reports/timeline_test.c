@@ -38,7 +38,7 @@ static struct lab_slice *add_slice(struct lab_strategy_result *strategy, enum la
 /* Two slices, of which the second has closed and open ones. */
 static struct lab_result *two_slices(void)
 {
-    struct lab_result *result = fixture_result("two", "made");
+    struct lab_result *result = fixture_result("two", "synthetic");
     result->end_ns = START + 12 * SIM_HOUR;
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_count(100, &strategy), BK_OK);
@@ -74,7 +74,7 @@ static void test_timeline_shows_the_sizes_of_each_slice(void **state)
     check(result, false,
           "chart timeline\n"
           "title Rows per partition over time: two\n"
-          "subtitle 1 strategy over 1.56G rows of 10K keys · made workload · seed 1\n"
+          "subtitle 1 strategy over 1.56G rows of 10K keys · synthetic workload · seed 1\n"
           "foot digest 0123456789abcdef · virtual time 2026-01-01T00:00:00Z to 2026-01-01T12:00:00Z\n"
           "start 1767225600000000000\n"
           "legend range closed: smallest to largest\n"
@@ -248,9 +248,9 @@ static void test_timeline_without_any_says_why(void **state)
 {
     (void)state;
     struct report_arena arena;
-    struct lab_result *result = fixture_result("none", "made");
+    struct lab_result *result = fixture_result("none", "synthetic");
     struct bk_strategy strategy;
-    assert_int_equal(bk_strategy_none(&strategy), BK_OK);
+    assert_int_equal(bk_strategy_unbucketed(&strategy), BK_OK);
     struct lab_strategy_result *none = fixture_add(result, NULL, &strategy);
     assert_string_equal(fixture_chart(result, REPORT_TIMELINE, &arena)->absent, "no partition holds a row");
     report_arena_free(&arena);

@@ -263,7 +263,7 @@ static void test_names_of_a_front_stand_or_are_counted(void **state)
                 /* By the address: texts of several spots may be the same. */
                 placed += mark->type.text == chart.spots[n].label && chart.spots[n].label[0] != 0;
             }
-            if (mark->shape == REPORT_SHAPE_TEXT && strstr(mark->type.text, "found no free place") != NULL) {
+            if (mark->shape == REPORT_SHAPE_TEXT && strstr(mark->type.text, "hidden") != NULL) {
                 left_out = strtoul(mark->type.text, NULL, 10);
             }
         }
@@ -348,7 +348,7 @@ static void test_stairs_out_of_a_strip_are_dashed(void **state)
 }
 
 /* Three tiles of a square hold: eight sides, of which two lie within the square. The key has four more, and
- * the ring has four in the picture and four in the key. */
+ * the ring has four in the chart and four in the key. */
 static void test_line_runs_around_what_holds(void **state)
 {
     static const char *const labels[] = {"1", "2"};

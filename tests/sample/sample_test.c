@@ -19,7 +19,7 @@
 #include "sample/sample.h"
 
 #define RECORDED BUCKETLAB_SOURCE_DIR "/tests/cassandra5/compression/"
-#define BASE     "duration: 1d\nkeys: {count: 2}\narrivals: {rate: 1/s}\nstrategies: [none: {}]\n"
+#define BASE     "duration: 1d\nkeys: {count: 2}\narrivals: {rate: 1/s}\nstrategies: [unbucketed: {}]\n"
 #define ID       "d5513760-e6a4-11f0-8001-00000000004d"
 #define ID_LATER "d5513761-e6a4-11f0-8001-00000000004d"
 

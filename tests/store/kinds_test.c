@@ -7,7 +7,7 @@
 
 #include "fault_vfs.h" /* for its speed */
 
-/* A run of one strategy, "none". */
+/* A run of one strategy, "unbucketed". */
 static struct lab_result *run_of_one(void)
 {
     struct lab_result *result = sample_make_small();

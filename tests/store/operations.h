@@ -71,7 +71,7 @@ static inline bool list_seeds(struct stand *stand, struct sim_error *error)
 static inline bool load_metrics(struct stand *stand, struct sim_error *error)
 {
     struct lab_metrics metrics = {0};
-    bool fine = store_load_metrics(stand->store, 2, "none", &metrics, error);
+    bool fine = store_load_metrics(stand->store, 2, "unbucketed", &metrics, error);
     if (fine)
         assert_int_equal(metrics.count, 5);
     free(metrics.items);

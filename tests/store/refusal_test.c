@@ -119,8 +119,8 @@ static void test_database_of_another_version_is_refused_untouched(void **state)
     (void)state;
     struct folder folder = folder_make();
     store_must_save_sample(folder.db, 5);
-    execute(folder.db, "PRAGMA user_version = 8");
-    assert_refused_untouched(&folder, "made by a newer bucketlab (database version 8, this program knows 7)");
+    execute(folder.db, "PRAGMA user_version = 9");
+    assert_refused_untouched(&folder, "made by a newer bucketlab (database version 9, this program knows 8)");
     execute(folder.db, "PRAGMA user_version = 2147483647");
     assert_refused_untouched(&folder, "made by a newer bucketlab");
     execute(folder.db, "PRAGMA user_version = -1");
@@ -191,17 +191,17 @@ static void test_log_beside_a_refused_database_stays(void **state)
     leave_log(&folder, "CREATE TABLE theirs (x)");
     assert_log_refused_untouched(&folder, "a database of another program");
     file_write(folder.db, "", 0);
-    assert_log_refused_untouched(&folder, "a write-ahead log stands beside an empty file");
+    assert_log_refused_untouched(&folder, "there is a write-ahead log, but the database file is empty");
     folder_remove(&folder);
 }
 
-/* The header says version 7, the log version 8; SQLite has to read the log to know. */
+/* The header says version 8, the log version 9; SQLite has to read the log to know. */
 static void test_newer_version_in_the_log_is_refused(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
     store_must_save_sample(folder.db, 5);
-    leave_log(&folder, "PRAGMA user_version = 8");
+    leave_log(&folder, "PRAGMA user_version = 9");
     size_t size, size_after;
     char *before = file_read(folder.db, &size);
     for (enum store_mode mode = STORE_READ; mode <= STORE_WRITE; mode++)
@@ -209,7 +209,7 @@ static void test_newer_version_in_the_log_is_refused(void **state)
     char *after = file_read(folder.db, &size_after);
     assert_int_equal(size, size_after);
     assert_memory_equal(before, after, size);
-    assert_query(folder.db, "PRAGMA user_version", "8\n");
+    assert_query(folder.db, "PRAGMA user_version", "9\n");
     free(before);
     free(after);
     folder_remove(&folder);
@@ -286,7 +286,7 @@ static void test_database_that_is_still_to_come_holds_nothing(void **state)
     count = 7;
     assert_true(store_unfinished_list(store, &unfinished, &count, &error));
     assert_true(unfinished == NULL && count == 0);
-    assert_true(store_load_metrics(store, 1, "none", &metrics, &error));
+    assert_true(store_load_metrics(store, 1, "unbucketed", &metrics, &error));
     assert_int_equal(metrics.count, 0);
     store_sweep_close(NULL);
     store_close(store);
@@ -579,7 +579,7 @@ static void test_run_that_cannot_be_stored_leaves_nothing(void **state)
     struct sim_error error = {0};
     /* The same label twice is refused by the tables, after most of the run was written. */
     free(saved->strategies[7].label);
-    saved->strategies[7].label = text_copy("none");
+    saved->strategies[7].label = text_copy("unbucketed");
     assert_false(store_save_run(store, &info, saved, &error));
     assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
     assert_query(folder.db, "SELECT count(*), (SELECT count(*) FROM strategy) FROM run", "1|8\n");

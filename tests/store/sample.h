@@ -209,13 +209,13 @@ static inline void sample_fill_events(struct lab_strategy_result *strategy)
 
 static inline struct lab_result *sample_make(uint64_t bins)
 {
-    static const char *const labels[SAMPLE_STRATEGIES] = {"none",          "time",      "monthly", "count",
+    static const char *const labels[SAMPLE_STRATEGIES] = {"unbucketed",    "time",      "monthly", "count",
                                                           "probabilistic", "every row", "dice",    "hash"};
     struct lab_result *result = calloc(1, sizeof *result);
     assert_non_null(result);
     result->scenario_name = text_copy("chat-channels");
     result->about = text_copy("Kanäle, 'quoted'\nand two lines");
-    result->source = text_copy("made");
+    result->source = text_copy("synthetic");
     result->seed = 1;
     result->digest = UINT64_C(0x00c0ffee00000001);
     result->rows = 1555200000;
@@ -232,7 +232,7 @@ static inline struct lab_result *sample_make(uint64_t bins)
         s[i].placement_digest = sim_mix64(i);
         sample_fill(&s[i], bins);
     }
-    bk_strategy_none(&s[0].settings.strategy);
+    bk_strategy_unbucketed(&s[0].settings.strategy);
     bk_strategy_time(INT64_C(864000000000000), INT64_C(-1000000000), &s[1].settings.strategy);
     bk_strategy_calendar(BK_CALENDAR_MONTH, &s[2].settings.strategy);
     bk_strategy_count(20480, &s[3].settings.strategy);
@@ -257,7 +257,8 @@ static inline struct lab_result *sample_make(uint64_t bins)
     result->expect_count = 2;
     result->expects = calloc(2, sizeof *result->expects);
     assert_non_null(result->expects);
-    result->expects[0] = (struct lab_expect_result){text_copy("none.partitions.over_limit == 1"), 1, true};
+    result->expects[0] =
+        (struct lab_expect_result){text_copy("unbucketed.partitions.over_limit == 1"), 1, true};
     result->expects[1] = (struct lab_expect_result){text_copy("hash.partitions.closed < 1"), 3.5, false};
     return result;
 }

@@ -39,21 +39,21 @@ static void test_a_sample_is_of_one_scenario_and_version(void **state)
     struct store *store = store_must_open(folder.db, STORE_WRITE);
     struct store_run_info first = sample_info(), other;
     assert_sample(store, 1, "");
-    assert_int_equal(save(store, 5, &first, "made"), 1);
+    assert_int_equal(save(store, 5, &first, "synthetic"), 1);
     assert_sample(store, 1, "5:1");
     assert_sample(store, 2, "");
-    save(store, UINT64_MAX, &first, "made");
-    save(store, 3, &first, "made");
-    save(store, 5, &first, "made"); /* the newest of a seed stands for it */
+    save(store, UINT64_MAX, &first, "synthetic");
+    save(store, 3, &first, "synthetic");
+    save(store, 5, &first, "synthetic"); /* the newest of a seed stands for it */
     other = first;
-    other.scenario_path = "elsewhere.yaml"; /* of a made workload the path says nothing */
-    save(store, 4, &other, "made");
+    other.scenario_path = "elsewhere.yaml"; /* of a synthetic workload the path says nothing */
+    save(store, 4, &other, "synthetic");
     other = first;
     other.version = "0.0.9";
-    save(store, 6, &other, "made");
+    save(store, 6, &other, "synthetic");
     other = first;
     other.scenario_text = "name: chat-channels\nseed: 2\n";
-    save(store, 7, &other, "made");
+    save(store, 7, &other, "synthetic");
     for (int64_t run = 1; run <= 5; run++)
         assert_sample(store, run, "3:3 4:5 5:4 18446744073709551615:2");
     assert_sample(store, 6, "6:6");
@@ -74,11 +74,11 @@ static void test_overrides_count_but_that_of_the_seed(void **state)
     struct store_run_info info = sample_info();
     for (size_t i = 0; i < 5; i++) {
         info.overrides = same[i];
-        save(store, 10 + i, &info, "made");
+        save(store, 10 + i, &info, "synthetic");
     }
     for (size_t i = 0; i < 7; i++) {
         info.overrides = others[i];
-        save(store, 20 + i, &info, "made");
+        save(store, 20 + i, &info, "synthetic");
     }
     for (int64_t run = 1; run <= 5; run++)
         assert_sample(store, run, "10:1 11:2 12:3 13:4 14:5");
@@ -103,9 +103,9 @@ static void test_a_sample_may_be_of_many_seeds(void **state)
     struct sim_error error = {0};
     size_t count;
     info.overrides = NULL;
-    save(store, 7, &info, "made");
+    save(store, 7, &info, "synthetic");
     info.overrides = "seed=8";
-    save(store, 8, &info, "made");
+    save(store, 8, &info, "synthetic");
     execute(folder.db, "WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 149) "
                        "INSERT INTO run SELECT i, scenario, about, source, 1000 - i, digest, rows, keys, "
                        "start_ns, end_ns, limit_partition_rows, limit_partition_bytes, limit_tiny_rows, "
@@ -143,7 +143,7 @@ static void test_metrics_are_those_of_one_strategy(void **state)
     struct folder folder = folder_make();
     struct store *store = store_must_open(folder.db, STORE_WRITE);
     struct store_run_info info = sample_info();
-    save(store, 1, &info, "made");
+    save(store, 1, &info, "synthetic");
     struct lab_result *result;
     struct sim_error error = {0};
     assert_true(store_load_run(store, 1, NULL, &result, &error));

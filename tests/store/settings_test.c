@@ -22,8 +22,8 @@ struct pair {
 #define THEN(x) "then: [{at: 1h, " x "}]"
 
 static const struct pair pairs[] = {
-    {"none.read.plan", "", "read: {plan: walk}"},
-    {"none.read.at_once", "read: {plan: parallel, at_once: 2}", "read: {plan: parallel, at_once: 3}"},
+    {"unbucketed.read.plan", "", "read: {plan: walk}"},
+    {"unbucketed.read.at_once", "read: {plan: parallel, at_once: 2}", "read: {plan: parallel, at_once: 3}"},
     {"time.window", TIME, "window: 2h"},
     {"time.epoch", TIME, TIME ", epoch: 2015-01-01T00:00:00Z"},
     {"time.calendar", "calendar: day", "calendar: week"},

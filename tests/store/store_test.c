@@ -162,10 +162,10 @@ static void test_views_of_a_run_read_as_documented(void **state)
     store_must_save_sample(folder.db, 3);
     assert_query(folder.db, "SELECT * FROM runs",
                  "1|chat-channels|1|00c0ffee00000001|1555200000|10000|2026-01-01T00:00:00Z|1234|0.1.0|8|2|1|"
-                 "made|2026-01-01T00:00:00Z|2026-04-01T00:00:00Z|scenarios/chat-channels.yaml|"
+                 "synthetic|2026-01-01T00:00:00Z|2026-04-01T00:00:00Z|scenarios/chat-channels.yaml|"
                  "arrivals.rate=300/s\n\n");
     assert_query(folder.db, "SELECT run, label, kind, settings FROM strategies",
-                 "1|none|none|{}\n"
+                 "1|unbucketed|unbucketed|{}\n"
                  "1|time|time|{\"epoch_ns\":-1000000000,\"window_ns\":864000000000000}\n"
                  "1|monthly|time|{\"calendar\":\"month\"}\n"
                  "1|count|count|{\"counter\":\"incremental\",\"every_ns\":2000000000,\"every_rows\":1000,"
@@ -185,12 +185,12 @@ static void test_views_of_a_run_read_as_documented(void **state)
     assert_query(folder.db, "SELECT * FROM partition_histogram WHERE label = 'time' AND unit = 'rows'",
                  "1|time|closed|rows|7|2|14\n1|time|closed|rows|14|3|42\n1|time|closed|rows|21|4|84\n"
                  "1|time|open|rows|3|1|3\n1|time|open|rows|6|1|6\n1|time|open|rows|9|1|9\n");
-    assert_query(folder.db, "SELECT * FROM read_histogram WHERE label = 'none'", "1|none|2|40\n");
+    assert_query(folder.db, "SELECT * FROM read_histogram WHERE label = 'unbucketed'", "1|unbucketed|2|40\n");
     assert_query(
         folder.db,
         "SELECT state, unit, h.count, least, most, count(*), min(size), max(size), sum(b.count) FROM "
         "histogram h JOIN bin b USING (histogram) JOIN strategy USING (strategy) WHERE label = "
-        "'none' AND unit = 'ns'",
+        "'unbucketed' AND unit = 'ns'",
         "latency.write|ns|40|1001|400020|20|1008|401408|40\n");
     assert_query(folder.db,
                  "SELECT label, event_digest, events FROM strategies WHERE label IN ('hash', 'every row')",
@@ -210,7 +210,7 @@ static void test_views_of_a_run_read_as_documented(void **state)
                  "1|every row|key-3's|5000000000|15000000000|3|9223372036854775807|2|9223372036854775807|1|"
                  "0\n");
     assert_query(folder.db, "PRAGMA journal_mode", "wal\n");
-    assert_query(folder.db, "PRAGMA user_version", "7\n");
+    assert_query(folder.db, "PRAGMA user_version", "8\n");
     assert_query(folder.db, "PRAGMA foreign_key_check", "");
     assert_query(folder.db,
                  "SELECT name FROM pragma_table_list WHERE type = 'table' AND NOT strict AND name "
@@ -410,7 +410,7 @@ static void test_database_of_version_1_is_migrated_with_its_run(void **state)
     struct sim_error error = {0};
     assert_false(store_open(folder.db, STORE_READ, &store, &error));
     assert_non_null(
-        strstr(error.text, "made by an older bucketlab (database version 1, this program reads 7)"));
+        strstr(error.text, "made by an older bucketlab (database version 1, this program reads 8)"));
     assert_query(folder.db, "PRAGMA user_version", "1\n");
     assert_int_equal(store_must_save(folder.db, saved), 2);
     store = store_must_open(folder.db, STORE_READ);
@@ -429,7 +429,7 @@ static void test_database_of_version_1_is_migrated_with_its_run(void **state)
     store_close(store);
     store_must_save(fresh, saved);
     assert_schemas_equal(folder.db, fresh);
-    assert_query(folder.db, "PRAGMA user_version", "7\n");
+    assert_query(folder.db, "PRAGMA user_version", "8\n");
     lab_result_destroy(saved);
     folder_remove(&folder);
 }
@@ -465,20 +465,46 @@ static void test_database_of_version_3_is_migrated_with_its_run(void **state)
     folder_remove(&folder);
 }
 
+/* Version 8 renamed a kind, its label, and where rows come from; a reader takes the earlier names as they
+ * are. */
+static void test_database_of_version_7_is_read_and_migrated(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct lab_result *saved = sample_make(20), *loaded;
+    struct sim_error error;
+    store_must_save(folder.db, saved);
+    execute(folder.db,
+            "UPDATE strategy SET kind = 'none', label = 'none' WHERE kind = 'unbucketed'; "
+            "UPDATE expectation SET text = 'none.' || substr(text, 12) WHERE text LIKE 'unbucketed.%'; "
+            "UPDATE run SET source = 'made'; PRAGMA user_version = 7");
+    struct store *store = store_must_open(folder.db, STORE_READ);
+    assert_true(store_load_run(store, 1, NULL, &loaded, &error));
+    assert_string_equal(loaded->source, "synthetic");
+    assert_string_equal(loaded->strategies[0].label, "none");
+    assert_int_equal(loaded->strategies[0].settings.strategy.kind, BK_UNBUCKETED);
+    lab_result_destroy(loaded);
+    store_close(store);
+    assert_int_equal(store_must_save(folder.db, saved), 2);
+    store = store_must_open(folder.db, STORE_READ);
+    assert_true(store_load_run(store, 1, NULL, &loaded, &error));
+    assert_results_equal(saved, loaded);
+    lab_result_destroy(loaded);
+    store_close(store);
+    lab_result_destroy(saved);
+    folder_remove(&folder);
+}
+
 static struct store_migration next_versions[] = {
-    {NULL}, {NULL}, {NULL}, {NULL},
-    {NULL}, {NULL}, {NULL}, {"ALTER TABLE run ADD COLUMN mood TEXT; CREATE TABLE note (text TEXT) STRICT"}};
+    {NULL}, {NULL}, {NULL},
+    {NULL}, {NULL}, {NULL},
+    {NULL}, {NULL}, {"ALTER TABLE run ADD COLUMN mood TEXT; CREATE TABLE note (text TEXT) STRICT"}};
 
 static struct store_options options_of_next_version(void)
 {
-    next_versions[0] = store_options_default.migrations[0];
-    next_versions[1] = store_options_default.migrations[1];
-    next_versions[2] = store_options_default.migrations[2];
-    next_versions[3] = store_options_default.migrations[3];
-    next_versions[4] = store_options_default.migrations[4];
-    next_versions[5] = store_options_default.migrations[5];
-    next_versions[6] = store_options_default.migrations[6];
-    return (struct store_options){3000, next_versions, 8, 8};
+    for (int32_t i = 0; i < store_options_default.version; i++)
+        next_versions[i] = store_options_default.migrations[i];
+    return (struct store_options){3000, next_versions, 9, 9};
 }
 
 static void test_older_database_is_migrated_with_its_runs(void **state)
@@ -493,18 +519,18 @@ static void test_older_database_is_migrated_with_its_runs(void **state)
     assert_false(store_open_with(folder.db, STORE_READ, &options, &store, &error));
     assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
     assert_non_null(
-        strstr(error.text, "made by an older bucketlab (database version 7, this program reads 8)"));
-    assert_query(folder.db, "PRAGMA user_version", "7\n");
+        strstr(error.text, "made by an older bucketlab (database version 8, this program reads 9)"));
+    assert_query(folder.db, "PRAGMA user_version", "8\n");
     assert_true(store_open_with(folder.db, STORE_WRITE, &options, &store, &error));
     assert_true(store_load_run(store, 1, NULL, &loaded, &error));
     assert_results_equal(saved, loaded);
     store_close(store);
-    assert_query(folder.db, "PRAGMA user_version", "8\n");
+    assert_query(folder.db, "PRAGMA user_version", "9\n");
     assert_query(folder.db, "SELECT mood, (SELECT count(*) FROM note) FROM run", "NULL|0\n");
     assert_false(store_open(folder.db, STORE_WRITE, &store, &error));
     assert_null(store);
     assert_non_null(
-        strstr(error.text, "made by a newer bucketlab (database version 8, this program knows 7)"));
+        strstr(error.text, "made by a newer bucketlab (database version 9, this program knows 8)"));
     lab_result_destroy(saved);
     lab_result_destroy(loaded);
     folder_remove(&folder);
@@ -516,9 +542,10 @@ static void test_migration_that_fails_changes_nothing(void **state)
     struct folder folder = folder_make();
     store_must_save_sample(folder.db, 20);
     const struct store_migration broken[] = {
-        {"SELECT 1"}, {"SELECT 1"}, {"SELECT 1"}, {"SELECT 1"},
-        {"SELECT 1"}, {"SELECT 1"}, {"SELECT 1"}, {"CREATE TABLE half (x) ; INSERT INTO nowhere VALUES (1)"}};
-    const struct store_options options = {3000, broken, 8, 8};
+        {"SELECT 1"}, {"SELECT 1"}, {"SELECT 1"},
+        {"SELECT 1"}, {"SELECT 1"}, {"SELECT 1"},
+        {"SELECT 1"}, {"SELECT 1"}, {"CREATE TABLE half (x) ; INSERT INTO nowhere VALUES (1)"}};
+    const struct store_options options = {3000, broken, 9, 9};
     size_t size, size_after;
     char *before = file_read(folder.db, &size);
     struct store *store;
@@ -609,6 +636,7 @@ int main(void)
         cmocka_unit_test(test_names_with_a_meaning_in_sqlite_are_files),
         cmocka_unit_test(test_database_of_version_1_is_migrated_with_its_run),
         cmocka_unit_test(test_database_of_version_3_is_migrated_with_its_run),
+        cmocka_unit_test(test_database_of_version_7_is_read_and_migrated),
         cmocka_unit_test(test_older_database_is_migrated_with_its_runs),
         cmocka_unit_test(test_migration_that_fails_changes_nothing),
         cmocka_unit_test(test_databases_without_anything_in_them_are_new),

@@ -247,7 +247,7 @@ static bool tell_metric(void *context, uint64_t job, const char *label, const ch
     struct told *told = context;
     (void)error;
     assert_string_equal(name, "partitions.closed");
-    if (strcmp(label, "none") == 0) {
+    if (strcmp(label, "unbucketed") == 0) {
         assert_true(job == told->jobs++ && value == (double)job);
     }
     told->sum += value;
@@ -286,7 +286,7 @@ static void test_visitor_is_told_each_figure_in_order(void **state)
     struct told told = {0};
     struct store_sweep_visitor visitor = {&told, tell_metric, tell_failed};
     struct sim_error error = {0};
-    assert_true(store_sweep_visit(stored, "[\"partitions.closed\",\"none.such\"]", &visitor, &error));
+    assert_true(store_sweep_visit(stored, "[\"partitions.closed\",\"unbucketed.such\"]", &visitor, &error));
     assert_true(told.jobs == 4 && told.failed == 4);
     assert_true(told.sum == 0 + 1 + 2 + 3 + 4 * 7 * 3);
     visitor.metric = refuse;

@@ -216,7 +216,7 @@ static void test_law_of_entrants_refuses_and_shows(void **state)
     assert_true(find(&contest, "full")->has_law);
     assert_true(find(&contest, "full")->law_share == 0);
     assert_null(find(&contest, "weighted-512Bx1"));
-    assert_true(find(&contest, "none")->is_endless);
+    assert_true(find(&contest, "unbucketed")->is_endless);
     tune_contest_clear(&contest);
     lab_scenario_destroy(scenario);
 }
@@ -229,7 +229,7 @@ static void test_entrants_of_templates_keep_what_they_say(void **state)
     unsigned by_lwt = 0, by_counter = 0, aged = 0, kinds = 0;
     struct lab_scenario *scenario =
         parse(HEAD "limits: {partition_rows: 2000}\ntune: {strategies: [count, probabilistic]}\nstrategies:\n"
-                   "  - none: {}\n  - count: {rows: 500, counter: lwt, label: sure}\n"
+                   "  - unbucketed: {}\n  - count: {rows: 500, counter: lwt, label: sure}\n"
                    "  - count: {rows: 500, counter: counter, label: sure-1000}\n"
                    "  - probabilistic: {bits: 3, threshold: 9, max_age: 1d}\n"
                    "  - probabilistic: {bits: 4, threshold: 9, max_age: 1d, label: again}\n");
@@ -261,13 +261,13 @@ static void test_endless_of_a_time_to_live_ends(void **state)
     struct tune_contest contest;
     struct lab_scenario *scenario =
         parse("duration: 4d\nkeys: {count: 30}\narrivals: {rate: 0.5/s}\nrow: {ttl: 1d}\n"
-              "limits: {partition_rows: 20000}\nstrategies: [none: {}]\n");
+              "limits: {partition_rows: 20000}\nstrategies: [unbucketed: {}]\n");
     begin(&contest, scenario);
-    assert_false(find(&contest, "none")->is_endless);
+    assert_false(find(&contest, "unbucketed")->is_endless);
     tune_contest_clear(&contest);
     scenario->row_ttl_ns *= 5;
     begin(&contest, scenario);
-    assert_true(find(&contest, "none")->is_endless);
+    assert_true(find(&contest, "unbucketed")->is_endless);
     tune_contest_clear(&contest);
     lab_scenario_destroy(scenario);
 }
@@ -354,7 +354,7 @@ static void test_text_of_a_strategy_is_that_strategy(void **state)
 {
     static const char agents[] = "agents: {count: 2}\n";
     static const char *const lists[] = {
-        "  - none: {}\n  - none: {read: {plan: pair}, label: 'on'}\n"
+        "  - unbucketed: {}\n  - unbucketed: {read: {plan: pair}, label: 'on'}\n"
         "  - time: {window: 90m, epoch: 2015-06-07T08:09:10Z, label: \"it's\"}\n"
         "  - time: {calendar: week, read: {remember_empty: true, late: 1500ms}, label: '7'}\n"
         "  - count: {rows: 7, max_age: 36h, label: 'a: {b}, #c'}\n  - count: {rows: 8, counter: lwt, label: "

@@ -106,7 +106,7 @@ static void set_stage(struct stage *stage, uint64_t seed, double noise)
         double place = (double)(sim_random_next(&random) % 1000) / 1000;
         double behind = i % 3 == 0 ? 0 : (double)(sim_random_next(&random) % 100) / 100;
         truth->objectives[TUNE_OPS] = (1 + place) * (1 + behind);
-        truth->objectives[TUNE_SPREAD] = (2 - place) * (1 + behind);
+        truth->objectives[TUNE_CV] = (2 - place) * (1 + behind);
         truth->objectives[TUNE_PER_READ] = 1 + behind;
         truth->objectives[TUNE_P99_BYTES] = 1000 * (1 + behind);
         truth->over = i % 4 == 1 ? 0.03 : i % 4 == 2 ? 0.012 : 0.004;
@@ -313,18 +313,18 @@ static void test_dominance_needs_every_objective_to_be_shown(void **state)
     set_objective(its, TUNE_OPS, 2, 2.02, 1.99, 2);
     assert_true(tune_dominates(&one, &other, 0.01));
     assert_false(tune_dominates(&other, &one, 0.01));
-    set_objective(mine, TUNE_SPREAD, 1, 2, 1, 2);
-    set_objective(its, TUNE_SPREAD, 2, 1, 1, 2.1);
+    set_objective(mine, TUNE_CV, 1, 2, 1, 2);
+    set_objective(its, TUNE_CV, 2, 1, 1, 2.1);
     assert_true(tune_is_better(&one, &other));
     assert_false(tune_dominates(&one, &other, 0.01));
-    set_objective(its, TUNE_SPREAD, 2, 3, 2, 3);
+    set_objective(its, TUNE_CV, 2, 3, 2, 3);
     assert_true(tune_dominates(&one, &other, 0.01));
     /* Who has no figure is worse than any. */
-    set_objective(its, TUNE_SPREAD, (double)NAN, (double)NAN, (double)NAN, (double)NAN);
+    set_objective(its, TUNE_CV, (double)NAN, (double)NAN, (double)NAN, (double)NAN);
     assert_true(tune_dominates(&one, &other, 0.01));
-    set_objective(mine, TUNE_SPREAD, (double)NAN, (double)NAN, (double)NAN, (double)NAN);
+    set_objective(mine, TUNE_CV, (double)NAN, (double)NAN, (double)NAN, (double)NAN);
     assert_true(tune_dominates(&one, &other, 0.01));
-    set_objective(its, TUNE_SPREAD, 9, 9, 9, 9);
+    set_objective(its, TUNE_CV, 9, 9, 9, 9);
     assert_false(tune_dominates(&one, &other, 0.01));
 }
 

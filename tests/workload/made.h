@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Small made workloads for the tests of this folder, and all rows of one key. */
+/* Small synthetic workloads for the tests of this folder, and all rows of one key. */
 #ifndef TESTS_WORKLOAD_MADE_H
 #define TESTS_WORKLOAD_MADE_H
 

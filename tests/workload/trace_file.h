@@ -38,8 +38,8 @@ static inline struct trace_file trace_file_plain(const char *bytes, size_t size)
     return file;
 }
 
-/* Leaves off the compressed file's last `cut` bytes, and adds `damage` to the byte that is then the fifth
- * from the end: within the check sum when nothing was cut. */
+/* Leaves off the compressed file's last `network_partition` bytes, and adds `damage` to the byte that is then
+ * the fifth from the end: within the check sum when nothing was cut. */
 static inline struct trace_file trace_file_gzip(const char *bytes, size_t size, size_t cut,
                                                 unsigned char damage)
 {

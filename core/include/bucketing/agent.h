@@ -15,7 +15,7 @@
  *
  * Which actions an agent asks for, beside PUT_ROW, READ_ROWS, ACK and DONE, which all do (BK_ACT_ left out):
  *
- *     none, time, hash        none
+ *     unbucketed, time, hash  none
  *     single, rmw             READ_STATE WRITE_STATE
  *     single, lwt             READ_STATE CAS_STATE
  *     single, column          READ_STATE WRITE_STATE ADD_COUNTER READ_COUNTER
@@ -243,7 +243,7 @@ struct bk_agent;
  * set besides: agent_id, where several agents share keys, and clock_bound_ns of BK_GUARDED, which wants
  * BK_COUNTER_COLUMN.
  *
- * @param strategy  copied; NULL: BK_NONE
+ * @param strategy  copied; NULL: BK_UNBUCKETED
  * @return          plain, without pointers; costs a copy of 0.7 kB */
 struct bk_agent_config bk_agent_config_default(const struct bk_strategy *strategy);
 

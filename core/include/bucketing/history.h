@@ -7,9 +7,9 @@
  * application keeps the table of eras (dates and settings) for as long as rows of theirs exist, and every
  * agent has the same.
  *
- * BK_NONE, BK_TIME and BK_HASH may be followed by any kind. What their eras can have used is known from the
- * table, so the next era is raised above it. BK_COUNT, BK_PROBABILISTIC and BK_WEIGHTED are followed by their
- * own kind alone, since which bucket a key had reached at the date only its state tells:
+ * BK_UNBUCKETED, BK_TIME and BK_HASH may be followed by any kind. What their eras can have used is known from
+ * the table, so the next era is raised above it. BK_COUNT, BK_PROBABILISTIC and BK_WEIGHTED are followed by
+ * their own kind alone, since which bucket a key had reached at the date only its state tells:
  * - BK_PROBABILISTIC and BK_WEIGHTED go on in the same bucket, with the same counter. A row fires, and a
  * count is full, by the settings of the row's own time; a count above a lower threshold rolls the key with
  * the next row that fires.

@@ -85,8 +85,8 @@ struct bk_effect {
 };
 
 /* Errors: BK_ERROR_NULL, those of bk_strategy_check(), BK_ERROR_STATE (a state that this strategy cannot have
- * made). *out is zeroed on an error. state may be NULL for BK_NONE, BK_TIME, BK_HASH, and BK_COUNT without a
- * greatest age, which do not look at it.
+ * made). *out is zeroed on an error. state may be NULL for BK_UNBUCKETED, BK_TIME, BK_HASH, and BK_COUNT
+ * without a greatest age, which do not look at it.
  */
 enum bk_status bk_route(const struct bk_strategy *strategy, const struct bk_key_state *state,
                         const struct bk_row *row, struct bk_route *out);

@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 enum bk_kind {
-    BK_NONE,  /* one partition a key, for ever: it grows for as long as rows come */
+    BK_UNBUCKETED, /* one partition a key, for ever: it grows for as long as rows come */
     BK_TIME,  /* the window or calendar unit of the row's time: no bound on rows, and a reader of a quiet key
                  walks over empty windows */
     BK_COUNT, /* the row's sequence number / rows */
@@ -74,9 +74,9 @@ struct bk_strategy {
     int64_t max_age_ns;
 };
 
-/* The constructors return BK_OK and set *out; or an error, and *out is zeroed (kind BK_NONE).
+/* The constructors return BK_OK and set *out; or an error, and *out is zeroed (kind BK_UNBUCKETED).
  * Errors: BK_ERROR_NULL when out is NULL, and those named beside each. */
-enum bk_status bk_strategy_none(struct bk_strategy *out);
+enum bk_status bk_strategy_unbucketed(struct bk_strategy *out);
 /* Windows of window_ns >= 1000 from epoch_ns; bucket 0 is [epoch, epoch + window). Error BK_ERROR_WINDOW. */
 enum bk_status bk_strategy_time(int64_t window_ns, int64_t epoch_ns, struct bk_strategy *out);
 /* Error BK_ERROR_CALENDAR when the unit is none of the four. */

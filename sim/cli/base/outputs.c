@@ -195,19 +195,18 @@ static void add_folder(struct cli_outputs *outputs, const char *folder, const ch
         file->stem[strlen(file->stem) - 1] = '\0'; /* the point */
 }
 
-void cli_outputs_charts(struct cli_outputs *outputs, const struct cli_pictures *pictures,
-                        const char *scenario)
+void cli_outputs_charts(struct cli_outputs *outputs, const struct cli_charts *charts, const char *scenario)
 {
     static const char *const names[REPORT_FORMAT_COUNT] = {".png", ".svg", ".pdf"};
     const char *endings[ENDINGS_MAX];
     size_t count = 0;
     for (int format = 0; format < REPORT_FORMAT_COUNT; format++) {
-        if (pictures->wanted[format])
+        if (charts->wanted[format])
             endings[count++] = names[format];
     }
-    if (pictures->has_page)
+    if (charts->has_page)
         endings[count++] = ".html";
-    add_folder(outputs, pictures->folder, scenario, endings, count);
+    add_folder(outputs, charts->folder, scenario, endings, count);
 }
 
 void cli_outputs_finding(struct cli_outputs *outputs, const char *folder, const char *name)

@@ -111,8 +111,8 @@ static bool check(const struct store_unfinished *unfinished, const struct lab_sc
     uint64_t sources;
     if (strcmp(unfinished->version, BUCKETLAB_VERSION) != 0)
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "run %" PRId64 " was begun by bucketlab %s, and this is %s, which cannot go on with "
-                        "it; go on with that version, or run %s again",
+                        "run %" PRId64 " was begun by bucketlab %s, and this is %s, which cannot resume "
+                        "it; resume with that version, or run %s again",
                         unfinished->run, unfinished->version, BUCKETLAB_VERSION, unfinished->scenario_path);
     if (!lab_snapshot_sources(scenario, &sources, error))
         return false;
@@ -155,7 +155,8 @@ static bool lengthen(const struct store_run_info *info, uint64_t seed, int64_t f
                         "run %s with a longer trace instead",
                         info->run, info->scenario_path);
     if (for_ns > INT64_MAX - duration_ns)
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --for reaches beyond all time; make it shorter");
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --for overflows the range of timestamps; make it shorter");
     char text[48];
     snprintf(text, sizeof text, "duration=%" PRId64 "ns", duration_ns + for_ns);
     const struct lab_override longer = {text};

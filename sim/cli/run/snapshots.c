@@ -143,7 +143,7 @@ bool cli_snapshots_unstored(const struct cli_snapshots *snapshots, struct sim_er
     quote_database(snapshots, database);
     return sim_fail(error, why.class,
                     "%s; the result was not stored; bucketlab run --resume %" PRId64
-                    " --db %s goes on from the last state that was kept",
+                    " --db %s resumes from the last state that was kept",
                     why.text, snapshots->unfinished.run, database);
 }
 
@@ -165,10 +165,10 @@ bool cli_snapshots_stopped(struct cli_snapshots *snapshots, struct sim_error *er
     if (snapshots->lost.class != SIM_ERROR_NONE)
         return sim_fail(error, snapshots->lost.class,
                         "interrupted; the newest state could not be kept (%s); bucketlab run --resume "
-                        "%" PRId64 " --db %s goes on from what was kept before",
+                        "%" PRId64 " --db %s resumes from what was kept before",
                         snapshots->lost.text, run, database);
     return sim_fail(error, SIM_ERROR_CHECK,
-                    "interrupted; bucketlab run --resume %" PRId64 " --db %s goes on from here", run,
+                    "interrupted; bucketlab run --resume %" PRId64 " --db %s resumes from here", run,
                     database);
 }
 

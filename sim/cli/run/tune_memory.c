@@ -152,7 +152,7 @@ bool cli_tune_memory_stop(struct cli_tune_memory *memory, struct sim_error *erro
     if (count == 0)
         return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
     return sim_fail(error, SIM_ERROR_CHECK,
-                    "interrupted; %s runs are in %s, and the same command goes on with the others", kept,
+                    "interrupted; %s runs are in %s, and the same command resumes with the others", kept,
                     memory->database);
 }
 

@@ -11,7 +11,7 @@
 
 static const char *const figure_names[TUNE_FIGURE_COUNT] = {
     [TUNE_OPS] = "writes.extra_ops_per_1000_rows",
-    [TUNE_SPREAD] = "partitions.closed.rows.spread",
+    [TUNE_CV] = "partitions.closed.rows.cv",
     [TUNE_PER_READ] = "reads.partitions_per_read.mean",
     [TUNE_P99_BYTES] = "partitions.all.bytes.p99",
     [TUNE_COST] = "cost_per_1000_rows",

@@ -45,8 +45,8 @@ bool cli_contest_table(const struct tune_contest *contest, struct sim_error *err
         return sim_fail_memory(error);
     }
     print_head(contest);
-    printf("                            ops/  part/                over a limit, %%\n"
-           "setting               cost  1000  read spread    p99   seen  at most\n");
+    printf("                            ops/ parts/                over a limit, %%\n"
+           "setting               cost  1000   read    CV    p99   seen  at most\n");
     for (size_t i = 0; i < count; i++) {
         print_entrant(&race->entrants[listed[i]], has_colour);
         is_chosen[listed[i]] = true;
@@ -71,12 +71,13 @@ static void print_legend(const struct tune_contest *contest)
         if (contest->race.entrants[i].status == TUNE_FAILS)
             is_there[contest->race.entrants[i].failed] = true;
     }
-    printf("\ncost: operations beside the inserts and partitions read, per 1000 rows; spread:\n"
-           "standard deviation / mean of closed partitions' rows; p99: bytes of all\n");
+    printf("\ncost: operations in addition to the inserts and partitions read, per 1000 rows;\n"
+           "parts/read: partitions per read; CV: coefficient of variation of closed\n"
+           "partitions' rows; p99: bytes of all partitions\n");
     if (is_there[TUNE_NOT_TINY])
         printf("tiny: too many of its closed partitions are tiny\n");
     if (is_there[TUNE_FEW_PER_READ])
-        printf("reads: they ask too many partitions\n");
+        printf("reads: too many partitions per read\n");
     if (is_there[TUNE_FINDABLE])
         printf("unfound: readers miss rows that stand in the table\n");
 }
@@ -207,8 +208,8 @@ static void print_entrant(const struct tune_entrant *entrant, bool has_colour)
     print_figure(is_refused ? (double)NAN : tune_mean_of(entrant, TUNE_COST), 6);
     print_figure(is_refused ? (double)NAN : tune_mean_of(entrant, TUNE_OPS), 6);
     print_figure(is_refused ? (double)NAN : tune_mean_of(entrant, TUNE_PER_READ), 6);
-    double spread = is_refused ? (double)NAN : tune_mean_of(entrant, TUNE_SPREAD);
-    snprintf(text, sizeof text, isnan(spread) ? "-" : "%.2f", spread);
+    double cv = is_refused ? (double)NAN : tune_mean_of(entrant, TUNE_CV);
+    snprintf(text, sizeof text, isnan(cv) ? "-" : "%.2f", cv);
     printf("%7s", text);
     cli_compact_bytes(is_refused ? (double)NAN : tune_mean_of(entrant, TUNE_P99_BYTES), text);
     printf("%7s", text);

@@ -55,14 +55,14 @@ static bool make_front(const json_t *answer, struct cli_contest_views *out, stru
     if (out->points == NULL)
         return sim_fail_memory(error);
     snprintf(out->front_title, sizeof out->front_title, "%s: the settings that %s", text(answer, "scenario"),
-             is_shown(answer) ? "hold" : "were not seen to fail");
+             is_shown(answer) ? "stay within the limits" : "were not seen to fail");
     out->front = (struct report_front){
         .title = out->front_title,
         .subtitle = "what they cost, and how large their partitions are",
-        .foot = "means over seeds with intervals; less is better in both; the front also weighs spread and "
+        .foot = "means over seeds with intervals; less is better in both; the front also weighs the CV and "
                 "partitions "
                 "per read",
-        .x = {"operations beside the inserts, and partitions read, per 1000 rows", REPORT_UNIT_PLAIN,
+        .x = {"operations in addition to the inserts, and partitions read, per 1000 rows", REPORT_UNIT_PLAIN,
               REPORT_LOG},
         .y = {"bytes of partitions, p99", REPORT_UNIT_BYTES, REPORT_LOG},
         .points = out->points,
@@ -127,13 +127,13 @@ static bool make_heatmap(const json_t *answer, struct cli_contest_views *out, st
         .title = out->heatmap_title,
         .subtitle =
             is_shown(answer)
-                ? "what the settings of probabilistic cost; within the line they hold"
+                ? "what the settings of probabilistic cost; within the line they stay within the limits"
                 : "what the settings of probabilistic cost; within the line they were not seen to fail",
         .inside = is_shown(answer) ? NULL : "was not seen to fail",
         .outside = is_shown(answer) ? NULL : "failed, or another was better",
         .foot = "means over seeds; empty: not tried",
-        .value = {"operations beside the inserts, and partitions read, per 1000 rows", REPORT_UNIT_PLAIN,
-                  REPORT_LOG},
+        .value = {"operations in addition to the inserts, and partitions read, per 1000 rows",
+                  REPORT_UNIT_PLAIN, REPORT_LOG},
         .cells = grid->cells};
     json_array_foreach(list, index, candidate)
     {
@@ -228,7 +228,7 @@ static bool holds(const json_t *candidate)
     return strcmp(status, "recommended") == 0 || strcmp(status, "front") == 0 || strcmp(status, "holds") == 0;
 }
 
-/* NaN where there is none that a picture takes. */
+/* NaN where there is none that a chart takes. */
 static double figure(const json_t *candidate, const char *name, const char *part)
 {
     const json_t *metric = json_object_get(json_object_get(candidate, "metrics"), name);

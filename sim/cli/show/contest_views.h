@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What pictures of the answer of `tune SCENARIO` show, as plain data: the settings that hold by what they
+/* What charts of the answer of `tune SCENARIO` show, as plain data: the settings that hold by what they
  * cost and how large their partitions are, and those of `probabilistic` by bits and threshold. From the JSON
  * alone, so that `report` has them again from the database. */
 #ifndef CLI_CONTEST_VIEWS_H

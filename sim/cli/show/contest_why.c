@@ -56,23 +56,23 @@ void cli_contest_why(const struct tune_contest *contest, struct cli_saying *out)
     figure(extra, ops);
     figure(all - extra, reads);
     figure(tune_mean_of(best, TUNE_PER_READ), per_read);
-    const char *how = contest->race.is_shown ? "holds" : "was not seen to fail";
+    const char *how = contest->race.is_shown ? "stays within the limits" : "was not seen to fail";
     if (is_cheapest(contest))
         cli_say(out, "%s is the cheapest that %s", best->strategy.label, how);
     else
-        cli_say(out, "%s is as cheap as any that %s, to within 1 %%, and spreads least of these",
+        cli_say(out, "%s is as cheap as any that %s, to within 1 %%, and has the lowest CV of these",
                 best->strategy.label, how);
-    cli_say(out, ": %s operations per 1000 rows beside the inserts", cost);
+    cli_say(out, ": %s operations per 1000 rows in addition to the inserts", cost);
     if (contest->scenario->reads.present)
-        cli_say(out, ", %s for counters and state and %s for the partitions that reads ask (%s a read)", ops,
-                reads, per_read);
+        cli_say(out, ", %s for counters and state and %s for the partitions that reads query (%s a read)",
+                ops, reads, per_read);
     cli_say(out, ".");
     say_over(contest, best, out);
-    double spread = tune_mean_of(best, TUNE_SPREAD);
+    double cv = tune_mean_of(best, TUNE_CV);
     cli_compact_bytes(tune_mean_of(best, TUNE_P99_BYTES), p99);
     cli_say(out, " 99 %% of its partitions are within %s", p99);
-    if (!isnan(spread))
-        cli_say(out, ", and the rows of closed ones spread by %.0f %% of their mean", 100 * spread);
+    if (!isnan(cv))
+        cli_say(out, ", and the rows of closed ones have a CV of %.0f %%", 100 * cv);
     cli_say(out, ".");
     say_rivals(contest, out);
 }
@@ -85,13 +85,13 @@ void cli_contest_margin(const struct tune_contest *contest, const struct tune_ma
     while (held < TUNE_MARGIN_STEPS && margin->steps[held].holds)
         held++;
     if (held == TUNE_MARGIN_STEPS) {
-        cli_say(out, "%s still holds at %g times this rate", entrant->strategy.label,
+        cli_say(out, "%s still stays within the limits at %g times this rate", entrant->strategy.label,
                 margin->steps[held - 1].factor);
     } else {
         const struct tune_margin_step *step = &margin->steps[held];
         if (held > 0)
-            cli_say(out, "At %g times this rate %s still holds; at %g times ", margin->steps[held - 1].factor,
-                    entrant->strategy.label, step->factor);
+            cli_say(out, "At %g times this rate %s still stays within the limits; at %g times ",
+                    margin->steps[held - 1].factor, entrant->strategy.label, step->factor);
         else
             cli_say(out, "%s has no such margin: at %g times this rate ", entrant->strategy.label,
                     step->factor);
@@ -113,8 +113,8 @@ void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *ou
                 100 * race->terms.confidence, most);
     }
     if (scenario->trace_path != NULL)
-        cli_say(out, " The rows are a trace's, and come at the rate they have: a margin by rate is not to be "
-                     "had; set the limits lower (--set limits.partition_rows=N) to see one.");
+        cli_say(out, " The rows are a trace's, and come at the rate they have: a margin by rate cannot be "
+                     "computed; set the limits lower (--set limits.partition_rows=N) to see one.");
     say_lead(contest, out);
     say_cheaper(contest, out);
     say_endless(contest, out);
@@ -123,11 +123,11 @@ void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *ou
         cli_grouped((uint64_t)fmin(contest->rows.limit_rows, 1e18), rows);
         cli_say(out,
                 " If rows carry a number of their own (an order number), count by it costs no operation and "
-                "has no spread: up to %s rows; add count: {rows: N, counter: external} to try it.",
+                "has a CV of 0: up to %s rows; add count: {rows: N, counter: external} to try it.",
                 rows);
     }
     if (contest->left_out > 0)
-        cli_say(out, " Left out: %zu setting%s that change%s on the way or that a run could not hold.",
+        cli_say(out, " Left out: %zu setting%s that change%s in mid-run or that a run has no room for.",
                 contest->left_out, contest->left_out == 1 ? "" : "s", contest->left_out == 1 ? "s" : "");
 }
 
@@ -137,7 +137,8 @@ bool cli_contest_refuse(const struct tune_contest *contest, struct sim_error *er
     size_t index = nearest(contest);
     if (index == SIZE_MAX)
         return sim_fail(error, SIM_ERROR_CHECK,
-                        "%s: no setting holds: the law refuses every one; raise the limits under 'limits', "
+                        "%s: no setting stays within the limits: the exact distribution excludes every one; "
+                        "raise the limits under 'limits', "
                         "or the risk",
                         contest->scenario->path);
     const struct tune_entrant *entrant = &contest->race.entrants[index];
@@ -173,7 +174,8 @@ bool cli_contest_refuse(const struct tune_contest *contest, struct sim_error *er
     } else {
         cli_say(&cure, "add coordination: guarded, or remove 'faults'");
     }
-    return sim_fail(error, SIM_ERROR_CHECK, "%s: no setting holds: with %s, the nearest, %s; %s",
+    return sim_fail(error, SIM_ERROR_CHECK,
+                    "%s: no setting stays within the limits: with %s, the nearest, %s; %s",
                     contest->scenario->path, entrant->strategy.label, what.buffer, cure.buffer);
 }
 
@@ -186,19 +188,19 @@ static void say_over(const struct tune_contest *contest, const struct tune_entra
     cli_percent(entrant->over.high, most);
     cli_percent(contest->race.terms.risk, risk);
     if (entrant->is_fixed) {
-        cli_say(out, " In this trace %s %% of its partitions pass a limit, where %s %% may.", seen, risk);
+        cli_say(out, " In this trace %s %% of its partitions exceed a limit, where %s %% may.", seen, risk);
         return;
     }
     if (share == 0)
-        cli_say(out, " Over %" PRIu32 " seed%s none of its partitions passed a limit", entrant->seeds,
+        cli_say(out, " Over %" PRIu32 " seed%s none of its partitions exceeded a limit", entrant->seeds,
                 entrant->seeds == 1 ? "" : "s");
     else
-        cli_say(out, " Over %" PRIu32 " seed%s %s %% of its partitions passed a limit", entrant->seeds,
+        cli_say(out, " Over %" PRIu32 " seed%s %s %% of its partitions exceeded a limit", entrant->seeds,
                 entrant->seeds == 1 ? "" : "s", seen);
     if (entrant->has_law && entrant->law_share == 0)
         cli_say(out, ", as none can");
     else if (entrant->has_law && entrant->over.high == entrant->law_share)
-        cli_say(out, ", and by the exact law %s %% of those that fill up do", most);
+        cli_say(out, ", and by the exact distribution %s %% of those that fill up do", most);
     else
         cli_say(out, ", at most %s %% do with %g %% confidence", most, 100 * contest->race.terms.confidence);
     cli_say(out, ", where %s %% may.", risk);
@@ -241,7 +243,7 @@ static void say_rivals(const struct tune_contest *contest, struct cli_saying *ou
         cli_say(out, ".");
     }
     if (contest->margin_count > 1) {
-        const char *join = " Of other kinds the cheapest that hold: ";
+        const char *join = " Of other kinds the cheapest within the limits: ";
         for (size_t i = 1; i < contest->margin_count; i++) {
             const struct tune_entrant *entrant = &race->entrants[contest->margins[i].entrant];
             if (entrant->is_endless)
@@ -262,7 +264,7 @@ static void say_failure(const struct tune_contest *contest, const struct tune_se
     switch (failed) {
     case TUNE_IN_LIMITS:
         cli_percent(seen->figures[TUNE_OVER], share);
-        cli_say(out, "%s %% of partitions pass ", share);
+        cli_say(out, "%s %% of partitions exceed ", share);
         say_limit(contest, seen, out);
         return;
     case TUNE_NOT_TINY:
@@ -343,7 +345,7 @@ static void say_endless(const struct tune_contest *contest, struct cli_saying *o
         double hours = 24 * endless_days(contest, entrant);
         const char *unit = hours >= 48 ? "day" : hours >= 1 ? "hour" : "minute";
         cli_compact(hours >= 48 ? hours / 24 : hours >= 1 ? hours : 60 * hours, 4, number);
-        cli_say(out, "%s%s passes a limit after %s %s%s", join, entrant->strategy.label, number, unit,
+        cli_say(out, "%s%s exceeds a limit after %s %s%s", join, entrant->strategy.label, number, unit,
                 strcmp(number, "1") == 0 ? "" : "s");
         join = ", ";
         told++;

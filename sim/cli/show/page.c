@@ -16,9 +16,9 @@ static char *run_line(const struct cli_page *page);
 static const char *file_name(const char *path);
 static const char *text(const json_t *object, const char *name);
 
-bool cli_page_write(struct cli_pictures *pictures, const struct cli_page *page, struct sim_error *error)
+bool cli_page_write(struct cli_charts *charts, const struct cli_page *page, struct sim_error *error)
 {
-    if (!pictures->has_page)
+    if (!charts->has_page)
         return true;
     struct cli_contest_views views = {.has_front = false};
     char *again[] = {replay_line(page), run_line(page)};
@@ -39,8 +39,8 @@ bool cli_page_write(struct cli_pictures *pictures, const struct cli_page *page, 
             .front = views.has_front ? &views.front : NULL,
             .heatmap = views.has_heatmap ? &views.heatmap : NULL,
         };
-        free(pictures->page);
-        is_fine = report_page_write(&out, pictures->folder, &pictures->page, error);
+        free(charts->page);
+        is_fine = report_page_write(&out, charts->folder, &charts->page, error);
     }
     cli_contest_views_free(&views);
     free(again[0]);

@@ -158,7 +158,7 @@ static void print_heading(const struct lab_result *result)
     putchar('\n');
     int column = printf("%s row%s of %s key%s, %s to %s", rows, result->rows == 1 ? "" : "s", keys,
                         result->keys == 1 ? "" : "s", start, end);
-    if (result->source != NULL && strcmp(result->source, "made") != 0) {
+    if (result->source != NULL && strcmp(result->source, "synthetic") != 0) {
         putchar(',');
         cli_print_wrapped(result->source, cli_print_wrapped("from", (size_t)column + 1));
     }

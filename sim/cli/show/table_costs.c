@@ -7,7 +7,7 @@
 
 static bool has_latencies(const struct lab_result *result);
 static void print_strategy(const struct lab_strategy_result *strategy);
-static double spread_of(const struct lab_metrics *metrics);
+static double cv_of(const struct lab_metrics *metrics);
 
 static const char *const operations[] = {
     "writes.counter_increments", "writes.state_reads",  "writes.state_writes", "writes.lwt",
@@ -20,12 +20,12 @@ void cli_print_costs(const struct lab_result *result)
 {
     if (!has_latencies(result))
         return;
-    printf("\noperations            state  state                   rows   write  part/\n"
-           "per 1000 rows counter  reads writes    lwt   lock scanned p99, ms   read spread\n");
+    printf("\noperations            state  state                   rows   write  parts/\n"
+           "per 1000 rows counter  reads writes    lwt   lock scanned p99, ms    read     CV\n");
     for (size_t i = 0; i < result->strategy_count; i++)
         print_strategy(&result->strategies[i]);
-    printf("\ncounter: additions to it; rows scanned: read in order to be counted; spread:\n"
-           "standard deviation of closed partitions' rows, as a share of their mean\n");
+    printf("\ncounter: additions to it; rows scanned: read in order to be counted; parts/read:\n"
+           "partitions per read; CV: coefficient of variation of closed partitions' rows\n");
 }
 
 static bool has_latencies(const struct lab_result *result)
@@ -40,7 +40,7 @@ static bool has_latencies(const struct lab_result *result)
 static void print_strategy(const struct lab_strategy_result *strategy)
 {
     const struct lab_metrics *metrics = &strategy->metrics;
-    double rows = cli_figure(metrics, "writes.rows"), spread = spread_of(metrics);
+    double rows = cli_figure(metrics, "writes.rows"), cv = cv_of(metrics);
     char number[CLI_NUMBER_SIZE], text[CLI_NUMBER_SIZE + 1];
     cli_print_label(strategy->label);
     for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
@@ -52,13 +52,13 @@ static void print_strategy(const struct lab_strategy_result *strategy)
     printf("%8s", number);
     cli_compact(cli_figure(metrics, "reads.partitions_per_read.mean"), 4, number);
     printf("%7s", number);
-    cli_compact(100 * spread, 4, number);
-    snprintf(text, sizeof text, "%s%s", number, spread >= 0 ? "%" : "");
+    cli_compact(100 * cv, 4, number);
+    snprintf(text, sizeof text, "%s%s", number, cv >= 0 ? "%" : "");
     printf("%7s\n", text);
 }
 
 /* NaN where none has closed. */
-static double spread_of(const struct lab_metrics *metrics)
+static double cv_of(const struct lab_metrics *metrics)
 {
     double mean = cli_figure(metrics, "partitions.closed.rows.mean");
     return mean > 0 ? cli_figure(metrics, "partitions.closed.rows.stddev") / mean : (double)NAN;

@@ -36,7 +36,7 @@ bool cli_print_sizes(const struct lab_result *result, struct sim_error *error)
     bool has_open_only = false;
     if (!choose(result, &chosen, error))
         return false;
-    printf("%75s%5s\n", "ops/", "asks");
+    printf("%74s%6s\n", "ops/", "parts");
     printf("%27s%27s%16s%5s%5s\n", "partitions", "rows, closed", "bytes, closed", "1000", "per");
     printf("%-15s%5s%7s%5s%6s%6s%6s%6s%7s%7s%5s%5s\n", "  strategy", "all", "closed", "tiny", "over", "p50",
            "p99", "max", "p99", "max", "rows", "read");
@@ -215,9 +215,10 @@ static void print_columns(const struct lab_limits *limits, bool has_open_only)
         cli_grouped(limits->tiny_rows, rows);
         used = (size_t)snprintf(told, sizeof told, "tiny: of the closed ones, fewer than %s rows; ", rows);
     }
-    snprintf(told + used, sizeof told - used,
-             "%sops/1000 rows: operations beside the rows' own; asks per read: partitions that a read asks "
-             "on average",
-             limits->partition_rows != 0 || limits->partition_bytes != 0 ? "over: above a limit; " : "");
+    snprintf(
+        told + used, sizeof told - used,
+        "%sops/1000 rows: operations in addition to the inserts; parts per read: partitions per read, on "
+        "average",
+        limits->partition_rows != 0 || limits->partition_bytes != 0 ? "over: above a limit; " : "");
     cli_print_paragraph(told);
 }

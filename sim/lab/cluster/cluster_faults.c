@@ -74,7 +74,7 @@ void lab_fault_strike(struct lab_cluster_run *run, uint32_t number)
         double drawn_ns = sim_exponential(draws) * (double)lasts_ns;
         lasts_ns = drawn_ns < LASTS_MAX ? 1 + (int64_t)drawn_ns : INT64_MAX;
         made.by_ns = (int64_t)((2 * sim_random_unit(draws) - 1) * (double)made.by_ns);
-        if (made.kind == LAB_FAULT_CUT) {
+        if (made.kind == LAB_FAULT_NETWORK_PARTITION) {
             /* Drawn: one node is cut off from all agents. */
             made.between[0] = (struct lab_group){LAB_GROUP_NODE, made.target};
             made.between[1] = (struct lab_group){LAB_GROUP_AGENTS, 0};
@@ -285,7 +285,7 @@ static void apply(struct lab_cluster_run *run, const struct lab_active_fault *fa
     case LAB_FAULT_SLOW_NODE:
         cass_set_slow(run->cluster, fault->target, product_of(run, LAB_FAULT_SLOW_NODE, fault->target));
         break;
-    case LAB_FAULT_CUT:
+    case LAB_FAULT_NETWORK_PARTITION:
         apply_cuts(run, begins ? NULL : fault);
         break;
     case LAB_FAULT_LOST_MESSAGE:
@@ -315,17 +315,17 @@ static void apply_cuts(struct lab_cluster_run *run, const struct lab_active_faul
     if (ended != NULL)
         change_cut(run, ended, false);
     for (size_t i = 0; i < run->active_count; i++) {
-        if (run->active[i].is_used && run->active[i].kind == LAB_FAULT_CUT)
+        if (run->active[i].is_used && run->active[i].kind == LAB_FAULT_NETWORK_PARTITION)
             change_cut(run, &run->active[i], true);
     }
-    cass_cuts_tell(run->cluster);
+    cass_network_partitions_tell(run->cluster);
 }
 
 static void change_cut(struct lab_cluster_run *run, const struct lab_active_fault *fault, bool is_cut)
 {
     fill_group(run, &fault->between[0], run->places[0]);
     fill_group(run, &fault->between[1], run->places[1]);
-    cass_change_cut(run->cluster, run->places[0], run->places[1], is_cut);
+    cass_change_network_partition(run->cluster, run->places[0], run->places[1], is_cut);
 }
 
 static void fill_group(const struct lab_cluster_run *run, const struct lab_group *group, uint8_t *places)
@@ -402,10 +402,11 @@ static void tell(struct lab_cluster_run *run, const struct lab_active_fault *fau
     bool is_of_key = fault->kind == LAB_FAULT_STATE_LOST || fault->kind == LAB_FAULT_STATE_RESTORED;
     const char *name = lab_fault_kind_name(fault->kind);
     char sides[2][64];
-    if (fault->kind == LAB_FAULT_CUT) {
+    if (fault->kind == LAB_FAULT_NETWORK_PARTITION) {
         for (int i = 0; i < 2; i++)
             group_text(run, &fault->between[i], sides[i], sizeof sides[i]);
-        lab_story_tell(run, LAB_NO_KEY, "fault: cut between %s and %s %s", sides[0], sides[1], what);
+        lab_story_tell(run, LAB_NO_KEY, "fault: network partition between %s and %s %s", sides[0], sides[1],
+                       what);
     } else if (is_global) {
         lab_story_tell(run, LAB_NO_KEY, "fault: %s %s", name, what);
     } else if (is_of_key) {

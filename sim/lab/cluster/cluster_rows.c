@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The rows of the cluster engine: a made workload is drawn as it is asked for; a trace is held whole, key by
- * key, since rows must come in time order over all keys. */
+/* The rows of the cluster engine: a synthetic workload is drawn as it is asked for; a trace is held whole,
+ * key by key, since rows must come in time order over all keys. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>

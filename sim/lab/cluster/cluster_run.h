@@ -339,7 +339,7 @@ void lab_counter_owner(const struct lab_cluster_run *run, uint64_t counter, uint
 void lab_reply_add(struct lab_cluster_run *run, struct lab_host_operation *operation,
                    const struct cass_reply *reply);
 
-/* cluster_watch.c: which rare paths are walked, and what happens that a promise may exclude. */
+/* cluster_watch.c: which rare paths are walked, and what happens that a guarantee may exclude. */
 void lab_watch_asked(struct lab_cluster_run *run, struct lab_host_operation *operation,
                      const struct bk_action *action, const struct cass_statement *statement);
 void lab_watch_outcome(struct lab_cluster_run *run, struct lab_host_operation *operation,

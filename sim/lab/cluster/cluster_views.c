@@ -10,7 +10,7 @@
 
 #define LOOKS_BEFORE 40u
 #define LOOKS_AFTER  120u
-#define VIEWS_AGENTS 64u /* more do not fit a picture */
+#define VIEWS_AGENTS 64u /* more do not fit a chart */
 
 static bool add(struct lab_cluster_run *run, const struct lab_view *view);
 

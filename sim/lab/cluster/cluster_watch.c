@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the agents ask and hear, watched from outside: which rare paths a run has walked, and what happened in
- * it that a promise may exclude. Nothing here changes what the agents do. */
+ * it that a guarantee may exclude. Nothing here changes what the agents do. */
 #include "cluster_run.h"
 
 static void watch_state_write(struct lab_cluster_run *run, struct lab_host_operation *operation,

@@ -81,8 +81,9 @@ static bool run_stream(const struct lab_scenario *scenario, uint32_t jobs,
     if (!lab_run_check(scenario, error) || !lab_ring_create(scenario, &ring, error))
         return false;
     struct lab_stream_result stream;
-    bool ok = scenario->trace_path != NULL ? lab_stream_trace(scenario, ring, context, &stream, error)
-                                           : lab_stream_made(scenario, ring, jobs, context, &stream, error);
+    bool ok = scenario->trace_path != NULL
+                  ? lab_stream_trace(scenario, ring, context, &stream, error)
+                  : lab_stream_synthetic(scenario, ring, jobs, context, &stream, error);
     if (!ok) {
         cass_ring_destroy(ring);
         return false;

@@ -421,7 +421,7 @@ static void draw_network(const struct lab_fuzz_plan *figures, struct lab_writer 
 }
 
 /* Short ones leave outcomes unknown; but an LWT takes eight trips, and where none can succeed nothing is
- * worth promising. */
+ * worth guaranteeing. */
 static void draw_timeouts(const struct lab_fuzz_plan *figures, struct lab_writer *writer)
 {
     struct sim_random random;

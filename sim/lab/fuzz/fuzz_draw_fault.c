@@ -21,7 +21,7 @@
 #define MILD_SHARE   0.1
 #define KIND_SHARE   0.35
 #define JUMP_SHARE   0.12 /* a clock beyond its bound excuses much */
-#define LOSS_SHARE   0.06 /* as does a state, or a promise, that is lost */
+#define LOSS_SHARE   0.06 /* as does a state, or a guarantee, that is lost */
 #define CHECKPOINTS  0.4
 
 static bool is_struck(const struct lab_fuzz_plan *plan, enum lab_fault_kind kind);
@@ -110,7 +110,7 @@ static void draw_fault(const struct lab_fuzz_plan *plan, enum lab_fault_kind kin
     case LAB_FAULT_HINT_LOSS:
         lab_writer_add(writer, "node: %" PRIu64 ", ", node);
         break;
-    case LAB_FAULT_CUT:
+    case LAB_FAULT_NETWORK_PARTITION:
         draw_cut(plan, random, writer);
         break;
     case LAB_FAULT_LOST_MESSAGE:

@@ -28,7 +28,7 @@ enum draw_kind {
     DRAW_COUNT,
     DRAW_HASH,
     DRAW_TIME,
-    DRAW_NONE
+    DRAW_UNBUCKETED
 };
 
 /* Their shares of the seeds, in percent. */
@@ -36,7 +36,7 @@ static const struct {
     enum draw_kind kind;
     uint32_t percent;
 } shares[] = {{DRAW_GUARDED, 34}, {DRAW_THREE_STATE, 34}, {DRAW_SINGLE, 11}, {DRAW_LOCKED, 9},
-              {DRAW_COUNT, 4},    {DRAW_HASH, 3},         {DRAW_TIME, 3},    {DRAW_NONE, 2}};
+              {DRAW_COUNT, 4},    {DRAW_HASH, 3},         {DRAW_TIME, 3},    {DRAW_UNBUCKETED, 2}};
 
 static enum draw_kind draw_kind(const struct lab_fuzz_plan *plan);
 static void draw_count(const struct lab_fuzz_plan *plan, uint64_t rows, struct lab_writer *writer);
@@ -75,8 +75,8 @@ void lab_fuzz_draw_strategy(const struct lab_fuzz_plan *plan, struct lab_writer 
         lab_writer_add(writer, "  - time:\n      window: %s\n",
                        lab_span_text(draw_window(plan, &random), span));
         break;
-    case DRAW_NONE:
-        lab_writer_add(writer, "  - none:\n      label: none\n");
+    case DRAW_UNBUCKETED:
+        lab_writer_add(writer, "  - unbucketed:\n      label: unbucketed\n");
         break;
     }
     if (plan->has_then)
@@ -137,7 +137,8 @@ static void draw_then(const struct lab_fuzz_plan *plan, enum draw_kind kind, dou
 {
     struct sim_random random;
     char span[LAB_SPAN_SIZE];
-    if (kind == DRAW_COUNT || kind == DRAW_NONE || !plan->has_duration || plan->duration_ns < THEN_LEAST_NS)
+    if (kind == DRAW_COUNT || kind == DRAW_UNBUCKETED || !plan->has_duration ||
+        plan->duration_ns < THEN_LEAST_NS)
         return;
     lab_draw_init(&random, plan, LAB_DRAW_THEN);
     sim_random_unit(&random); /* whether there are any */
@@ -213,7 +214,7 @@ static void draw_probabilistic(const struct lab_fuzz_plan *plan, enum draw_kind 
                                                 [DRAW_THREE_STATE] = "three-state",
                                                 [DRAW_LOCKED] = "locked",
                                                 [DRAW_SINGLE] = "single"};
-    /* Where a roll is conditional no two can be stored at once, and more is promised. */
+    /* Where a roll is conditional no two can be stored at once, and more is guaranteed. */
     static const char *const counters[] = {"rmw", "lwt", "lwt", "counter"};
     struct sim_random random;
     char span[LAB_SPAN_SIZE], other[LAB_SPAN_SIZE];

@@ -107,7 +107,7 @@ static void judge(const struct lab_strategy_result *strategy, struct lab_fuzz_ru
     *out = (struct lab_fuzz_run){
         .kind = kind, .way = lab_settings_way(&strategy->settings), .rolls = verdict->rolls};
     for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
-        bool is_broken = lab_promise_is_broken(kind, out->way, (enum lab_oracle)oracle, verdict);
+        bool is_broken = lab_guarantee_is_broken(kind, out->way, (enum lab_oracle)oracle, verdict);
         out->judged |= (uint32_t)verdict->is_judged[oracle] << oracle;
         out->violated |= (uint32_t)(verdict->violations[oracle].count > 0) << oracle;
         out->broken |= (uint32_t)is_broken << oracle;
@@ -125,13 +125,14 @@ static void add_run(struct lab_fuzz_tally *tally, const struct lab_fuzz_run *run
         if ((run->judged >> oracle & 1) == 0)
             continue;
         struct lab_fuzz_cell *cell = &tally->cells[run->kind][run->way][oracle];
-        const struct lab_promise *promise = lab_promise_find(run->kind, run->way, (enum lab_oracle)oracle);
+        const struct lab_guarantee *guarantee =
+            lab_guarantee_find(run->kind, run->way, (enum lab_oracle)oracle);
         bool is_violated = run->violated >> oracle & 1, is_broken = run->broken >> oracle & 1;
         uint32_t excuses = is_broken ? 0 : run->excuses[oracle];
         cell->judged++;
         cell->violated += is_violated;
         cell->broken += is_broken;
-        cell->excused += promise != NULL && is_violated && !is_broken;
+        cell->excused += guarantee != NULL && is_violated && !is_broken;
         for (unsigned condition = 0; condition < LAB_CONDITION_COUNT; condition++)
             cell->excuses[condition] += excuses >> condition & 1;
     }

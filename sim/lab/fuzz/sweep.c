@@ -533,7 +533,7 @@ static bool fill_seeds(struct build *build, const struct lab_scenario *scenario)
     }
     if (seeds->items == NULL && seeds->first > UINT64_MAX - (seeds->count - 1))
         return lab_fail_at(&build->reader.tree, &build->node->place,
-                           "%" PRIu64 " seeds from %" PRIu64 " on pass 2^64 - 1; begin lower", seeds->count,
+                           "%" PRIu64 " seeds from %" PRIu64 " on exceed 2^64 - 1; begin lower", seeds->count,
                            seeds->first);
     return true;
 }

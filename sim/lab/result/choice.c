@@ -24,7 +24,7 @@ struct lab_standing lab_standing_of(const struct lab_result *result,
     const double nothing = (double)NAN;
     const double total = figure(strategy, "partitions.total", 0);
     const double mean = figure(strategy, "partitions.closed.rows.mean", 0);
-    struct lab_standing standing = {.over = nothing, .cost = lab_cost_of(strategy), .spread = nothing};
+    struct lab_standing standing = {.over = nothing, .cost = lab_cost_of(strategy), .cv = nothing};
     if (strategy->settings.observed != WL_OBSERVED_AUTO)
         standing.bars |= LAB_BAR_OBSERVED;
     else if (is_endless(strategy))
@@ -39,7 +39,7 @@ struct lab_standing lab_standing_of(const struct lab_result *result,
     if ((result->limits.partition_rows != 0 || result->limits.partition_bytes != 0) && total > 0)
         standing.over = figure(strategy, "partitions.over_limit", 0) / total;
     if (mean > 0)
-        standing.spread = figure(strategy, "partitions.closed.rows.stddev", 0) / mean;
+        standing.cv = figure(strategy, "partitions.closed.rows.stddev", 0) / mean;
     return standing;
 }
 
@@ -59,7 +59,7 @@ size_t lab_choose(const struct lab_result *result, struct lab_standing *standing
     for (size_t i = 0; i < result->strategy_count; i++) {
         bool is_as_cheap =
             standings[i].bars == 0 && standings[i].cost <= standings[cheapest].cost * LAB_AS_CHEAP;
-        if (is_as_cheap && (chosen == SIZE_MAX || is_less(standings[i].spread, standings[chosen].spread)))
+        if (is_as_cheap && (chosen == SIZE_MAX || is_less(standings[i].cv, standings[chosen].cv)))
             chosen = i;
     }
     return chosen;
@@ -75,7 +75,8 @@ static double figure(const struct lab_strategy_result *strategy, const char *nam
 static bool is_endless(const struct lab_strategy_result *strategy)
 {
     return !strategy->settings.is_idgen &&
-           (strategy->settings.strategy.kind == BK_NONE || strategy->settings.strategy.kind == BK_HASH) &&
+           (strategy->settings.strategy.kind == BK_UNBUCKETED ||
+            strategy->settings.strategy.kind == BK_HASH) &&
            figure(strategy, "rows.expired", 0) == 0;
 }
 

@@ -15,7 +15,7 @@ struct lab_result *lab_result_begin(const struct lab_scenario *scenario, uint64_
     struct lab_result *result = calloc(1, sizeof *result);
     if (result == NULL)
         return NULL;
-    const char *source = scenario->trace_path == NULL ? "made" : strrchr(scenario->trace_path, '/');
+    const char *source = scenario->trace_path == NULL ? "synthetic" : strrchr(scenario->trace_path, '/');
     if (source == NULL)
         source = scenario->trace_path;
     else if (*source == '/')

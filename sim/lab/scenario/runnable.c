@@ -68,7 +68,7 @@ bool lab_check_trace_bytes(const struct lab_scenario *scenario, bool has_counts,
     if (has_counts || !scenario->has_row_bytes)
         return true;
     return sim_fail(error, SIM_ERROR_INPUT,
-                    "%s:%d:%d: 'bytes' stands beside a trace whose lines have their own; remove it",
+                    "%s:%d:%d: 'bytes' conflicts with a trace whose lines have their own; remove it",
                     scenario->path, scenario->row_bytes_line, scenario->row_bytes_column);
 }
 

@@ -281,7 +281,7 @@ static bool check_forms(struct lab_reader *reader, const struct lab_node *node)
         const struct lab_node *other = lab_node_find(node, others[i]);
         if (other != NULL)
             return lab_fail_at(&reader->tree, &other->name_place,
-                               "'%s' stands beside 'datacenters', which have their own; remove one of them",
+                               "'%s' conflicts with 'datacenters', which have their own; remove one of them",
                                others[i]);
     }
     return true;
@@ -313,9 +313,10 @@ static bool read_latency(struct lab_reader *reader, const struct lab_field *fiel
     law->kind = strcmp(form->name, "uniform") == 0 ? SIM_SIZE_UNIFORM : SIM_SIZE_LOGNORMAL;
     /* The fields' ranges leave nothing to refuse here. */
     return sim_size_prepare(law) == 0 ||
-           lab_fail_at(&reader->tree, &node->place,
-                       "these figures make no law of latency; write them as in {lognormal: {mean: 500us, "
-                       "sigma: 0.4}}");
+           lab_fail_at(
+               &reader->tree, &node->place,
+               "these figures make no distribution of latency; write them as in {lognormal: {mean: 500us, "
+               "sigma: 0.4}}");
 }
 
 static bool read_span(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,

@@ -25,7 +25,8 @@
 #define RESTORED_AGE (30 * SIM_SECOND)
 #define SYNC_PERIOD  (10 * SIM_SECOND)
 #define KIND_NAMES                                                                                           \
-    "node_down, slow_node, gc_storm, cut, lost_message, duplicate_message, delay, hint_loss, agent_crash, "  \
+    "node_down, slow_node, gc_storm, network_partition, lost_message, duplicate_message, delay, hint_loss, " \
+    "agent_crash, "                                                                                          \
     "clock_jump, agent_pause, late_message, state_lost, state_restored"
 #define INDEX_MAX 1e6
 #define DRAWN     UINT32_MAX
@@ -92,7 +93,7 @@ static const struct lab_table node_for_a_time_table = {
     .fields = (const struct lab_field[]){NODE_FIELD, AT_FIELD, LASTS_FIELD, {.name = NULL}}};
 static const struct lab_table slow_node_table = {
     .fields = (const struct lab_field[]){NODE_FIELD, FACTOR_FIELD, AT_FIELD, LASTS_FIELD, {.name = NULL}}};
-static const struct lab_table cut_table = {
+static const struct lab_table network_partition_table = {
     .fields = (const struct lab_field[]){
         {"between", read_between, 0, LAB_REQUIRED, 0, 0, "two places, as in [agents, node 3]", NULL},
         AT_FIELD,
@@ -169,7 +170,7 @@ static const struct lab_table fault_table = {
         {"node_down", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &node_for_a_time_table},
         {"slow_node", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &slow_node_table},
         {"gc_storm", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &node_for_a_time_table},
-        {"cut", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &cut_table},
+        {"network_partition", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &network_partition_table},
         {"lost_message", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &message_table},
         {"duplicate_message", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &message_table},
         {"delay", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &delay_table},
@@ -345,7 +346,8 @@ static bool check_places(struct lab_reader *reader, const struct lab_node *node,
     if (!find_group(reader, between->first, &groups[0]) || !find_group(reader, between->last, &groups[1]))
         return false;
     if (groups[0].kind == groups[1].kind && groups[0].index == groups[1].index)
-        return lab_fail_value(reader, between->last, "the same place twice; a cut lies between two");
+        return lab_fail_value(reader, between->last,
+                              "the same place twice; a network partition lies between two");
     if (groups[0].kind <= LAB_GROUP_AGENT && groups[1].kind <= LAB_GROUP_AGENT)
         return lab_fail_value(reader, between->last,
                               "agents do not speak with each other; name a node or a datacenter here");
@@ -438,9 +440,10 @@ static bool read_kinds(struct lab_reader *reader, const struct lab_field *field,
     uint32_t kinds = 0;
     (void)field;
     if (node->kind != LAB_NODE_LIST || node->count == 0)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "'kinds' takes a list of kinds; write it as [node_down, cut], or leave it out for "
-                           "all");
+        return lab_fail_at(
+            &reader->tree, &node->place,
+            "'kinds' takes a list of kinds; write it as [node_down, network_partition], or leave it out for "
+            "all");
     for (int kind = 0; kind < LAB_FAULT_KIND_COUNT; kind++)
         names[kind] = lab_fault_kind_name((enum lab_fault_kind)kind);
     for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
@@ -483,7 +486,7 @@ static bool check_agent_crash(struct lab_reader *reader, const struct lab_node *
         if (rate != NULL && node != NULL)
             return lab_fail_at(
                 &reader->tree, &node->name_place,
-                "'%s' stands beside 'rate', by which any agent crashes at any time; remove one "
+                "'%s' conflicts with 'rate', by which any agent crashes at any time; remove one "
                 "of them",
                 timed[i]);
         if (rate == NULL && node == NULL && i < 2)

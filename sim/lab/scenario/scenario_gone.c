@@ -29,6 +29,6 @@ bool lab_gone_complete(struct lab_reader *reader, const struct lab_node *root)
                            deletes != NULL ? "deletes" : "ttl");
     if (deletes != NULL && ttl != NULL && is_cluster)
         return lab_fail_at(&reader->tree, &deletes->name_place,
-                           "'deletes' cannot stand beside 'row.ttl' with agents; remove one of the three");
+                           "'deletes' conflicts with 'row.ttl' with agents; remove one of the three");
     return true;
 }

@@ -158,7 +158,7 @@ static struct lab_node *settings_by_label(struct path *path, struct lab_node *li
     }
     path->at += by_label != NULL ? label_size : kind_size;
     path->at += path->at < path->end && *path->at == '.';
-    /* A label that stands beside the kind is set there. */
+    /* A label that stands next to the kind is set there. */
     if (match(path, "label") == strlen("label") && lab_node_find(item, "label") != NULL)
         return item;
     for (struct lab_node *child = item->first; child != NULL; child = child->next) {
@@ -168,7 +168,7 @@ static struct lab_node *settings_by_label(struct path *path, struct lab_node *li
     return item;
 }
 
-/* The length of name when the path goes on with it, as a whole segment; else 0. */
+/* The length of name when the path resumes it, as a whole segment; else 0. */
 static size_t match(const struct path *path, const char *name)
 {
     size_t size = strlen(name), left = (size_t)(path->end - path->at);

@@ -92,10 +92,11 @@ bool lab_reads_complete(struct lab_reader *reader, const struct lab_node *root)
         if (read != NULL && !check_plans(reader, read, scenario->reads.kinds[kind].plan))
             return false;
         if (read != NULL && kind != LAB_READ_LATEST && changes_settings(scenario))
-            return lab_fail_at(&reader->tree, &read->name_place,
-                               "'%s' stands beside a strategy with 'then', whose newest rows alone are read; "
-                               "remove one of them",
-                               names[kind]);
+            return lab_fail_at(
+                &reader->tree, &read->name_place,
+                "'%s' conflicts with a strategy with 'then', whose newest rows alone are read; "
+                "remove one of them",
+                names[kind]);
         if (read != NULL && kind == LAB_READ_RANGE && wl_has_own_times(&scenario->workload) &&
             lab_node_find(root, "agents") == NULL)
             return lab_fail_at(
@@ -116,7 +117,7 @@ bool lab_reading_check(struct lab_reader *reader, const struct lab_node *strateg
     bool is_hash = settings->strategy.kind == BK_HASH;
     if (read != NULL && lab_node_find(strategy, "then") != NULL)
         return lab_fail_at(&reader->tree, &read->name_place,
-                           "'read' stands beside 'then', whose eras are read by their own plans; remove one "
+                           "'read' conflicts with 'then', whose eras are read by their own plans; remove one "
                            "of them");
     if (is_hash && (asked == BK_PLAN_WALK || asked == BK_PLAN_PAIR))
         return lab_fail_value(reader, plan,

@@ -225,11 +225,11 @@ static enum bk_status make(const struct bk_strategy *asked, struct bk_strategy *
         return bk_strategy_hash(asked->of.hash.buckets, out);
     case BK_WEIGHTED:
         return bk_strategy_weighted(asked->of.weighted.bytes, asked->of.weighted.threshold, out);
-    case BK_NONE:
+    case BK_UNBUCKETED:
     case BK_KIND_COUNT:
         break;
     }
-    return bk_strategy_none(out);
+    return bk_strategy_unbucketed(out);
 }
 
 static bool fail_both(struct lab_reader *reader, const struct lab_node *second, const char *text)
@@ -246,9 +246,9 @@ static bool check_time(struct lab_reader *reader, const struct lab_node *node)
                            "neither 'window' nor 'calendar' under '%s'; add one, as in window: 10d",
                            node->name);
     if (window != NULL && calendar != NULL)
-        return fail_both(reader, calendar, "stands beside 'window'");
+        return fail_both(reader, calendar, "conflicts with 'window'");
     return epoch == NULL || calendar == NULL ||
-           fail_both(reader, epoch, "stands beside 'calendar', whose units begin by themselves");
+           fail_both(reader, epoch, "conflicts with 'calendar', whose units begin by themselves");
 }
 
 static bool check_chance(struct lab_reader *reader, const struct lab_node *node)
@@ -258,7 +258,7 @@ static bool check_chance(struct lab_reader *reader, const struct lab_node *node)
         return lab_fail_at(
             &reader->tree, &node->place,
             "neither 'bits' nor 'chance' under 'probabilistic'; add one, as in bits: 9 or chance: 1/300");
-    return bits == NULL || chance == NULL || fail_both(reader, chance, "stands beside 'bits'");
+    return bits == NULL || chance == NULL || fail_both(reader, chance, "conflicts with 'bits'");
 }
 
 bool lab_strategy_make(struct lab_reader *reader, const struct lab_node *node, struct bk_strategy *strategy)

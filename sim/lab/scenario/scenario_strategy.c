@@ -57,7 +57,7 @@ static bool check_max_age(struct lab_reader *reader, const struct lab_node *node
     if (settings->strategy.max_age_ns == 0)
         return true;
     if (lab_node_find(node, "then") != NULL)
-        return fail_name(reader, lab_node_find(node, "then"), "stands beside 'max_age'; remove one of them");
+        return fail_name(reader, lab_node_find(node, "then"), "conflicts with 'max_age'; remove one of them");
     return settings->source == BK_SOURCE_EXTERNAL ||
            lab_fail_value(reader, lab_node_find(node, "max_age"),
                           "of all ways to count, external alone has one; remove this, or 'counter'");
@@ -81,11 +81,11 @@ static bool check_settings(struct lab_reader *reader, const struct lab_node *nod
 #define OF(kind)                                                                                             \
     {                                                                                                        \
         .kinds = 1u << (kind), .scope = LAB_OF_STRATEGY, .check = check_settings,                            \
-        .may_be_empty = (kind) == BK_NONE                                                                    \
+        .may_be_empty = (kind) == BK_UNBUCKETED                                                              \
     }
-static const struct lab_table none_table = OF(BK_NONE), time_table = OF(BK_TIME), count_table = OF(BK_COUNT),
-                              probabilistic_table = OF(BK_PROBABILISTIC), hash_table = OF(BK_HASH),
-                              weighted_table = OF(BK_WEIGHTED);
+static const struct lab_table unbucketed_table = OF(BK_UNBUCKETED), time_table = OF(BK_TIME),
+                              count_table = OF(BK_COUNT), probabilistic_table = OF(BK_PROBABILISTIC),
+                              hash_table = OF(BK_HASH), weighted_table = OF(BK_WEIGHTED);
 static const struct lab_table idgen_table = {
     .kinds = 1u << LAB_KIND_IDGEN, .scope = LAB_OF_STRATEGY, .check = lab_check_idgen, .may_be_empty = true};
 static const struct lab_table observed_table = {
@@ -97,7 +97,7 @@ static const struct lab_table observed_table = {
     }
 const struct lab_table lab_strategy_table = {
     .fields = (const struct lab_field[]){
-        KIND_FIELD("none", none_table),
+        KIND_FIELD("unbucketed", unbucketed_table),
         KIND_FIELD("time", time_table),
         KIND_FIELD("count", count_table),
         KIND_FIELD("probabilistic", probabilistic_table),
@@ -118,7 +118,7 @@ static bool read_one(struct lab_reader *reader, const struct lab_node *item, str
     /* Of two kinds in one element each would judge what the other has read. */
     const struct lab_node *kind =
         lab_only_field(reader, item, "label", "an element of 'strategies'",
-                       "none, time, count, probabilistic, weighted, hash, idgen or observed");
+                       "unbucketed, time, count, probabilistic, weighted, hash, idgen or observed");
     if (kind == NULL || !lab_table_read(reader, &lab_strategy_table, item, out))
         return false;
     if (out->label == NULL)
@@ -162,9 +162,10 @@ bool lab_read_strategies(struct lab_reader *reader, const struct lab_field *fiel
     (void)field;
     if (node->kind != LAB_NODE_LIST)
         return lab_fail_at(&reader->tree, &node->place,
-                           "'strategies' takes a list; begin each with a dash, as in '- none: {}'");
+                           "'strategies' takes a list; begin each with a dash, as in '- unbucketed: {}'");
     if (node->count == 0)
-        return lab_fail_at(&reader->tree, &node->place, "no strategy to try; add one, as in '- none: {}'");
+        return lab_fail_at(&reader->tree, &node->place,
+                           "no strategy to try; add one, as in '- unbucketed: {}'");
     if (node->count > LAB_STRATEGIES_MAX)
         return lab_fail_at(&reader->tree, &node->place, "%zu strategies; give at most %d", node->count,
                            LAB_STRATEGIES_MAX);

@@ -317,10 +317,10 @@ static bool check_strategies(struct lab_reader *reader, const struct lab_node *t
                 "settings of strategy '%s' change in the run, and what a table keeps is counted "
                 "of those that do not; remove 'then' there, or 'table'",
                 scenario->strategies[i].label);
-        if (!has_bucket && scenario->strategies[i].settings.strategy.kind != BK_NONE)
+        if (!has_bucket && scenario->strategies[i].settings.strategy.kind != BK_UNBUCKETED)
             return lab_fail_at(&reader->tree, &lab_node_find(table, "columns")->name_place,
                                "no column is fed by the bucket, and strategy '%s' needs one; add it, as in "
-                               "hour: bucket, or try 'none' alone",
+                               "hour: bucket, or try 'unbucketed' alone",
                                scenario->strategies[i].label);
     }
     return true;

@@ -71,6 +71,7 @@ bool lab_then_complete(struct lab_reader *reader, const struct lab_node *setting
     }
     struct lab_regimes regimes;
     if (!lab_regimes_make(strategy, scenario->workload.start_ns, &regimes))
-        return lab_fail_at(&reader->tree, &list->place, "a change lies beyond all time; lower 'at'");
+        return lab_fail_at(&reader->tree, &list->place,
+                           "a change overflows the range of timestamps; lower 'at'");
     return true;
 }

@@ -82,5 +82,5 @@ static bool read_kind(struct lab_reader *reader, const struct lab_node *item, ui
     if (nearest != NULL)
         return lab_fail_at(&reader->tree, &item->place, "no kind '%s'; did you mean '%s'?", text, nearest);
     return lab_fail_at(&reader->tree, &item->place,
-                       "no kind '%s'; give none, time, count, probabilistic, hash or weighted", text);
+                       "no kind '%s'; give unbucketed, time, count, probabilistic, hash or weighted", text);
 }

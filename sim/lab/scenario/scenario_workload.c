@@ -197,9 +197,10 @@ bool lab_workload_complete(struct lab_reader *reader, const struct lab_node *roo
     }
     /* The fields' ranges leave nothing to refuse here. */
     if (sim_size_prepare(&workload->row_bytes) != 0)
-        return lab_fail_at(&reader->tree, &bytes->place,
-                           "these figures make no law of sizes; write them as in {lognormal: {mean: 350, "
-                           "sigma: 1.0}}");
+        return lab_fail_at(
+            &reader->tree, &bytes->place,
+            "these figures make no distribution of sizes; write them as in {lognormal: {mean: 350, "
+            "sigma: 1.0}}");
     if (!check_source(reader, root) || !check_end(reader, root))
         return false;
     if (trace != NULL || lab_node_find(root, "identifiers") != NULL)
@@ -300,7 +301,7 @@ static bool check_source(struct lab_reader *reader, const struct lab_node *root)
         char where[LAB_PLACE_SIZE];
         if (trace != NULL && node != NULL && i < 2)
             return lab_fail_at(&reader->tree, &node->name_place,
-                               "'%s' cannot stand beside 'trace' at %s; remove one of them", made[i],
+                               "'%s' conflicts with 'trace' at %s; remove one of them", made[i],
                                lab_place_text(&trace->name_place, where));
     }
     return true;

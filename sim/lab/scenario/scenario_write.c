@@ -120,7 +120,7 @@ static void write_scalar(struct lab_writer *writer, const struct lab_node *node)
     if (node->is_null)
         lab_writer_add(writer, "null");
     else if (node->is_empty)
-        lab_writer_add(writer, "{}"); /* "none:" alone may stand so, and means the same */
+        lab_writer_add(writer, "{}"); /* "unbucketed:" alone may stand so, and means the same */
     else
         write_text(writer, node->text);
 }

@@ -9,7 +9,7 @@
 #define IDGEN         (1u << LAB_KIND_IDGEN)
 #define OBSERVED      (1u << LAB_KIND_OBSERVED)
 #define CORE          (IDGEN - 1)
-#define CHANGING      (CORE & ~KIND(NONE))
+#define CHANGING      (CORE & ~KIND(UNBUCKETED))
 #define BOTH          (LAB_OF_STRATEGY | LAB_OF_CHANGE)
 #define VALUE(value)  (1u << (value))
 #define IS(path, value)                                                                                      \

@@ -130,7 +130,7 @@ static void prepare(struct outlook *outlook, const struct lab_scenario *scenario
     outlook->has_rates = scenario->trace_path == NULL;
     outlook->has_key = lab_design_partitions_by(design, LAB_FEED_KEY);
     outlook->is_endless =
-        kind == BK_NONE || kind == BK_HASH || lab_design_column(design, LAB_FEED_BUCKET) == NULL;
+        kind == BK_UNBUCKETED || kind == BK_HASH || lab_design_column(design, LAB_FEED_BUCKET) == NULL;
     outlook->distinct = distinct_keys(scenario);
     outlook->row_bytes = weight_of_mean(scenario);
     outlook->cells = (double)workload->row_cells;
@@ -413,7 +413,7 @@ static const char *cure_of_size(const struct outlook *outlook)
     if (lab_design_column(outlook->design, LAB_FEED_BUCKET) == NULL)
         return "feed a column by bucket, and put it into the partition key";
     switch (outlook->strategy->settings.strategy.kind) {
-    case BK_NONE:
+    case BK_UNBUCKETED:
         return "use time, count or probabilistic";
     case BK_TIME:
         return "use a shorter window, or count or probabilistic, which go by the rows";

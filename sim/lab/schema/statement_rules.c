@@ -178,7 +178,7 @@ static const struct lab_rule count_rules[] = {
     {BY_SCAN, ANY, false, LAB_SIDE_NONE, LAB_FORM_COUNT_ALL, 0, LAB_LEVEL_READ,
      "now and then: every row of the bucket"},
     {BY_MEMORY, ANY, false, LAB_SIDE_NONE, LAB_FORM_COUNT_ALL, 0, LAB_LEVEL_READ,
-     "once after the agent has started: what it is to go on from"},
+     "once after the agent has started: what it is to resume from"},
     {BY_SCAN | BY_MEMORY, ANY, false, LAB_SIDE_STATE, LAB_FORM_INSERT, ALL_COLUMNS, LAB_LEVEL_STATE,
      "the first time that a key's bucket is full"},
     {BY_SCAN | BY_MEMORY, ANY, false, LAB_SIDE_STATE, LAB_FORM_UPDATE, BUCKET | LAST, LAB_LEVEL_STATE,

@@ -72,7 +72,8 @@ bool lab_worker_start(struct lab_worker *worker, int64_t start_ns, struct sim_er
         if (strategy->settings.change_count == 0)
             continue;
         if (!lab_regimes_make(strategy, start_ns, &worker->regimes[i]))
-            return sim_fail(error, SIM_ERROR_INPUT, "%s:%d:%d: a change lies beyond all time; lower 'at'",
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            "%s:%d:%d: a change overflows the range of timestamps; lower 'at'",
                             worker->scenario->path, strategy->line, strategy->column);
         worker->settings[i].regimes = &worker->regimes[i];
     }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stream_made.h"
+#include "stream_synthetic.h"
 #include "workload/rows_archive.h"
 
 /* The least that a stint takes in an archive. */

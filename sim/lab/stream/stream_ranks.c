@@ -9,7 +9,7 @@
 #include "lab/request.h"
 #include "lab/ring.h"
 #include "lab/stored.h"
-#include "stream_made.h"
+#include "stream_synthetic.h"
 
 /* Of all work, by each rank. */
 #define PARTS_A_RANK 128

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Pictures of a result. A chart is data first (model), then boxes (layout), then drawn by Cairo and Pango
+/* Charts of a result. A chart is data first (model), then boxes (layout), then drawn by Cairo and Pango
  * (backend), so that what it says is tested as text and that nothing overlaps is tested on the boxes.
  *
  * Reads results only. The same result gives the same bytes: no date but the run's virtual start, no machine,
@@ -32,7 +32,7 @@ char *report_verdict(const struct lab_result *result);
 /* A line for each chart of the result that has nothing to show, and so is no file: "bucket-changes: no agent
  * was seen while a key's bucket changed". The lines are the caller's, as paths of report_write() are. */
 bool report_left_out(const struct lab_result *result, struct report_files *out, struct sim_error *error);
-/* A file with this text beside the pictures, whole or not at all. *path is FOLDER/NAME, the caller's; NULL on
+/* A file with this text beside the charts, whole or not at all. *path is FOLDER/NAME, the caller's; NULL on
  * failure. */
 bool report_write_text(const char *folder, const char *name, const char *text, char **path,
                        struct sim_error *error);

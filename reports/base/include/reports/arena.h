@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Memory of one picture: taken piece by piece, given back at once.
+/* Memory of one chart: taken piece by piece, given back at once.
  *
  * A failure is sticky, so that a builder checks once at its end. Text functions never return NULL: after a
  * failure they return "". */

@@ -189,7 +189,7 @@ struct report_panel {
     struct report_axis y;
     struct report_bar *bars;
     size_t bar_count;
-    struct report_point *curve; /* the exact law; empty for none */
+    struct report_point *curve; /* the exact distribution; empty for none */
     size_t curve_count;
     struct report_slice *steps; /* in order, without overlap */
     size_t step_count;

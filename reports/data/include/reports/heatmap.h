@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One picture of a figure over two settings, from plain data: a coloured cell a pair, its value in it.
+/* One chart of a figure over two settings, from plain data: a coloured cell a pair, its value in it.
  *
  * The colours go from dark blue (least) to yellow (most), so that the colour-blind and a grey print tell the
  * same; a line runs around the cells that hold, and a ring marks the recommended one. Made as the other
- * pictures are: the same data gives the same bytes, and the file appears only when whole. */
+ * charts are: the same data gives the same bytes, and the file appears only when whole. */
 #ifndef REPORTS_HEATMAP_H
 #define REPORTS_HEATMAP_H
 

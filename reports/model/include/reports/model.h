@@ -23,7 +23,7 @@ enum report_kind {
     REPORT_NODES,
     REPORT_LATENCY,
     REPORT_BUCKET_CHANGES,
-    REPORT_SUMMARY, /* a picture of its own: a page says the same at length */
+    REPORT_SUMMARY, /* a chart of its own: a page says the same at length */
     REPORT_KIND_COUNT
 };
 

@@ -33,7 +33,7 @@ struct report_page {
     const struct report_heatmap *heatmap;
 };
 
-/* Writes FOLDER/SCENARIO.html, named as the pictures are (reports/reports.h), whole or not at all; the
+/* Writes FOLDER/SCENARIO.html, named as the charts are (reports/reports.h), whole or not at all; the
  * folder is made when missing. *path is the caller's; NULL on failure. */
 bool report_page_write(const struct report_page *page, const char *folder, char **path,
                        struct sim_error *error);

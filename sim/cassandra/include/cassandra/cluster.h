@@ -229,11 +229,13 @@ void cass_set_failing(struct cass_cluster *cluster, uint32_t node, bool is_faili
 /* A GC pause from now on. */
 void cass_pause(struct cass_cluster *cluster, uint32_t node, int64_t lasts_ns);
 /* Cuts or heals both ways between every pair of a and b (one byte a place, not 0: in the group). */
-void cass_set_cut(struct cass_cluster *cluster, const uint8_t *group_a, const uint8_t *group_b, bool is_cut);
-/* The same, without a word to anybody, for several changes at one moment; cass_cuts_tell() ends them. */
-void cass_change_cut(struct cass_cluster *cluster, const uint8_t *group_a, const uint8_t *group_b,
-                     bool is_cut);
-void cass_cuts_tell(struct cass_cluster *cluster);
+void cass_set_network_partition(struct cass_cluster *cluster, const uint8_t *group_a, const uint8_t *group_b,
+                                bool is_cut);
+/* The same, without a word to anybody, for several changes at one moment; cass_network_partitions_tell() ends
+ * them. */
+void cass_change_network_partition(struct cass_cluster *cluster, const uint8_t *group_a,
+                                   const uint8_t *group_b, bool is_cut);
+void cass_network_partitions_tell(struct cass_cluster *cluster);
 void cass_set_loss(struct cass_cluster *cluster, double loss, double duplicate);
 void cass_set_delay(struct cass_cluster *cluster, double factor); /* latency times factor */
 /* Each message takes `by_ns` longer with this chance; 0: none does. */

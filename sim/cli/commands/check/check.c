@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "cli/charts.h"
 #include "cli/commands/check.h"
 #include "cli/json.h"
 #include "cli/outputs.h"
-#include "cli/pictures.h"
 #include "cli/sample.h"
 #include "cli/text.h"
 #include "cli/text_file.h"
@@ -31,7 +31,7 @@ static const struct cli_option options[] = {
     {"baseline", "FILE", "compare with this baseline, a run database"},
     {"update-baseline", NULL,
      "make the baseline anew, from runs that pass\n"
-     "what they expect and promise"},
+     "what they expect and guarantee"},
     {"seeds", "K",
      "seeds of a new baseline beside the scenario's own:\n"
      "what a figure may vary by (default 5)"},
@@ -53,7 +53,7 @@ static int run(const struct cli_args *args, struct sim_error *error);
 const struct cli_command cli_check = {
     .name = "check",
     .arguments = "SCENARIO...",
-    .summary = "the gate for CI: expectations, promises and a baseline hold",
+    .summary = "the gate for CI: expectations, guarantees and a baseline hold",
     .example = "  bucketlab check scenarios/*.yaml --baseline baseline.db --update-baseline\n"
                "  bucketlab check scenarios/*.yaml --baseline baseline.db --junit out.xml\n",
     .options = options,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The gate: scenarios run, what each is held to, and what was found.
  *
- * A scenario is judged in checks, one after the other: each expectation, each promise of its strategies, and
- * against the baseline the digest and the figures of each strategy. A check that fails has one finding or
+ * A scenario is judged in checks, one after the other: each expectation, each guarantee of its strategies,
+ * and against the baseline the digest and the figures of each strategy. A check that fails has one finding or
  * more, and the findings of all stand in one list in that order. */
 #ifndef CLI_CHECK_H
 #define CLI_CHECK_H
@@ -14,7 +14,7 @@
 #include "lab/result.h"
 #include "store/baseline.h"
 
-enum cli_check_kind { CLI_CHECK_EXPECT, CLI_CHECK_PROMISE, CLI_CHECK_BASELINE, CLI_CHECK_KINDS };
+enum cli_check_kind { CLI_CHECK_EXPECT, CLI_CHECK_GUARANTEE, CLI_CHECK_BASELINE, CLI_CHECK_KINDS };
 const char *cli_check_kind_name(enum cli_check_kind kind); /* "expect" */
 
 /* What a finding is about; NULL where there is none, NaN where it is about no figure. */

@@ -16,10 +16,10 @@
 static bool judge_expect(struct cli_checked *item, size_t index);
 static const struct lab_strategy_result *strategy_of(const struct lab_result *result,
                                                      const struct lab_metric *metric);
-static bool judge_promise(struct cli_checked *item, const struct lab_strategy_result *strategy,
-                          enum lab_oracle oracle, struct sim_error *error);
-static bool fail_promise(struct cli_checked *item, const struct lab_strategy_result *strategy,
-                         enum lab_oracle oracle, struct sim_error *error);
+static bool judge_guarantee(struct cli_checked *item, const struct lab_strategy_result *strategy,
+                            enum lab_oracle oracle, struct sim_error *error);
+static bool fail_guarantee(struct cli_checked *item, const struct lab_strategy_result *strategy,
+                           enum lab_oracle oracle, struct sim_error *error);
 static void conditions_of(uint32_t conditions, char *buffer);
 static bool unit_of(const struct lab_result *result, const struct lab_strategy_result *strategy,
                     const char *metric, enum lab_size_unit *unit);
@@ -33,7 +33,7 @@ bool cli_check_judge(struct cli_checked *item, struct sim_error *error)
     }
     for (size_t i = 0; i < result->strategy_count; i++) {
         for (int oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
-            if (!judge_promise(item, &result->strategies[i], (enum lab_oracle)oracle, error))
+            if (!judge_guarantee(item, &result->strategies[i], (enum lab_oracle)oracle, error))
                 return false;
         }
     }
@@ -93,19 +93,19 @@ static const struct lab_strategy_result *strategy_of(const struct lab_result *re
     return NULL;
 }
 
-static bool judge_promise(struct cli_checked *item, const struct lab_strategy_result *strategy,
-                          enum lab_oracle oracle, struct sim_error *error)
+static bool judge_guarantee(struct cli_checked *item, const struct lab_strategy_result *strategy,
+                            enum lab_oracle oracle, struct sim_error *error)
 {
     enum bk_kind kind = lab_settings_kind(&strategy->settings);
     unsigned way = lab_settings_way(&strategy->settings);
-    const struct lab_promise *promise = lab_promise_find(kind, way, oracle);
+    const struct lab_guarantee *guarantee = lab_guarantee_find(kind, way, oracle);
     const struct lab_verdict *verdict = &strategy->verdict;
-    if (promise == NULL || !verdict->is_judged[oracle])
+    if (guarantee == NULL || !verdict->is_judged[oracle])
         return true;
-    if (!cli_check_begin(item, CLI_CHECK_PROMISE, "%s keeps %s", strategy->label, lab_oracle_name(oracle)))
+    if (!cli_check_begin(item, CLI_CHECK_GUARANTEE, "%s keeps %s", strategy->label, lab_oracle_name(oracle)))
         return sim_fail_memory(error);
-    if (lab_promise_is_broken(kind, way, oracle, verdict))
-        return fail_promise(item, strategy, oracle, error);
+    if (lab_guarantee_is_broken(kind, way, oracle, verdict))
+        return fail_guarantee(item, strategy, oracle, error);
     uint32_t excuses = 0;
     for (uint32_t i = 0; i < verdict->violations[oracle].excuse_count; i++)
         excuses |= verdict->violations[oracle].excuses[i];
@@ -114,8 +114,8 @@ static bool judge_promise(struct cli_checked *item, const struct lab_strategy_re
     return excuses == 0 || cli_check_excuse(item, conditions) || sim_fail_memory(error);
 }
 
-static bool fail_promise(struct cli_checked *item, const struct lab_strategy_result *strategy,
-                         enum lab_oracle oracle, struct sim_error *error)
+static bool fail_guarantee(struct cli_checked *item, const struct lab_strategy_result *strategy,
+                           enum lab_oracle oracle, struct sim_error *error)
 {
     const struct lab_violation *violation = &strategy->verdict.violations[oracle];
     char key[LAB_KEY_NAME_SIZE];
@@ -128,7 +128,7 @@ static bool fail_promise(struct cli_checked *item, const struct lab_strategy_res
                               .low = 0,
                               .high = 0};
     bool is_fine = cli_check_fail(
-        item, &about, "%s breaks its promise '%s' (%s): %" PRIu64 " violation%s, first %s%s at %.6f s: %s",
+        item, &about, "%s breaks its guarantee '%s' (%s): %" PRIu64 " violation%s, first %s%s at %.6f s: %s",
         strategy->label, lab_oracle_name(oracle), lab_oracle_about(oracle), violation->count,
         violation->count == 1 ? "" : "s", key[0] == '\0' ? "" : "of key ", key,
         (double)(violation->time_ns - item->result->start_ns) / 1e9, violation->text);

@@ -14,7 +14,7 @@ static bool copy(char **out, const char *text);
 
 const char *cli_check_kind_name(enum cli_check_kind kind)
 {
-    static const char *const names[CLI_CHECK_KINDS] = {"expect", "promise", "baseline"};
+    static const char *const names[CLI_CHECK_KINDS] = {"expect", "guarantee", "baseline"};
     return names[kind];
 }
 

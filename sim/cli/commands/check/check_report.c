@@ -84,7 +84,7 @@ static void print_table(const struct cli_gate *gate)
         all_excused += excused;
     }
     if (all_excused > 0)
-        printf("\nexcused: a promise that does not cover what happened in the run, as a clock that\n"
+        printf("\nexcused: a guarantee that does not cover what happened in the run, as a clock that\n"
                "jumped; --json and --junit say what\n");
 }
 

@@ -57,7 +57,7 @@ bool cli_check_update(struct cli_gate *gate, struct sim_error *error)
         if (figures->failed > 0)
             is_fine = cli_check_note(&gate->items[i],
                                      "at %" PRIu64 " of %" PRIu64 " further seeds, %" PRIu64
-                                     " for one, an expectation does not hold or a promise is broken",
+                                     " for one, an expectation does not hold or a guarantee is broken",
                                      figures->failed, gate->seeds, figures->first_failed) ||
                       sim_fail_memory(error);
     }

@@ -21,7 +21,8 @@ static const struct cli_option options[] = {
      "table.clustering=[at]; repeatable"},
     {"stress", NULL, "a profile for cassandra-stress in place of CQL"},
     {"run", "N",
-     "of --stress: rows of a partition as in this run, a\nnumber or 'last' (default: by the exact law)"},
+     "of --stress: rows of a partition as in this run, a\nnumber or 'last' (default: by the "
+     "exact\ndistribution)"},
     {"db", "FILE", "of --run: the run database (default bucketlab.db)"},
     CLI_OPTION_JSON,
     CLI_OPTION_QUIET,

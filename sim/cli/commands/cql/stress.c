@@ -144,7 +144,7 @@ static bool fill_from_law(struct profile *profile, struct sim_error *error)
         return fail(profile, error,
                     "has partitions that depend on the stream; run it first, and give its number by --run");
     }
-    profile->source = "the strategy's own law";
+    profile->source = "the strategy's own distribution";
     profile->partitions = fmax(1, ceil(profile->all_rows / profile->rows.mean));
     return true;
 }

@@ -103,7 +103,7 @@ bool cli_diff_run_missing(struct cli_diff *diff, struct store *store, const stru
     cli_signals_release(signals);
     if (signals->caught != 0)
         is_fine = sim_fail(error, SIM_ERROR_CHECK,
-                           "interrupted; %" PRIu64 " of %zu runs are stored, and the same command goes on",
+                           "interrupted; %" PRIu64 " of %zu runs are stored, and the same command resumes",
                            jobs.stored, jobs.count);
     free(jobs.items);
     return is_fine && cli_diff_pair(diff, store, error);

@@ -159,9 +159,10 @@ static bool still_breaks(void *context, const char *text)
         for (size_t i = 0; !is_kept && i < result->strategy_count; i++) {
             const struct lab_strategy_result *one = &result->strategies[i];
             const struct lab_breach breach = {i, trial->oracle};
-            is_kept = lab_promise_is_broken(lab_settings_kind(&one->settings),
-                                            lab_settings_way(&one->settings), trial->oracle, &one->verdict) &&
-                      cli_breach_describe(scenario, result, &breach, trial->last, &error);
+            is_kept =
+                lab_guarantee_is_broken(lab_settings_kind(&one->settings), lab_settings_way(&one->settings),
+                                        trial->oracle, &one->verdict) &&
+                cli_breach_describe(scenario, result, &breach, trial->last, &error);
         }
     }
     if (error.class == SIM_ERROR_ENVIRONMENT)
@@ -194,7 +195,7 @@ static bool write_file(const struct lab_fuzz_base *base, const char *replay, con
     if (whole == NULL)
         return sim_fail_memory(error);
     end = add_comment(whole, whole + size, "Seed %" PRIu64 " of `%s`", breach->seed, replay);
-    end = add_comment(end, whole + size, "breaks a promise of %s: %s (%s).", breach->label,
+    end = add_comment(end, whole + size, "breaks a guarantee of %s: %s (%s).", breach->label,
                       lab_oracle_name(breach->oracle), lab_oracle_about(breach->oracle));
     end = add_comment(end, whole + size, "%s%s%s", breach->key, breach->key[0] == '\0' ? "" : ": ",
                       breach->violation.text);
@@ -335,7 +336,7 @@ static void print_breach(const struct cli_breach *breach)
 {
     printf("seed %" PRIu64 ": ", breach->seed);
     cli_print_text(stdout, breach->label);
-    printf(" breaks its promise '%s': %s\n  ", lab_oracle_name(breach->oracle),
+    printf(" breaks its guarantee '%s': %s\n  ", lab_oracle_name(breach->oracle),
            lab_oracle_about(breach->oracle));
     if (breach->key[0] != '\0') {
         cli_print_text(stdout, breach->key);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A broken promise made plain: the scenario shrunk and kept as a file, the story of the key, the line that
+/* A broken guarantee made plain: the scenario shrunk and kept as a file, the story of the key, the line that
  * replays it. */
 #ifndef CLI_BREACH_H
 #define CLI_BREACH_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Many seeds with random faults against the table of promises. */
+/* Many seeds with random faults against the table of guarantees. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,10 +7,10 @@
 
 #include "breach.h"
 #include "cli/campaign.h"
+#include "cli/charts.h"
 #include "cli/commands/fuzz.h"
 #include "cli/json.h"
 #include "cli/outputs.h"
-#include "cli/pictures.h"
 #include "cli/warnings.h"
 #include "fuzz_baseline.h"
 #include "fuzz_report.h"
@@ -23,15 +23,15 @@ static const struct cli_option options[] = {
      "fix one field of every seed's scenario, as in\n"
      "agents.count=4; repeatable"},
     {"hold", "CONDITION",
-     "hold promises also where this happened, as in\n"
+     "hold guarantees also where this happened, as in\n"
      "changes_at_once; repeatable (docs/oracles.md)"},
-    {"keep-going", NULL, "past the first broken promise; shrink none"},
+    {"keep-going", NULL, "past the first broken guarantee; shrink none"},
     {"baseline", "FILE",
      "compare the shares of seeds with a violation that\n"
-     "no promise covers with those of this file"},
-    {"update-baseline", NULL, "make the baseline anew, if no promise is broken"},
+     "no guarantee covers with those of this file"},
+    {"update-baseline", NULL, "make the baseline anew, if no guarantee is broken"},
     {"print", NULL, "print the scenarios of the seeds, run nothing"},
-    {"promises", NULL, "print the table of promises, run nothing"},
+    {"guarantees", NULL, "print the table of guarantees, run nothing"},
     CLI_OPTION_JOBS,
     {"out", "DIR",
      "folder of the shrunk scenario (default\n"
@@ -87,8 +87,8 @@ static int run(const struct cli_args *args, struct sim_error *error)
 {
     struct job job = {.is_json = cli_has(args, "json")};
     int code = 0;
-    if (cli_has(args, "promises")) {
-        cli_promises_print();
+    if (cli_has(args, "guarantees")) {
+        cli_guarantees_print();
         return 0;
     }
     if (!read_job(args, &job, error))
@@ -127,7 +127,7 @@ static int fuzz(struct job *job, struct sim_error *error)
     return code;
 }
 
-/* A campaign that ended early tells nothing of shares, and no baseline is made of what breaks a promise. */
+/* A campaign that ended early tells nothing of shares, and no baseline is made of what breaks a guarantee. */
 static bool use_baseline(struct job *job, struct sim_error *error)
 {
     const struct cli_campaign *campaign = &job->campaign;
@@ -147,10 +147,10 @@ static int conclude(const struct job *job, struct sim_error *error)
         const struct cli_breach *first = &campaign->breaches[0];
         if (campaign->breach_count > 1)
             sim_fail(error, SIM_ERROR_CHECK,
-                     "%zu of %" PRIu64 " seeds break a promise, the first of them: %s",
+                     "%zu of %" PRIu64 " seeds break a guarantee, the first of them: %s",
                      campaign->breach_count, campaign->tally.seeds, job->replay);
         else
-            sim_fail(error, SIM_ERROR_CHECK, "seed %" PRIu64 ": %s breaks its promise '%s'; again: %s",
+            sim_fail(error, SIM_ERROR_CHECK, "seed %" PRIu64 ": %s breaks its guarantee '%s'; again: %s",
                      first->seed, first->label, lab_oracle_name(first->oracle), job->replay);
     }
     if (job->signals.caught != 0) {
@@ -166,7 +166,7 @@ static int conclude(const struct job *job, struct sim_error *error)
     return 0;
 }
 
-/* A path that no seed walks is not tested, whatever the promises say. */
+/* A path that no seed walks is not tested, whatever the guarantees say. */
 static bool fail_probes(const struct job *job, struct sim_error *error)
 {
     const struct lab_fuzz_tally *tally = &job->campaign.tally;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A campaign beside a stored one. Where a protocol promises nothing, or is excused, a violation is no
+/* A campaign beside a stored one. Where a protocol guarantees nothing, or is excused, a violation is no
  * failure; but how many seeds have one is a share, and a share may get worse. Each protocol and oracle is a
- * cell: seeds judged, and of these the seeds with a violation that no promise covers. A baseline is a text
+ * cell: seeds judged, and of these the seeds with a violation that no guarantee covers. A baseline is a text
  * file of cells; a cell is worse when Fisher's exact test of both shares says so at a level that all cells
  * divide among them. */
 #ifndef CLI_FUZZ_BASELINE_H

@@ -10,11 +10,11 @@
 #include "cli/json.h"
 #include "cli/text.h"
 
-#define LISTED_MAX 20u /* of broken promises, for people */
+#define LISTED_MAX 20u /* of broken guarantees, for people */
 
 static void print_head(const struct cli_campaign *campaign);
 static void print_breaches(const struct cli_campaign *campaign);
-static void print_promises(const struct lab_fuzz_tally *tally);
+static void print_guarantees(const struct lab_fuzz_tally *tally);
 static void print_cell(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
                        const struct lab_fuzz_cell *cell);
 static void print_probes(const struct lab_fuzz_tally *tally);
@@ -22,10 +22,10 @@ static double rate_of(const struct cli_campaign *campaign);
 static json_t *probes_of(const struct lab_fuzz_tally *tally);
 static json_t *failures_of(const struct cli_campaign *campaign, const struct lab_fuzz_base *base,
                            const struct cli_finding *finding);
-static json_t *promises_of(const struct lab_fuzz_tally *tally);
+static json_t *guarantees_of(const struct lab_fuzz_tally *tally);
 static json_t *cell_of(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
                        const struct lab_fuzz_cell *cell);
-static bool is_promised(enum bk_kind kind, unsigned way, enum lab_oracle oracle);
+static bool is_guaranteed(enum bk_kind kind, unsigned way, enum lab_oracle oracle);
 
 char *cli_fuzz_replay(const struct lab_fuzz_base *base, uint64_t seed)
 {
@@ -74,7 +74,7 @@ void cli_fuzz_print(const struct cli_campaign *campaign, const char *replay,
     }
     print_head(campaign);
     if (campaign->breach_count == 0 || campaign->keeps_going) {
-        print_promises(&campaign->tally);
+        print_guarantees(&campaign->tally);
         print_probes(&campaign->tally);
     }
 }
@@ -91,7 +91,7 @@ json_t *cli_fuzz_json(const struct cli_campaign *campaign, const struct lab_fuzz
                    cli_json_set(object, "last", cli_json_whole(campaign->last)) &&
                    cli_json_set(object, "rows_median", cli_json_whole(lab_fuzz_median(&tally->rows))) &&
                    cli_json_set(object, "rolls_median", cli_json_whole(lab_fuzz_median(&tally->rolls))) &&
-                   cli_json_set(object, "promises", promises_of(tally)) &&
+                   cli_json_set(object, "guarantees", guarantees_of(tally)) &&
                    cli_json_set(object, "probes", probes_of(tally)) &&
                    cli_json_set(object, "failures", failures_of(campaign, base, finding));
     return cli_json_complete(object, is_fine);
@@ -107,7 +107,7 @@ static void print_head(const struct cli_campaign *campaign)
     printf("%s seed%s from %" PRIu64 " on, %.0f seeds/s; the median seed has %s rows and %s rolls\n", seeds,
            tally->seeds == 1 ? "" : "s", campaign->first, rate_of(campaign), rows, rolls);
     if (campaign->breach_count == 0)
-        printf("no promise was broken\n");
+        printf("no guarantee was broken\n");
 }
 
 static void print_breaches(const struct cli_campaign *campaign)
@@ -127,7 +127,7 @@ static void print_breaches(const struct cli_campaign *campaign)
     putchar('\n');
 }
 
-static void print_promises(const struct lab_fuzz_tally *tally)
+static void print_guarantees(const struct lab_fuzz_tally *tally)
 {
     uint64_t not_live = 0;
     printf("\n%-24s %8s %8s %8s %8s\n", "in numbers of runs", "judged", "violated", "excused", "broken");
@@ -149,14 +149,14 @@ static void print_promises(const struct lab_fuzz_tally *tally)
                not_live == 1 ? "" : "s");
 }
 
-/* What is promised, and by which conditions a run was excused from it, most frequent first. */
+/* What is guaranteed, and by which conditions a run was excused from it, most frequent first. */
 static void print_cell(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
                        const struct lab_fuzz_cell *cell)
 {
     if (cell->judged == 0)
         return;
     printf("  %-22s %8" PRIu64 " %8" PRIu64, lab_oracle_name(oracle), cell->judged, cell->violated);
-    if (!is_promised(kind, way, oracle)) {
+    if (!is_guaranteed(kind, way, oracle)) {
         printf(" %8s %8s\n", "-", "-");
         return;
     }
@@ -228,7 +228,7 @@ static json_t *failures_of(const struct cli_campaign *campaign, const struct lab
     return list;
 }
 
-static json_t *promises_of(const struct lab_fuzz_tally *tally)
+static json_t *guarantees_of(const struct lab_fuzz_tally *tally)
 {
     json_t *list = json_array();
     for (unsigned kind = 0; list != NULL && kind < LAB_FUZZ_KINDS; kind++) {
@@ -247,7 +247,7 @@ static json_t *promises_of(const struct lab_fuzz_tally *tally)
 static json_t *cell_of(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
                        const struct lab_fuzz_cell *cell)
 {
-    bool has_promise = is_promised(kind, way, oracle);
+    bool has_guarantee = is_guaranteed(kind, way, oracle);
     json_t *object = json_object(), *excuses = json_object();
     bool is_fine = true;
     for (unsigned i = 0; is_fine && i < LAB_CONDITION_COUNT; i++) {
@@ -262,12 +262,12 @@ static json_t *cell_of(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
         cli_json_set(object, "oracle", json_string(lab_oracle_name(oracle))) &&
         cli_json_set(object, "judged", cli_json_whole(cell->judged)) &&
         cli_json_set(object, "violated", cli_json_whole(cell->violated)) &&
-        cli_json_set(object, "excused_runs", has_promise ? cli_json_whole(cell->excused) : json_null()) &&
+        cli_json_set(object, "excused_runs", has_guarantee ? cli_json_whole(cell->excused) : json_null()) &&
         cli_json_set(object, "broken", cli_json_whole(cell->broken));
     return cli_json_complete(object, is_fine);
 }
 
-static bool is_promised(enum bk_kind kind, unsigned way, enum lab_oracle oracle)
+static bool is_guaranteed(enum bk_kind kind, unsigned way, enum lab_oracle oracle)
 {
-    return lab_promise_find(kind, way, oracle) != NULL;
+    return lab_guarantee_find(kind, way, oracle) != NULL;
 }

@@ -17,7 +17,7 @@ void cli_fuzz_print(const struct cli_campaign *campaign, const char *replay,
 json_t *cli_fuzz_json(const struct cli_campaign *campaign, const struct lab_fuzz_base *base,
                       const struct cli_finding *finding, json_t *baseline);
 
-/* --- promises.c: who promises what, and unless what, as the table of a page (docs/oracles.md). */
-void cli_promises_print(void);
+/* --- guarantees.c: who guarantees what, and unless what, as the table of a page (docs/oracles.md). */
+void cli_guarantees_print(void);
 
 #endif

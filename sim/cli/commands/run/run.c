@@ -7,11 +7,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/charts.h"
 #include "cli/execute.h"
 #include "cli/json.h"
 #include "cli/outputs.h"
 #include "cli/page.h"
-#include "cli/pictures.h"
 #include "cli/resume.h"
 #include "cli/sample.h"
 #include "cli/snapshots.h"
@@ -29,16 +29,16 @@ static const struct cli_option options[] = {{"seed", "N", "in place of the scena
                                             CLI_OPTION_DB,
                                             CLI_OPTION_OUT,
                                             CLI_OPTION_FORMAT,
-                                            {"no-charts", NULL, "draw no pictures"},
+                                            {"no-charts", NULL, "draw no charts"},
                                             {"trace-events", "FILE",
                                              "write what happens between agents and cluster,\n"
                                              "a line an event; - stands for stdout"},
                                             {"key", "K", "in --trace-events, of this key alone"},
                                             {"snapshot-every", "DURATION",
                                              "keep the state of the run as often as this, so that\n"
-                                             "--resume goes on from there after a kill, as in 1m"},
+                                             "a run that was killed can resume from it, as in 1m"},
                                             {"resume", "RUN",
-                                             "go on with a run that was stopped or killed, from its\n"
+                                             "resume a run that was stopped or killed, from its\n"
                                              "newest state, or from the start when it has none;\n"
                                              "last: the newest such"},
                                             {"continue", "RUN",
@@ -71,7 +71,7 @@ struct job {
     struct lab_result *result;
     int64_t run, elapsed_ms;
     struct store_run_info info; /* as it was stored */
-    struct cli_pictures pictures;
+    struct cli_charts charts;
     struct cli_snapshots snapshots; /* not of one that is listened to */
     char *text;                     /* of --json */
 };
@@ -83,7 +83,7 @@ struct batch {
     uint32_t workers;
     struct lab_team team;
     bool is_quiet, is_json, has_charts;
-    struct cli_pictures pictures; /* as asked for; each job has a copy */
+    struct cli_charts charts; /* as asked for; each job has a copy */
     struct cli_story story;
     struct cli_signals signals;
     int64_t every_ns;                   /* of snapshots; 0: none */
@@ -159,7 +159,7 @@ static bool check_options(const struct cli_args *args, struct sim_error *error)
     }
     return !cli_has(args, "snapshot-every") || !cli_has(args, "trace-events") ||
            sim_fail(error, SIM_ERROR_INPUT,
-                    "bucketlab: a run that writes --trace-events cannot be gone on with; remove that, or "
+                    "bucketlab: a run that writes --trace-events cannot be resumed; remove that, or "
                     "--snapshot-every");
 }
 
@@ -175,7 +175,7 @@ static bool read_batch(const struct cli_args *args, struct batch *batch, struct 
     batch->is_json = cli_has(args, "json");
     batch->has_charts = !cli_has(args, "no-charts");
     if (!cli_jobs(args, &batch->workers, error) || !cli_team(args, &batch->team, error) ||
-        !cli_pictures_read(args, &batch->pictures, error) ||
+        !cli_charts_read(args, &batch->charts, error) ||
         !cli_duration_option(args, "snapshot-every", &batch->every_ns, error) ||
         !load_scenarios(args, batch, error))
         return false;
@@ -185,7 +185,7 @@ static bool read_batch(const struct cli_args *args, struct batch *batch, struct 
         !cli_story_read(args, batch->jobs[0].scenario, batch->count, &batch->story, error))
         return false;
     for (size_t i = 0; i < batch->count; i++)
-        batch->jobs[i].pictures = batch->pictures;
+        batch->jobs[i].charts = batch->charts;
     if (!check_database(batch->database, error))
         return false;
     for (size_t i = 0; i < batch->count && !batch->is_quiet; i++) {
@@ -240,7 +240,7 @@ static bool load_scenarios(const struct cli_args *args, struct batch *batch, str
     return is_fine;
 }
 
-/* Pictures are named after the scenario's name. */
+/* Charts are named after the scenario's name. */
 static bool check_names(const struct batch *batch, struct sim_error *error)
 {
     for (size_t i = 0; batch->has_charts && i < batch->count; i++) {
@@ -248,7 +248,7 @@ static bool check_names(const struct batch *batch, struct sim_error *error)
             const struct lab_scenario *one = batch->jobs[j].scenario, *other = batch->jobs[i].scenario;
             if (strcmp(one->name, other->name) == 0)
                 return sim_fail(error, SIM_ERROR_INPUT,
-                                "%s: the name '%s' is that of %s too, and their pictures would be one file; "
+                                "%s: the name '%s' is that of %s too, and their charts would be one file; "
                                 "run them one by one with --out, or with --no-charts",
                                 other->path, other->name, one->path);
         }
@@ -265,7 +265,7 @@ static bool check_outputs(const struct cli_args *args, const struct batch *batch
     for (size_t i = 0; i < batch->count; i++) {
         cli_outputs_scenario(&outputs, batch->jobs[i].scenario);
         if (batch->has_charts)
-            cli_outputs_charts(&outputs, &batch->pictures, batch->jobs[i].scenario->name);
+            cli_outputs_charts(&outputs, &batch->charts, batch->jobs[i].scenario->name);
     }
     return cli_outputs_check(&outputs, error);
 }
@@ -298,7 +298,7 @@ static bool execute_all(struct batch *batch, struct sim_error *error)
     return cli_story_end(&batch->story, error);
 }
 
-/* One that is listened to cannot be gone on with: its story would lack its beginning. */
+/* One that is listened to cannot be resumed: its story would lack its beginning. */
 static bool execute_one(struct batch *batch, struct job *job, struct sim_error *error)
 {
     struct cli_listener *listener = cli_story_listener(&batch->story);
@@ -357,9 +357,9 @@ static bool draw(const struct batch *batch, struct job *job, struct sim_error *e
 {
     const struct cli_page page = {job->result, &job->info, batch->database, NULL};
     const int64_t last = batch->jobs[batch->count - 1].run;
-    return (cli_pictures_write(&job->pictures, job->result, error) &&
-            cli_page_write(&job->pictures, &page, error)) ||
-           cli_pictures_fail(job->run, last, batch->database, error);
+    return (cli_charts_write(&job->charts, job->result, error) &&
+            cli_page_write(&job->charts, &page, error)) ||
+           cli_charts_fail(job->run, last, batch->database, error);
 }
 
 /* --resume of a run that has nothing left to do. */
@@ -415,8 +415,8 @@ static bool print_job(const struct batch *batch, const struct job *job, struct s
     if (!cli_print_result(job->result, error))
         return false;
     if (batch->has_charts) {
-        printf("\npictures\n");
-        if (!cli_pictures_print(&job->pictures, "  "))
+        printf("\ncharts\n");
+        if (!cli_charts_print(&job->charts, "  "))
             printf("  none: %s\n", job->result->strategies[0].settings.is_idgen
                                        ? "identifiers have no partitions"
                                        : "there is nothing to show");
@@ -435,7 +435,7 @@ static void free_batch(struct batch *batch)
         cli_snapshots_free(&job->snapshots);
         lab_scenario_destroy(job->scenario);
         lab_result_destroy(job->result);
-        cli_pictures_free(&job->pictures);
+        cli_charts_free(&job->charts);
         free(job->path);
         free(job->text);
     }

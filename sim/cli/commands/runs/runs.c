@@ -110,7 +110,7 @@ static void print_unfinished(const struct store_unfinished *runs, size_t count, 
             printf("%s of state\n", size);
         printf("      `bucketlab run --resume %" PRId64 " --db ", runs[i].run);
         cli_print_text(stdout, database);
-        puts("` goes on with it");
+        puts("` resumes it");
     }
     if (count > 0)
         putchar('\n');

@@ -41,7 +41,7 @@ static int sweep(const struct cli_args *args, struct sim_error *error);
 const struct cli_command cli_sweep = {
     .name = "sweep",
     .arguments = "SCENARIO",
-    .summary = "many settings and seeds of a scenario; goes on where it was",
+    .summary = "many settings and seeds of a scenario; resumes where it was",
     .example = "  bucketlab sweep chat.yaml --csv chat.csv\n"
                "  bucketlab sweep chat.yaml --shard 1/4 --db part-1.db\n",
     .options = options,
@@ -405,7 +405,7 @@ static bool fail_interrupted(struct sweeper *sweeper, struct sim_error *error)
     cli_grouped(store_sweep_done(sweeper->stored), done);
     cli_grouped(sweeper->sweep->job_count, jobs);
     return sim_fail(error, SIM_ERROR_CHECK,
-                    "interrupted; %s of %s runs are in %s, and the same command goes on with the others",
+                    "interrupted; %s of %s runs are in %s, and the same command resumes with the others",
                     done, jobs, sweeper->database);
 }
 

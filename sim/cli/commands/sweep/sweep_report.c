@@ -51,8 +51,9 @@ struct headline {
 static const struct headline headlines[] = {
     {"partitions.all.rows.p99", "rows p99", "of partitions, open and closed"},
     {"partitions.over_limit", "over limit", "partitions beyond a limit"},
-    {"writes.extra_ops_per_1000_rows", "ops per 1000", "operations beside the inserts, per 1000 rows"},
-    {"reads.partitions_per_read.mean", "asked per read", "partitions that a read asks"},
+    {"writes.extra_ops_per_1000_rows", "ops per 1000",
+     "operations in addition to the inserts, per 1000 rows"},
+    {"reads.partitions_per_read.mean", "parts per read", "partitions per read"},
     {"ids.per_second", "ids per s", "identifiers given a second"},
     {"ids.lost", "ids lost", "identifiers leased and never given"},
     {"latency.lease.p99", "lease p99 ms", "99 % of leases take no longer"},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tune: which settings keep partitions within limits. Without a scenario it is the exact law alone. */
+/* tune: which settings keep partitions within limits. Without a scenario it is the exact distribution alone.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static const struct cli_option options[] = {
      "outside --rows: 0.003 or 0.3%"},
     {"rows", "MIN..MAX",
      "without a scenario: rows that a partition shall have,\n"
-     "by the exact law of 'probabilistic'"},
+     "by the exact distribution of 'probabilistic'"},
     {"bits", "A..B", "with --rows: only so many bits (default 0..32)"},
     {"probability", "any",
      "with --rows: one row in N counts, every whole N, in\n"
@@ -35,12 +36,12 @@ static const struct cli_option options[] = {
     {"set", "PATH=VALUE", "change one field of the scenario; repeatable"},
     {"db", "FILE",
      "database (default bucketlab.db); the same command\n"
-     "goes on from it when it was interrupted"},
+     "resumes from it when it was interrupted"},
     {"out", "DIR",
-     "folder of the pictures (default bucketlab-out);\n"
+     "folder of the charts (default bucketlab-out);\n"
      "with --rows: draw the risk of the settings"},
     CLI_OPTION_FORMAT,
-    {"no-charts", NULL, "draw no pictures"},
+    {"no-charts", NULL, "draw no charts"},
     CLI_OPTION_JOBS,
     CLI_OPTION_JSON,
     CLI_OPTION_QUIET,
@@ -133,28 +134,28 @@ static int tune_rows(const struct cli_args *args, struct sim_error *error)
     return is_fine ? 0 : (int)error->class;
 }
 
-/* Only who says where or how gets a picture. */
+/* Only who says where or how gets a chart. */
 static bool answer_rows(const struct cli_args *args, const struct cli_tune_answer *answer,
                         struct sim_error *error)
 {
-    struct cli_pictures pictures = {.folder = ""};
-    bool has_picture = cli_has(args, "out") || cli_has(args, "format");
-    bool is_fine = !has_picture || cli_pictures_read(args, &pictures, error);
-    if (is_fine && pictures.has_page)
+    struct cli_charts charts = {.folder = ""};
+    bool has_chart = cli_has(args, "out") || cli_has(args, "format");
+    bool is_fine = !has_chart || cli_charts_read(args, &charts, error);
+    if (is_fine && charts.has_page)
         is_fine =
             sim_fail(error, SIM_ERROR_INPUT,
                      "bucketlab: --format html is of 'tune SCENARIO', whose run has a page; choose png, "
                      "svg or pdf");
-    is_fine = is_fine && (!has_picture || cli_tune_draw(answer, &pictures, error));
+    is_fine = is_fine && (!has_chart || cli_tune_draw(answer, &charts, error));
     if (is_fine && cli_has(args, "json")) {
         is_fine = cli_json_print(cli_tune_json(answer), error);
     } else if (is_fine) {
         cli_tune_print(answer);
-        if (has_picture)
-            printf("\npictures\n");
-        cli_pictures_print(&pictures, "  ");
+        if (has_chart)
+            printf("\ncharts\n");
+        cli_charts_print(&charts, "  ");
     }
-    cli_pictures_free(&pictures);
+    cli_charts_free(&charts);
     return is_fine;
 }
 
@@ -264,11 +265,11 @@ static bool choose_chances(const struct cli_args *args, const struct limits *lim
             "bucketlab: --bits is of powers of two, --probability any of all numbers; leave one out");
     const char *increments = cli_value(args, "max-increments", "");
     if (probability != NULL && limits->rarity > TUNE_ONE_IN_MAX)
-        return sim_fail(
-            error, SIM_ERROR_CHECK,
-            "bucketlab: no setting holds with --max-increments %s: a chance is 1 in 2^63 at least; "
-            "--max-increments 2e-16 would do",
-            increments);
+        return sim_fail(error, SIM_ERROR_CHECK,
+                        "bucketlab: no setting stays within the limits with --max-increments %s: a chance is "
+                        "1 in 2^63 at least; "
+                        "--max-increments 2e-16 would do",
+                        increments);
     if (probability == NULL && limits->rarity_bits > limits->bits_most) {
         char cure[CLI_NUMBER_SIZE], bits[64] = "";
         round_up(1000 * ldexp(1, -(int)limits->bits_most), 3, cure);
@@ -313,11 +314,12 @@ static bool refuse(const struct cli_args *args, const struct limits *limits,
                  cure[0] != '\0' ? " with " : "", fewest);
     round_up(nearest->best_risk, 2, risk_cure);
     bool has_risk = strtod(risk_cure, NULL) < 1;
-    return sim_fail(error, SIM_ERROR_CHECK,
-                    "bucketlab: no setting holds with %s: with %s the best threshold, %" PRIu64
-                    ", has a risk of %s, above --risk %s; %s%s%s%s would do",
-                    limit, chance, nearest->best, risk, cli_value(args, "risk", ""),
-                    has_risk ? "--risk " : "", has_risk ? risk_cure : "", has_risk ? " or " : "", cure);
+    return sim_fail(
+        error, SIM_ERROR_CHECK,
+        "bucketlab: no setting stays within the limits with %s: with %s the best threshold, %" PRIu64
+        ", has a risk of %s, above --risk %s; %s%s%s%s would do",
+        limit, chance, nearest->best, risk, cli_value(args, "risk", ""), has_risk ? "--risk " : "",
+        has_risk ? risk_cure : "", has_risk ? " or " : "", cure);
 }
 
 /* The least number of so many digits that is not below. */

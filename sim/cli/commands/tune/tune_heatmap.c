@@ -21,7 +21,7 @@ enum {
 /* Of what is asked for: smaller risks look alike. */
 static const double least_share = 1e-6;
 
-struct picture {
+struct chart {
     const struct cli_tune_answer *answer;
     uint64_t chances[COLUMNS], thresholds[ROWS]; /* upwards */
     size_t column_count, row_count;
@@ -30,27 +30,26 @@ struct picture {
     struct report_heatmap_cell cells[COLUMNS * ROWS];
 };
 
-static void choose_chances(struct picture *picture);
-static void choose_thresholds(struct picture *picture);
-static void add_threshold(struct picture *picture, uint64_t threshold);
+static void choose_chances(struct chart *chart);
+static void choose_thresholds(struct chart *chart);
+static void add_threshold(struct chart *chart, uint64_t threshold);
 static size_t place_of(const uint64_t *values, size_t count, uint64_t value);
-static void fill_cells(struct picture *picture);
-static void name_all(struct picture *picture);
-static bool write_all(const struct report_heatmap *heatmap, struct cli_pictures *pictures,
+static void fill_cells(struct chart *chart);
+static void name_all(struct chart *chart);
+static bool write_all(const struct report_heatmap *heatmap, struct cli_charts *charts,
                       struct sim_error *error);
 
-bool cli_tune_draw(const struct cli_tune_answer *answer, struct cli_pictures *pictures,
-                   struct sim_error *error)
+bool cli_tune_draw(const struct cli_tune_answer *answer, struct cli_charts *charts, struct sim_error *error)
 {
-    struct picture *picture = calloc(1, sizeof *picture);
-    if (picture == NULL)
+    struct chart *chart = calloc(1, sizeof *chart);
+    if (chart == NULL)
         return sim_fail_memory(error);
     const struct tune_candidate *best = &answer->found.recommended;
-    picture->answer = answer;
-    choose_chances(picture);
-    choose_thresholds(picture);
-    fill_cells(picture);
-    name_all(picture);
+    chart->answer = answer;
+    choose_chances(chart);
+    choose_thresholds(chart);
+    fill_cells(chart);
+    name_all(chart);
     char subtitle[128], chance[64], name[128];
     snprintf(subtitle, sizeof subtitle, "rows %" PRIu64 "..%" PRIu64 " at a risk of %.6g %% or less",
              answer->goal.rows_min, answer->goal.rows_max, 100 * answer->goal.risk);
@@ -60,47 +59,47 @@ bool cli_tune_draw(const struct cli_tune_answer *answer, struct cli_pictures *pi
     const struct report_heatmap heatmap = {
         .title = "Which settings keep partitions within limits",
         .subtitle = subtitle,
-        .foot = "by the exact law of a key whose increments count at once",
-        .x = {answer->chances.powers ? "bits" : "one row in so many counts", picture->labels[0],
-              picture->column_count},
-        .y = {"threshold", picture->labels[1], picture->row_count},
+        .foot = "by the exact distribution of a key whose increments count at once",
+        .x = {answer->chances.powers ? "bits" : "one row in so many counts", chart->labels[0],
+              chart->column_count},
+        .y = {"threshold", chart->labels[1], chart->row_count},
         .value = {"P(rows < MIN) + P(rows > MAX)", REPORT_UNIT_SHARE, REPORT_LOG},
         .least = least_share * (risk > REPORT_VALUE_LEAST ? risk : least_share),
-        .cells = picture->cells,
+        .cells = chart->cells,
         .recommended = name,
-        .recommended_x = place_of(picture->chances, picture->column_count, best->one_in),
-        .recommended_y = place_of(picture->thresholds, picture->row_count, best->law.threshold),
+        .recommended_x = place_of(chart->chances, chart->column_count, best->one_in),
+        .recommended_y = place_of(chart->thresholds, chart->row_count, best->law.threshold),
     };
-    bool is_fine = write_all(&heatmap, pictures, error);
-    free(picture);
+    bool is_fine = write_all(&heatmap, charts, error);
+    free(chart);
     return is_fine;
 }
 
 /* The recommended chance is the rarest that holds. Of all numbers those are shown that are about a power of
  * the square root of 2 away from it. */
-static void choose_chances(struct picture *picture)
+static void choose_chances(struct chart *chart)
 {
-    const struct tune_chances *chances = &picture->answer->chances;
-    uint64_t best = picture->answer->found.recommended.one_in;
+    const struct tune_chances *chances = &chart->answer->chances;
+    uint64_t best = chart->answer->found.recommended.one_in;
     for (int step = -COMMONER; step <= RARER; step++) {
         double wanted = (double)best * exp2(chances->powers ? step : step / 2.0);
         if (wanted < (double)chances->least || wanted > (double)chances->most)
             continue;
         uint64_t chance = step == 0 ? best : (uint64_t)wanted;
-        if (picture->column_count == 0 || chance > picture->chances[picture->column_count - 1])
-            picture->chances[picture->column_count++] = chance;
+        if (chart->column_count == 0 || chance > chart->chances[chart->column_count - 1])
+            chart->chances[chart->column_count++] = chance;
     }
 }
 
 /* From the best of the rarest chance, or the first that holds, to the last that holds of the commonest, and a
  * little beyond: by equal ratios, counted from the recommended one, and the best of each chance. */
-static void choose_thresholds(struct picture *picture)
+static void choose_thresholds(struct chart *chart)
 {
     static const double beyond = 1.2;
-    const struct tune_goal *goal = &picture->answer->goal;
-    const struct tune_fit rarest = tune_fit_thresholds(goal, picture->chances[picture->column_count - 1]);
-    const struct tune_fit commonest = tune_fit_thresholds(goal, picture->chances[0]);
-    double best = (double)picture->answer->found.recommended.law.threshold;
+    const struct tune_goal *goal = &chart->answer->goal;
+    const struct tune_fit rarest = tune_fit_thresholds(goal, chart->chances[chart->column_count - 1]);
+    const struct tune_fit commonest = tune_fit_thresholds(goal, chart->chances[0]);
+    double best = (double)chart->answer->found.recommended.law.threshold;
     double low = fmin(best, (double)(rarest.first > 0 ? rarest.first : rarest.best)) / beyond;
     double high = fmin(fmax(best, (double)commonest.last) * beyond, (double)TUNE_ROWS_MAX / 2);
     low = fmax(low, 1);
@@ -109,24 +108,24 @@ static void choose_thresholds(struct picture *picture)
     for (int i = 0; i < EVEN_ROWS; i++) {
         double wanted = best * exp((i - below) * step) + 0.5;
         if (wanted < (double)INT64_MAX)
-            add_threshold(picture, (uint64_t)wanted);
+            add_threshold(chart, (uint64_t)wanted);
     }
-    for (size_t i = 0; i < picture->column_count; i++)
-        add_threshold(picture, tune_fit_thresholds(goal, picture->chances[i]).best);
+    for (size_t i = 0; i < chart->column_count; i++)
+        add_threshold(chart, tune_fit_thresholds(goal, chart->chances[i]).best);
 }
 
 /* In its place, once. */
-static void add_threshold(struct picture *picture, uint64_t threshold)
+static void add_threshold(struct chart *chart, uint64_t threshold)
 {
-    size_t place = picture->row_count;
-    while (place > 0 && picture->thresholds[place - 1] >= threshold)
+    size_t place = chart->row_count;
+    while (place > 0 && chart->thresholds[place - 1] >= threshold)
         place--;
-    if (threshold < 1 || (place < picture->row_count && picture->thresholds[place] == threshold))
+    if (threshold < 1 || (place < chart->row_count && chart->thresholds[place] == threshold))
         return;
-    memmove(&picture->thresholds[place + 1], &picture->thresholds[place],
-            (picture->row_count - place) * sizeof picture->thresholds[0]);
-    picture->thresholds[place] = threshold;
-    picture->row_count++;
+    memmove(&chart->thresholds[place + 1], &chart->thresholds[place],
+            (chart->row_count - place) * sizeof chart->thresholds[0]);
+    chart->thresholds[place] = threshold;
+    chart->row_count++;
 }
 
 static size_t place_of(const uint64_t *values, size_t count, uint64_t value)
@@ -137,48 +136,48 @@ static size_t place_of(const uint64_t *values, size_t count, uint64_t value)
     return i;
 }
 
-static void fill_cells(struct picture *picture)
+static void fill_cells(struct chart *chart)
 {
-    const struct tune_goal *goal = &picture->answer->goal;
-    for (size_t row = 0; row < picture->row_count; row++) {
-        for (size_t column = 0; column < picture->column_count; column++) {
-            const struct tune_law law = {1.0 / (double)picture->chances[column], picture->thresholds[row]};
-            picture->cells[row * picture->column_count + column] =
+    const struct tune_goal *goal = &chart->answer->goal;
+    for (size_t row = 0; row < chart->row_count; row++) {
+        for (size_t column = 0; column < chart->column_count; column++) {
+            const struct tune_law law = {1.0 / (double)chart->chances[column], chart->thresholds[row]};
+            chart->cells[row * chart->column_count + column] =
                 (struct report_heatmap_cell){tune_risk(&law, goal), tune_holds(&law, goal)};
         }
     }
 }
 
-static void name_all(struct picture *picture)
+static void name_all(struct chart *chart)
 {
-    bool powers = picture->answer->chances.powers;
-    for (size_t i = 0; i < picture->column_count; i++) {
-        uint64_t chance = picture->chances[i];
-        snprintf(picture->names[0][i], NAME_SIZE, "%" PRIu64,
+    bool powers = chart->answer->chances.powers;
+    for (size_t i = 0; i < chart->column_count; i++) {
+        uint64_t chance = chart->chances[i];
+        snprintf(chart->names[0][i], NAME_SIZE, "%" PRIu64,
                  powers ? (uint64_t)cli_tune_bits(chance) : chance);
-        picture->labels[0][i] = picture->names[0][i];
+        chart->labels[0][i] = chart->names[0][i];
     }
-    for (size_t i = 0; i < picture->row_count; i++) {
-        snprintf(picture->names[1][i], NAME_SIZE, "%" PRIu64, picture->thresholds[i]);
-        picture->labels[1][i] = picture->names[1][i];
+    for (size_t i = 0; i < chart->row_count; i++) {
+        snprintf(chart->names[1][i], NAME_SIZE, "%" PRIu64, chart->thresholds[i]);
+        chart->labels[1][i] = chart->names[1][i];
     }
 }
 
-static bool write_all(const struct report_heatmap *heatmap, struct cli_pictures *pictures,
+static bool write_all(const struct report_heatmap *heatmap, struct cli_charts *charts,
                       struct sim_error *error)
 {
     static const char *const endings[REPORT_FORMAT_COUNT] = {"png", "svg", "pdf"};
-    size_t size = strlen(pictures->folder) + sizeof "/tune-risk.png";
+    size_t size = strlen(charts->folder) + sizeof "/tune-risk.png";
     for (int format = 0; format < REPORT_FORMAT_COUNT; format++) {
-        struct report_files *files = &pictures->files[format];
-        if (!pictures->wanted[format])
+        struct report_files *files = &charts->files[format];
+        if (!charts->wanted[format])
             continue;
         files->paths = calloc(1, sizeof *files->paths);
         if (files->paths == NULL || (files->paths[0] = malloc(size)) == NULL)
             return sim_fail_memory(error);
         files->count = 1;
-        bool has_slash = pictures->folder[0] != '\0' && pictures->folder[strlen(pictures->folder) - 1] == '/';
-        snprintf(files->paths[0], size, "%s%stune-risk.%s", pictures->folder, has_slash ? "" : "/",
+        bool has_slash = charts->folder[0] != '\0' && charts->folder[strlen(charts->folder) - 1] == '/';
+        snprintf(files->paths[0], size, "%s%stune-risk.%s", charts->folder, has_slash ? "" : "/",
                  endings[format]);
         if (!report_heatmap_write(heatmap, (enum report_format)format, files->paths[0], error))
             return false;

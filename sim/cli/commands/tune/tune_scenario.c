@@ -10,13 +10,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/charts.h"
 #include "cli/contest_answer.h"
-#include "cli/contest_pictures.h"
+#include "cli/contest_charts.h"
 #include "cli/execute.h"
 #include "cli/json.h"
 #include "cli/outputs.h"
 #include "cli/page.h"
-#include "cli/pictures.h"
 #include "cli/text.h"
 #include "cli/tune_memory.h"
 #include "cli/warnings.h"
@@ -30,7 +30,7 @@ struct job {
     const char *database;
     uint32_t threads;
     bool is_quiet, is_json, has_charts;
-    struct cli_pictures pictures;
+    struct cli_charts charts;
     struct cli_signals signals;
     struct cli_tune_memory memory;
     struct tune_contest contest;
@@ -92,7 +92,7 @@ int cli_tune_scenario(const struct cli_args *args, struct sim_error *error)
 static bool read_job(const struct cli_args *args, struct job *job, struct sim_error *error)
 {
     job->database = cli_value(args, "db", "bucketlab.db");
-    if (!cli_jobs(args, &job->threads, error) || !cli_pictures_read(args, &job->pictures, error) ||
+    if (!cli_jobs(args, &job->threads, error) || !cli_charts_read(args, &job->charts, error) ||
         !load(args, job, error))
         return false;
     job->terms = job->scenario->tune;
@@ -100,7 +100,7 @@ static bool read_job(const struct cli_args *args, struct job *job, struct sim_er
     cli_outputs_scenario(&outputs, job->scenario);
     cli_outputs_database(&outputs, "db", job->database, true);
     if (job->has_charts)
-        cli_outputs_charts(&outputs, &job->pictures, job->scenario->name);
+        cli_outputs_charts(&outputs, &job->charts, job->scenario->name);
     if (!cli_outputs_check(&outputs, error) || !read_terms(args, &job->terms, error) ||
         !check_scenario(job->scenario, error))
         return false;
@@ -260,7 +260,7 @@ static bool make_finalists(struct job *job, struct sim_error *error)
 }
 
 /* Of what the table lists: the recommended one first, then the front by cost, then the scenario's own, as far
- * as they were run. A front may have hundreds, which nobody compares in a picture. */
+ * as they were run. A front may have hundreds, which nobody compares in a chart. */
 static bool choose_finalists(const struct tune_contest *contest, size_t *out, size_t *count,
                              struct sim_error *error)
 {
@@ -312,12 +312,12 @@ static bool draw(struct job *job, struct sim_error *error)
     job->result->is_tuned = true;
     json_t *answer = cli_contest_json(&job->contest);
     const struct cli_page page = {job->result, &job->info, job->database, answer};
-    bool is_fine = answer != NULL ? cli_pictures_write(&job->pictures, job->result, error) &&
-                                        cli_contest_draw(answer, &job->pictures, error) &&
-                                        cli_page_write(&job->pictures, &page, error)
+    bool is_fine = answer != NULL ? cli_charts_write(&job->charts, job->result, error) &&
+                                        cli_contest_draw(answer, &job->charts, error) &&
+                                        cli_page_write(&job->charts, &page, error)
                                   : sim_fail_memory(error);
     json_decref(answer);
-    return is_fine || cli_pictures_fail(job->run, job->run, job->database, error);
+    return is_fine || cli_charts_fail(job->run, job->run, job->database, error);
 }
 
 static bool print_answer(const struct job *job, struct sim_error *error)
@@ -353,8 +353,8 @@ static bool print_text(const struct job *job, struct sim_error *error)
     cli_print_text(stdout, yaml);
     putchar('\n');
     if (job->has_charts) {
-        printf("\npictures\n");
-        cli_pictures_print(&job->pictures, "  ");
+        printf("\ncharts\n");
+        cli_charts_print(&job->charts, "  ");
     }
     printf("\nrun %" PRId64 " in ", job->run);
     cli_print_text(stdout, job->database);
@@ -378,7 +378,7 @@ static void free_job(struct job *job)
     lab_result_destroy(job->result);
     lab_scenario_destroy(job->finalists);
     lab_scenario_destroy(job->scenario);
-    cli_pictures_free(&job->pictures);
+    cli_charts_free(&job->charts);
     free(job->answer);
     free(job->path);
 }

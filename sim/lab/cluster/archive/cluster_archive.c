@@ -114,7 +114,7 @@ static void fault_of(const struct lab_cluster_run *run, struct sim_archive *arch
     if (archive->is_loading)
         sim_archive_check(archive, (!is_of_node || fault->target < run->node_count) &&
                                        (!is_of_agent || fault->target < run->agent_count));
-    for (int side = 0; side < 2 && fault->kind == LAB_FAULT_CUT; side++)
+    for (int side = 0; side < 2 && fault->kind == LAB_FAULT_NETWORK_PARTITION; side++)
         group_of(run, archive, &fault->between[side]);
     sim_archive_double(archive, &fault->factor);
     sim_archive_i64(archive, &fault->by_ns);

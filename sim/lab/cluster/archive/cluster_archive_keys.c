@@ -55,7 +55,7 @@ static void arrival_of(const struct lab_cluster_run *run, struct sim_archive *ar
         sim_archive_check(archive, arrival->late_ns >= 0 && arrival->late_ns <= most_ns);
 }
 
-/* Of a made workload the streams, of a trace how far it was read. */
+/* Of a synthetic workload the streams, of a trace how far it was read. */
 static void cursor_of(const struct lab_cluster_run *run, struct sim_archive *archive,
                       struct lab_cursor *cursor)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Conditions that promises may except, as far as the scenario tells them, or the whole run does. Those that
+/* Conditions that guarantees may except, as far as the scenario tells them, or the whole run does. Those that
  * happen at a moment are noted where they happen. */
 #include "cluster_run.h"
 #include "kernel/time.h"

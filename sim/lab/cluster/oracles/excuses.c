@@ -183,8 +183,8 @@ void lab_excuses_begin(struct lab_cluster_run *run)
     unsigned way = lab_settings_way(&run->strategy->settings);
     oracles->jumps_until_ns = INT64_MIN;
     for (int i = 0; i < LAB_ORACLE_COUNT; i++) {
-        const struct lab_promise *promise = lab_promise_find(kind, way, (enum lab_oracle)i);
-        oracles->is_guaranteed[i] = promise != NULL;
-        oracles->except[i] = promise == NULL ? 0 : lab_promise_excepts(promise);
+        const struct lab_guarantee *guarantee = lab_guarantee_find(kind, way, (enum lab_oracle)i);
+        oracles->is_guaranteed[i] = guarantee != NULL;
+        oracles->except[i] = guarantee == NULL ? 0 : lab_guarantee_excepts(guarantee);
     }
 }

@@ -48,7 +48,7 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
         oracles->keys[i].top = oracles->keys[i].bottom = oracles->keys[i].recent = LAB_NO_PARTITION;
         sim_placement_init(&oracles->keys[i].window.placement);
     }
-    oracles->is_ordered = bk_kind_fires(kind) || kind == BK_TIME || kind == BK_NONE;
+    oracles->is_ordered = bk_kind_fires(kind) || kind == BK_TIME || kind == BK_UNBUCKETED;
     oracles->is_linked = kind != BK_HASH;
     /* Of a kind without an order, for those reads that end where they meet an older row. */
     oracles->keeps_times = oracles->is_ordered || scenario->reads.kinds[LAB_READ_RANGE].rate_per_s > 0;

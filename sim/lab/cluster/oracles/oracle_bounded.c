@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bounded: no partition outgrows its law by more than its lag explains. A partition that closes at its
- * threshold-th increment holds n rows or fewer but for one in 10^12, where P(Binomial(n, p) < threshold) is
- * at most that by Chernoff's bound (a little above the quantile itself); increments that were lost, or may
+/* bounded: no partition outgrows its distribution by more than its lag explains. A partition that closes at
+ * its threshold-th increment holds n rows or fewer but for one in 10^12, where P(Binomial(n, p) < threshold)
+ * is at most that by Chernoff's bound (a little above the quantile itself); increments that were lost, or may
  * be, raise the threshold. Beyond that it may grow while the key's next bucket is on its way: for the lag
  * when all is well, and for as long as anything was failing, at the key's highest rate: that is the most rows
  * in a whole second, and a span of time meets one more of those than it is long. Who counts rows now and then

@@ -119,7 +119,7 @@ void lab_findable_read(struct lab_cluster_run *run, const struct lab_host_operat
     /* By clocks that differ, a reader may come to a new era of a hash, or of windows, after writers do. */
     bool is_steady = run->strategy->settings.change_count == 0;
     bool is_fresh =
-        kind == BK_NONE || kind == BK_COUNT || (kind == BK_HASH && is_steady) ||
+        kind == BK_UNBUCKETED || kind == BK_COUNT || (kind == BK_HASH && is_steady) ||
         (kind == BK_TIME && is_steady && remembers_right(run, operation->key)) ||
         (run->config.coordination == BK_GUARDED && (conditions >> LAB_CONDITION_CLOCK_JUMP & 1) == 0);
     if (is_fresh && !ends_too_early(run, operation))

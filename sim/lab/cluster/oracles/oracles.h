@@ -175,7 +175,7 @@ struct lab_oracles {
     uint32_t table_mask;
     struct lab_key_ledger *keys;
     uint32_t key_count, newest_rows;
-    bool is_ordered;        /* buckets follow row times: probabilistic, time, none */
+    bool is_ordered;        /* buckets follow row times: probabilistic, time, unbucketed */
     bool keeps_times;       /* of the rows of each partition */
     bool is_linked;         /* partitions of a key are linked: all but hash */
     int64_t tolerance_ns;   /* of agreement */

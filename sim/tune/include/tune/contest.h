@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A scenario's race: which settings enter, how they are run in the lab, and what margin the winner has.
  *
- * First a pilot, one run of `none`, tells how many rows there are, how large they are on average and how many
- * the busiest key gets. Then settings are made of templates: what the scenario's own strategies say beside
- * their numbers (coordination, counter, lead, source of count, epoch, reading, maximum age), and, for kinds
- * that it lacks, the plainest form. The numbers are those that the exact law allows within the limits, the
- * limit in bytes taken in rows of mean size, and below these, since bursts, lag and the sizes of rows only
- * show in a run. Own settings enter as they are; one that the law refuses is refused. */
+ * First a pilot, one run of `unbucketed`, tells how many rows there are, how large they are on average and
+ * how many the busiest key gets. Then settings are made of templates: what the scenario's own strategies say
+ * beside their numbers (coordination, counter, lead, source of count, epoch, reading, maximum age), and, for
+ * kinds that it lacks, the plainest form. The numbers are those that the exact distribution allows within the
+ * limits, the limit in bytes taken in rows of mean size, and below these, since bursts, lag and the sizes of
+ * rows only show in a run. Own settings enter as they are; one that the law refuses is refused. */
 #ifndef TUNE_CONTEST_H
 #define TUNE_CONTEST_H
 
@@ -65,7 +65,8 @@ void tune_contest_clear(struct tune_contest *contest);
 
 /* Enters all settings. */
 bool tune_candidates(struct tune_contest *contest, struct sim_error *error);
-/* The exact law of one, where there is one: sets has_law and law_share; and is_endless and is_fixed. */
+/* The exact distribution of one, where there is one: sets has_law and law_share; and is_endless and is_fixed.
+ */
 void tune_entrant_describe(const struct tune_contest *contest, struct tune_entrant *entrant);
 
 /* --- ladder.c: numbers worth trying, at most TUNE_LADDER_MAX, best first */

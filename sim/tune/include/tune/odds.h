@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The exact law of the rows of a probabilistic partition.
+/* The exact distribution of the rows of a probabilistic partition.
  *
  * Rows are counted up to and including the row whose increment reaches the threshold, so N is negative
  * binomial: P(N > n) = P(Binomial(n, p) < threshold) = I_{1-p}(n - threshold + 1, threshold), the regularised

@@ -22,8 +22,8 @@
  * partitions have to say so: the former knows that partitions of one seed go together, the latter that none
  * in so many is not the same as never.
  *
- * Partitions are told apart by chance alone where an exact law bounds the share; then that bound holds as
- * well. Nothing depends on the number of threads. */
+ * Partitions are told apart by chance alone where an exact distribution bounds the share; then that bound
+ * holds as well. Nothing depends on the number of threads. */
 #ifndef TUNE_RACE_H
 #define TUNE_RACE_H
 
@@ -38,8 +38,8 @@
 #include "tune/sample.h"
 
 enum tune_figure {
-    TUNE_OPS,       /* operations beside the inserts per 1000 rows */
-    TUNE_SPREAD,    /* standard deviation / mean of closed partitions' rows */
+    TUNE_OPS,       /* operations in addition to the inserts per 1000 rows */
+    TUNE_CV,        /* standard deviation / mean of closed partitions' rows */
     TUNE_PER_READ,  /* partitions per read, on average */
     TUNE_P99_BYTES, /* of all partitions */
     TUNE_COST,      /* TUNE_OPS, and the partitions that reads ask, per 1000 rows */
@@ -66,7 +66,7 @@ enum tune_status {
     TUNE_UNSURE,    /* what was seen is within the demands, but so few partitions do not show it */
     TUNE_DOMINATED, /* dropped for another one */
     TUNE_FAILS,
-    TUNE_REFUSED, /* by the exact law; not run */
+    TUNE_REFUSED, /* by the exact distribution; not run */
     TUNE_STATUS_COUNT
 };
 /* "recommended", "front", "holds", "unsure", "dominated", "fails", "refused". */
@@ -142,8 +142,8 @@ bool tune_is_better(const struct tune_entrant *one, const struct tune_entrant *o
 /* --- front.c: statuses of those that were not dropped, front and recommendation */
 
 void tune_race_finish(struct tune_race *race);
-/* The order of the table: by cost, then spread, then p99. What is recommended may cost TUNE_AS_CHEAP of the
- * least: among these it has the least spread, then p99. */
+/* The order of the table: by cost, then CV, then p99. What is recommended may cost TUNE_AS_CHEAP of the
+ * least: among these it has the least CV, then p99. */
 #define TUNE_AS_CHEAP LAB_AS_CHEAP
 bool tune_is_cheaper(const struct tune_entrant *one, const struct tune_entrant *other);
 

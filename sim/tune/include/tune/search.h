@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Every setting of `probabilistic` that keeps a partition's rows within limits, by the exact law.
+/* Every setting of `probabilistic` that keeps a partition's rows within limits, by the exact distribution.
  *
  * A setting is a chance 1 / N that a row increments, and a threshold T. Its risk is f(N, T) = P(rows <
  * rows_min) + P(rows > rows_max) = P(B_m >= T) + P(B_M < T), where B_n is binomial with n draws and that

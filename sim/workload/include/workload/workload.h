@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A made workload: keys with popularity, and per key a Poisson stream of rows whose rate is piecewise
+/* A synthetic workload: keys with popularity, and per key a Poisson stream of rows whose rate is piecewise
  * constant.
  *
  * rate of key k at t = rate * share(k) * burst(k, t) * daily(t) * spike(k, t). Bursts are a stationary

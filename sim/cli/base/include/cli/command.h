@@ -43,7 +43,7 @@ struct cli_command {
     }
 #define CLI_OPTION_OUT                                                                                       \
     {                                                                                                        \
-        "out", "DIR", "folder of the pictures (default bucketlab-out)"                                       \
+        "out", "DIR", "folder of the charts (default bucketlab-out)"                                         \
     }
 #define CLI_OPTION_JOBS                                                                                      \
     {                                                                                                        \

@@ -8,7 +8,7 @@
 #ifndef CLI_OUTPUTS_H
 #define CLI_OUTPUTS_H
 
-#include "cli/pictures.h"
+#include "cli/charts.h"
 #include "kernel/error.h"
 #include "lab/scenario.h"
 
@@ -29,8 +29,7 @@ void cli_outputs_database(struct cli_outputs *outputs, const char *option, const
 void cli_outputs_file(struct cli_outputs *outputs, const char *option, const char *path);
 /* Charts and the page of a scenario of this name: STEM-anything.EXT and STEM.html in --out, for each wanted
  * format. */
-void cli_outputs_charts(struct cli_outputs *outputs, const struct cli_pictures *pictures,
-                        const char *scenario);
+void cli_outputs_charts(struct cli_outputs *outputs, const struct cli_charts *charts, const char *scenario);
 /* The file that `fuzz` may write: STEM-anything.yaml in --out, of a scenario's name. */
 void cli_outputs_finding(struct cli_outputs *outputs, const char *folder, const char *name);
 /* SIM_ERROR_INPUT when an output would overwrite another file of the list. Empties the list. */

@@ -11,7 +11,7 @@
 /* A seed that another rank runs. */
 #define CLI_SERVICE_SEED LAB_SERVICES
 
-/* A promise that a seed broke. */
+/* A guarantee that a seed broke. */
 struct cli_breach {
     uint64_t seed;
     char label[LAB_LABEL_SIZE_MAX + 1]; /* of the strategy */
@@ -28,8 +28,8 @@ struct cli_campaign {
     uint32_t jobs;
     struct lab_team team;
     bool is_quiet;
-    bool keeps_going; /* past the first broken promise */
-    /* What was found, up to the first broken promise or to the end. */
+    bool keeps_going; /* past the first broken guarantee */
+    /* What was found, up to the first broken guarantee or to the end. */
     struct lab_fuzz_tally tally;
     struct cli_breach *breaches; /* by seed */
     size_t breach_count, breach_capacity;

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "cli/pictures.h"
+#include "cli/charts.h"
 #include "store/store.h"
 
 struct cli_page {
@@ -16,6 +16,6 @@ struct cli_page {
 };
 
 /* Nothing when no page is wanted. */
-bool cli_page_write(struct cli_pictures *pictures, const struct cli_page *page, struct sim_error *error);
+bool cli_page_write(struct cli_charts *charts, const struct cli_page *page, struct sim_error *error);
 
 #endif

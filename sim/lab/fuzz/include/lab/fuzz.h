@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The fuzzer: a seed is a scenario. What the user's own scenario says stands; what it leaves out is drawn,
  * each figure from a random stream of its own, and which kinds of fault there are at all is drawn first
- * (swarm testing). A run is held against the table of promises; a campaign of seeds is summed up; a scenario
- * that breaks a promise is made smaller for as long as it breaks it.
+ * (swarm testing). A run is held against the table of guarantees; a campaign of seeds is summed up; a
+ * scenario that breaks a guarantee is made smaller for as long as it breaks it.
  *
  * All of it is a function of seed and text alone. */
 #ifndef LAB_FUZZ_H
@@ -25,7 +25,7 @@ struct lab_fuzz_base {
     size_t size;
     const struct lab_override *overrides; /* laid over it, as if it said so */
     size_t override_count;
-    uint32_t held; /* bit c: promises are held although condition c happened */
+    uint32_t held; /* bit c: guarantees are held although condition c happened */
 };
 
 /* A scenario whose text is whole: the fields of the base, those drawn, and `seed:`. It goes through the same
@@ -45,9 +45,9 @@ bool lab_fuzz_identity(const struct lab_fuzz_base *base, uint64_t *out, struct s
 bool lab_fuzz_key_name(const struct lab_scenario *scenario, uint32_t key, char *buffer,
                        struct sim_error *error);
 
-/* --- fuzz_judge.c: what a run did to the promises, and what a campaign did */
+/* --- fuzz_judge.c: what a run did to the guarantees, and what a campaign did */
 
-/* The first promise, in the order of strategies and oracles, that a run broke. */
+/* The first guarantee, in the order of strategies and oracles, that a run broke. */
 struct lab_breach {
     size_t strategy; /* of the result */
     enum lab_oracle oracle;
@@ -78,11 +78,11 @@ void lab_fuzz_outcome_of(const struct lab_result *result, struct lab_fuzz_outcom
 /* Strategies of one kind, and way, against one oracle, in numbers of runs. */
 struct lab_fuzz_cell {
     uint64_t judged, violated;
-    uint64_t excused; /* promised and violated, and each violation was excused */
+    uint64_t excused; /* guaranteed and violated, and each violation was excused */
     uint64_t broken;
     uint64_t excuses[LAB_CONDITION_COUNT]; /* of those excused; several may excuse at once */
     /* In numbers of seeds, which are independent of each other also where a seed has several such runs:
-     * uncovered has a violation that no promise covers, as none is made or it was excused. */
+     * uncovered has a violation that no guarantee covers, as none is made or it was excused. */
     uint64_t seeds_judged, seeds_uncovered;
 };
 struct lab_fuzz_tally {

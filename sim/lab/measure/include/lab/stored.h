@@ -3,8 +3,9 @@
  * several rows with one primary key the latest alone.
  *
  * It is fed by a lane, row by row, and in the end takes the place of what the lane has tallied of its own
- * partitions (key, bucket). Where the key stands in the partition key a made workload is done with key by
- * key; else everything is kept until the end, and parts of several workers merge, in any order, to the same.
+ * partitions (key, bucket). Where the key stands in the partition key a synthetic workload is done with key
+ * by key; else everything is kept until the end, and parts of several workers merge, in any order, to the
+ * same.
  */
 #ifndef LAB_STORED_H
 #define LAB_STORED_H

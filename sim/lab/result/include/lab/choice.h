@@ -22,10 +22,10 @@ enum lab_bar {
 struct lab_standing {
     unsigned bars;
     double over; /* share of the partitions above a limit; NaN without limits */
-    double cost; /* operations beside the inserts and partitions asked by reads, for each 1000 rows; NaN when
-                    nothing was run */
-    double spread; /* standard deviation of the closed partitions' rows as a share of their mean; NaN: none
-                      has closed */
+    double cost; /* operations in addition to the inserts and partitions asked by reads, for each 1000 rows;
+                    NaN when nothing was run */
+    double cv;   /* standard deviation of the closed partitions' rows as a share of their mean; NaN: none
+                        has closed */
 };
 
 /* Costs up to this ratio apart count as equal. */
@@ -36,7 +36,7 @@ double lab_cost_of(const struct lab_strategy_result *strategy);
 struct lab_standing lab_standing_of(const struct lab_result *result,
                                     const struct lab_strategy_result *strategy);
 /* Fills in a standing each (`standings` is the caller's and has room for all). Returns the index of the one
- * to choose: without bars, of the least cost, and of those that cost as much the one of the least spread,
+ * to choose: without bars, of the least cost, and of those that cost as much the one of the least CV,
  * then the first. SIZE_MAX when none is without bars, when the scenario sets no limit, so that nothing was
  * asked, or when `tune` has chosen, by more than one run. */
 size_t lab_choose(const struct lab_result *result, struct lab_standing *standings);

@@ -38,7 +38,7 @@ struct lab_event_log {
     size_t mark_count;
 };
 
-/* What the agents believe of one key's bucket around its first change, as a picture shows it. */
+/* What the agents believe of one key's bucket around its first change, as a chart shows it. */
 struct lab_view {
     int64_t time_ns;
     uint32_t agent;
@@ -104,7 +104,7 @@ struct lab_expect_result {
 
 struct lab_result {
     char *scenario_name, *about;
-    char *source;                      /* of the rows: "made", or the trace's file name */
+    char *source;                      /* of the rows: "synthetic", or the trace's file name */
     uint64_t seed, digest, rows, keys; /* keys: that have at least one row */
     int64_t start_ns, end_ns;          /* of the run in virtual time; of a trace: from first to last row */
     struct lab_limits limits;

@@ -53,7 +53,7 @@ enum lab_fault_kind {
     LAB_FAULT_NODE_DOWN,
     LAB_FAULT_SLOW_NODE,         /* factor */
     LAB_FAULT_GC_STORM,          /* the node pauses for the whole time */
-    LAB_FAULT_CUT,               /* between two groups of places */
+    LAB_FAULT_NETWORK_PARTITION, /* between two groups of places */
     LAB_FAULT_LOST_MESSAGE,      /* chance */
     LAB_FAULT_DUPLICATE_MESSAGE, /* chance */
     LAB_FAULT_DELAY,             /* factor */

@@ -41,7 +41,7 @@ struct lab_table {
     uint32_t scope; /* LAB_OF_* */
     /* Called after the fields, for what concerns several of them; may be NULL. */
     bool (*check)(struct lab_reader *reader, const struct lab_node *mapping, void *target);
-    bool may_be_empty; /* "none:" is as good as "none: {}" */
+    bool may_be_empty; /* "unbucketed:" is as good as "unbucketed: {}" */
 };
 
 /* The table's fields; `made` is room for those that are rows of settings. */
@@ -52,7 +52,7 @@ void lab_setting_fields(const struct lab_table *table, struct lab_field *made);
 bool lab_table_read(struct lab_reader *reader, const struct lab_table *table, const struct lab_node *mapping,
                     void *target);
 
-/* Readers; `out` points at what stands beside each. */
+/* Readers; `out` points at what is named next to each. */
 lab_field_reader lab_read_text;            /* char *, malloc'ed; `most` bytes at most; one line */
 lab_field_reader lab_read_prose;           /* the same, with line breaks */
 lab_field_reader lab_read_whole;           /* uint64_t */

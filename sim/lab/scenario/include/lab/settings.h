@@ -34,14 +34,14 @@ struct lab_reading {
 };
 
 struct lab_settings {
-    struct bk_strategy strategy;            /* BK_NONE, and without meaning, of `idgen` and `observed` */
-    enum bk_coordination coordination;      /* of probabilistic and weighted; else BK_SINGLE */
-    enum bk_counter counter;                /* of the same; default BK_COUNTER_RMW */
-    enum bk_source source;                  /* of count; else BK_SOURCE_EXTERNAL */
-    uint64_t lease_rows;                    /* of BK_SOURCE_LEASE: default 100; else 0 */
-    uint64_t every_rows;                    /* of BK_SOURCE_INCREMENTAL and, default 1, BK_SOURCE_SCAN */
-    int64_t every_ns;                       /* of the same; 0: not by time */
-    int64_t lead_ns;                        /* of BK_THREE_STATE; else 0 */
+    struct bk_strategy strategy;       /* BK_UNBUCKETED, and without meaning, of `idgen` and `observed` */
+    enum bk_coordination coordination; /* of probabilistic and weighted; else BK_SINGLE */
+    enum bk_counter counter;           /* of the same; default BK_COUNTER_RMW */
+    enum bk_source source;             /* of count; else BK_SOURCE_EXTERNAL */
+    uint64_t lease_rows;               /* of BK_SOURCE_LEASE: default 100; else 0 */
+    uint64_t every_rows;               /* of BK_SOURCE_INCREMENTAL and, default 1, BK_SOURCE_SCAN */
+    int64_t every_ns;                  /* of the same; 0: not by time */
+    int64_t lead_ns;                   /* of BK_THREE_STATE; else 0 */
     int64_t lock_lasts_ns, lock_backoff_ns; /* of BK_LOCKED: default 5s and 100ms; else 0 */
     int64_t grant_ns;                       /* of BK_GUARDED: default 10s; else 0 */
     uint32_t change_count;                  /* 0: the settings hold throughout */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The stream engine: keys do not interact, so each is driven by itself, and all strategies see the same rows.
  *
- * A made workload is taken one key at a time, and memory does not grow with rows; a trace comes in time
+ * A synthetic workload is taken one key at a time, and memory does not grow with rows; a trace comes in time
  * order, so the lanes of all its keys are held, and memory grows with keys. */
 #ifndef LAB_STREAM_H
 #define LAB_STREAM_H
@@ -22,9 +22,9 @@ struct lab_stream_result {
     int64_t start_ns, end_ns;
 };
 
-bool lab_stream_made(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
-                     const struct lab_run_context *context, struct lab_stream_result *out,
-                     struct sim_error *error);
+bool lab_stream_synthetic(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
+                          const struct lab_run_context *context, struct lab_stream_result *out,
+                          struct sim_error *error);
 bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_ring *ring,
                       const struct lab_run_context *context, struct lab_stream_result *out,
                       struct sim_error *error);

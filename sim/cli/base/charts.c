@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads --out and --format, draws a run's charts, and prints which files it wrote. */
 #define _POSIX_C_SOURCE 200809L
-#include "cli/pictures.h"
+#include "cli/charts.h"
 #include "cli/text.h"
 
 #include <errno.h>
@@ -14,11 +14,11 @@
 /* A longer name of a database is left to the reader. */
 #define WORD_SIZE 512
 
-static bool read_formats(const char *list, struct cli_pictures *out, struct sim_error *error);
+static bool read_formats(const char *list, struct cli_charts *out, struct sim_error *error);
 
-bool cli_pictures_read(const struct cli_args *args, struct cli_pictures *out, struct sim_error *error)
+bool cli_charts_read(const struct cli_args *args, struct cli_charts *out, struct sim_error *error)
 {
-    *out = (struct cli_pictures){.folder = cli_value(args, "out", "bucketlab-out")};
+    *out = (struct cli_charts){.folder = cli_value(args, "out", "bucketlab-out")};
     const char *list;
     for (size_t i = 0; (list = cli_value_at(args, "format", i)) != NULL; i++) {
         if (!read_formats(list, out, error))
@@ -29,18 +29,17 @@ bool cli_pictures_read(const struct cli_args *args, struct cli_pictures *out, st
     return cli_has(args, "no-charts") || cli_folder_check(out->folder, error);
 }
 
-bool cli_pictures_write(struct cli_pictures *pictures, const struct lab_result *result,
-                        struct sim_error *error)
+bool cli_charts_write(struct cli_charts *charts, const struct lab_result *result, struct sim_error *error)
 {
     for (int format = 0; format < REPORT_FORMAT_COUNT; format++) {
-        if (pictures->wanted[format] && !report_write(result, (enum report_format)format, pictures->folder,
-                                                      &pictures->files[format], error))
+        if (charts->wanted[format] &&
+            !report_write(result, (enum report_format)format, charts->folder, &charts->files[format], error))
             return false;
     }
     return true;
 }
 
-bool cli_pictures_fail(int64_t first, int64_t last, const char *database, struct sim_error *error)
+bool cli_charts_fail(int64_t first, int64_t last, const char *database, struct sim_error *error)
 {
     char word[WORD_SIZE] = "FILE";
     if (4 * strlen(database) + 3 <= sizeof word)
@@ -55,37 +54,37 @@ bool cli_pictures_fail(int64_t first, int64_t last, const char *database, struct
                     error->text, first, last, word);
 }
 
-bool cli_pictures_print(const struct cli_pictures *pictures, const char *prefix)
+bool cli_charts_print(const struct cli_charts *charts, const char *prefix)
 {
-    bool has_some = pictures->page != NULL;
+    bool has_some = charts->page != NULL;
     for (int format = 0; format < REPORT_FORMAT_COUNT; format++) {
-        for (size_t i = 0; i < pictures->files[format].count; i++) {
+        for (size_t i = 0; i < charts->files[format].count; i++) {
             fputs(prefix, stdout);
-            cli_print_text(stdout, pictures->files[format].paths[i]);
+            cli_print_text(stdout, charts->files[format].paths[i]);
             putchar('\n');
             has_some = true;
         }
     }
-    if (pictures->page != NULL) {
+    if (charts->page != NULL) {
         fputs(prefix, stdout);
-        cli_print_text(stdout, pictures->page);
+        cli_print_text(stdout, charts->page);
         putchar('\n');
     }
     return has_some;
 }
 
-void cli_pictures_free(struct cli_pictures *pictures)
+void cli_charts_free(struct cli_charts *charts)
 {
     for (int format = 0; format < REPORT_FORMAT_COUNT; format++)
-        report_files_free(&pictures->files[format]);
-    free(pictures->page);
-    pictures->page = NULL;
+        report_files_free(&charts->files[format]);
+    free(charts->page);
+    charts->page = NULL;
 }
 
 bool cli_folder_check(const char *folder, struct sim_error *error)
 {
     if (folder[0] == '\0')
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --out: no folder named; write --out pictures");
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --out: no folder named; write --out charts");
     char *path = strdup(folder);
     if (path == NULL)
         return sim_fail_memory(error);
@@ -109,7 +108,7 @@ bool cli_folder_check(const char *folder, struct sim_error *error)
                     "%s: %s; choose a folder that you may write to", folder, strerror(code));
 }
 
-static bool read_formats(const char *list, struct cli_pictures *out, struct sim_error *error)
+static bool read_formats(const char *list, struct cli_charts *out, struct sim_error *error)
 {
     while (true) {
         char name[16];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The inside of the stream engine over a made workload.
+/* The inside of the stream engine over a synthetic workload.
  *
  * Work goes in tasks, which are keys that follow each other. A member of the crew has one under way; what it
  * has put into its tallies, which tasks that were, and the task under way are a part of a snapshot, which
@@ -85,14 +85,14 @@ static inline size_t lab_bit_words(uint64_t count)
     return (size_t)(count / 64 + 1);
 }
 
-/* stream_made.c: ready for its first task. */
+/* stream_synthetic.c: ready for its first task. */
 bool lab_stint_init(struct lab_stint *stint, const struct lab_stream_crew *crew, struct sim_error *error);
 void lab_stint_clear(struct lab_stint *stint, size_t lane_count);
 /* What `from` has put into its tallies, and has no task under way in, goes to `into`. */
 void lab_stint_merge(struct lab_stint *into, const struct lab_stint *from,
                      const struct lab_stream_crew *crew);
 
-/* The same as lab_stream_made(), of the tasks that the caller gives. */
+/* The same as lab_stream_synthetic(), of the tasks that the caller gives. */
 bool lab_stream_shares(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
                        const struct lab_run_context *context, struct ranks_task *shares,
                        struct lab_stream_result *out, struct sim_error *error);
@@ -103,8 +103,8 @@ struct lab_far_keys;
 struct lab_far_keys *lab_far_keys_begin(struct lab_stream_crew *crew);
 bool lab_far_keys_end(struct lab_far_keys *far, struct lab_stream_result *out, struct sim_error *error);
 
-/* stream_made_archive.c: puts the member's state; and loads those that were kept, each to the member that is
- * to put the next one in its place. */
+/* stream_synthetic_archive.c: puts the member's state; and loads those that were kept, each to the member
+ * that is to put the next one in its place. */
 void lab_member_put(struct lab_member *member);
 bool lab_crew_go_on(struct lab_stream_crew *crew, struct lab_member *members, uint32_t count,
                     struct sim_error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Draws the charts of tune's comparison. */
-#include "cli/contest_pictures.h"
+#include "cli/contest_charts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,43 +9,43 @@
 #include "reports/reports.h"
 
 static bool draw(const struct cli_contest_views *views, const char *scenario, int format,
-                 struct cli_pictures *pictures, struct sim_error *error);
-static const char *next_path(const char *scenario, const char *chart, int format,
-                             struct cli_pictures *pictures, struct sim_error *error);
+                 struct cli_charts *charts, struct sim_error *error);
+static const char *next_path(const char *scenario, const char *chart, int format, struct cli_charts *charts,
+                             struct sim_error *error);
 
-bool cli_contest_draw(const json_t *answer, struct cli_pictures *pictures, struct sim_error *error)
+bool cli_contest_draw(const json_t *answer, struct cli_charts *charts, struct sim_error *error)
 {
     const char *scenario = json_string_value(json_object_get(answer, "scenario"));
     struct cli_contest_views views;
     bool is_fine = cli_contest_views_make(answer, &views, error);
     for (int format = 0; is_fine && format < REPORT_FORMAT_COUNT; format++) {
-        if (pictures->wanted[format])
-            is_fine = draw(&views, scenario != NULL ? scenario : "", format, pictures, error);
+        if (charts->wanted[format])
+            is_fine = draw(&views, scenario != NULL ? scenario : "", format, charts, error);
     }
     cli_contest_views_free(&views);
     return is_fine;
 }
 
 static bool draw(const struct cli_contest_views *views, const char *scenario, int format,
-                 struct cli_pictures *pictures, struct sim_error *error)
+                 struct cli_charts *charts, struct sim_error *error)
 {
     const char *path;
-    if (views->has_front && ((path = next_path(scenario, "front", format, pictures, error)) == NULL ||
+    if (views->has_front && ((path = next_path(scenario, "front", format, charts, error)) == NULL ||
                              !report_front_write(&views->front, (enum report_format)format, path, error)))
         return false;
     return !views->has_heatmap ||
-           ((path = next_path(scenario, "thresholds", format, pictures, error)) != NULL &&
+           ((path = next_path(scenario, "thresholds", format, charts, error)) != NULL &&
             report_heatmap_write(&views->heatmap, (enum report_format)format, path, error));
 }
 
 /* FOLDER/SCENARIO-tune-CHART.EXT, put behind the others. */
-static const char *next_path(const char *scenario, const char *chart, int format,
-                             struct cli_pictures *pictures, struct sim_error *error)
+static const char *next_path(const char *scenario, const char *chart, int format, struct cli_charts *charts,
+                             struct sim_error *error)
 {
     static const char *const endings[REPORT_FORMAT_COUNT] = {"png", "svg", "pdf"};
     static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-    struct report_files *files = &pictures->files[format];
-    const char *folder = pictures->folder;
+    struct report_files *files = &charts->files[format];
+    const char *folder = charts->folder;
     size_t folder_size = strlen(folder), size = folder_size + strlen(scenario) + strlen(chart) + 16;
     char **paths = realloc(files->paths, (files->count + 1) * sizeof *paths);
     if (paths != NULL)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The stream engine over a made workload: workers take keys from one counter, and their tallies add up. */
+/* The stream engine over a synthetic workload: workers take keys from one counter, and their tallies add up.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <stdatomic.h>
@@ -7,7 +8,7 @@
 #include <string.h>
 
 #include "kernel/thread.h"
-#include "stream_made.h"
+#include "stream_synthetic.h"
 
 /* More reads than this for each row make batches shorter. */
 #define READS_A_ROW 16
@@ -28,9 +29,9 @@ static bool read_before(struct lab_member *member, int64_t time_ns, const struct
 static bool draw_rows(struct lab_member *member, const struct lab_key_name *name);
 static void member_clear(struct lab_member *member, size_t lane_count);
 
-bool lab_stream_made(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
-                     const struct lab_run_context *context, struct lab_stream_result *out,
-                     struct sim_error *error)
+bool lab_stream_synthetic(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
+                          const struct lab_run_context *context, struct lab_stream_result *out,
+                          struct sim_error *error)
 {
     return lab_stream_shares(scenario, ring, jobs, context, NULL, out, error);
 }
