@@ -59,7 +59,7 @@ static void strategy_of(struct bk_codec *codec, struct bk_strategy *strategy)
         bk_codec_u64(codec, &strategy->of.weighted.bytes);
         bk_codec_u64(codec, &strategy->of.weighted.threshold);
         break;
-    case BK_NONE:
+    case BK_UNBUCKETED:
     case BK_KIND_COUNT:
         break;
     }

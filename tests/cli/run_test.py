@@ -18,15 +18,15 @@ class RunTest(ProgramTest):
         out = self.good("run", "small.yaml", "--quiet")
         table = out.split("strategy ")[1].split("\n\n")[0].splitlines()[1:]
         self.assertEqual([line[2:].split()[0] for line in table], LABELS)
-        for line in out.split("pictures")[0].splitlines():
+        for line in out.split("charts")[0].splitlines():
             self.assertLessEqual(len(line), 80, line)
         self.assertNotIn("\033", out)
         self.assertRegex(out, r"\nrun 1 in bucketlab\.db, seed 7, digest [0-9a-f]{16}, \d+\.\d s\n\Z")
 
-    def test_run_leaves_database_and_named_pictures_only(self):
+    def test_run_leaves_database_and_named_charts_only(self):
         out = self.good("run", "small.yaml", "--quiet", "--db", "a.db", "--out", "x/y", "--format", "svg,pdf",
                         "--format=png")
-        named = [line.strip() for line in out.split("pictures\n")[1].split("\n\n")[0].splitlines()]
+        named = [line.strip() for line in out.split("charts\n")[1].split("\n\n")[0].splitlines()]
         self.assertEqual({os.path.splitext(name)[1] for name in named}, {".svg", ".pdf", ".png"})
         self.assertEqual(self.files(), sorted(["a.db", "small.yaml", "x", "x/y"] + named))
 
@@ -83,8 +83,8 @@ class RunTest(ProgramTest):
         self.assertEqual(len(out.splitlines()), 2)
         self.assertEqual([row["scenario"] for row in self.good_json("runs", "--json")], ["other", "small"])
 
-    def test_run_of_two_with_one_name_is_refused_for_the_pictures(self):
-        self.assertIn("their pictures", self.bad(2, "run", "small.yaml", "./small.yaml"))
+    def test_run_of_two_with_one_name_is_refused_for_the_charts(self):
+        self.assertIn("their charts", self.bad(2, "run", "small.yaml", "./small.yaml"))
 
     def test_run_of_bad_input_leaves_nothing(self):
         self.write("typo.yaml", SMALL.replace("threshold", "treshold"))
@@ -103,7 +103,7 @@ class RunTest(ProgramTest):
 
     def test_run_with_an_unknown_metric_has_a_suggestion(self):
         for metric, hint in [("count.partitions.closd", "; did you mean 'count.partitions.closed'?"),
-                             ("none.partitions.closed.rows.max",
+                             ("unbucketed.partitions.closed.rows.max",
                               ", which is absent where no partition has closed; docs/metrics.md has all")]:
             self.write("metric.yaml", SMALL + f"expect: [{metric} > 1]\n")
             self.assertTrue(self.bad(2, "run", "metric.yaml").endswith(

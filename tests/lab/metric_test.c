@@ -186,7 +186,7 @@ static void test_every_figure_has_a_row(void **state)
                                        "partitions.closed.rows.p98",
                                        "partitions.closed.rows.p99.x",
                                        "reads.range.failed",
-                                       "reads.none.count",
+                                       "reads.unbucketed.count",
                                        "oracle..violations"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         assert_null(lab_metric_row_of(none[i]));
@@ -252,9 +252,9 @@ static void test_protocols_are_named_as_in_scenarios(void **state)
         snprintf(name, sizeof name, "weighted, %s", word);
         assert_string_equal(lab_protocol_name(BK_WEIGHTED, way), name);
     }
-    assert_string_equal(lab_protocol_name(BK_NONE, BK_SINGLE), bk_kind_name(BK_NONE));
-    for (size_t i = 0; i < lab_promise_count; i++)
-        assert_non_null(lab_protocol_name(lab_promises[i].kind, lab_promises[i].way));
+    assert_string_equal(lab_protocol_name(BK_UNBUCKETED, BK_SINGLE), bk_kind_name(BK_UNBUCKETED));
+    for (size_t i = 0; i < lab_guarantee_count; i++)
+        assert_non_null(lab_protocol_name(lab_guarantees[i].kind, lab_guarantees[i].way));
 }
 
 int main(void)

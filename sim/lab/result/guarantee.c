@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The table of promises. The fuzzer holds every run against it, and docs/guarded.md and docs/findings.md
+/* The table of guarantees. The fuzzer holds every run against it, and docs/guarded.md and docs/findings.md
  * explain it; a row that says too much is found by `bucketlab fuzz`. */
 #include "lab/oracle.h"
 
@@ -41,12 +41,12 @@
         ROW(kind, way, RESTORED, ALWAYS), ROW(kind, way, AVAILABLE, C(SHORT_TIMEOUTS) | (refused))
 #define STORED(kind, way) STORED_UNLESS(kind, way, ALWAYS)
 
-const struct lab_promise lab_promises[] = {
-    STORED(NONE, SINGLE),
-    ROW(NONE, SINGLE, FINDABLE, WEAK),
-    ROW(NONE, SINGLE, NEWEST, ALWAYS),
-    ROW(NONE, SINGLE, AGREEMENT, ALWAYS),
-    ROW(NONE, SINGLE, MONOTONE, ALWAYS),
+const struct lab_guarantee lab_guarantees[] = {
+    STORED(UNBUCKETED, SINGLE),
+    ROW(UNBUCKETED, SINGLE, FINDABLE, WEAK),
+    ROW(UNBUCKETED, SINGLE, NEWEST, ALWAYS),
+    ROW(UNBUCKETED, SINGLE, AGREEMENT, ALWAYS),
+    ROW(UNBUCKETED, SINGLE, MONOTONE, ALWAYS),
 
     STORED(TIME, SINGLE),
     ROW(TIME, SINGLE, FINDABLE, WEAK | C(CLOCK_JUMP) | UNEVEN | EARLY),
@@ -134,29 +134,29 @@ const struct lab_promise lab_promises[] = {
     {LAB_KIND_IDGEN, BK_IDGEN_LOCK_COLUMNS, LAB_ORACLE_UNIQUE, WEAK | C(CLOCK_JUMP) | C(SHORT_LEASE)},
     {LAB_KIND_IDGEN, BK_IDGEN_LOCK_LWT, LAB_ORACLE_UNIQUE, WEAK | C(PAXOS_LOST)},
 };
-const size_t lab_promise_count = sizeof lab_promises / sizeof *lab_promises;
+const size_t lab_guarantee_count = sizeof lab_guarantees / sizeof *lab_guarantees;
 
-const struct lab_promise *lab_promise_find(enum bk_kind kind, unsigned way, enum lab_oracle oracle)
+const struct lab_guarantee *lab_guarantee_find(enum bk_kind kind, unsigned way, enum lab_oracle oracle)
 {
-    /* They differ in what a row adds to the counter, and in nothing that a promise goes by. */
+    /* They differ in what a row adds to the counter, and in nothing that a guarantee goes by. */
     if (kind == BK_WEIGHTED)
         kind = BK_PROBABILISTIC;
-    for (size_t i = 0; i < lab_promise_count; i++) {
-        const struct lab_promise *promise = &lab_promises[i];
-        if (promise->kind == kind && promise->way == way && promise->oracle == oracle)
-            return promise;
+    for (size_t i = 0; i < lab_guarantee_count; i++) {
+        const struct lab_guarantee *guarantee = &lab_guarantees[i];
+        if (guarantee->kind == kind && guarantee->way == way && guarantee->oracle == oracle)
+            return guarantee;
     }
     return NULL;
 }
 
-uint32_t lab_promise_excepts(const struct lab_promise *promise)
+uint32_t lab_guarantee_excepts(const struct lab_guarantee *guarantee)
 {
-    return promise->except | C(ROUTE_AGAIN); /* which breaks the rules */
+    return guarantee->except | C(ROUTE_AGAIN); /* which breaks the rules */
 }
 
-bool lab_promise_is_broken(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
-                           const struct lab_verdict *verdict)
+bool lab_guarantee_is_broken(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
+                             const struct lab_verdict *verdict)
 {
-    return lab_promise_find(kind, way, oracle) != NULL && verdict->is_judged[oracle] &&
+    return lab_guarantee_find(kind, way, oracle) != NULL && verdict->is_judged[oracle] &&
            lab_violation_is_bare(&verdict->violations[oracle]);
 }

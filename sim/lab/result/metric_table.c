@@ -121,7 +121,7 @@ const struct lab_metric_row lab_metric_table[] = {
      .meaning = "cluster: rows that were read to be counted (`counter: incremental`, `scan` and `memory` of "
                 "`count`)"},
     {IN("Writes"), IS("writes.extra_ops_per_1000_rows", OPERATIONS), .absent = NO_ROWS,
-     .meaning = "operations beside the inserts, for each 1000 rows"},
+     .meaning = "operations in addition to the inserts, for each 1000 rows"},
     {IN("Writes"), IS("writes.retried", ROWS), .absent = NO_ROWS, .meaning = "rows that were sent again"},
     {IN("Writes"), IS("writes.duplicated", ROWS), .absent = NO_ROWS,
      .meaning = "rows that stand in two buckets"},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Oracles: what a run is judged by, as a reader would judge it; conditions: what happened in a run that a
- * promise may exclude; promises: which strategy keeps which oracle under which conditions; probes: rare paths
- * that a campaign of runs must have walked.
+ * guarantee may exclude; guarantees: which strategy keeps which oracle under which conditions; probes: rare
+ * paths that a campaign of runs must have walked.
  *
  * Every cluster run reports each oracle that means something for its strategy as the metric
  * oracle.NAME.violations. Judging is exact, in memory that grows with keys and partitions. */
@@ -25,7 +25,8 @@
     X(MONOTONE, "monotone", "in the order of row times the buckets never go back [rows]")                    \
     X(NO_GAPS, "no_gaps", "no bucket below the current one is empty [buckets]")                              \
     X(NO_DUPLICATES, "no_duplicates", "a retried row stands in one bucket only [rows]")                      \
-    X(BOUNDED, "bounded", "no partition outgrows its law by more than lag x peak rate [partitions]")         \
+    X(BOUNDED, "bounded",                                                                                    \
+      "no partition outgrows its distribution by more than lag x peak rate [partitions]")                    \
     X(CONSERVED, "conserved", "rows and increments add up: none is lost or made [differences]")              \
     X(LIVE, "live", "once all faults are healed, full partitions close [keys]")                              \
     X(UNIQUE, "unique", "no identifier is given twice [identifiers]")                                        \
@@ -44,7 +45,7 @@ enum lab_oracle {
 const char *lab_oracle_name(enum lab_oracle oracle);  /* "findable" */
 const char *lab_oracle_about(enum lab_oracle oracle); /* one sentence */
 
-/* What may have happened in a run. A promise names those that it does not survive. */
+/* What may have happened in a run. A guarantee names those that it does not survive. */
 #define LAB_CONDITION_MAP(X)                                                                                 \
     X(MANY_AGENTS, "many_agents", "more than one agent writes")                                              \
     X(CLOCK_JUMP, "clock_jump", "a clock left its declared bound")                                           \
@@ -60,7 +61,7 @@ const char *lab_oracle_about(enum lab_oracle oracle); /* one sentence */
     X(REFUSED_ROWS, "refused_rows", "rows were refused, or left unresolved")                                 \
     X(FAULTS, "faults", "anything failed at all")                                                            \
     X(LATE_ROWS, "late_rows", "rows came later than their own time says")                                    \
-    X(ROUTE_AGAIN, "route_again", "retried rows are routed again, which no promise survives")                \
+    X(ROUTE_AGAIN, "route_again", "retried rows are routed again, which no guarantee survives")              \
     X(UNEVEN_SETTINGS, "uneven_settings",                                                                    \
       "agents took new settings at moments of their own, or forgot the old ones")                            \
     X(REMOVED_ROWS, "removed_rows", "rows expired or were deleted")                                          \
@@ -173,24 +174,24 @@ _Static_assert(BK_GUARDED < LAB_WAY_COUNT, "there are no more coordinations than
  * campaigns and baselines name it. The kind and the way are those of a strategy. */
 const char *lab_protocol_name(enum bk_kind kind, unsigned way);
 
-/* A promise: this kind in this way keeps the oracle, but for violations of keys and times on which one of the
- * conditions in `except` can have had an effect. What stands in no row is not promised. */
-struct lab_promise {
+/* A guarantee: this kind in this way keeps the oracle, but for violations of keys and times on which one of
+ * the conditions in `except` can have had an effect. What stands in no row is not guaranteed. */
+struct lab_guarantee {
     enum bk_kind kind; /* or LAB_KIND_IDGEN */
     unsigned way;      /* BK_PROBABILISTIC stands for BK_WEIGHTED too */
     enum lab_oracle oracle;
     uint32_t except; /* bit c: LAB_CONDITION_c */
 };
-extern const struct lab_promise lab_promises[];
-extern const size_t lab_promise_count;
-/* The promise that stands, or NULL. */
-const struct lab_promise *lab_promise_find(enum bk_kind kind, unsigned way, enum lab_oracle oracle);
-/* Its conditions, and those that no promise survives. */
-uint32_t lab_promise_excepts(const struct lab_promise *promise);
+extern const struct lab_guarantee lab_guarantees[];
+extern const size_t lab_guarantee_count;
+/* The guarantee that stands, or NULL. */
+const struct lab_guarantee *lab_guarantee_find(enum bk_kind kind, unsigned way, enum lab_oracle oracle);
+/* Its conditions, and those that no guarantee survives. */
+uint32_t lab_guarantee_excepts(const struct lab_guarantee *guarantee);
 /* Whether there is a violation that nothing excuses. */
 bool lab_violation_is_bare(const struct lab_violation *violation);
-/* Whether the oracle is promised, and was violated where nothing excuses it. */
-bool lab_promise_is_broken(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
-                           const struct lab_verdict *verdict);
+/* Whether the oracle is guaranteed, and was violated where nothing excuses it. */
+bool lab_guarantee_is_broken(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
+                             const struct lab_verdict *verdict);
 
 #endif
