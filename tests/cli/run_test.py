@@ -6,7 +6,7 @@ import unittest
 
 from program import SMALL, ProgramTest
 
-LABELS = ["none", "time", "count", "probabilistic", "hash"]
+LABELS = ["unbucketed", "time", "count", "probabilistic", "hash"]
 
 
 class RunTest(ProgramTest):

@@ -56,7 +56,7 @@ static const struct {
     unsigned way;
     const char *name;
 } protocols[] = {
-    {BK_UNBUCKETED, BK_SINGLE, "none"},
+    {BK_UNBUCKETED, BK_SINGLE, "unbucketed"},
     {BK_TIME, BK_SINGLE, "time"},
     {BK_HASH, BK_SINGLE, "hash"},
     {BK_COUNT, BK_SOURCE_EXTERNAL, "count"},
