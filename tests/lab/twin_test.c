@@ -36,7 +36,7 @@ static void test_twins_of_every_protocol_change_nothing(void **state)
 {
     (void)state;
     static const char *const strategies[] = {
-        "none: {}",
+        "unbucketed: {}",
         "time: {window: 5s, read: {remember_empty: true, late: 1s}}",
         "hash: {buckets: 4}",
         "count: {rows: 20}",

@@ -26,7 +26,7 @@ if(Python3_FOUND)
   add_test(NAME mutants/kept COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/mutants/kept.py
            $<TARGET_FILE:bucketlab> ${PROJECT_SOURCE_DIR}/docs/oracles.md)
   set_tests_properties(mutants/kept PROPERTIES TIMEOUT 300 LABELS repository)
-  # What no promise covers, beside the shares of 2,000 seeds.
+  # What no guarantee covers, beside the shares of 2,000 seeds.
   set(shares bucketlab fuzz ${CMAKE_CURRENT_SOURCE_DIR}/mutants/ways.yaml --quiet
       --baseline ${CMAKE_CURRENT_SOURCE_DIR}/mutants/ways.json)
   add_test(NAME mutants/ways_shares COMMAND ${shares} --seeds 1..150 --out mutants_ways_shares)
