@@ -132,7 +132,7 @@ static const char *const runs[] = {
     "row: {ttl: 1h, compression: 0.5}\n" LIMITS "strategies: [{count: {rows: 20}}]\n",
     "duration: 6h\nkeys: {count: 5}\narrivals: {rate: 10/m}\nagents: {count: 3}\nrow: {ttl: 1h}\n" LIMITS
         READS ALL_WAYS,
-    "duration: 6h\nkeys: {count: 5}\narrivals: {rate: 10/m}\nagents: {count: 3}\n" ALL_WAYS,
+    "duration: 6h\nkeys: {count: 5}\narrivals: {rate: 10/m}\nagents: {count: 3, twin: 10%}\n" ALL_WAYS,
     "duration: 1m\nagents: {count: 3}\nidentifiers: {think: 50ms}\nstrategies: [{idgen: {batch: 10, lock: "
     "lwt}}]\n",
 };
@@ -186,7 +186,7 @@ static void test_every_figure_has_a_row(void **state)
                                        "partitions.closed.rows.p98",
                                        "partitions.closed.rows.p99.x",
                                        "reads.range.failed",
-                                       "reads.unbucketed.count",
+                                       "reads.none.count",
                                        "oracle..violations"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         assert_null(lab_metric_row_of(none[i]));
