@@ -37,8 +37,8 @@ void sim_queue_destroy(struct sim_queue *queue)
     free(queue->heap);
     free(queue->slots);
     free(queue->calendar.places);
-    free(queue->calendar.far);
-    free(queue->calendar.days);
+    free(queue->calendar.overflow);
+    free(queue->calendar.buckets);
     *queue = (struct sim_queue){0};
 }
 
@@ -63,7 +63,7 @@ bool sim_queue_cancel(struct sim_queue *queue, uint64_t handle)
     }
     queue->stale++;
     /* Each purge is paid for by the cancellations since the last one. */
-    uint32_t kept = queue->count - queue->calendar.far_count - queue->calendar.dated_count;
+    uint32_t kept = queue->count - queue->calendar.overflow_count - queue->calendar.bucketed_count;
     if (queue->stale > kept && queue->stale - kept > STALE_LEAST)
         purge(queue);
     return true;

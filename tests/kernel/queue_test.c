@@ -79,7 +79,7 @@ static uint64_t push_later(struct sim_queue *queue, int64_t time_ns, uint64_t id
 
 static uint32_t waiting(const struct sim_queue *queue)
 {
-    return queue->calendar.far_count + queue->calendar.dated_count;
+    return queue->calendar.overflow_count + queue->calendar.bucketed_count;
 }
 
 /* Pops an event, whole, and returns its id. */

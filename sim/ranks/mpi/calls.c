@@ -16,16 +16,17 @@
 
 static struct ranks_bytes copy_bytes(const struct ranks_bytes *bytes);
 static void close_call(struct ranks *ranks, struct open_call *open);
-static struct letter *wait_for_answer(struct ranks *ranks, struct open_call *open);
-static bool take_answer(struct ranks *ranks, struct letter *letter, struct ranks_bytes *answer,
+static struct message *wait_for_answer(struct ranks *ranks, struct open_call *open);
+static bool take_answer(struct ranks *ranks, struct message *message, struct ranks_bytes *answer,
                         struct sim_error *error);
-static void deliver_to_call(struct ranks *ranks, struct letter *letter);
-static void deliver_to_task(struct ranks *ranks, struct letter *letter);
-static void begin_task(struct ranks *ranks, struct letter *letter);
+static void deliver_to_call(struct ranks *ranks, struct message *message);
+static void deliver_to_task(struct ranks *ranks, struct message *message);
+static void begin_task(struct ranks *ranks, struct message *message);
 static void *serve(void *task);
 static void tell(struct ranks_task *task);
 static void remove_task(struct ranks_task *task);
-static void post(struct ranks *ranks, uint32_t rank, const struct letter_head *head, unsigned char *body);
+static void send_message(struct ranks *ranks, uint32_t rank, const struct message_head *head,
+                         unsigned char *body);
 
 bool ranks_call(struct ranks *ranks, const struct ranks_call *call, struct ranks_bytes *answer,
                 struct sim_error *error)
@@ -45,15 +46,15 @@ bool ranks_call(struct ranks *ranks, const struct ranks_call *call, struct ranks
     open->number = ++ranks->last_call;
     open->next = ranks->calls;
     ranks->calls = open;
-    const struct letter_head head = {
-        .kind = LETTER_CALL, .call = open->number, .a = call->service, .size = request.size};
-    post(ranks, call->rank, &head, request.data);
-    struct letter *letter = wait_for_answer(ranks, open);
+    const struct message_head head = {
+        .kind = MESSAGE_CALL, .call = open->number, .a = call->service, .size = request.size};
+    send_message(ranks, call->rank, &head, request.data);
+    struct message *message = wait_for_answer(ranks, open);
     close_call(ranks, open);
     bool is_broken = ranks->is_broken;
     pthread_mutex_unlock(&ranks->lock);
-    if (letter != NULL)
-        return take_answer(ranks, letter, answer, error);
+    if (message != NULL)
+        return take_answer(ranks, message, answer, error);
     return is_broken ? sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s", ranks->broken_text)
                      : sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
 }
@@ -78,7 +79,7 @@ static struct ranks_bytes copy_bytes(const struct ranks_bytes *bytes)
 
 /* One who is stopped waits a little, so that as a rule nothing is under way any more. NULL: none will come.
  */
-static struct letter *wait_for_answer(struct ranks *ranks, struct open_call *open)
+static struct message *wait_for_answer(struct ranks *ranks, struct open_call *open)
 {
     const struct ranks_call *call = open->call;
     int64_t leave_ns = 0;
@@ -86,131 +87,131 @@ static struct letter *wait_for_answer(struct ranks *ranks, struct open_call *ope
         ranks_wait(ranks, &open->answered, PATIENCE_NS);
         if (leave_ns == 0 && open->answer == NULL && call->is_stopped != NULL &&
             call->is_stopped(call->context)) {
-            const struct letter_head head = {.kind = LETTER_CANCEL, .call = open->number};
-            post(ranks, call->rank, &head, NULL);
+            const struct message_head head = {.kind = MESSAGE_CANCEL, .call = open->number};
+            send_message(ranks, call->rank, &head, NULL);
             leave_ns = ranks_now_ns() + FAREWELL_NS;
         }
     }
     return open->answer;
 }
 
-static bool take_answer(struct ranks *ranks, struct letter *letter, struct ranks_bytes *answer,
+static bool take_answer(struct ranks *ranks, struct message *message, struct ranks_bytes *answer,
                         struct sim_error *error)
 {
-    enum sim_error_class class = (enum sim_error_class)letter->head.a;
+    enum sim_error_class class = (enum sim_error_class)message->head.a;
     if (class == SIM_ERROR_NONE) {
-        *answer = (struct ranks_bytes){letter->body, letter->head.size};
-        letter->body = NULL;
+        *answer = (struct ranks_bytes){message->body, message->head.size};
+        message->body = NULL;
     } else {
-        letter->body[letter->head.size] = '\0';
-        sim_fail(error, class, "%s (on rank %u, %s)", (const char *)letter->body, (unsigned)letter->rank,
-                 ranks->about[letter->rank].host);
+        message->body[message->head.size] = '\0';
+        sim_fail(error, class, "%s (on rank %u, %s)", (const char *)message->body, (unsigned)message->rank,
+                 ranks->about[message->rank].host);
     }
-    ranks_free_letter(letter);
+    ranks_free_message(message);
     return class == SIM_ERROR_NONE;
 }
 
-void ranks_deliver(struct ranks *ranks, struct letter *letter)
+void ranks_deliver(struct ranks *ranks, struct message *message)
 {
     pthread_mutex_lock(&ranks->lock);
     if (ranks->own == 0)
-        deliver_to_call(ranks, letter);
-    else if (letter->head.kind == LETTER_CALL)
-        begin_task(ranks, letter);
+        deliver_to_call(ranks, message);
+    else if (message->head.kind == MESSAGE_CALL)
+        begin_task(ranks, message);
     else
-        deliver_to_task(ranks, letter);
+        deliver_to_task(ranks, message);
     pthread_mutex_unlock(&ranks->lock);
 }
 
 /* What nobody waits for any more is dropped. */
-static void deliver_to_call(struct ranks *ranks, struct letter *letter)
+static void deliver_to_call(struct ranks *ranks, struct message *message)
 {
     struct open_call *open = ranks->calls;
-    ranks->left_count += letter->head.kind == LETTER_LEAVE;
-    while (open != NULL && open->number != letter->head.call)
+    ranks->left_count += message->head.kind == MESSAGE_LEAVE;
+    while (open != NULL && open->number != message->head.call)
         open = open->next;
     if (open == NULL) {
-        ranks_free_letter(letter);
+        ranks_free_message(message);
         return;
     }
     const struct ranks_call *call = open->call;
-    if (letter->head.kind == LETTER_ANSWER) {
-        open->answer = letter;
+    if (message->head.kind == MESSAGE_ANSWER) {
+        open->answer = message;
         pthread_cond_signal(&open->answered);
         return;
     }
-    if (letter->head.kind == LETTER_NOTE && call->note != NULL)
-        call->note(call->context, letter->head.a, letter->head.b);
-    if (letter->head.kind == LETTER_TAKE) {
-        struct letter_head give = {.kind = LETTER_GIVE, .call = letter->head.call};
+    if (message->head.kind == MESSAGE_NOTE && call->note != NULL)
+        call->note(call->context, message->head.a, message->head.b);
+    if (message->head.kind == MESSAGE_TAKE) {
+        struct message_head give = {.kind = MESSAGE_GIVE, .call = message->head.call};
         if (call->share != NULL)
             call->share(call->context, &give.a, &give.b);
-        post(ranks, letter->rank, &give, NULL);
+        send_message(ranks, message->rank, &give, NULL);
     }
-    ranks_free_letter(letter);
+    ranks_free_message(message);
 }
 
-static void deliver_to_task(struct ranks *ranks, struct letter *letter)
+static void deliver_to_task(struct ranks *ranks, struct message *message)
 {
     struct ranks_task *task = ranks->tasks;
-    if (letter->head.kind == LETTER_END) {
+    if (message->head.kind == MESSAGE_END) {
         ranks->is_over = true;
         pthread_cond_broadcast(&ranks->changed);
     }
-    while (task != NULL && task->call != letter->head.call)
+    while (task != NULL && task->call != message->head.call)
         task = task->next;
-    if (task != NULL && letter->head.kind == LETTER_CANCEL) {
+    if (task != NULL && message->head.kind == MESSAGE_CANCEL) {
         task->is_stopped = true;
         tell(task);
     }
-    if (task != NULL && letter->head.kind == LETTER_GIVE) {
-        task->begin = letter->head.a;
-        task->end = letter->head.b;
+    if (task != NULL && message->head.kind == MESSAGE_GIVE) {
+        task->begin = message->head.a;
+        task->end = message->head.b;
         task->is_given = true;
     }
     if (task != NULL)
         pthread_cond_signal(&task->given);
-    ranks_free_letter(letter);
+    ranks_free_message(message);
 }
 
-/* Takes the letter over. */
-static void begin_task(struct ranks *ranks, struct letter *letter)
+/* Takes the message over. */
+static void begin_task(struct ranks *ranks, struct message *message)
 {
     pthread_t thread;
     if (ranks->services == NULL) {
-        letter->next = ranks->unserved;
-        ranks->unserved = letter;
+        message->next = ranks->unserved;
+        ranks->unserved = message;
         return;
     }
     struct ranks_task *task = calloc(1, sizeof *task);
     bool is_made = false;
     if (task != NULL) {
-        assert(letter->head.a < ranks->service_count);
+        assert(message->head.a < ranks->service_count);
         task->ranks = ranks;
-        task->call = letter->head.call;
-        task->service = &ranks->services[letter->head.a];
-        task->request = (struct ranks_bytes){letter->body, letter->head.size};
+        task->call = message->head.call;
+        task->service = &ranks->services[message->head.a];
+        task->request = (struct ranks_bytes){message->body, message->head.size};
         ranks_condition(&task->given);
         task->next = ranks->tasks;
         ranks->tasks = task;
         is_made = sim_thread_start(&thread, serve, task) == 0;
         if (is_made)
             pthread_detach(thread);
-        letter->body = NULL;
+        message->body = NULL;
     }
     if (!is_made) {
         static const char text[] = "no thread could be made; end other programs first";
-        const struct letter_head head = {.kind = LETTER_ANSWER,
-                                         .call = letter->head.call,
-                                         .a = SIM_ERROR_ENVIRONMENT,
-                                         .size = sizeof text - 1};
+        const struct message_head head = {.kind = MESSAGE_ANSWER,
+                                          .call = message->head.call,
+                                          .a = SIM_ERROR_ENVIRONMENT,
+                                          .size = sizeof text - 1};
         struct ranks_bytes body =
             copy_bytes(&(struct ranks_bytes){(unsigned char *)(uintptr_t)text, sizeof text - 1});
-        post(ranks, 0, &head, body.data);
+        send_message(ranks, 0, &head, body.data);
         if (task != NULL)
             remove_task(task);
     }
-    ranks_free_letter(letter);
+    ranks_free_message(message);
 }
 
 void ranks_serve(struct ranks *ranks, const struct ranks_service *services, size_t count)
@@ -218,9 +219,9 @@ void ranks_serve(struct ranks *ranks, const struct ranks_service *services, size
     pthread_mutex_lock(&ranks->lock);
     ranks->services = services;
     ranks->service_count = count;
-    for (struct letter *letter = ranks->unserved, *next; letter != NULL; letter = next) {
-        next = letter->next;
-        begin_task(ranks, letter);
+    for (struct message *message = ranks->unserved, *next; message != NULL; message = next) {
+        next = message->next;
+        begin_task(ranks, message);
     }
     ranks->unserved = NULL;
     while (!ranks->is_over)
@@ -241,7 +242,7 @@ static void *serve(void *argument)
     struct ranks *ranks = task->ranks;
     struct ranks_bytes answer = {0};
     struct sim_error error = {0};
-    struct letter_head head = {.kind = LETTER_ANSWER, .call = task->call};
+    struct message_head head = {.kind = MESSAGE_ANSWER, .call = task->call};
     if (task->service->serve(task, &task->request, &answer, &error)) {
         head.size = answer.size;
     } else {
@@ -251,7 +252,7 @@ static void *serve(void *argument)
         head.a = error.class == SIM_ERROR_NONE ? SIM_ERROR_ENVIRONMENT : (uint64_t)error.class;
     }
     pthread_mutex_lock(&ranks->lock);
-    post(ranks, 0, &head, answer.data);
+    send_message(ranks, 0, &head, answer.data);
     remove_task(task);
     pthread_mutex_unlock(&ranks->lock);
     return NULL;
@@ -274,10 +275,10 @@ static void remove_task(struct ranks_task *task)
 bool ranks_share(struct ranks_task *task, uint64_t *begin, uint64_t *end)
 {
     struct ranks *ranks = task->ranks;
-    const struct letter_head take = {.kind = LETTER_TAKE, .call = task->call};
+    const struct message_head take = {.kind = MESSAGE_TAKE, .call = task->call};
     pthread_mutex_lock(&ranks->lock);
     if (!task->is_asked)
-        post(ranks, 0, &take, NULL);
+        send_message(ranks, 0, &take, NULL);
     task->is_asked = true;
     while (!task->is_given && !task->is_stopped && !ranks->is_over)
         pthread_cond_wait(&task->given, &ranks->lock);
@@ -286,7 +287,7 @@ bool ranks_share(struct ranks_task *task, uint64_t *begin, uint64_t *end)
     *end = is_left ? task->end : 0;
     if (is_left) {
         task->is_given = false;
-        post(ranks, 0, &take, NULL);
+        send_message(ranks, 0, &take, NULL);
     }
     pthread_mutex_unlock(&ranks->lock);
     return is_left;
@@ -321,37 +322,38 @@ static void tell(struct ranks_task *task)
         return;
     task->told_done = done;
     task->told_rows = rows;
-    const struct letter_head head = {.kind = LETTER_NOTE, .call = task->call, .a = done, .b = rows};
-    post(task->ranks, 0, &head, NULL);
+    const struct message_head head = {.kind = MESSAGE_NOTE, .call = task->call, .a = done, .b = rows};
+    send_message(task->ranks, 0, &head, NULL);
 }
 
-void ranks_post(struct ranks *ranks, uint32_t rank, const struct letter_head *head, unsigned char *body)
+void ranks_post(struct ranks *ranks, uint32_t rank, const struct message_head *head, unsigned char *body)
 {
     pthread_mutex_lock(&ranks->lock);
-    post(ranks, rank, head, body);
+    send_message(ranks, rank, head, body);
     pthread_mutex_unlock(&ranks->lock);
 }
 
-/* With the lock held. A letter that is lost would leave the other side waiting for ever; one whose text there
- * was no memory for goes without. */
-static void post(struct ranks *ranks, uint32_t rank, const struct letter_head *head, unsigned char *body)
+/* With the lock held. A message that is lost would leave the other side waiting for ever; one whose text
+ * there was no memory for goes without. */
+static void send_message(struct ranks *ranks, uint32_t rank, const struct message_head *head,
+                         unsigned char *body)
 {
-    struct letter *letter = calloc(1, sizeof *letter);
-    if (letter == NULL) {
+    struct message *message = calloc(1, sizeof *message);
+    if (message == NULL) {
         fputs("out of memory; end other programs first\n", stderr);
         _exit(SIM_ERROR_ENVIRONMENT); /* what is called at an exit may want the lock */
     }
-    letter->rank = rank;
-    letter->head = *head;
+    message->rank = rank;
+    message->head = *head;
     if (body == NULL)
-        letter->head.size = 0;
-    letter->body = body;
+        message->head.size = 0;
+    message->body = body;
     if (ranks->last != NULL)
-        ranks->last->next = letter;
+        ranks->last->next = message;
     else
-        ranks->first = letter;
-    ranks->last = letter;
-    pthread_cond_signal(&ranks->posted);
+        ranks->first = message;
+    ranks->last = message;
+    pthread_cond_signal(&ranks->queued);
 }
 
 /* Who is not rank 0 has nobody to tell, and leaves. */
@@ -368,9 +370,9 @@ void ranks_break(struct ranks *ranks, const char *text)
     pthread_mutex_unlock(&ranks->lock);
 }
 
-void ranks_free_letter(struct letter *letter)
+void ranks_free_message(struct message *message)
 {
-    if (letter != NULL)
-        free(letter->body);
-    free(letter);
+    if (message != NULL)
+        free(message->body);
+    free(message);
 }

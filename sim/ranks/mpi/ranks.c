@@ -32,10 +32,10 @@ bool ranks_begin(const char *program, struct ranks **out, struct sim_error *erro
         return sim_fail_memory(error);
     ranks->parent = getppid();
     pthread_mutex_init(&ranks->lock, NULL);
-    ranks_condition(&ranks->posted);
+    ranks_condition(&ranks->queued);
     ranks_condition(&ranks->changed);
     *out = ranks;
-    /* Signals are for the program's own threads: those that MPI makes, and the office, take none. */
+    /* Signals are for the program's own threads: those that MPI makes, and the progress thread, take none. */
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -124,8 +124,8 @@ static uint32_t online(void)
 
 static bool open_office(struct ranks *ranks, struct sim_error *error)
 {
-    ranks->has_office = sim_thread_start(&ranks->office, ranks_office, ranks) == 0;
-    return ranks->has_office ||
+    ranks->has_progress_thread = sim_thread_start(&ranks->progress_thread, ranks_progress_thread, ranks) == 0;
+    return ranks->has_progress_thread ||
            sim_fail(error, SIM_ERROR_ENVIRONMENT, "no thread could be made; end other programs first");
 }
 
@@ -133,19 +133,19 @@ void ranks_end(struct ranks *ranks, int code)
 {
     if (ranks == NULL)
         return;
-    /* Without an office nothing can be said, and others would wait for it: MPI ends a job of which one leaves
-     * like this. */
-    if (!ranks->has_office && ranks->count != 1) {
+    /* Without a progress thread nothing can be said, and others would wait for it: MPI ends a job of which
+     * one leaves like this. */
+    if (!ranks->has_progress_thread && ranks->count != 1) {
         fflush(NULL);
         _exit(code);
     }
     for (uint32_t i = 1; ranks->own == 0 && i < ranks->count; i++)
-        ranks_post(ranks, i, &(struct letter_head){.kind = LETTER_END}, NULL);
+        ranks_post(ranks, i, &(struct message_head){.kind = MESSAGE_END}, NULL);
     if (ranks->own != 0)
-        ranks_post(ranks, 0, &(struct letter_head){.kind = LETTER_LEAVE}, NULL);
+        ranks_post(ranks, 0, &(struct message_head){.kind = MESSAGE_LEAVE}, NULL);
     pthread_mutex_lock(&ranks->lock);
     ranks->is_closing = true;
-    pthread_cond_signal(&ranks->posted);
+    pthread_cond_signal(&ranks->queued);
     bool is_broken = ranks->is_broken;
     pthread_mutex_unlock(&ranks->lock);
     /* One that was interrupted, or has lost another, does not wait for those that may be gone. */
@@ -153,17 +153,17 @@ void ranks_end(struct ranks *ranks, int code)
         fflush(NULL);
         _exit(code);
     }
-    if (ranks->has_office)
-        pthread_join(ranks->office, NULL);
+    if (ranks->has_progress_thread)
+        pthread_join(ranks->progress_thread, NULL);
     if (ranks->is_broken)
         _exit(code);
     MPI_Finalize();
     while (ranks->first != NULL) {
-        struct letter *letter = ranks->first;
-        ranks->first = letter->next;
-        ranks_free_letter(letter);
+        struct message *message = ranks->first;
+        ranks->first = message->next;
+        ranks_free_message(message);
     }
-    pthread_cond_destroy(&ranks->posted);
+    pthread_cond_destroy(&ranks->queued);
     pthread_cond_destroy(&ranks->changed);
     pthread_mutex_destroy(&ranks->lock);
     free(ranks->about);

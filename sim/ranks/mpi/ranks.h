@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the files of the implementation over MPI share.
  *
- * Each rank has an office, a thread that alone talks to MPI: it sends the letters that others have posted,
- * and delivers those that come. MPI's own waiting turns a processor all the time, so the office looks for
- * letters now and then, and sleeps in between. A letter is a head, and a body in parts behind it; MPI keeps
- * the order of what goes from one rank to another. */
+ * Each rank has a progress thread, which alone talks to MPI: it sends the messages that others have queued,
+ * and delivers those that come. MPI's own waiting turns a processor all the time, so the progress thread
+ * looks for messages now and then, and sleeps in between. A message is a head, and a body in parts behind it;
+ * MPI keeps the order of what goes from one rank to another. */
 #ifndef RANKS_PRIVATE_H
 #define RANKS_PRIVATE_H
 
@@ -15,27 +15,27 @@
 
 #define RANKS_HOST_SIZE 64
 
-enum letter_kind {
-    LETTER_CALL = 1, /* from rank 0: body, `a` is the service */
-    LETTER_CANCEL,   /* nobody waits for the answer */
-    LETTER_GIVE,     /* the share [a, b) */
-    LETTER_END,      /* leave */
-    LETTER_ANSWER,   /* to rank 0: body; `a` is the class of the error, and then the body is its text */
-    LETTER_TAKE,     /* a share is wanted */
-    LETTER_NOTE,     /* done is `a`, rows are `b` */
-    LETTER_LEAVE     /* the rank's last */
+enum message_kind {
+    MESSAGE_CALL = 1, /* from rank 0: body, `a` is the service */
+    MESSAGE_CANCEL,   /* nobody waits for the answer */
+    MESSAGE_GIVE,     /* the share [a, b) */
+    MESSAGE_END,      /* leave */
+    MESSAGE_ANSWER,   /* to rank 0: body; `a` is the class of the error, and then the body is its text */
+    MESSAGE_TAKE,     /* a share is wanted */
+    MESSAGE_NOTE,     /* done is `a`, rows are `b` */
+    MESSAGE_LEAVE     /* the rank's last */
 };
 
-struct letter_head {
+struct message_head {
     uint64_t kind, call, a, b;
     uint64_t size; /* of the body */
 };
 
-struct letter {
-    struct letter *next;
+struct message {
+    struct message *next;
     uint32_t rank; /* to, or from */
-    struct letter_head head;
-    unsigned char *body; /* the letter's own */
+    struct message_head head;
+    unsigned char *body; /* the message's own */
 };
 
 /* Rank 0: a call under way. */
@@ -43,7 +43,7 @@ struct open_call {
     struct open_call *next;
     const struct ranks_call *call;
     uint64_t number;
-    struct letter *answer;
+    struct message *answer;
     pthread_cond_t answered;
 };
 
@@ -73,39 +73,39 @@ struct rank_about {
 struct ranks {
     uint32_t count, own;
     struct rank_about *about; /* by rank; on rank 0 alone, elsewhere of its own */
-    bool has_office;
-    pthread_t office;
+    bool has_progress_thread;
+    pthread_t progress_thread;
     pid_t parent; /* whoever launched this process */
     /* All below are guarded by the lock. */
     pthread_mutex_t lock;
-    pthread_cond_t posted, changed; /* a letter was posted; a task ended, or all is over */
-    struct letter *first, *last;    /* to be sent */
-    struct letter *unserved;        /* calls that came before ranks_serve() */
+    pthread_cond_t queued, changed; /* a message was queued; a task ended, or all is over */
+    struct message *first, *last;   /* to be sent */
+    struct message *unserved;       /* calls that came before ranks_serve() */
     struct open_call *calls;
     uint64_t last_call;
-    uint32_t left_count; /* rank 0: others that have sent their last letter */
+    uint32_t left_count; /* rank 0: others that have sent their last message */
     struct ranks_task *tasks;
     const struct ranks_service *services;
     size_t service_count;
     bool is_over;    /* elsewhere than on rank 0: to leave */
-    bool is_closing; /* the office goes when all letters are sent, and on rank 0 all have come */
+    bool is_closing; /* the progress thread ends when all messages are sent, and on rank 0 all have come */
     bool is_broken;  /* MPI failed: nothing more will come */
     char broken_text[256];
 };
 
 /* --- calls.c */
-/* Posts a letter, and takes the body over; without memory the program ends. */
-void ranks_post(struct ranks *ranks, uint32_t rank, const struct letter_head *head, unsigned char *body);
-/* Takes a letter that has come. */
-void ranks_deliver(struct ranks *ranks, struct letter *letter);
+/* Queues a message for sending, and takes the body over; without memory the program ends. */
+void ranks_post(struct ranks *ranks, uint32_t rank, const struct message_head *head, unsigned char *body);
+/* Takes a message that has come. */
+void ranks_deliver(struct ranks *ranks, struct message *message);
 /* Looks after the tasks: tells how far they are. With the lock held. */
 void ranks_look_after(struct ranks *ranks);
 /* MPI has failed, or whoever launched the process is gone. */
 void ranks_break(struct ranks *ranks, const char *text);
-void ranks_free_letter(struct letter *letter);
+void ranks_free_message(struct message *message);
 
-/* --- office.c */
-void *ranks_office(void *ranks);
+/* --- progress.c */
+void *ranks_progress_thread(void *ranks);
 int64_t ranks_now_ns(void);
 /* Waits for the condition, at most so long, with the lock held. */
 void ranks_wait(struct ranks *ranks, pthread_cond_t *condition, int64_t wait_ns);

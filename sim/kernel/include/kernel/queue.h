@@ -43,32 +43,34 @@ struct sim_queue_slot {
     uint64_t stamp;
 };
 
-/* Where a waiting event is in the calendar: next and previous of its day, or its place in `far`. */
+/* Where a waiting event is in the calendar: next and previous in its bucket, or its place in the overflow
+ * list. */
 struct sim_queue_place {
     int64_t time_ns;
-    uint32_t next;     /* 0: the last of its day; of a far one: its index */
-    uint32_t previous; /* 0: does not wait; itself: the first of its day, or a far one */
+    uint32_t next;     /* 0: the last of its bucket; in the overflow list: its index */
+    uint32_t previous; /* 0: does not wait; itself: the first of its bucket, or in the overflow list */
 };
 
-struct sim_queue_far {
+struct sim_queue_overflow {
     int64_t time_ns;
     uint32_t slot;
 };
 
-/* Events that were pushed for later. From begin_ns on there are day_count days of 2^day_shift ns, a list of
- * events each; those before `today` are over. What comes after the last day is far, in no order. */
+/* Events that were pushed for later. From begin_ns on there are bucket_count buckets of 2^bucket_shift ns, a
+ * list of events each; those before the current one are over. What comes after the last bucket is in the
+ * overflow list, unordered. */
 struct sim_queue_calendar {
     struct sim_queue_place *places; /* by slot; NULL until the first such event */
-    struct sim_queue_far *far;
-    uint32_t *days; /* first slot of each; 0: none */
-    uint32_t day_count, day_shift, today;
-    uint32_t far_count, dated_count; /* dated: in a day */
+    struct sim_queue_overflow *overflow;
+    uint32_t *buckets; /* first slot of each; 0: none */
+    uint32_t bucket_count, bucket_shift, current;
+    uint32_t overflow_count, bucketed_count;
     int64_t begin_ns;
-    int64_t far_least_ns; /* no far event is before it */
+    int64_t overflow_least_ns; /* no event of the overflow list is before it */
 };
 
-/* An event that waits is to come after so many days with events in them, 2, 1 or 0. */
-typedef void sim_queue_soon(void *context, const struct sim_event *event, uint32_t days);
+/* An event that waits is to come after so many buckets with events in them, 2, 1 or 0. */
+typedef void sim_queue_soon(void *context, const struct sim_event *event, uint32_t buckets);
 
 struct sim_queue {
     struct sim_queue_item *heap;  /* the root is at SIM_QUEUE_ROOT; "never" fills what is not used */
