@@ -92,11 +92,11 @@ static void draw_curve(const struct report_mark *mark, cairo_t *cairo)
     }
     if (mark->is_dashed) {
         cairo_set_dash(cairo, dots, 2, 0);
-    } else if (mark->is_law) {
+    } else if (mark->is_distribution) {
         cairo_set_dash(cairo, dashes, 2, 0);
     }
     cairo_set_line_width(cairo, mark->stroke);
-    cairo_set_line_cap(cairo, mark->is_law ? CAIRO_LINE_CAP_BUTT : CAIRO_LINE_CAP_ROUND);
+    cairo_set_line_cap(cairo, mark->is_distribution ? CAIRO_LINE_CAP_BUTT : CAIRO_LINE_CAP_ROUND);
     cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND);
     cairo_stroke(cairo);
     cairo_set_dash(cairo, NULL, 0, 0);

@@ -98,14 +98,14 @@ static void put_run(const struct report_curves_plot *plot, size_t line, size_t f
     const struct {
         enum report_ink ink;
         double stroke;
-    } passes[] = {{REPORT_INK_HALO, 3.2}, {data->ink, is_dashed ? 1.2 : data->is_law ? 1.4 : 1.8}};
+    } passes[] = {{REPORT_INK_HALO, 3.2}, {data->ink, is_dashed ? 1.2 : data->is_distribution ? 1.4 : 1.8}};
     for (size_t i = is_dashed ? 1 : 0; i < 2; i++) {
         struct report_mark *mark = report_pen_mark(pen, REPORT_SHAPE_CURVE, passes[i].ink, plot->box);
         mark->points = points;
         mark->point_count = until - from;
         mark->stroke = passes[i].stroke;
         mark->is_dashed = is_dashed;
-        mark->is_law = data->is_law && passes[i].ink == data->ink;
+        mark->is_distribution = data->is_distribution && passes[i].ink == data->ink;
     }
 }
 
@@ -146,7 +146,7 @@ static void put_markers(const struct report_curves_plot *plot, size_t line, stru
     }
     struct report_point *points;
     const size_t count =
-        data->is_dense && !data->is_law ? report_curves_markers(plot, line, pen, &points) : 0;
+        data->is_dense && !data->is_distribution ? report_curves_markers(plot, line, pen, &points) : 0;
     for (size_t i = 0; i < count; i++) {
         report_pen_marker(pen, data->ink, points[i].x, points[i].y);
     }

@@ -127,7 +127,7 @@ static void take_line(const struct report_curves_plot *plot, size_t line, struct
                                   2 * line_room},
              bit);
     }
-    if (plot->chart->lines[line].is_law) {
+    if (plot->chart->lines[line].is_distribution) {
         return;
     }
     static const double marker_room = REPORT_MARKER_SIZE / 2 + 2;
@@ -217,7 +217,7 @@ void report_curves_place_along(struct report_curves_plot *plot, struct report_pe
         take_line(plot, i, pen, &raster);
     }
     for (size_t i = 0; i < count; i++) {
-        if (!plot->chart->lines[i].is_law) {
+        if (!plot->chart->lines[i].is_distribution) {
             wanted++;
             plot->is_named[i] = place_name(plot, i, pen, &raster);
             placed += plot->is_named[i];

@@ -57,7 +57,7 @@ void report_curves_put_key(const struct report_curves_plot *plot, struct report_
     struct report_legend entries[REPORT_CURVES_MAX + REPORT_RULES_MAX];
     size_t count = 0;
     for (size_t i = 0; !plot->has_names && i < chart->line_count; i++) {
-        if (!chart->lines[i].is_law && !plot->is_named[i]) {
+        if (!chart->lines[i].is_distribution && !plot->is_named[i]) {
             entries[count++] = (struct report_legend){chart->lines[i].ink, chart->lines[i].label};
         }
     }

@@ -154,7 +154,7 @@ static void put_dashes(struct report_pen *pen, enum report_ink ink, double x, do
     mark->points = points;
     mark->point_count = 2;
     mark->stroke = 1.4;
-    mark->is_law = true;
+    mark->is_distribution = true;
 }
 
 void report_pen_swatch(struct report_pen *pen, enum report_ink ink, double x, double middle)
@@ -186,7 +186,7 @@ void report_pen_swatch(struct report_pen *pen, enum report_ink ink, double x, do
     case REPORT_INK_HOLDS:
         report_pen_frame(pen, ink, &box, 1.8);
         return;
-    case REPORT_INK_LAW:
+    case REPORT_INK_DISTRIBUTION:
         report_pen_line(pen, REPORT_SHAPE_LINE, ink, box.x, middle, box.x + box.width, middle, 1.6);
         return;
     case REPORT_INK_DASHES:

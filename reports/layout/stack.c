@@ -65,7 +65,7 @@ static void put_run(const struct plot *plot, const struct report_slice *steps, s
     static const struct {
         enum report_ink ink;
         double stroke;
-    } passes[] = {{REPORT_INK_HALO, 3}, {REPORT_INK_LAW, 1.4}};
+    } passes[] = {{REPORT_INK_HALO, 3}, {REPORT_INK_DISTRIBUTION, 1.4}};
     for (size_t i = is_open ? 0 : 1; i < 2; i++) { /* hatching alone is too dark for a dotted line */
         struct report_mark *mark = report_pen_mark(pen, REPORT_SHAPE_CURVE, passes[i].ink, plot->box);
         mark->points = points;
@@ -209,7 +209,7 @@ static void put_curve(const struct report_panel *panel, const struct plot *plot,
     static const struct {
         enum report_ink ink;
         double stroke;
-    } passes[] = {{REPORT_INK_HALO, 3}, {REPORT_INK_LAW, 1.6}};
+    } passes[] = {{REPORT_INK_HALO, 3}, {REPORT_INK_DISTRIBUTION, 1.6}};
     for (size_t i = 0; i < 2; i++) {
         struct report_mark *mark = report_pen_mark(pen, REPORT_SHAPE_CURVE, passes[i].ink, plot->box);
         mark->points = points;

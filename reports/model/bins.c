@@ -14,7 +14,7 @@ static const unsigned mantissas[20] = {10000, 11220, 12589, 14125, 15849, 17783,
                                        31623, 35481, 40000, 44668, 50000, 56234, 63096, 70795, 80000, 89125};
 
 /* With more decades a twentieth of one is too narrow to be seen; with fewer the sizes are so small that bins
- * of one size and of two would stand side by side and look like a law. */
+ * of one size and of two would stand side by side and look like a distribution. */
 enum { FINE_DECADES_MIN = 4, FINE_DECADES_MAX = 8 };
 static const double below_one_log10 = -0.15;
 

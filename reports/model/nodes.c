@@ -175,5 +175,5 @@ void report_nodes_fill(const struct lab_result *result, struct report_arena *are
         fill_y_axis(top, arena, &chart->panels[i].y);
     }
     report_legend_add(chart, REPORT_INK_CLOSED, "share of all bytes, replicas included");
-    report_legend_add(chart, REPORT_INK_LAW, "even share");
+    report_legend_add(chart, REPORT_INK_DISTRIBUTION, "even share");
 }

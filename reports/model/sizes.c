@@ -110,7 +110,7 @@ static const char *sizes_of(const struct report_bins *bins, size_t bin, bool is_
                        unit);
 }
 
-static bool has_law(const struct lab_strategy_result *strategy, bool is_bytes)
+static bool has_distribution(const struct lab_strategy_result *strategy, bool is_bytes)
 {
     return !is_bytes && strategy->settings.strategy.kind == BK_PROBABILISTIC &&
            strategy->settings.strategy.max_age_ns == 0 && strategy->closed_rows.count >= REPORT_CLOSED_MIN;
@@ -141,7 +141,7 @@ static void fill_hints(const struct lab_strategy_result *strategy, bool is_bytes
                                                                             : "open";
         bar->hint = report_text(arena, "%s: %s %s partition%s, %s of all", sizes, report_full(arena, count),
                                 state, count == 1 ? "" : "s", report_percent(arena, count / total));
-        if (bar->ink == REPORT_INK_CLOSED && has_law(strategy, is_bytes)) {
+        if (bar->ink == REPORT_INK_CLOSED && has_distribution(strategy, is_bytes)) {
             const double expected = report_sizes_expected(&strategy->settings.strategy, bins->edges[bin],
                                                           bins->edges[bin + 1], closed->count);
             bar->hint = report_text(arena, "%s; the exact distribution expects %s", bar->hint,
@@ -202,8 +202,8 @@ static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes
                   : is_bytes                                      ? ""
                                                                   : report_sizes_note(arena, strategy);
     fill_hints(strategy, is_bytes, bins, arena, panel);
-    if (has_law(strategy, is_bytes)) {
-        report_sizes_law(arena, &strategy->settings.strategy, bins, closed->count, panel);
+    if (has_distribution(strategy, is_bytes)) {
+        report_sizes_distribution(arena, &strategy->settings.strategy, bins, closed->count, panel);
     }
     double top = 0;
     for (size_t i = 0; i < panel->bar_count; i++) {
@@ -246,14 +246,14 @@ static void fill_legend(const struct lab_result *result, const struct domain *do
     const enum report_unit unit = is_bytes ? REPORT_BYTES : REPORT_ROWS;
     bool has_closed = false;
     bool has_open = false;
-    bool has_law = false;
+    bool has_distribution = false;
     bool has_observed = false;
     for (size_t i = 0; i < result->strategy_count; i++) {
         has_closed |= result->strategies[i].closed_rows.count > 0;
         bool is_observed = result->strategies[i].settings.observed != WL_OBSERVED_AUTO;
         has_open |= !is_observed && result->strategies[i].open_rows.count > 0;
         has_observed |= is_observed;
-        has_law |= chart->panels[i].curve_count > 0;
+        has_distribution |= chart->panels[i].curve_count > 0;
     }
     if (has_closed) {
         report_legend_add(chart, REPORT_INK_CLOSED, "closed partitions");
@@ -264,8 +264,8 @@ static void fill_legend(const struct lab_result *result, const struct domain *do
                           : has_open    ? "open partitions, and all observed ones"
                                         : "observed partitions");
     }
-    if (has_law) {
-        report_legend_add(chart, REPORT_INK_LAW, "exact distribution (negative binomial)");
+    if (has_distribution) {
+        report_legend_add(chart, REPORT_INK_DISTRIBUTION, "exact distribution (negative binomial)");
     }
     if (!is_bytes && result->limits.tiny_rows > 1) {
         report_legend_add(chart, REPORT_INK_TINY,

@@ -11,7 +11,7 @@
 #include "reports/model.h"
 #include "tune/odds.h"
 
-/* Fewer closed partitions than this, and the law says nothing about them. */
+/* Fewer closed partitions than this, and the distribution says nothing about them. */
 #define REPORT_CLOSED_MIN 100u
 
 /* A log axis over the bins, with a number at each decade that has room for one. */
@@ -21,14 +21,14 @@ void report_sizes_x_axis(struct report_arena *arena, const struct report_bins *b
 void report_sizes_y_axis(struct report_arena *arena, double top, struct report_axis *out);
 
 /* The exact distribution of a probabilistic strategy's closed partitions. */
-struct tune_law report_sizes_law_of(const struct bk_strategy *strategy);
-/* That law as expected partitions per bin, of `closed` partitions. At the middle
+struct tune_distribution report_sizes_distribution_of(const struct bk_strategy *strategy);
+/* That distribution as expected partitions per bin, of `closed` partitions. At the middle
  * of a bin that is the bin's own expectation; between, that of a bin moved along the axis. */
-void report_sizes_law(struct report_arena *arena, const struct bk_strategy *strategy,
-                      const struct report_bins *bins, uint64_t closed, struct report_panel *panel);
-/* How many of `closed` partitions the law expects with more than `from` and up to `to` rows. */
+void report_sizes_distribution(struct report_arena *arena, const struct bk_strategy *strategy,
+                               const struct report_bins *bins, uint64_t closed, struct report_panel *panel);
+/* How many of `closed` partitions the distribution expects with more than `from` and up to `to` rows. */
 double report_sizes_expected(const struct bk_strategy *strategy, uint64_t from, uint64_t to, uint64_t closed);
-/* What the reader must know before comparing bars and law; "" where there is nothing to say. */
+/* What the reader must know before comparing bars and distribution; "" where there is nothing to say. */
 const char *report_sizes_note(struct report_arena *arena, const struct lab_strategy_result *strategy);
 
 #endif

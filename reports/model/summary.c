@@ -153,7 +153,7 @@ void report_summary_fill(const struct lab_result *result, struct report_arena *a
         report_legend_add(chart, REPORT_INK_CHOSEN, "the choice");
     }
     for (size_t i = 0; i < sizes.legend_count; i++) {
-        if (sizes.legend[i].ink != REPORT_INK_LAW) {
+        if (sizes.legend[i].ink != REPORT_INK_DISTRIBUTION) {
             report_legend_add(chart, sizes.legend[i].ink, sizes.legend[i].text);
         }
     }

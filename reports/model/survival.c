@@ -15,8 +15,8 @@ struct entry {
     const struct lab_histogram *sizes;
     enum report_ink ink;
     bool is_open; /* none closed */
-    bool has_law, is_law_shared, is_law_drawn;
-    struct report_survival_law law;
+    bool has_distribution, is_distribution_shared, is_distribution_drawn;
+    struct report_survival_distribution distribution;
 };
 
 /* The axis goes on below the last step, so that one sees how long it is. */
@@ -101,13 +101,15 @@ static void find_laws(struct report_arena *arena, struct selection *selection)
 {
     for (size_t i = 0; i < selection->count; i++) {
         struct entry *entry = &selection->entries[i];
-        entry->has_law = report_survival_law_of(arena, entry->strategy, selection->is_bytes, &entry->law);
-        entry->is_law_drawn = entry->has_law;
-        for (size_t k = 0; entry->has_law && k < i; k++) {
+        entry->has_distribution = report_survival_distribution_of(arena, entry->strategy, selection->is_bytes,
+                                                                  &entry->distribution);
+        entry->is_distribution_drawn = entry->has_distribution;
+        for (size_t k = 0; entry->has_distribution && k < i; k++) {
             struct entry *other = &selection->entries[k];
-            if (other->is_law_drawn && report_survival_is_same_law(&other->law, &entry->law)) {
-                other->is_law_shared = true;
-                entry->is_law_drawn = false;
+            if (other->is_distribution_drawn &&
+                report_survival_is_same_distribution(&other->distribution, &entry->distribution)) {
+                other->is_distribution_shared = true;
+                entry->is_distribution_drawn = false;
             }
         }
     }
@@ -172,7 +174,9 @@ static void fill_axes(const struct lab_result *result, const struct selection *s
     for (size_t i = 0; i < selection->count; i++) {
         const struct entry *entry = &selection->entries[i];
         const double end =
-            entry->is_law_drawn ? report_survival_law_end(&entry->law, 1 / (double)entry->sizes->count) : 0;
+            entry->is_distribution_drawn
+                ? report_survival_distribution_end(&entry->distribution, 1 / (double)entry->sizes->count)
+                : 0;
         if (end > 0) {
             report_extremes_meet(&x, end);
         }
@@ -320,25 +324,26 @@ static void fill(const struct lab_result *result, bool is_bytes, struct report_a
     }
     find_laws(arena, &selection);
     fill_axes(result, &selection, arena, chart);
-    bool has_law = false;
+    bool has_distribution = false;
     for (size_t i = 0; i < selection.count; i++) {
         const struct entry *entry = &selection.entries[i];
-        if (!entry->is_law_drawn) {
+        if (!entry->is_distribution_drawn) {
             continue;
         }
-        has_law = true;
+        has_distribution = true;
         struct report_line *line = &chart->lines[chart->line_count++];
-        *line = (struct report_line){.label = "",
-                                     .ink = entry->is_law_shared ? REPORT_INK_LAW : entry->ink,
-                                     .is_dense = true,
-                                     .is_law = true};
-        report_survival_law_line(arena, &entry->law, chart, line);
+        *line =
+            (struct report_line){.label = "",
+                                 .ink = entry->is_distribution_shared ? REPORT_INK_DISTRIBUTION : entry->ink,
+                                 .is_dense = true,
+                                 .is_distribution = true};
+        report_survival_distribution_line(arena, &entry->distribution, chart, line);
         chart->line_count -= line->sample_count == 0;
     }
     for (size_t i = 0; i < selection.count; i++) {
         fill_sizes(&selection.entries[i], is_bytes, arena, chart, &chart->lines[chart->line_count++]);
     }
-    if (has_law) {
+    if (has_distribution) {
         report_legend_add(chart, REPORT_INK_DASHES, "exact distribution, hidden where the sizes follow it");
     }
     fill_notes(&selection, result->strategy_count, arena, chart);

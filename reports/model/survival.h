@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Survival curves: the share of partitions larger than each size. What the chart and its laws share. */
+/* Survival curves: the share of partitions larger than each size. What the chart and its distributions share.
+ */
 #ifndef REPORTS_SURVIVAL_H
 #define REPORTS_SURVIVAL_H
 
@@ -8,25 +9,27 @@
 #include "tune/weighted.h"
 
 /* The exact distribution of a strategy's closed partitions. */
-struct report_survival_law {
+struct report_survival_distribution {
     bool is_weighted;
-    struct tune_law rows;
+    struct tune_distribution rows;
     struct tune_weighted weighted;
     uint64_t each; /* bytes of a row, where all rows have as many and the chart counts bytes; else 1 */
     uint64_t base; /* of bytes: what stands around a partition's rows */
 };
 
 /* False where there is none: of another kind of strategy, below REPORT_CLOSED_MIN closed partitions, with an
- * age that closes them, or for want of one size of all rows where the law needs it. */
-bool report_survival_law_of(struct report_arena *arena, const struct lab_strategy_result *strategy,
-                            bool is_bytes, struct report_survival_law *out);
-bool report_survival_is_same_law(const struct report_survival_law *one,
-                                 const struct report_survival_law *other);
+ * age that closes them, or for want of one size of all rows where the distribution needs it. */
+bool report_survival_distribution_of(struct report_arena *arena, const struct lab_strategy_result *strategy,
+                                     bool is_bytes, struct report_survival_distribution *out);
+bool report_survival_is_same_distribution(const struct report_survival_distribution *one,
+                                          const struct report_survival_distribution *other);
 /* The size that no more than `share` of the partitions exceed; 0 when it is beyond 1e18. */
-double report_survival_law_end(const struct report_survival_law *law, double share);
-/* The law between the axes' ends as a line; `label` and `ink` are the caller's. */
-void report_survival_law_line(struct report_arena *arena, const struct report_survival_law *law,
-                              const struct report_chart *chart, struct report_line *line);
+double report_survival_distribution_end(const struct report_survival_distribution *distribution,
+                                        double share);
+/* The distribution between the axes' ends as a line; `label` and `ink` are the caller's. */
+void report_survival_distribution_line(struct report_arena *arena,
+                                       const struct report_survival_distribution *distribution,
+                                       const struct report_chart *chart, struct report_line *line);
 
 /* Puts samples into the line so that it draws the points (in decimal logarithms) to half a pixel, cut at the
  * foot of the plot. Returns which point each sample is, the arena's; NULL without memory. */

@@ -211,7 +211,7 @@ static void fill_legend(const struct domain *domain, struct report_arena *arena,
     if (domain->has_open) {
         report_legend_add(chart, REPORT_INK_OPEN, "still open at the end: smallest to largest");
     }
-    report_legend_add(chart, REPORT_INK_LAW,
+    report_legend_add(chart, REPORT_INK_DISTRIBUTION,
                       domain->has_closed && domain->has_open ? "median (dotted where all are open)"
                                                              : "median");
     if (domain->limit != 0) {

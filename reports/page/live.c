@@ -22,7 +22,7 @@ struct live {
     xmlTextWriterPtr writer;
     struct report_arena *arena;
     const struct lab_result *result;
-    struct tune_law law;
+    struct tune_distribution distribution;
     uint32_t bits;
     double row_bytes; /* 0: not known */
     bool failed;      /* sticky */
@@ -235,7 +235,7 @@ static void write_controls(struct live *live)
     write_start(live);
     write_slider(live, "live-bits", "Bits", "Bits as a number", 0, BK_BITS_MAX, BK_BITS_MAX, live->bits);
     write_slider(live, "live-threshold", "Threshold", "Threshold as a number", 1, THRESHOLD_MAX, 460,
-                 live->law.threshold);
+                 live->distribution.threshold);
     start(live, "div");
     attribute(live, "class", "live-fields");
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
@@ -300,7 +300,7 @@ static uint64_t bytes_as_rows(const struct live *live)
 static void write_figures(struct live *live)
 {
     const struct lab_limits *limits = &live->result->limits;
-    const struct tune_law *law = &live->law;
+    const struct tune_distribution *distribution = &live->distribution;
     struct report_arena *arena = live->arena;
     start(live, "table");
     attribute(live, "class", "live-figures");
@@ -308,28 +308,28 @@ static void write_figures(struct live *live)
     text(live, "What the exact distribution says");
     end(live);
     start(live, "tbody");
-    write_figure(live, "mean", "mean", tune_mean_rows(law), "rows", false);
-    write_figure(live, "stddev", "standard deviation", tune_stddev_rows(law), "rows", false);
-    write_figure(live, "increments", "increments per 1000 rows", tune_increments_per_1000_rows(law), "",
-                 false);
+    write_figure(live, "mean", "mean", tune_mean_rows(distribution), "rows", false);
+    write_figure(live, "stddev", "standard deviation", tune_stddev_rows(distribution), "rows", false);
+    write_figure(live, "increments", "increments per 1000 rows", tune_increments_per_1000_rows(distribution),
+                 "", false);
     write_figure(live, "below", report_text(arena, "P(rows < %s)", report_grouped(arena, limits->tiny_rows)),
-                 tune_below(law, limits->tiny_rows), "", limits->tiny_rows == 0);
+                 tune_below(distribution, limits->tiny_rows), "", limits->tiny_rows == 0);
     write_figure(live, "above",
                  report_text(arena, "P(rows > %s)", report_grouped(arena, limits->partition_rows)),
-                 tune_above(law, limits->partition_rows), "", limits->partition_rows == 0);
+                 tune_above(distribution, limits->partition_rows), "", limits->partition_rows == 0);
     const uint64_t rows = bytes_as_rows(live);
     write_figure(live, "above-bytes",
                  report_text(arena, "P(bytes > %s), above %s rows",
                              bytes_text(arena, limits->partition_bytes), report_grouped(arena, rows)),
-                 tune_above(law, rows), "", !has_bytes(live));
+                 tune_above(distribution, rows), "", !has_bytes(live));
     for (size_t i = 0; i < SHARE_COUNT; i++) {
         write_figure(live, report_text(arena, "quantile-%g", shares[i]),
-                     report_text(arena, "quantile %g", shares[i]), (double)tune_quantile(law, shares[i]),
-                     "rows", false);
+                     report_text(arena, "quantile %g", shares[i]),
+                     (double)tune_quantile(distribution, shares[i]), "rows", false);
     }
     const double rate = mean_rate(live->result);
-    write_figure(live, "lasts", "one key fills a partition in", rate > 0 ? tune_mean_rows(law) / rate : 0,
-                 "s", rate <= 0);
+    write_figure(live, "lasts", "one key fills a partition in",
+                 rate > 0 ? tune_mean_rows(distribution) / rate : 0, "s", rate <= 0);
     end(live);
     end(live);
 }
@@ -344,7 +344,7 @@ static void write_command(struct live *live)
     start(live, "code");
     attribute(live, "id", "live-command");
     text(live, report_text(arena, "bucketlab odds --bits %" PRIu32 " --threshold %" PRIu64, live->bits,
-                           live->law.threshold));
+                           live->distribution.threshold));
     if (limits->tiny_rows > 0)
         text(live, report_text(arena, " --below %" PRIu64, limits->tiny_rows));
     if (limits->partition_rows > 0)
@@ -360,16 +360,16 @@ bool report_page_live(xmlTextWriterPtr writer, const struct lab_result *result, 
     struct live live = {.writer = writer,
                         .arena = arena,
                         .result = result,
-                        .law = {.threshold = USUAL_THRESHOLD},
+                        .distribution = {.threshold = USUAL_THRESHOLD},
                         .bits = USUAL_BITS,
                         .row_bytes = mean_row_bytes(result)};
     for (size_t i = 0; i < result->strategy_count; i++) {
         if (is_candidate(&result->strategies[i], &live.bits)) {
-            live.law.threshold = result->strategies[i].settings.strategy.of.probabilistic.threshold;
+            live.distribution.threshold = result->strategies[i].settings.strategy.of.probabilistic.threshold;
             break;
         }
     }
-    live.law.p = 1 / (double)(UINT64_C(1) << live.bits);
+    live.distribution.p = 1 / (double)(UINT64_C(1) << live.bits);
     start(&live, "section");
     attribute(&live, "id", "live");
     attribute(&live, "aria-labelledby", "live-title");
@@ -384,8 +384,8 @@ bool report_page_live(xmlTextWriterPtr writer, const struct lab_result *result, 
     start(&live, "noscript");
     start(&live, "p");
     text(&live, "To move bits and threshold, let this page run its script. These are the figures of ");
-    text(&live,
-         report_text(arena, "%" PRIu32 " bits and threshold %" PRIu64 ".", live.bits, live.law.threshold));
+    text(&live, report_text(arena, "%" PRIu32 " bits and threshold %" PRIu64 ".", live.bits,
+                            live.distribution.threshold));
     end(&live);
     end(&live);
     write_controls(&live);

@@ -83,9 +83,9 @@ static struct look look_of(const struct report_mark *mark)
         snprintf(look.class, sizeof look.class, "%s", shapes[mark->shape]);
     } else {
         snprintf(look.class, sizeof look.class, "%s%s i-%s", shapes[mark->shape],
-                 mark->is_dashed ? " o"
-                 : mark->is_law  ? " y"
-                                 : "",
+                 mark->is_dashed         ? " o"
+                 : mark->is_distribution ? " y"
+                                         : "",
                  ink);
     }
     return look;

@@ -33,28 +33,29 @@ static const struct report_font_style fonts[REPORT_FONT_COUNT] = {
 };
 
 /* Okabe and Ito's palette for the marks (blue, vermilion, orange, purple), which the colour-blind tell apart;
- * in grey print the shades stay light, the closed bars dark, the open ones hatched, and the law has a halo.
- * Of the buckets that agents believe in, the old one is dark, the new one light and a third one crossed. */
+ * in grey print the shades stay light, the closed bars dark, the open ones hatched, and the distribution has
+ * a halo. Of the buckets that agents believe in, the old one is dark, the new one light and a third one
+ * crossed. */
 static const struct report_colour inks[REPORT_INK_COUNT] = {
-    [REPORT_INK_CLOSED] = RGB(0x0072B2),   [REPORT_INK_OPEN] = RGB(0x0072B2),
-    [REPORT_INK_LAW] = RGB(0x111111),      [REPORT_INK_DASHES] = RGB(0x555555),
-    [REPORT_INK_OVER] = RGB(0xF9DCCB),     [REPORT_INK_TINY] = RGB(0xFFF6DC),
-    [REPORT_INK_COST] = RGB(0x0072B2),     [REPORT_INK_SLOW] = RGB(0x111111),
-    [REPORT_INK_ALARM] = RGB(0xB84A00),    [REPORT_INK_WASTE] = RGB(0xE69F00),
-    [REPORT_INK_OLD] = RGB(0x0072B2),      [REPORT_INK_OLD_SOON] = RGB(0x0072B2),
-    [REPORT_INK_NEW] = RGB(0xF0B429),      [REPORT_INK_NEW_SOON] = RGB(0xC98700),
-    [REPORT_INK_OTHER] = RGB(0x8E3B6E),    [REPORT_INK_UNKNOWN] = RGB(0xB5B5B5),
-    [REPORT_INK_SPLIT] = RGB(0xF7CDB5),    [REPORT_INK_TEXT] = RGB(0x1A1A1A),
-    [REPORT_INK_QUIET] = RGB(0x555555),    [REPORT_INK_AXIS] = RGB(0x777777),
-    [REPORT_INK_GRID] = RGB(0xE2E2E2),     [REPORT_INK_HALO] = RGB(0xFFFFFF),
-    [REPORT_INK_ZERO] = RGB(0xF0F0F0),     [REPORT_INK_PALE] = RGB(0xA9A9A9),
-    [REPORT_INK_CHOSEN] = RGB(0xD55E00),   [REPORT_INK_RING] = RGB(0xD55E00),
-    [REPORT_INK_HOLDS] = RGB(0x111111),    [REPORT_INK_TILE] = RGB(0x000000),
-    [REPORT_INK_RANGE] = RGB(0xC9E0F0),    [REPORT_INK_MIDDLE] = RGB(0x79B4DB),
-    [REPORT_INK_LINE + 0] = RGB(0x0072B2), [REPORT_INK_LINE + 1] = RGB(0xD55E00),
-    [REPORT_INK_LINE + 2] = RGB(0x009E73), [REPORT_INK_LINE + 3] = RGB(0xB65490),
-    [REPORT_INK_LINE + 4] = RGB(0xE69F00), [REPORT_INK_LINE + 5] = RGB(0x56B4E9),
-    [REPORT_INK_LINE + 6] = RGB(0x111111), [REPORT_INK_LINE + 7] = RGB(0x8C6D1F),
+    [REPORT_INK_CLOSED] = RGB(0x0072B2),       [REPORT_INK_OPEN] = RGB(0x0072B2),
+    [REPORT_INK_DISTRIBUTION] = RGB(0x111111), [REPORT_INK_DASHES] = RGB(0x555555),
+    [REPORT_INK_OVER] = RGB(0xF9DCCB),         [REPORT_INK_TINY] = RGB(0xFFF6DC),
+    [REPORT_INK_COST] = RGB(0x0072B2),         [REPORT_INK_SLOW] = RGB(0x111111),
+    [REPORT_INK_ALARM] = RGB(0xB84A00),        [REPORT_INK_WASTE] = RGB(0xE69F00),
+    [REPORT_INK_OLD] = RGB(0x0072B2),          [REPORT_INK_OLD_SOON] = RGB(0x0072B2),
+    [REPORT_INK_NEW] = RGB(0xF0B429),          [REPORT_INK_NEW_SOON] = RGB(0xC98700),
+    [REPORT_INK_OTHER] = RGB(0x8E3B6E),        [REPORT_INK_UNKNOWN] = RGB(0xB5B5B5),
+    [REPORT_INK_SPLIT] = RGB(0xF7CDB5),        [REPORT_INK_TEXT] = RGB(0x1A1A1A),
+    [REPORT_INK_QUIET] = RGB(0x555555),        [REPORT_INK_AXIS] = RGB(0x777777),
+    [REPORT_INK_GRID] = RGB(0xE2E2E2),         [REPORT_INK_HALO] = RGB(0xFFFFFF),
+    [REPORT_INK_ZERO] = RGB(0xF0F0F0),         [REPORT_INK_PALE] = RGB(0xA9A9A9),
+    [REPORT_INK_CHOSEN] = RGB(0xD55E00),       [REPORT_INK_RING] = RGB(0xD55E00),
+    [REPORT_INK_HOLDS] = RGB(0x111111),        [REPORT_INK_TILE] = RGB(0x000000),
+    [REPORT_INK_RANGE] = RGB(0xC9E0F0),        [REPORT_INK_MIDDLE] = RGB(0x79B4DB),
+    [REPORT_INK_LINE + 0] = RGB(0x0072B2),     [REPORT_INK_LINE + 1] = RGB(0xD55E00),
+    [REPORT_INK_LINE + 2] = RGB(0x009E73),     [REPORT_INK_LINE + 3] = RGB(0xB65490),
+    [REPORT_INK_LINE + 4] = RGB(0xE69F00),     [REPORT_INK_LINE + 5] = RGB(0x56B4E9),
+    [REPORT_INK_LINE + 6] = RGB(0x111111),     [REPORT_INK_LINE + 7] = RGB(0x8C6D1F),
     [REPORT_INK_LINE + 8] = RGB(0x8A8A8A),
 };
 

@@ -9,7 +9,7 @@
 static bool check(struct cass_cluster_config *config, struct sim_error *error);
 static bool check_datacenters(const struct cass_cluster_config *config, struct sim_error *error);
 static bool check_times(const struct cass_cluster_config *config, struct sim_error *error);
-static bool prepare_latency(struct sim_size *law);
+static bool prepare_latency(struct sim_size *distribution);
 static bool place_nodes(struct cass_cluster *cluster, struct sim_error *error);
 static bool create_arrays(struct cass_cluster *cluster);
 static bool create_pools(struct cass_cluster *cluster);
@@ -178,11 +178,11 @@ static bool check_times(const struct cass_cluster_config *config, struct sim_err
     return true;
 }
 
-static bool prepare_latency(struct sim_size *law)
+static bool prepare_latency(struct sim_size *distribution)
 {
-    if (law->kind == SIM_SIZE_CONSTANT && law->a >= 0 && law->a < 1)
+    if (distribution->kind == SIM_SIZE_CONSTANT && distribution->a >= 0 && distribution->a < 1)
         return true;
-    return sim_size_prepare(law) == 0;
+    return sim_size_prepare(distribution) == 0;
 }
 
 static bool place_nodes(struct cass_cluster *cluster, struct sim_error *error)

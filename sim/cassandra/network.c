@@ -96,10 +96,11 @@ bool cass_network_passes(struct cass_cluster *cluster, uint32_t from, uint32_t t
 int64_t cass_network_latency(struct cass_cluster *cluster, uint32_t from, uint32_t to)
 {
     bool is_near = cass_place_datacenter(cluster, from) == cass_place_datacenter(cluster, to);
-    const struct sim_size *law = is_near ? &cluster->config.latency_ns : &cluster->config.latency_between_ns;
-    if (law->kind == SIM_SIZE_CONSTANT && law->a < 1 && cluster->late <= 0)
+    const struct sim_size *distribution =
+        is_near ? &cluster->config.latency_ns : &cluster->config.latency_between_ns;
+    if (distribution->kind == SIM_SIZE_CONSTANT && distribution->a < 1 && cluster->late <= 0)
         return 0;
-    int64_t latency = (int64_t)sim_size_draw(law, &cluster->places[from].latency), late_ns = 0;
+    int64_t latency = (int64_t)sim_size_draw(distribution, &cluster->places[from].latency), late_ns = 0;
     if (cluster->late > 0 && sim_random_unit(&cluster->places[from].loss) < cluster->late)
         late_ns = cluster->late_ns;
     if (cluster->delay == 1.0)

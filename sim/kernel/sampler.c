@@ -24,7 +24,7 @@ double sim_exponential_rare(struct sim_random *random, uint64_t bits)
         if (j < sim_exponential_layers[layer].accept)
             return offset + x;
         if (layer == 0) {
-            /* Beyond the last edge the law begins anew. */
+            /* Beyond the last edge the distribution begins anew. */
             offset += EXPONENTIAL_TAIL;
         } else {
             double y = layer_height(sim_exponential_layers, layer, sim_random_unit(random));
@@ -139,7 +139,7 @@ static double layer_height(const struct sim_layer *layers, uint64_t layer, doubl
     return low + unit * (high - low);
 }
 
-/* Marsaglia's method for the tail of the normal law. */
+/* Marsaglia's method for the tail of the normal distribution. */
 static double normal_tail(struct sim_random *random)
 {
     double x, y;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The binomial law with relative accuracy in both tails, for n up to 2^64 - 1. Private to this folder.
+/* The binomial distribution with relative accuracy in both tails, for n up to 2^64 - 1. Private to this
+ * folder.
  *
  * GSL's gsl_cdf_binomial_* and gsl_sf_beta_inc_e lose digits (six are left at n = 4e15) and call the error
  * handler, which aborts, when they underflow; so the probability at the edge is Loader's saddle-point form,

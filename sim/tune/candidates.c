@@ -33,8 +33,8 @@ static void name(const struct tune_contest *contest, const char *base, const str
                  char *label);
 static void numbers_of(const struct bk_strategy *strategy, char *buffer);
 static bool is_taken(const struct tune_contest *contest, const char *label);
-static void find_law(const struct tune_contest *contest, struct tune_entrant *entrant);
-static void law_of_count(const struct tune_contest *contest, struct tune_entrant *entrant);
+static void find_distribution(const struct tune_contest *contest, struct tune_entrant *entrant);
+static void distribution_of_count(const struct tune_contest *contest, struct tune_entrant *entrant);
 static bool is_below(const struct tune_contest *contest);
 static bool has_varied_bytes(const struct lab_scenario *scenario);
 
@@ -76,9 +76,9 @@ void tune_entrant_describe(const struct tune_contest *contest, struct tune_entra
     entrant->is_fixed = scenario->trace_path != NULL && scenario->engine != LAB_ENGINE_CLUSTER &&
                         (scenario->limits.partition_bytes == 0 || !has_drawn_bytes) &&
                         (kind == BK_UNBUCKETED || kind == BK_TIME || kind == BK_COUNT);
-    entrant->has_law = false;
-    find_law(contest, entrant);
-    if (entrant->has_law && entrant->law_share > contest->race.terms.risk)
+    entrant->has_distribution = false;
+    find_distribution(contest, entrant);
+    if (entrant->has_distribution && entrant->exact_share > contest->race.terms.risk)
         entrant->status = TUNE_REFUSED;
 }
 
@@ -283,8 +283,8 @@ static bool is_taken(const struct tune_contest *contest, const char *label)
 }
 
 /* Where rows are counted at once and have one size, chance is all there is. A maximum age ends partitions
- * earlier, so the law is then no more than a bound, and none refuses by it. */
-static void find_law(const struct tune_contest *contest, struct tune_entrant *entrant)
+ * earlier, so the distribution is then no more than a bound, and none refuses by it. */
+static void find_distribution(const struct tune_contest *contest, struct tune_entrant *entrant)
 {
     const struct lab_scenario *scenario = contest->scenario;
     const struct bk_strategy *strategy = &entrant->strategy.settings.strategy;
@@ -296,32 +296,34 @@ static void find_law(const struct tune_contest *contest, struct tune_entrant *en
     if (is_cluster && (strategy->kind != BK_COUNT || entrant->strategy.settings.source != BK_SOURCE_EXTERNAL))
         return;
     if (strategy->kind == BK_COUNT) {
-        law_of_count(contest, entrant);
+        distribution_of_count(contest, entrant);
     } else if (strategy->kind == BK_PROBABILISTIC) {
         double n = (double)strategy->of.probabilistic.chance_denominator;
-        const struct tune_law law = {.p = n > 0 ? (double)strategy->of.probabilistic.chance_numerator / n
-                                                : ldexp(1, -(int)strategy->of.probabilistic.bits),
-                                     .threshold = strategy->of.probabilistic.threshold};
-        entrant->law_share =
-            is_below_a_row ? 1 : tune_above(&law, (uint64_t)fmin(contest->rows.limit_rows, 1e18));
-        /* By the mean size the law refuses, and lets nobody pass. */
-        entrant->has_law = is_exact || entrant->law_share > contest->race.terms.risk;
+        const struct tune_distribution distribution = {
+            .p = n > 0 ? (double)strategy->of.probabilistic.chance_numerator / n
+                       : ldexp(1, -(int)strategy->of.probabilistic.bits),
+            .threshold = strategy->of.probabilistic.threshold};
+        entrant->exact_share =
+            is_below_a_row ? 1 : tune_above(&distribution, (uint64_t)fmin(contest->rows.limit_rows, 1e18));
+        /* By the mean size the distribution refuses, and lets nobody pass. */
+        entrant->has_distribution = is_exact || entrant->exact_share > contest->race.terms.risk;
     } else if (strategy->kind == BK_WEIGHTED && !has_varied_bytes(scenario) &&
                scenario->limits.partition_rows == 0) {
-        const struct tune_weighted law = {.bytes = strategy->of.weighted.bytes,
-                                          .threshold = strategy->of.weighted.threshold,
-                                          .row_bytes = (uint64_t)fmax(1, round(contest->rows.mean_payload))};
+        const struct tune_weighted distribution = {.bytes = strategy->of.weighted.bytes,
+                                                   .threshold = strategy->of.weighted.threshold,
+                                                   .row_bytes =
+                                                       (uint64_t)fmax(1, round(contest->rows.mean_payload))};
         /* What rows beyond the limit would weigh in payload. */
-        double limit = fmin(contest->rows.limit_rows * (double)law.row_bytes, 1e18);
-        entrant->law_share = tune_weighted_above(&law, (uint64_t)limit);
-        entrant->has_law = true;
+        double limit = fmin(contest->rows.limit_rows * (double)distribution.row_bytes, 1e18);
+        entrant->exact_share = tune_weighted_above(&distribution, (uint64_t)limit);
+        entrant->has_distribution = true;
     }
-    if (strategy->max_age_ns != 0 && entrant->law_share > contest->race.terms.risk)
-        entrant->has_law = false;
+    if (strategy->max_age_ns != 0 && entrant->exact_share > contest->race.terms.risk)
+        entrant->has_distribution = false;
 }
 
 /* Those that number each row make partitions of exactly so many. */
-static void law_of_count(const struct tune_contest *contest, struct tune_entrant *entrant)
+static void distribution_of_count(const struct tune_contest *contest, struct tune_entrant *entrant)
 {
     const struct lab_scenario *scenario = contest->scenario;
     enum bk_source source = entrant->strategy.settings.source;
@@ -333,8 +335,8 @@ static void law_of_count(const struct tune_contest *contest, struct tune_entrant
     uint64_t limit = scenario->limits.partition_rows;
     if (!is_exact)
         is_over = limit != 0 && entrant->strategy.settings.strategy.of.count.rows > limit;
-    entrant->law_share = is_over ? 1 : 0;
-    entrant->has_law = numbers && (is_exact || is_over);
+    entrant->exact_share = is_over ? 1 : 0;
+    entrant->has_distribution = numbers && (is_exact || is_over);
 }
 
 /* Whether the limit is less than a row of mean size; `limit_rows` is 1 all the same. */

@@ -39,8 +39,8 @@ struct tune_interval tune_over_interval(const struct tune_entrant *entrant, doub
         count += entrant->seen[i].partitions;
     }
     struct tune_interval interval = share_interval(entrant, TUNE_OVER, hits, count, error_chance);
-    if (entrant->has_law)
-        interval.high = fmin(interval.high, entrant->law_share);
+    if (entrant->has_distribution)
+        interval.high = fmin(interval.high, entrant->exact_share);
     interval.low = fmin(interval.low, interval.high);
     return interval;
 }

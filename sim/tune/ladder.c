@@ -49,8 +49,9 @@ size_t tune_ladder(const struct tune_contest *contest, const struct bk_strategy 
     return 0;
 }
 
-/* For each number of bits the largest threshold that the law allows, and fractions of it: they leave room for
- * what the law does not know. And the first bits too many, which the law refuses. */
+/* For each number of bits the largest threshold that the distribution allows, and fractions of it: they leave
+ * room for what the distribution does not know. And the first bits too many, which the distribution refuses.
+ */
 static size_t climb_probabilistic(const struct tune_contest *contest, const struct bk_strategy *template,
                                   struct bk_strategy *out)
 {
@@ -85,7 +86,8 @@ static size_t climb_probabilistic(const struct tune_contest *contest, const stru
     return count;
 }
 
-/* Bytes for thresholds of powers of two, as the law of rows of any sizes allows, and half of them. */
+/* Bytes for thresholds of powers of two, as the distribution of rows of any sizes allows, and half of them.
+ */
 static size_t climb_weighted(const struct tune_contest *contest, const struct bk_strategy *template,
                              struct bk_strategy *out)
 {
@@ -162,12 +164,12 @@ static uint64_t bytes_that_hold(uint64_t threshold, uint64_t limit, double risk)
 {
     uint64_t low = 0, high = limit + 1;
     while (high - low > 1) {
-        const struct tune_weighted law = {
+        const struct tune_weighted distribution = {
             .bytes = low + (high - low) / 2, .threshold = threshold, .row_bytes = 1};
-        if (tune_weighted_above_most(&law, limit) <= risk)
-            low = law.bytes;
+        if (tune_weighted_above_most(&distribution, limit) <= risk)
+            low = distribution.bytes;
         else
-            high = law.bytes;
+            high = distribution.bytes;
     }
     return low;
 }

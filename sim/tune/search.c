@@ -11,7 +11,7 @@
 #define TIE (256 * DBL_EPSILON) /* as in odds.c: what a tail's own error may be is forgiven */
 
 static void check_goal(const struct tune_goal *goal);
-static struct tune_law law_of(uint64_t one_in, uint64_t threshold);
+static struct tune_distribution distribution_of(uint64_t one_in, uint64_t threshold);
 static bool holds(const struct tune_goal *goal, uint64_t one_in, uint64_t threshold);
 static uint64_t best_threshold(const struct tune_goal *goal, uint64_t one_in);
 static bool is_past_best(const struct tune_goal *goal, double p, uint64_t threshold);
@@ -26,17 +26,17 @@ static uint64_t exponent(uint64_t one_in);
 static void list(const struct tune_goal *goal, const struct tune_fit *fit, size_t list_max,
                  struct tune_found *out);
 
-double tune_risk(const struct tune_law *law, const struct tune_goal *goal)
+double tune_risk(const struct tune_distribution *distribution, const struct tune_goal *goal)
 {
-    double risk = tune_below(law, goal->rows_min) + tune_above(law, goal->rows_max);
-    return risk == 0 && law->p < 1 ? DBL_TRUE_MIN : risk;
+    double risk = tune_below(distribution, goal->rows_min) + tune_above(distribution, goal->rows_max);
+    return risk == 0 && distribution->p < 1 ? DBL_TRUE_MIN : risk;
 }
 
-bool tune_holds(const struct tune_law *law, const struct tune_goal *goal)
+bool tune_holds(const struct tune_distribution *distribution, const struct tune_goal *goal)
 {
     double most = goal->risk * (1 + TIE);
     /* A sum is not below its first part, so that alone may tell. */
-    return tune_below(law, goal->rows_min) <= most && tune_risk(law, goal) <= most;
+    return tune_below(distribution, goal->rows_min) <= most && tune_risk(distribution, goal) <= most;
 }
 
 struct tune_fit tune_fit_thresholds(const struct tune_goal *goal, uint64_t one_in)
@@ -44,9 +44,9 @@ struct tune_fit tune_fit_thresholds(const struct tune_goal *goal, uint64_t one_i
     check_goal(goal);
     assert(one_in >= 1 && one_in <= TUNE_ONE_IN_MAX);
     struct tune_fit fit = {.one_in = one_in, .best = best_threshold(goal, one_in)};
-    const struct tune_law law = law_of(one_in, fit.best);
-    fit.best_risk = tune_risk(&law, goal);
-    if (!tune_holds(&law, goal))
+    const struct tune_distribution distribution = distribution_of(one_in, fit.best);
+    fit.best_risk = tune_risk(&distribution, goal);
+    if (!tune_holds(&distribution, goal))
         return fit;
     fit.first = lower_edge(goal, one_in, fit.best);
     fit.last = upper_edge(goal, one_in, fit.best);
@@ -61,9 +61,9 @@ uint64_t tune_rarest(const struct tune_goal *goal, const struct tune_chances *ch
 
 struct tune_candidate tune_candidate_of(const struct tune_goal *goal, uint64_t one_in, uint64_t threshold)
 {
-    struct tune_candidate candidate = {.one_in = one_in, .law = law_of(one_in, threshold)};
-    candidate.below = tune_below(&candidate.law, goal->rows_min);
-    candidate.above = tune_above(&candidate.law, goal->rows_max);
+    struct tune_candidate candidate = {.one_in = one_in, .distribution = distribution_of(one_in, threshold)};
+    candidate.below = tune_below(&candidate.distribution, goal->rows_min);
+    candidate.above = tune_above(&candidate.distribution, goal->rows_max);
     return candidate;
 }
 
@@ -111,15 +111,15 @@ static void check_goal(const struct tune_goal *goal)
     assert(goal->risk >= 0 && goal->risk < 1);
 }
 
-static struct tune_law law_of(uint64_t one_in, uint64_t threshold)
+static struct tune_distribution distribution_of(uint64_t one_in, uint64_t threshold)
 {
-    return (struct tune_law){.p = 1.0 / (double)one_in, .threshold = threshold};
+    return (struct tune_distribution){.p = 1.0 / (double)one_in, .threshold = threshold};
 }
 
 static bool holds(const struct tune_goal *goal, uint64_t one_in, uint64_t threshold)
 {
-    const struct tune_law law = law_of(one_in, threshold);
-    return tune_holds(&law, goal);
+    const struct tune_distribution distribution = distribution_of(one_in, threshold);
+    return tune_holds(&distribution, goal);
 }
 
 /* The first threshold from which on the risk does not fall. A few more thresholds are looked at on both sides

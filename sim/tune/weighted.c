@@ -14,146 +14,152 @@
 #define TIE       (256 * DBL_EPSILON) /* as in odds.c: what a tail's own error may be is forgiven */
 #define FAR_SIGMA 12.0                /* beyond, a tail is below 1e-30 */
 
-static void check_law(const struct tune_weighted *law);
-static uint64_t whole_of(const struct tune_weighted *law);
-static uint64_t sure(const struct tune_weighted *law, uint64_t rows);
-static double chance_of(const struct tune_weighted *law);
-static double rows_above(const struct tune_weighted *law, uint64_t rows);
-static double rows_below(const struct tune_weighted *law, uint64_t rows);
-static bool reaches(const struct tune_weighted *law, uint64_t rows, double probability);
-static void moments(const struct tune_weighted *law, double *mean_rows, double *variance_rows);
+static void check_distribution(const struct tune_weighted *distribution);
+static uint64_t whole_of(const struct tune_weighted *distribution);
+static uint64_t sure(const struct tune_weighted *distribution, uint64_t rows);
+static double chance_of(const struct tune_weighted *distribution);
+static double rows_above(const struct tune_weighted *distribution, uint64_t rows);
+static double rows_below(const struct tune_weighted *distribution, uint64_t rows);
+static bool reaches(const struct tune_weighted *distribution, uint64_t rows, double probability);
+static void moments(const struct tune_weighted *distribution, double *mean_rows, double *variance_rows);
 
-double tune_weighted_mean_bytes(const struct tune_weighted *law)
+double tune_weighted_mean_bytes(const struct tune_weighted *distribution)
 {
     double mean_rows, variance_rows;
-    moments(law, &mean_rows, &variance_rows);
-    return mean_rows * (double)law->row_bytes;
+    moments(distribution, &mean_rows, &variance_rows);
+    return mean_rows * (double)distribution->row_bytes;
 }
 
-double tune_weighted_stddev_bytes(const struct tune_weighted *law)
+double tune_weighted_stddev_bytes(const struct tune_weighted *distribution)
 {
     double mean_rows, variance_rows;
-    moments(law, &mean_rows, &variance_rows);
-    return sqrt(variance_rows) * (double)law->row_bytes;
+    moments(distribution, &mean_rows, &variance_rows);
+    return sqrt(variance_rows) * (double)distribution->row_bytes;
 }
 
-double tune_weighted_below(const struct tune_weighted *law, uint64_t bytes)
+double tune_weighted_below(const struct tune_weighted *distribution, uint64_t bytes)
 {
-    check_law(law);
-    return rows_below(law, bytes / law->row_bytes + (bytes % law->row_bytes != 0));
+    check_distribution(distribution);
+    return rows_below(distribution, bytes / distribution->row_bytes + (bytes % distribution->row_bytes != 0));
 }
 
-double tune_weighted_above(const struct tune_weighted *law, uint64_t bytes)
+double tune_weighted_above(const struct tune_weighted *distribution, uint64_t bytes)
 {
-    check_law(law);
-    return rows_above(law, bytes / law->row_bytes);
+    check_distribution(distribution);
+    return rows_above(distribution, bytes / distribution->row_bytes);
 }
 
-uint64_t tune_weighted_quantile(const struct tune_weighted *law, double probability)
+uint64_t tune_weighted_quantile(const struct tune_weighted *distribution, double probability)
 {
-    check_law(law);
+    check_distribution(distribution);
     assert(probability >= 0 && probability < 1);
-    uint64_t most = UINT64_MAX / law->row_bytes, each = whole_of(law) + (chance_of(law) > 0);
-    uint64_t low = (law->threshold - 1) / each, high = low + 1; /* fewer than high rows are never enough */
-    while (high < most && !reaches(law, high, probability)) {
+    uint64_t most = UINT64_MAX / distribution->row_bytes,
+             each = whole_of(distribution) + (chance_of(distribution) > 0);
+    uint64_t low = (distribution->threshold - 1) / each,
+             high = low + 1; /* fewer than high rows are never enough */
+    while (high < most && !reaches(distribution, high, probability)) {
         low = high;
         high = high > most / 2 ? most : 2 * high;
     }
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
-        if (reaches(law, middle, probability))
+        if (reaches(distribution, middle, probability))
             high = middle;
         else
             low = middle;
     }
-    return high > most || !reaches(law, high, probability) ? UINT64_MAX : high * law->row_bytes;
+    return high > most || !reaches(distribution, high, probability) ? UINT64_MAX
+                                                                    : high * distribution->row_bytes;
 }
 
-double tune_weighted_increments_per_1000_rows(const struct tune_weighted *law)
+double tune_weighted_increments_per_1000_rows(const struct tune_weighted *distribution)
 {
-    check_law(law);
-    return whole_of(law) > 0 ? 1000 : 1000 * chance_of(law);
+    check_distribution(distribution);
+    return whole_of(distribution) > 0 ? 1000 : 1000 * chance_of(distribution);
 }
 
-double tune_weighted_stddev_most(const struct tune_weighted *law)
+double tune_weighted_stddev_most(const struct tune_weighted *distribution)
 {
-    return (double)law->bytes * sqrt((double)law->threshold);
+    return (double)distribution->bytes * sqrt((double)distribution->threshold);
 }
 
 /* The rows that fit below these bytes have chances that sum up to mu at most; the bound holds where the
  * threshold is mu + 1 and more. */
-double tune_weighted_below_most(const struct tune_weighted *law, uint64_t bytes)
+double tune_weighted_below_most(const struct tune_weighted *distribution, uint64_t bytes)
 {
-    double mu = (double)bytes / (double)law->bytes;
-    return mu + 1 > (double)law->threshold ? 1 : gsl_cdf_gamma_P(mu, (double)law->threshold, 1);
+    double mu = (double)bytes / (double)distribution->bytes;
+    return mu + 1 > (double)distribution->threshold ? 1
+                                                    : gsl_cdf_gamma_P(mu, (double)distribution->threshold, 1);
 }
 
-/* The row that goes beyond these bytes may be as large as law->bytes, so the rows before it have chances that
- * sum up to mu at least. */
-double tune_weighted_above_most(const struct tune_weighted *law, uint64_t bytes)
+/* The row that goes beyond these bytes may be as large as distribution->bytes, so the rows before it have
+ * chances that sum up to mu at least. */
+double tune_weighted_above_most(const struct tune_weighted *distribution, uint64_t bytes)
 {
-    double mu = (double)bytes / (double)law->bytes - 1;
-    return mu < (double)law->threshold ? 1 : gsl_cdf_gamma_Q(mu, (double)law->threshold, 1);
+    double mu = (double)bytes / (double)distribution->bytes - 1;
+    return mu < (double)distribution->threshold ? 1 : gsl_cdf_gamma_Q(mu, (double)distribution->threshold, 1);
 }
 
-static void check_law(const struct tune_weighted *law)
+static void check_distribution(const struct tune_weighted *distribution)
 {
-    assert(law->bytes >= 1 && law->threshold >= 1 && law->row_bytes >= 1);
+    assert(distribution->bytes >= 1 && distribution->threshold >= 1 && distribution->row_bytes >= 1);
 }
 
-static uint64_t whole_of(const struct tune_weighted *law)
+static uint64_t whole_of(const struct tune_weighted *distribution)
 {
-    return law->row_bytes / law->bytes;
+    return distribution->row_bytes / distribution->bytes;
 }
 
-static double chance_of(const struct tune_weighted *law)
+static double chance_of(const struct tune_weighted *distribution)
 {
-    return (double)(law->row_bytes % law->bytes) / (double)law->bytes;
+    return (double)(distribution->row_bytes % distribution->bytes) / (double)distribution->bytes;
 }
 
 /* What the first `rows` rows surely add, no more than the threshold. */
-static uint64_t sure(const struct tune_weighted *law, uint64_t rows)
+static uint64_t sure(const struct tune_weighted *distribution, uint64_t rows)
 {
-    uint64_t whole = whole_of(law);
-    return whole > 0 && rows > law->threshold / whole ? law->threshold : rows * whole;
+    uint64_t whole = whole_of(distribution);
+    return whole > 0 && rows > distribution->threshold / whole ? distribution->threshold : rows * whole;
 }
 
 /* P(N > rows). */
-static double rows_above(const struct tune_weighted *law, uint64_t rows)
+static double rows_above(const struct tune_weighted *distribution, uint64_t rows)
 {
-    uint64_t added = sure(law, rows);
-    if (added >= law->threshold)
+    uint64_t added = sure(distribution, rows);
+    if (added >= distribution->threshold)
         return 0;
-    double p = chance_of(law);
-    return p > 0 ? tune_binomial_lower(rows, law->threshold - added - 1, p) : 1;
+    double p = chance_of(distribution);
+    return p > 0 ? tune_binomial_lower(rows, distribution->threshold - added - 1, p) : 1;
 }
 
 /* P(N < rows). */
-static double rows_below(const struct tune_weighted *law, uint64_t rows)
+static double rows_below(const struct tune_weighted *distribution, uint64_t rows)
 {
     if (rows == 0)
         return 0;
-    uint64_t added = sure(law, rows - 1);
-    if (added >= law->threshold)
+    uint64_t added = sure(distribution, rows - 1);
+    if (added >= distribution->threshold)
         return 1;
-    double p = chance_of(law);
-    return p > 0 ? tune_binomial_upper(rows - 1, law->threshold - added, p) : 0;
+    double p = chance_of(distribution);
+    return p > 0 ? tune_binomial_upper(rows - 1, distribution->threshold - added, p) : 0;
 }
 
-static bool reaches(const struct tune_weighted *law, uint64_t rows, double probability)
+static bool reaches(const struct tune_weighted *distribution, uint64_t rows, double probability)
 {
     if (probability < 0.5)
-        return rows_below(law, rows + 1) >= probability * (1 - TIE) && rows_below(law, rows + 1) > 0;
-    return rows_above(law, rows) <= (1 - probability) * (1 + TIE);
+        return rows_below(distribution, rows + 1) >= probability * (1 - TIE) &&
+               rows_below(distribution, rows + 1) > 0;
+    return rows_above(distribution, rows) <= (1 - probability) * (1 + TIE);
 }
 
-/* Of a negative binomial law by its formulas; else the tails are summed up from a number of rows that is
- * surely exceeded. */
-static void moments(const struct tune_weighted *law, double *mean_rows, double *variance_rows)
+/* Of a negative binomial distribution by its formulas; else the tails are summed up from a number of rows
+ * that is surely exceeded. */
+static void moments(const struct tune_weighted *distribution, double *mean_rows, double *variance_rows)
 {
-    check_law(law);
-    double p = chance_of(law), whole = (double)whole_of(law), threshold = (double)law->threshold;
-    if (whole_of(law) == 0) {
+    check_distribution(distribution);
+    double p = chance_of(distribution), whole = (double)whole_of(distribution),
+           threshold = (double)distribution->threshold;
+    if (whole_of(distribution) == 0) {
         *mean_rows = threshold / p;
         *variance_rows = threshold * (1 - p) / (p * p);
         return;
@@ -163,7 +169,7 @@ static void moments(const struct tune_weighted *law, double *mean_rows, double *
     uint64_t from = near > far ? (uint64_t)(near - far) : 0;
     double sum = 0, squares = 0;
     for (uint64_t k = 0;; k++) {
-        double above = rows_above(law, from + k);
+        double above = rows_above(distribution, from + k);
         if (above < DBL_MIN)
             break;
         sum += above;

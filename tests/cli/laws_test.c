@@ -14,31 +14,31 @@
 
 #include <cmocka.h>
 
-#include "stress_law.h"
+#include "stress_distribution.h"
 
 static const char *law_of(double mean, double stddev, uint64_t least, uint64_t most)
 {
-    static char law[STRESS_LAW_SIZE];
+    static char law[STRESS_DISTRIBUTION_SIZE];
     const struct stress_figures figures = {mean, stddev, least, most};
-    stress_law(&figures, law);
+    stress_distribution(&figures, law);
     return law;
 }
 
 static const char *law_of_size(enum sim_size_kind kind, double a, double b)
 {
-    static char law[STRESS_LAW_SIZE];
+    static char law[STRESS_DISTRIBUTION_SIZE];
     struct sim_size size = {.kind = kind, .a = a, .b = b};
     assert_int_equal(sim_size_prepare(&size), 0);
-    stress_law_of_size(&size, law);
+    stress_distribution_of_size(&size, law);
     return law;
 }
 
 static const char *law_of_ranks(double s, uint64_t count)
 {
-    static char law[STRESS_LAW_SIZE];
+    static char law[STRESS_DISTRIBUTION_SIZE];
     struct sim_zipf zipf;
     sim_zipf_init(&zipf, s, count);
-    stress_law_of_ranks(&zipf, count, law);
+    stress_distribution_of_ranks(&zipf, count, law);
     return law;
 }
 

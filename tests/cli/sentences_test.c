@@ -113,7 +113,7 @@ static void test_cheapest_that_holds(void **state)
     struct fixture made;
     begin(&made, 1);
     made.scenario.reads.present = true;
-    made.entrants[0].has_law = true;
+    made.entrants[0].has_distribution = true;
     expect_why(&made,
                "a is the cheapest that stays within the limits: 1.25 operations per 1000 rows in addition to "
                "the inserts, 0.25 for counters "
@@ -121,7 +121,7 @@ static void test_cheapest_that_holds(void **state)
                "partitions exceeded a limit, as none can, where 1 % may. 99 % of its partitions are within "
                "123KB, and the rows of closed ones have a CV of 10 %.");
     made.scenario.reads.present = false;
-    made.entrants[0].law_share = made.entrants[0].over.high;
+    made.entrants[0].exact_share = made.entrants[0].over.high;
     made.entrants[0].seeds = 1;
     set_figure(&made, 0, TUNE_CV, (double)NAN);
     set_figure(&made, 0, TUNE_OVER, 0.002);
@@ -132,7 +132,7 @@ static void test_cheapest_that_holds(void **state)
         "of its partitions exceeded a limit, and by the exact distribution 0.4 % of those that fill up do, "
         "where 1 % "
         "may. 99 % of its partitions are within 123KB.");
-    made.entrants[0].law_share = 0.5;
+    made.entrants[0].exact_share = 0.5;
     made.contest.race.is_shown = false;
     expect_why(
         &made,
@@ -457,7 +457,7 @@ static void test_table_has_a_line_for_each_verdict(void **state)
     set_figure(&made, 3, TUNE_OPS, 0.0001);
     set_figure(&made, 3, TUNE_OVER, 5e-7);
     made.entrants[4].status = TUNE_REFUSED;
-    made.entrants[4].law_share = 5e-6;
+    made.entrants[4].exact_share = 5e-6;
     static char wide[] = "a label of twenty-five b";
     made.entrants[4].strategy.label = wide;
     expect_table(&made, "x: 5 settings on the same 12,345 rows, seed by seed; at most 1 % of partitions\n"

@@ -54,7 +54,7 @@ static void first_partitions(const struct wl_workload *workload, const struct bk
     assert_int_equal(closed, m);
 }
 
-static void assert_quantile(const uint64_t *sizes, size_t n, const struct tune_law *law, double p)
+static void assert_quantile(const uint64_t *sizes, size_t n, const struct tune_distribution *law, double p)
 {
     /* The standard error of a quantile is sqrt(p (1 - p) / n) / density; in ranks it needs no density. */
     double error = sqrt(p * (1 - p) * (double)n);
@@ -77,7 +77,7 @@ static void assert_law(const struct bk_strategy *strategy, double p, uint64_t th
         .row_cells = 1,
     };
     sim_zipf_init(&workload.popularity, 0, KEYS);
-    struct tune_law law = {p, threshold};
+    struct tune_distribution law = {p, threshold};
     size_t n = KEYS * m;
     uint64_t *sizes = malloc(n * sizeof *sizes);
     assert_non_null(sizes);
@@ -138,7 +138,7 @@ static void test_law_of_a_chance_of_1_in_300_holds(void **state)
 static void test_law_of_another_threshold_is_told_apart(void **state)
 {
     (void)state;
-    struct tune_law right = {1.0 / 16, 10}, wrong = {1.0 / 16, 9};
+    struct tune_distribution right = {1.0 / 16, 10}, wrong = {1.0 / 16, 9};
     double distance = 0;
     for (uint64_t rows = 10; rows < 1000; rows++)
         distance = fmax(distance, fabs(tune_above(&right, rows) - tune_above(&wrong, rows)));

@@ -188,7 +188,7 @@ bool stream_check_law(uint64_t seed, char *message, size_t size)
 static double exact_upto(const struct stream_single *single, uint64_t size)
 {
     if (!single->is_weighted)
-        return 1 - tune_above(&(struct tune_law){single->chance, single->threshold}, size);
+        return 1 - tune_above(&(struct tune_distribution){single->chance, single->threshold}, size);
     const struct tune_weighted law = {single->unit_bytes, single->threshold, single->row_bytes};
     return 1 - tune_weighted_above(&law, size);
 }

@@ -40,7 +40,8 @@ static void dump_axis(const char *name, const struct report_axis *axis, FILE *ou
 
 static void dump_line(const struct report_line *line, FILE *out)
 {
-    fprintf(out, "%s %s '%s'", line->is_law ? "law" : "line", report_ink_name(line->ink), line->label);
+    fprintf(out, "%s %s '%s'", line->is_distribution ? "law" : "line", report_ink_name(line->ink),
+            line->label);
     for (size_t k = 0; k < line->sample_count; k++) {
         const struct report_sample *sample = &line->samples[k];
         fprintf(out, " %.4g,%.4g", sample->x, sample->y);

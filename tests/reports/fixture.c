@@ -90,7 +90,7 @@ void fixture_spread(struct lab_strategy_result *strategy, bool is_open, double l
 
 void fixture_law(struct lab_strategy_result *strategy, double p, uint64_t threshold, uint64_t count)
 {
-    const struct tune_law law = {.p = p, .threshold = threshold};
+    const struct tune_distribution law = {.p = p, .threshold = threshold};
     enum { DISTINCT_MAX = 400 };
     uint64_t distinct = count < DISTINCT_MAX ? count : DISTINCT_MAX;
     for (uint64_t i = 0; i < distinct; i++) {

@@ -256,9 +256,9 @@ static void check_law(const struct bk_strategy *strategy, double p, uint64_t thr
     struct report_bins bins;
     report_bins_make(1, most, &bins);
     struct report_panel panel = {0};
-    report_sizes_law(&arena, strategy, &bins, 1000, &panel);
+    report_sizes_distribution(&arena, strategy, &bins, 1000, &panel);
     assert_true(panel.curve_count >= 4);
-    const struct tune_law law = {.p = p, .threshold = threshold};
+    const struct tune_distribution law = {.p = p, .threshold = threshold};
     double sum = 0;
     size_t met = 0;
     for (size_t b = 0; b < bins.count; b++) {

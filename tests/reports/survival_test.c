@@ -215,10 +215,10 @@ static void test_points_left_out_lie_within_the_tolerance(void **state)
 }
 
 /* The line of the law against the law, at sizes of its own choice. */
-static void assert_law_is_exact(const struct report_chart *chart, double each, const struct tune_law *rows,
-                                const struct tune_weighted *weighted)
+static void assert_law_is_exact(const struct report_chart *chart, double each,
+                                const struct tune_distribution *rows, const struct tune_weighted *weighted)
 {
-    assert_true(chart->lines[0].is_law);
+    assert_true(chart->lines[0].is_distribution);
     size_t compared = 0;
     for (double x = chart->x.low; x <= chart->x.high; x += (chart->x.high - chart->x.low) / 997) {
         const uint64_t n = (uint64_t)floor(pow(10, x) / each);
@@ -243,7 +243,7 @@ static void test_law_of_each_kind_is_the_exact_one(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct lab_result *result = fixture_result("law", "synthetic");
         const struct bk_strategy strategy = probabilistic(cases[i].bits, cases[i].threshold);
-        const struct tune_law law = {ldexp(1, -(int)cases[i].bits), cases[i].threshold};
+        const struct tune_distribution law = {ldexp(1, -(int)cases[i].bits), cases[i].threshold};
         fixture_law(fixture_add(result, NULL, &strategy), law.p, law.threshold, 1000);
         result->limits = (struct lab_limits){0};
         struct made made = make(result, REPORT_SURVIVAL_ROWS);

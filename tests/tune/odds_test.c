@@ -24,7 +24,7 @@ static double chance(uint32_t bits)
     return ldexp(1, -(int)bits);
 }
 
-static void check_close(const char *what, const struct tune_law *law, uint64_t rows, double value,
+static void check_close(const char *what, const struct tune_distribution *law, uint64_t rows, double value,
                         double wanted)
 {
     /* The comparison is written so that a NaN fails. */
@@ -44,7 +44,7 @@ static void check_digits(double value, int digits, const char *wanted)
 static void test_law_9_bits_threshold_40_gives_published_figures(void **state)
 {
     (void)state;
-    const struct tune_law law = {chance(9), 40};
+    const struct tune_distribution law = {chance(9), 40};
     check_digits(tune_mean_rows(&law), 10, "20480");
     check_digits(tune_stddev_rows(&law), 14, "3235.0085007616");
     check_digits(tune_above(&law, 20000), 12, "0.538460811385");
@@ -58,8 +58,8 @@ static void test_law_9_bits_threshold_40_gives_published_figures(void **state)
 static void test_law_same_mean_trades_spread_for_increments(void **state)
 {
     (void)state;
-    const struct tune_law fine = {chance(7), 160};
-    const struct tune_law coarse = {chance(11), 10};
+    const struct tune_distribution fine = {chance(7), 160};
+    const struct tune_distribution coarse = {chance(11), 10};
     check_digits(tune_mean_rows(&fine), 10, "20480");
     check_digits(tune_stddev_rows(&fine), 4, "1613");
     check_digits(tune_increments_per_1000_rows(&fine), 3, "7.81");
@@ -76,7 +76,7 @@ static void test_odds_reference_table_is_met(void **state)
     char line[256];
     int values = 0, deep = 0;
     while (fgets(line, sizeof(line), file) != NULL) {
-        struct tune_law law;
+        struct tune_distribution law;
         uint64_t rows;
         double below, above, pmf;
         if (line[0] == '#')
@@ -108,7 +108,7 @@ static void test_odds_one_bit_equal_counted_outcomes(void **state)
         uint64_t at_least = 0;
         for (uint64_t threshold = n; threshold >= 1; threshold--) {
             at_least += choose[threshold];
-            const struct tune_law law = {0.5, threshold};
+            const struct tune_distribution law = {0.5, threshold};
             double reached = ldexp((double)at_least, -(int)n);
             check_close("below", &law, n + 1, tune_below(&law, n + 1), reached);
             check_close("above", &law, n, tune_above(&law, n), 1 - reached);
@@ -128,7 +128,7 @@ static void test_odds_at_the_edges_are_exact(void **state)
     static const double chances[] = {0x1p-32, 0x1p-9, 1.0 / 300, 0.5, 299.0 / 300, 1};
     for (size_t i = 0; i < sizeof(thresholds) / sizeof(thresholds[0]); i++) {
         for (size_t j = 0; j < sizeof(chances) / sizeof(chances[0]); j++) {
-            const struct tune_law law = {chances[j], thresholds[i]};
+            const struct tune_distribution law = {chances[j], thresholds[i]};
             uint64_t threshold = thresholds[i];
             assert_true(tune_below(&law, 0) == 0);
             assert_true(tune_below(&law, threshold) == 0);
@@ -145,7 +145,7 @@ static void test_odds_at_the_edges_are_exact(void **state)
 static void test_law_0_bits_is_exactly_the_threshold(void **state)
 {
     (void)state;
-    const struct tune_law law = {chance(0), 12345};
+    const struct tune_distribution law = {chance(0), 12345};
     assert_true(tune_mean_rows(&law) == 12345);
     assert_true(tune_stddev_rows(&law) == 0);
     assert_true(tune_below(&law, 12346) == 1);
@@ -163,7 +163,7 @@ static void test_law_threshold_1_is_geometric(void **state)
     (void)state;
     static const double chances[] = {0x1p-32, 0x1p-9, 1.0 / 300, 0.3, 0.5};
     for (size_t i = 0; i < sizeof(chances) / sizeof(chances[0]); i++) {
-        const struct tune_law law = {chances[i], 1};
+        const struct tune_distribution law = {chances[i], 1};
         for (double mean_count = 1e-3; mean_count < 600; mean_count *= 3) {
             uint64_t rows = (uint64_t)ceil(mean_count / law.p);
             double log_tail = (double)rows * log1p(-law.p);
@@ -178,7 +178,7 @@ static void test_law_threshold_1_is_geometric(void **state)
 static void test_odds_huge_laws_stay_consistent(void **state)
 {
     (void)state;
-    static const struct tune_law laws[] = {
+    static const struct tune_distribution laws[] = {
         {0x1p-32, 1000000},
         {0x1p-32, UINT64_C(1) << 30},
         {0x1p-9, UINT64_C(1) << 53},
@@ -187,7 +187,7 @@ static void test_odds_huge_laws_stay_consistent(void **state)
         {1.0 / 3, UINT64_C(1) << 60},
     };
     for (size_t i = 0; i < sizeof(laws) / sizeof(laws[0]); i++) {
-        const struct tune_law *law = &laws[i];
+        const struct tune_distribution *law = &laws[i];
         double mean = tune_mean_rows(law), stddev = tune_stddev_rows(law);
         for (int deviate = -11; deviate <= 11; deviate++) {
             uint64_t rows = (uint64_t)(mean + deviate * stddev);
@@ -213,7 +213,7 @@ static void test_quantile_is_the_smallest_that_reaches(void **state)
                                            0.5,   0.75,  0.99,  0.999, 1 - 1e-12};
     for (size_t i = 0; i < sizeof(chances) / sizeof(chances[0]); i++) {
         for (size_t j = 0; j < sizeof(thresholds) / sizeof(thresholds[0]); j++) {
-            const struct tune_law law = {chances[i], thresholds[j]};
+            const struct tune_distribution law = {chances[i], thresholds[j]};
             uint64_t last = 0;
             for (size_t k = 0; k < sizeof(probabilities) / sizeof(probabilities[0]); k++) {
                 double p = probabilities[k];
@@ -235,14 +235,14 @@ static void test_quantile_is_the_smallest_that_reaches(void **state)
 static void test_quantile_beyond_64_bits_is_the_largest_number(void **state)
 {
     (void)state;
-    const struct tune_law far = {0x1p-32, UINT64_C(1) << 40};
+    const struct tune_distribution far = {0x1p-32, UINT64_C(1) << 40};
     assert_int_equal(tune_quantile(&far, 0.5), UINT64_MAX);
-    const struct tune_law near = {0.5, UINT64_C(1) << 63};
+    const struct tune_distribution near = {0.5, UINT64_C(1) << 63};
     assert_int_equal(tune_quantile(&near, 1 - 0x1p-53), UINT64_MAX);
-    const struct tune_law most = {0.5, UINT64_MAX};
+    const struct tune_distribution most = {0.5, UINT64_MAX};
     assert_int_equal(tune_quantile(&most, 0.5), UINT64_MAX);
     assert_true(tune_above(&most, UINT64_MAX) == 1);
-    const struct tune_law tiny = {0x1p-64, 1};
+    const struct tune_distribution tiny = {0x1p-64, 1};
     check_close("above", &tiny, UINT64_MAX, tune_above(&tiny, UINT64_MAX), exp(-1));
 }
 

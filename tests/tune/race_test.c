@@ -251,11 +251,11 @@ static void test_law_of_few_partitions_shows(void **state)
     enum tune_demand demand;
     assert_int_equal(tune_judge(&entrant, &terms, 0.025, &demand), TUNE_VERDICT_OPEN);
     assert_int_equal(demand, TUNE_IN_LIMITS);
-    entrant.has_law = true;
-    entrant.law_share = 0.009;
+    entrant.has_distribution = true;
+    entrant.exact_share = 0.009;
     assert_int_equal(tune_judge(&entrant, &terms, 0.025, &demand), TUNE_VERDICT_HOLDS);
     assert_true(tune_over_interval(&entrant, 0.025).high == 0.009);
-    entrant.has_law = false;
+    entrant.has_distribution = false;
     entrant.is_fixed = true;
     assert_int_equal(tune_judge(&entrant, &terms, 0.025, &demand), TUNE_VERDICT_HOLDS);
 }

@@ -24,13 +24,13 @@ static const struct tune_chances every_number = {1, UINT64_C(1) << 63, false};
 
 static double risk_of(const struct tune_goal *goal, uint64_t one_in, uint64_t threshold)
 {
-    const struct tune_law law = {1.0 / (double)one_in, threshold};
+    const struct tune_distribution law = {1.0 / (double)one_in, threshold};
     return tune_risk(&law, goal);
 }
 
 static bool holds(const struct tune_goal *goal, uint64_t one_in, uint64_t threshold)
 {
-    const struct tune_law law = {1.0 / (double)one_in, threshold};
+    const struct tune_distribution law = {1.0 / (double)one_in, threshold};
     return tune_holds(&law, goal);
 }
 
@@ -80,7 +80,7 @@ static void check_search_by_scan(const struct tune_goal *goal, const struct tune
         for (uint64_t threshold = fit->first; threshold <= fit->last; threshold++, place++) {
             const struct tune_candidate *candidate = &found.candidates[place];
             assert_int_equal(candidate->one_in, fit->one_in);
-            assert_int_equal(candidate->law.threshold, threshold);
+            assert_int_equal(candidate->distribution.threshold, threshold);
             double sum = candidate->below + candidate->above;
             assert_true(sum <= goal->risk * (1 + 1e-13));
             assert_true(fmax(sum, 5e-324) == fmax(risk_of(goal, fit->one_in, threshold), 5e-324));
@@ -98,7 +98,7 @@ static void check_search_by_scan(const struct tune_goal *goal, const struct tune
     }
     if (found.fit_count > 0) {
         assert_int_equal(found.recommended.one_in, rarest);
-        assert_int_equal(found.recommended.law.threshold, found.fits[0].best);
+        assert_int_equal(found.recommended.distribution.threshold, found.fits[0].best);
     }
     tune_found_free(&found);
 }
@@ -138,7 +138,7 @@ static void test_search_of_published_limits_is_what_a_scan_finds(void **state)
     struct tune_found found;
     assert_true(tune_search(&goal, &all_bits, FITS_MAX, LIST_MAX, &found));
     assert_int_equal(found.recommended.one_in, 512);
-    assert_int_equal(found.recommended.law.threshold, 40);
+    assert_int_equal(found.recommended.distribution.threshold, 40);
     assert_int_equal(found.fits[0].first, 39);
     assert_int_equal(found.fits[0].last, 42);
     tune_found_free(&found);
@@ -165,7 +165,7 @@ static void test_risk_that_is_taken_exactly_holds(void **state)
 {
     (void)state;
     const struct tune_goal goal = {3, 11, 0.5}, less = {3, 11, 0.5 - 1e-12};
-    const struct tune_law law = {0.5, 6};
+    const struct tune_distribution law = {0.5, 6};
     assert_true(tune_holds(&law, &goal) && !tune_holds(&law, &less));
     assert_int_equal(tune_fit_thresholds(&goal, 2).last, 6);
     assert_int_equal(tune_fit_thresholds(&less, 2).last, 5);
@@ -215,11 +215,11 @@ static void test_long_lists_are_cut_at_the_dearest(void **state)
     assert_int_equal(cut.left_out, whole.candidate_count - 100);
     for (size_t i = 0; i < 100; i++)
         assert_true(cut.candidates[i].one_in == whole.candidates[i].one_in &&
-                    cut.candidates[i].law.threshold == whole.candidates[i].law.threshold);
+                    cut.candidates[i].distribution.threshold == whole.candidates[i].distribution.threshold);
     assert_true(tune_search(&goal, &all_bits, 2, 0, &few));
     assert_true(!few.is_counted && few.fit_count == 2 && few.candidate_count == 0);
     assert_int_equal(few.left_out, 4 + 28);
-    assert_int_equal(few.recommended.law.threshold, 40);
+    assert_int_equal(few.recommended.distribution.threshold, 40);
     tune_found_free(&few);
     tune_found_free(&cut);
     tune_found_free(&whole);

@@ -79,7 +79,7 @@ static void test_small_rows_have_the_probabilistic_law(void **state)
 {
     (void)state;
     struct tune_weighted law = {512, 40, 1};
-    struct tune_law same = {1.0 / 512, 40};
+    struct tune_distribution same = {1.0 / 512, 40};
     assert_near(tune_weighted_mean_bytes(&law), tune_mean_rows(&same), 1e-14);
     assert_near(tune_weighted_stddev_bytes(&law), tune_stddev_rows(&same), 1e-14);
     for (uint64_t rows = 4000; rows < 60000; rows += 1234) {

@@ -103,8 +103,8 @@ static json_t *candidate_of(const struct tune_contest *contest, const struct tun
         cli_json_set(object, "own", json_boolean(entrant->is_own)) &&
         cli_json_set(object, "grows", json_boolean(entrant->is_endless)) &&
         cli_json_set(object, "status", json_string(tune_status_name(entrant->status))) &&
-        cli_json_set(object, "law_share",
-                     entrant->has_law ? cli_json_number(entrant->law_share) : json_null()) &&
+        cli_json_set(object, "exact_share",
+                     entrant->has_distribution ? cli_json_number(entrant->exact_share) : json_null()) &&
         cli_json_set(object, "seeds", json_integer(entrant->seeds)) &&
         cli_json_set(object, "metrics", metrics_of(contest, entrant));
     if (is_fine && entrant->status == TUNE_FAILS)

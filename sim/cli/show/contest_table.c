@@ -213,7 +213,7 @@ static void print_entrant(const struct tune_entrant *entrant, bool has_colour)
     printf("%7s", text);
     cli_compact_bytes(is_refused ? (double)NAN : tune_mean_of(entrant, TUNE_P99_BYTES), text);
     printf("%7s", text);
-    cli_percent(is_refused ? entrant->law_share : tune_mean_of(entrant, TUNE_OVER), text);
+    cli_percent(is_refused ? entrant->exact_share : tune_mean_of(entrant, TUNE_OVER), text);
     printf("%7s", text);
     cli_percent(is_refused ? (double)NAN : entrant->over.high, text);
     printf("%8s  %s%s%s\n", text, colour, verdict, colour[0] == '\0' ? "" : CLI_PLAIN);
@@ -269,7 +269,7 @@ static bool comes_before(const struct tune_entrant *one, const struct tune_entra
     if (mine != its)
         return mine < its;
     if (one->status == TUNE_REFUSED)
-        return one->law_share < other->law_share;
+        return one->exact_share < other->exact_share;
     if (one->status == TUNE_FAILS)
         return tune_mean_of(one, TUNE_OVER) < tune_mean_of(other, TUNE_OVER);
     return tune_is_cheaper(one, other);

@@ -197,9 +197,9 @@ static void say_over(const struct tune_contest *contest, const struct tune_entra
     else
         cli_say(out, " Over %" PRIu32 " seed%s %s %% of its partitions exceeded a limit", entrant->seeds,
                 entrant->seeds == 1 ? "" : "s", seen);
-    if (entrant->has_law && entrant->law_share == 0)
+    if (entrant->has_distribution && entrant->exact_share == 0)
         cli_say(out, ", as none can");
-    else if (entrant->has_law && entrant->over.high == entrant->law_share)
+    else if (entrant->has_distribution && entrant->over.high == entrant->exact_share)
         cli_say(out, ", and by the exact distribution %s %% of those that fill up do", most);
     else
         cli_say(out, ", at most %s %% do with %g %% confidence", most, 100 * contest->race.terms.confidence);

@@ -21,10 +21,10 @@ bool lab_values_init(struct lab_values *values, const struct lab_design *design)
         size += design->columns[values->columns[i].column].zipf > 0 ? values->columns[i].values : 0;
     if (size == 0)
         return true;
-    values->laws = malloc(size * sizeof *values->laws);
-    if (values->laws == NULL)
+    values->distributions = malloc(size * sizeof *values->distributions);
+    if (values->distributions == NULL)
         return false;
-    double *law = values->laws;
+    double *distribution = values->distributions;
     for (size_t i = 0; i < values->count; i++) {
         struct lab_value_column *column = &values->columns[i];
         const struct lab_column *designed = &design->columns[column->column];
@@ -34,16 +34,16 @@ bool lab_values_init(struct lab_values *values, const struct lab_design *design)
         double sum = 0;
         sim_zipf_init(&zipf, designed->zipf, column->values);
         for (uint32_t j = 0; j < column->values; j++)
-            law[j] = sum += sim_zipf_share(&zipf, j);
-        column->up_to = law;
-        law += column->values;
+            distribution[j] = sum += sim_zipf_share(&zipf, j);
+        column->up_to = distribution;
+        distribution += column->values;
     }
     return true;
 }
 
 void lab_values_clear(struct lab_values *values)
 {
-    free(values->laws);
+    free(values->distributions);
     memset(values, 0, sizeof *values);
 }
 

@@ -18,7 +18,7 @@ struct lab_values {
     struct lab_value_column columns[LAB_COLUMNS_MAX]; /* those of the partition key first */
     size_t count;
     uint64_t partition_combinations;
-    double *laws; /* what up_to points into */
+    double *distributions; /* what up_to points into */
 };
 
 /* False without memory; lab_values_clear() is due in any case. */

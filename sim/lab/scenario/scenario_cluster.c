@@ -299,20 +299,20 @@ static bool check_network(struct lab_reader *reader, const struct lab_node *mapp
 static bool read_latency(struct lab_reader *reader, const struct lab_field *field,
                          const struct lab_node *node, void *out)
 {
-    struct sim_size *law = out;
+    struct sim_size *distribution = out;
     char what[LAB_SHOWN_SIZE];
-    *law = (struct sim_size){.kind = SIM_SIZE_CONSTANT};
+    *distribution = (struct sim_size){.kind = SIM_SIZE_CONSTANT};
     if (node->kind == LAB_NODE_SCALAR)
-        return read_span(reader, field, node, &law->a);
-    if (!lab_table_read(reader, &latency_table, node, law))
+        return read_span(reader, field, node, &distribution->a);
+    if (!lab_table_read(reader, &latency_table, node, distribution))
         return false;
     snprintf(what, sizeof what, "'%s'", node->name);
     const struct lab_node *form = lab_only_field(reader, node, NULL, what, "uniform or lognormal");
     if (form == NULL)
         return false;
-    law->kind = strcmp(form->name, "uniform") == 0 ? SIM_SIZE_UNIFORM : SIM_SIZE_LOGNORMAL;
+    distribution->kind = strcmp(form->name, "uniform") == 0 ? SIM_SIZE_UNIFORM : SIM_SIZE_LOGNORMAL;
     /* The fields' ranges leave nothing to refuse here. */
-    return sim_size_prepare(law) == 0 ||
+    return sim_size_prepare(distribution) == 0 ||
            lab_fail_at(
                &reader->tree, &node->place,
                "these figures make no distribution of latency; write them as in {lognormal: {mean: 500us, "
@@ -332,13 +332,14 @@ static bool read_span(struct lab_reader *reader, const struct lab_field *field, 
 static bool read_uniform(struct lab_reader *reader, const struct lab_field *field,
                          const struct lab_node *node, void *out)
 {
-    struct sim_size *law = out;
+    struct sim_size *distribution = out;
     if (node->kind != LAB_NODE_LIST || node->count != 2)
         return lab_fail_at(&reader->tree, &node->place,
                            "'uniform' takes the least and the most; write it as uniform: [200us, 1ms]");
-    if (!read_span(reader, field, node->first, &law->a) || !read_span(reader, field, node->last, &law->b))
+    if (!read_span(reader, field, node->first, &distribution->a) ||
+        !read_span(reader, field, node->last, &distribution->b))
         return false;
-    if (law->a > law->b)
+    if (distribution->a > distribution->b)
         return lab_fail_at(&reader->tree, &node->place,
                            "'uniform' has its least above its most; swap the two");
     return true;

@@ -11,8 +11,8 @@
 #include "lab/gone.h"
 #include "lab/stored.h"
 
-/* The largest size that a trace or a scenario may name. What the tail of a law draws beyond it is cut, so
- * that the sums of a batch stay far from overflow. */
+/* The largest size that a trace or a scenario may name. What the tail of a distribution draws beyond it is
+ * cut, so that the sums of a batch stay far from overflow. */
 #define ROW_BYTES_MAX (UINT64_C(1) << 40)
 
 /* From one safe point to the next: beside rows, and between the rows of one batch. */

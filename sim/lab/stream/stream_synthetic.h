@@ -14,7 +14,7 @@
 #include "ranks/ranks.h"
 #include "thin.h"
 
-/* The first keys of a Zipf law are worth a task each; of the many quiet ones some go at a time. */
+/* The first keys of a Zipf distribution are worth a task each; of the many quiet ones some go at a time. */
 #define LAB_BUSY_KEYS       1024u
 #define LAB_QUIET_KEYS_TASK 64u
 /* What beginning and ending a key takes, in rows: for the progress alone. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The stream engine's thinned mode: the same law as where every row is drawn, by jumps from one row that
- * matters to the next, so that what a run costs goes with partitions and increments, and not with rows.
+/* The stream engine's thinned mode: the same distribution as where every row is drawn, by jumps from one row
+ * that matters to the next, so that what a run costs goes with partitions and increments, and not with rows.
  *
  * The rows of a Poisson process in a stretch of constant rate are Poisson in number and, given that, uniform
  * in time and independent of each other and of their ids. All strategies meet the same numbers; which rows

@@ -31,8 +31,8 @@
 enum report_ink {
     REPORT_INK_CLOSED,
     REPORT_INK_OPEN,
-    REPORT_INK_LAW,
-    REPORT_INK_DASHES,   /* a law beside a line, in a key */
+    REPORT_INK_DISTRIBUTION,
+    REPORT_INK_DASHES,   /* a distribution beside a line, in a key */
     REPORT_INK_OVER,     /* the shade beyond a limit */
     REPORT_INK_TINY,     /* the shade below the tiny size */
     REPORT_INK_COST,     /* bars of the cost table */
@@ -134,8 +134,8 @@ struct report_line {
     enum report_ink ink;
     struct report_sample *samples; /* in order of x */
     size_t sample_count;
-    bool is_dense; /* so many samples that they have no markers: these stand at even distances */
-    bool is_law;   /* dashed, without markers and name */
+    bool is_dense;        /* so many samples that they have no markers: these stand at even distances */
+    bool is_distribution; /* dashed, without markers and name */
 };
 
 /* A candidate by two figures; low = high = y without a range. */
@@ -266,7 +266,7 @@ struct report_chart {
     size_t column_count;
     /* REPORT_FORM_CURVES, REPORT_FORM_FRONT */
     struct report_axis y;
-    struct report_line *lines; /* up to REPORT_CURVES_MAX, and as many laws before them */
+    struct report_line *lines; /* up to REPORT_CURVES_MAX, and as many distributions before them */
     size_t line_count;
     bool names_along;            /* names stand at the lines where there is room, and not at their ends */
     struct report_moment *rules; /* in order of x */

@@ -34,7 +34,7 @@ struct report_mark {
     struct report_point *points; /* of a curve */
     size_t point_count;
     bool is_dashed;          /* a curve: dotted */
-    bool is_law;             /* a curve: with long dashes */
+    bool is_distribution;    /* a curve: with long dashes */
     double shade;            /* a tile */
     struct report_type type; /* of a text */
     bool is_upright;         /* a text that reads from bottom to top; its box is as it stands */

@@ -9,7 +9,7 @@
 #include "cli/table.h"
 #include "cli/text.h"
 #include "lab/statements.h"
-#include "stress_law.h"
+#include "stress_distribution.h"
 #include "tune/odds.h"
 
 #define LATEST_DEFAULT UINT64_C(50)
@@ -21,8 +21,8 @@ struct profile {
     struct stress_figures rows; /* of a partition */
     double partitions, all_rows;
     uint64_t keys;
-    char row_bytes[STRESS_LAW_SIZE];
-    char popularity[STRESS_LAW_SIZE];
+    char row_bytes[STRESS_DISTRIBUTION_SIZE];
+    char popularity[STRESS_DISTRIBUTION_SIZE];
     const char *source; /* of the rows of a partition */
 };
 
@@ -75,7 +75,7 @@ static bool fill(struct profile *profile, const struct lab_result *result, struc
     const struct lab_scenario *scenario = profile->scenario;
     const struct wl_workload *workload = &scenario->workload;
     profile->keys = workload->key_count;
-    stress_law_of_size(&workload->row_bytes, profile->row_bytes);
+    stress_distribution_of_size(&workload->row_bytes, profile->row_bytes);
     if (scenario->trace_path == NULL)
         profile->all_rows = workload->rate_per_s * (double)workload->duration_ns / 1e9;
     if (!(result != NULL ? fill_from_run(profile, result, error) : fill_from_law(profile, error)))
@@ -83,7 +83,7 @@ static bool fill(struct profile *profile, const struct lab_result *result, struc
     /* One partition a key is read: its newest. */
     uint64_t seeds = (uint64_t)fmax(1, fmin((double)profile->keys, profile->partitions));
     if (scenario->trace_path == NULL)
-        stress_law_of_ranks(&workload->popularity, seeds, profile->popularity);
+        stress_distribution_of_ranks(&workload->popularity, seeds, profile->popularity);
     else
         snprintf(profile->popularity, sizeof profile->popularity, "uniform(1..%" PRIu64 ")", seeds);
     return true;
@@ -133,13 +133,14 @@ static bool fill_from_law(struct profile *profile, struct sim_error *error)
         uint64_t rows = strategy->of.count.rows;
         profile->rows = (struct stress_figures){(double)rows, 0, rows, rows};
     } else if (strategy->kind == BK_PROBABILISTIC && strategy->max_age_ns == 0) {
-        struct tune_law law = {.p = ldexp(1, -(int)strategy->of.probabilistic.bits),
-                               .threshold = strategy->of.probabilistic.threshold};
+        struct tune_distribution distribution = {.p = ldexp(1, -(int)strategy->of.probabilistic.bits),
+                                                 .threshold = strategy->of.probabilistic.threshold};
         if (strategy->of.probabilistic.chance_denominator != 0)
-            law.p = (double)strategy->of.probabilistic.chance_numerator /
-                    (double)strategy->of.probabilistic.chance_denominator;
-        profile->rows = (struct stress_figures){tune_mean_rows(&law), tune_stddev_rows(&law),
-                                                tune_quantile(&law, 0.0001), tune_quantile(&law, 0.9999)};
+            distribution.p = (double)strategy->of.probabilistic.chance_numerator /
+                             (double)strategy->of.probabilistic.chance_denominator;
+        profile->rows = (struct stress_figures){
+            tune_mean_rows(&distribution), tune_stddev_rows(&distribution),
+            tune_quantile(&distribution, 0.0001), tune_quantile(&distribution, 0.9999)};
     } else {
         return fail(profile, error,
                     "has partitions that depend on the stream; run it first, and give its number by --run");
@@ -227,9 +228,9 @@ static void write_columns(FILE *stream, const struct profile *profile)
 {
     const struct lab_design *design = &profile->scenario->design;
     double buckets = profile->keys == 0 ? 1 : ceil(profile->partitions / (double)profile->keys);
-    char law[STRESS_LAW_SIZE];
+    char distribution[STRESS_DISTRIBUTION_SIZE];
     bool has_rows = false;
-    stress_law(&profile->rows, law);
+    stress_distribution(&profile->rows, distribution);
     fputs("\ncolumnspec:\n", stream);
     for (size_t i = 0; i < design->column_count; i++) {
         const struct lab_column *column = &design->columns[i];
@@ -251,7 +252,7 @@ static void write_columns(FILE *stream, const struct profile *profile)
         }
         bool is_unique = column->feed == LAB_FEED_TIME || column->feed == LAB_FEED_ID;
         if (is_clustering) {
-            fprintf(stream, "    cluster: %s\n", is_unique && !has_rows ? law : "fixed(1)");
+            fprintf(stream, "    cluster: %s\n", is_unique && !has_rows ? distribution : "fixed(1)");
             has_rows = has_rows || is_unique;
         }
     }

@@ -10,7 +10,8 @@
 #include "lab/scenario.h"
 
 /* Writes the profile of one of the scenario's strategies, which has no problem with its table. result: a run
- * of the same scenario with this strategy, for what its partitions are; NULL: the strategy's exact law. */
+ * of the same scenario with this strategy, for what its partitions are; NULL: the strategy's exact
+ * distribution. */
 bool cli_stress_write(FILE *stream, const struct lab_scenario *scenario, size_t strategy,
                       const struct lab_result *result, struct sim_error *error);
 

@@ -61,7 +61,7 @@ struct quantile {
 struct question {
     bool has_bits;
     uint64_t bits;
-    struct tune_law law;
+    struct tune_distribution distribution;
     struct tail *below, *above;
     size_t below_count, above_count;
     struct quantile *quantiles;
@@ -70,8 +70,9 @@ struct question {
 
 static bool read_law(const struct cli_args *args, struct question *question, struct sim_error *error);
 static bool read_probability(const char *text, double *out, struct sim_error *error);
-static bool read_tails(const struct cli_args *args, const char *name, const struct tune_law *law,
-                       struct tail **out, size_t *count, struct sim_error *error);
+static bool read_tails(const struct cli_args *args, const char *name,
+                       const struct tune_distribution *distribution, struct tail **out, size_t *count,
+                       struct sim_error *error);
 static bool read_quantiles(const struct cli_args *args, struct question *question, struct sim_error *error);
 static size_t count_of(const struct cli_args *args, const char *name);
 static json_t *as_json(const struct question *question);
@@ -88,10 +89,11 @@ static int odds(const struct cli_args *args, struct sim_error *error)
                         "bucketlab: --row-bytes belongs to --weighted; add that, or remove this"),
                (int)error->class;
     struct question question = {0};
-    bool is_fine = read_law(args, &question, error) &&
-                   read_tails(args, "below", &question.law, &question.below, &question.below_count, error) &&
-                   read_tails(args, "above", &question.law, &question.above, &question.above_count, error) &&
-                   read_quantiles(args, &question, error);
+    bool is_fine =
+        read_law(args, &question, error) &&
+        read_tails(args, "below", &question.distribution, &question.below, &question.below_count, error) &&
+        read_tails(args, "above", &question.distribution, &question.above, &question.above_count, error) &&
+        read_quantiles(args, &question, error);
     if (is_fine && cli_has(args, "json"))
         is_fine = cli_json_print(as_json(&question), error);
     else if (is_fine)
@@ -104,7 +106,7 @@ static int odds(const struct cli_args *args, struct sim_error *error)
 
 static bool read_law(const struct cli_args *args, struct question *question, struct sim_error *error)
 {
-    struct tune_law *law = &question->law;
+    struct tune_distribution *distribution = &question->distribution;
     question->has_bits = cli_has(args, "bits");
     if (question->has_bits && cli_has(args, "probability"))
         return sim_fail(error, SIM_ERROR_INPUT,
@@ -117,12 +119,12 @@ static bool read_law(const struct cli_args *args, struct question *question, str
     if (!cli_has(args, "threshold"))
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: 'odds' needs --threshold; write --threshold 40");
     if (!cli_whole(args, "bits", 0, BK_BITS_MAX, &question->bits, error) ||
-        !cli_whole(args, "threshold", 1, INT64_MAX, &law->threshold, error))
+        !cli_whole(args, "threshold", 1, INT64_MAX, &distribution->threshold, error))
         return false;
-    law->p = 1.0 / (double)(UINT64_C(1) << question->bits);
-    if (!question->has_bits && !read_probability(cli_value(args, "probability", ""), &law->p, error))
+    distribution->p = 1.0 / (double)(UINT64_C(1) << question->bits);
+    if (!question->has_bits && !read_probability(cli_value(args, "probability", ""), &distribution->p, error))
         return false;
-    if ((double)law->threshold / law->p > MEAN_ROWS_MAX)
+    if ((double)distribution->threshold / distribution->p > MEAN_ROWS_MAX)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: a partition of more than 2^53 rows on average; lower --threshold%s",
                         question->has_bits ? " or --bits" : " or raise --probability");
@@ -153,8 +155,9 @@ static bool read_probability(const char *text, double *out, struct sim_error *er
     return true;
 }
 
-static bool read_tails(const struct cli_args *args, const char *name, const struct tune_law *law,
-                       struct tail **out, size_t *count, struct sim_error *error)
+static bool read_tails(const struct cli_args *args, const char *name,
+                       const struct tune_distribution *distribution, struct tail **out, size_t *count,
+                       struct sim_error *error)
 {
     size_t given = count_of(args, name);
     *out = calloc(given + 1, sizeof **out);
@@ -164,8 +167,8 @@ static bool read_tails(const struct cli_args *args, const char *name, const stru
         struct tail *tail = *out + *count;
         if (!cli_whole_parse(name, cli_value_at(args, name, *count), 0, INT64_MAX, &tail->rows, error))
             return false;
-        tail->probability =
-            strcmp(name, "below") == 0 ? tune_below(law, tail->rows) : tune_above(law, tail->rows);
+        tail->probability = strcmp(name, "below") == 0 ? tune_below(distribution, tail->rows)
+                                                       : tune_above(distribution, tail->rows);
     }
     return true;
 }
@@ -194,7 +197,7 @@ static bool read_quantiles(const struct cli_args *args, struct question *questio
                                 "example 0.999",
                                 text);
         }
-        quantile->rows = tune_quantile(&question->law, quantile->probability);
+        quantile->rows = tune_quantile(&question->distribution, quantile->probability);
     }
     return true;
 }
@@ -209,19 +212,19 @@ static size_t count_of(const struct cli_args *args, const char *name)
 
 static json_t *as_json(const struct question *question)
 {
-    const struct tune_law *law = &question->law;
+    const struct tune_distribution *distribution = &question->distribution;
     json_t *object = json_object();
     bool is_fine =
         cli_json_set(object, "bits", question->has_bits ? cli_json_whole(question->bits) : json_null()) &&
-        cli_json_set(object, "threshold", cli_json_whole(law->threshold)) &&
-        cli_json_set(object, "increment_probability", cli_json_number(law->p)) &&
-        cli_json_set(object, "mean_rows", cli_json_number(tune_mean_rows(law))) &&
-        cli_json_set(object, "stddev_rows", cli_json_number(tune_stddev_rows(law))) &&
+        cli_json_set(object, "threshold", cli_json_whole(distribution->threshold)) &&
+        cli_json_set(object, "increment_probability", cli_json_number(distribution->p)) &&
+        cli_json_set(object, "mean_rows", cli_json_number(tune_mean_rows(distribution))) &&
+        cli_json_set(object, "stddev_rows", cli_json_number(tune_stddev_rows(distribution))) &&
         cli_json_set(object, "below", tails_as_json(question->below, question->below_count)) &&
         cli_json_set(object, "above", tails_as_json(question->above, question->above_count)) &&
         cli_json_set(object, "quantiles", quantiles_as_json(question)) &&
         cli_json_set(object, "counter_increments_per_1000_rows",
-                     cli_json_number(tune_increments_per_1000_rows(law)));
+                     cli_json_number(tune_increments_per_1000_rows(distribution)));
     return cli_json_complete(object, is_fine);
 }
 
@@ -251,13 +254,13 @@ static json_t *quantiles_as_json(const struct question *question)
 
 static void print_plain(const struct question *question)
 {
-    const struct tune_law *law = &question->law;
+    const struct tune_distribution *distribution = &question->distribution;
     char label[64];
     printf("rows of a partition until %" PRIu64 " increment%s, one a row with chance %.9g\n\n",
-           law->threshold, law->threshold == 1 ? "" : "s", law->p);
-    printf("  %-28s %20.17g\n", "mean", tune_mean_rows(law));
-    printf("  %-28s %20.17g\n", "standard deviation", tune_stddev_rows(law));
-    printf("  %-28s %20.17g\n", "increments per 1000 rows", tune_increments_per_1000_rows(law));
+           distribution->threshold, distribution->threshold == 1 ? "" : "s", distribution->p);
+    printf("  %-28s %20.17g\n", "mean", tune_mean_rows(distribution));
+    printf("  %-28s %20.17g\n", "standard deviation", tune_stddev_rows(distribution));
+    printf("  %-28s %20.17g\n", "increments per 1000 rows", tune_increments_per_1000_rows(distribution));
     for (size_t i = 0; i < question->below_count; i++) {
         snprintf(label, sizeof label, "P(rows < %" PRIu64 ")", question->below[i].rows);
         printf("  %-28s %20.11g\n", label, question->below[i].probability);

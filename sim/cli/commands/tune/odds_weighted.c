@@ -15,11 +15,11 @@
 #define THRESHOLD_MAX 1000000000u
 
 struct question {
-    struct tune_weighted law;
-    bool has_rows; /* of one size: the law is exact; else there are bounds */
+    struct tune_weighted distribution;
+    bool has_rows; /* of one size: the distribution is exact; else there are bounds */
 };
 
-typedef double tail_of(const struct tune_weighted *law, uint64_t bytes);
+typedef double tail_of(const struct tune_weighted *distribution, uint64_t bytes);
 
 static bool read_law(const struct cli_args *args, struct question *out, struct sim_error *error);
 static bool read_size(const char *name, const char *text, uint64_t *out, struct sim_error *error);
@@ -57,7 +57,7 @@ int cli_odds_weighted(const struct cli_args *args, struct sim_error *error)
 
 static bool read_law(const struct cli_args *args, struct question *out, struct sim_error *error)
 {
-    struct tune_weighted *law = &out->law;
+    struct tune_weighted *distribution = &out->distribution;
     if (cli_has(args, "bits") || cli_has(args, "probability"))
         return sim_fail(
             error, SIM_ERROR_INPUT,
@@ -66,12 +66,13 @@ static bool read_law(const struct cli_args *args, struct question *out, struct s
     if (!cli_has(args, "threshold"))
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: 'odds' needs --threshold; write --threshold 40");
     out->has_rows = cli_has(args, "row-bytes");
-    law->row_bytes = 1;
-    if (!read_size("weighted", cli_value(args, "weighted", ""), &law->bytes, error) ||
-        !cli_whole(args, "threshold", 1, THRESHOLD_MAX, &law->threshold, error) ||
-        (out->has_rows && !read_size("row-bytes", cli_value(args, "row-bytes", ""), &law->row_bytes, error)))
+    distribution->row_bytes = 1;
+    if (!read_size("weighted", cli_value(args, "weighted", ""), &distribution->bytes, error) ||
+        !cli_whole(args, "threshold", 1, THRESHOLD_MAX, &distribution->threshold, error) ||
+        (out->has_rows &&
+         !read_size("row-bytes", cli_value(args, "row-bytes", ""), &distribution->row_bytes, error)))
         return false;
-    if ((double)law->threshold * (double)law->bytes > MEAN_BYTES_MAX)
+    if ((double)distribution->threshold * (double)distribution->bytes > MEAN_BYTES_MAX)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: a partition of more than 2^53 bytes on average; lower --threshold or "
                         "--weighted");
@@ -127,28 +128,30 @@ static bool quantile_at(const struct cli_args *args, size_t index, double *out)
 
 static json_t *as_json(const struct question *question, const struct cli_args *args)
 {
-    const struct tune_weighted *law = &question->law;
+    const struct tune_weighted *distribution = &question->distribution;
     bool exact = question->has_rows;
     json_t *object = json_object();
-    bool is_fine = cli_json_set(object, "bytes", cli_json_whole(law->bytes)) &&
-                   cli_json_set(object, "threshold", cli_json_whole(law->threshold)) &&
-                   cli_json_set(object, "row_bytes", exact ? cli_json_whole(law->row_bytes) : json_null()) &&
-                   cli_json_set(object, "mean_bytes",
-                                cli_json_number(exact ? tune_weighted_mean_bytes(law)
-                                                      : (double)law->bytes * (double)law->threshold)) &&
-                   cli_json_set(object, exact ? "stddev_bytes" : "stddev_bytes_most",
-                                cli_json_number(exact ? tune_weighted_stddev_bytes(law)
-                                                      : tune_weighted_stddev_most(law))) &&
-                   cli_json_set(object, "below",
-                                tails_as_json(question, args, "below",
-                                              exact ? tune_weighted_below : tune_weighted_below_most)) &&
-                   cli_json_set(object, "above",
-                                tails_as_json(question, args, "above",
-                                              exact ? tune_weighted_above : tune_weighted_above_most));
+    bool is_fine =
+        cli_json_set(object, "bytes", cli_json_whole(distribution->bytes)) &&
+        cli_json_set(object, "threshold", cli_json_whole(distribution->threshold)) &&
+        cli_json_set(object, "row_bytes", exact ? cli_json_whole(distribution->row_bytes) : json_null()) &&
+        cli_json_set(object, "mean_bytes",
+                     cli_json_number(exact
+                                         ? tune_weighted_mean_bytes(distribution)
+                                         : (double)distribution->bytes * (double)distribution->threshold)) &&
+        cli_json_set(object, exact ? "stddev_bytes" : "stddev_bytes_most",
+                     cli_json_number(exact ? tune_weighted_stddev_bytes(distribution)
+                                           : tune_weighted_stddev_most(distribution))) &&
+        cli_json_set(
+            object, "below",
+            tails_as_json(question, args, "below", exact ? tune_weighted_below : tune_weighted_below_most)) &&
+        cli_json_set(
+            object, "above",
+            tails_as_json(question, args, "above", exact ? tune_weighted_above : tune_weighted_above_most));
     if (is_fine && exact)
         is_fine = cli_json_set(object, "quantiles", quantiles_as_json(question, args)) &&
                   cli_json_set(object, "counter_increments_per_1000_rows",
-                               cli_json_number(tune_weighted_increments_per_1000_rows(law)));
+                               cli_json_number(tune_weighted_increments_per_1000_rows(distribution)));
     return cli_json_complete(object, is_fine);
 }
 
@@ -163,7 +166,7 @@ static json_t *tails_as_json(const struct question *question, const struct cli_a
         bool is_fine = read_size(name, cli_value_at(args, name, i), &bytes, &none) &&
                        cli_json_set(object, "bytes", cli_json_whole(bytes)) &&
                        cli_json_set(object, question->has_rows ? "probability" : "probability_most",
-                                    cli_json_number(tail(&question->law, bytes)));
+                                    cli_json_number(tail(&question->distribution, bytes)));
         list = cli_json_append(list, cli_json_complete(object, is_fine));
     }
     return list;
@@ -175,9 +178,10 @@ static json_t *quantiles_as_json(const struct question *question, const struct c
     double probability;
     for (size_t i = 0; list != NULL && quantile_at(args, i, &probability); i++) {
         json_t *object = json_object();
-        bool is_fine = cli_json_set(object, "p", cli_json_number(probability)) &&
-                       cli_json_set(object, "bytes",
-                                    cli_json_whole(tune_weighted_quantile(&question->law, probability)));
+        bool is_fine =
+            cli_json_set(object, "p", cli_json_number(probability)) &&
+            cli_json_set(object, "bytes",
+                         cli_json_whole(tune_weighted_quantile(&question->distribution, probability)));
         list = cli_json_append(list, cli_json_complete(object, is_fine));
     }
     return list;
@@ -185,26 +189,28 @@ static json_t *quantiles_as_json(const struct question *question, const struct c
 
 static void print_plain(const struct question *question, const struct cli_args *args)
 {
-    const struct tune_weighted *law = &question->law;
+    const struct tune_weighted *distribution = &question->distribution;
     bool exact = question->has_rows;
     char size[CLI_NUMBER_SIZE], row[CLI_NUMBER_SIZE], label[64];
-    cli_size(law->bytes, size);
-    cli_size(law->row_bytes, row);
-    printf("bytes of a partition until %" PRIu64 " increment%s of %s each, ", law->threshold,
-           law->threshold == 1 ? "" : "s", size);
+    cli_size(distribution->bytes, size);
+    cli_size(distribution->row_bytes, row);
+    printf("bytes of a partition until %" PRIu64 " increment%s of %s each, ", distribution->threshold,
+           distribution->threshold == 1 ? "" : "s", size);
     printf("rows of %s%s\n\n", exact ? "" : "up to ", exact ? row : size);
     printf("  %-28s %20.17g\n", "mean",
-           exact ? tune_weighted_mean_bytes(law) : (double)law->bytes * (double)law->threshold);
+           exact ? tune_weighted_mean_bytes(distribution)
+                 : (double)distribution->bytes * (double)distribution->threshold);
     printf("  %-28s %20.17g\n", exact ? "standard deviation" : "standard deviation, at most",
-           exact ? tune_weighted_stddev_bytes(law) : tune_weighted_stddev_most(law));
+           exact ? tune_weighted_stddev_bytes(distribution) : tune_weighted_stddev_most(distribution));
     if (exact)
-        printf("  %-28s %20.17g\n", "increments per 1000 rows", tune_weighted_increments_per_1000_rows(law));
+        printf("  %-28s %20.17g\n", "increments per 1000 rows",
+               tune_weighted_increments_per_1000_rows(distribution));
     print_tails(question, args, "below", "<", exact ? tune_weighted_below : tune_weighted_below_most);
     print_tails(question, args, "above", ">", exact ? tune_weighted_above : tune_weighted_above_most);
     double probability;
     for (size_t i = 0; exact && quantile_at(args, i, &probability); i++) {
         snprintf(label, sizeof label, "quantile %.15g", probability);
-        printf("  %-28s %20" PRIu64 "\n", label, tune_weighted_quantile(law, probability));
+        printf("  %-28s %20" PRIu64 "\n", label, tune_weighted_quantile(distribution, probability));
     }
 }
 
@@ -219,6 +225,6 @@ static void print_tails(const struct question *question, const struct cli_args *
             return;
         snprintf(label, sizeof label, "P(bytes %s %s)%s", sign, cli_value_at(args, name, i),
                  question->has_rows ? "" : ", at most");
-        printf("  %-28s %20.11g\n", label, tail(&question->law, bytes));
+        printf("  %-28s %20.11g\n", label, tail(&question->distribution, bytes));
     }
 }

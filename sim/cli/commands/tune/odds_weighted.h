@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `odds --weighted`: the law of a weighted partition's bytes. */
+/* `odds --weighted`: the distribution of a weighted partition's bytes. */
 #ifndef CLI_ODDS_WEIGHTED_H
 #define CLI_ODDS_WEIGHTED_H
 

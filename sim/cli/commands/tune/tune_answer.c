@@ -67,14 +67,14 @@ void cli_tune_print(const struct cli_tune_answer *answer)
     print_rest(answer, shown);
     cli_print_wrapped(why.buffer, LINE_END);
     printf("\n\n");
-    if (tune_mean_rows(&best->law) > ODDS_MEAN_MAX)
+    if (tune_mean_rows(&best->distribution) > ODDS_MEAN_MAX)
         return;
     int bits = cli_tune_bits(best->one_in);
     if (bits >= 0 && bits <= (int)BK_BITS_MAX)
         printf("  bucketlab odds --bits %d", bits);
     else
         printf("  bucketlab odds --probability 1/%" PRIu64, best->one_in);
-    printf(" --threshold %" PRIu64 " --below %" PRIu64 " --above %" PRIu64 "\n", best->law.threshold,
+    printf(" --threshold %" PRIu64 " --below %" PRIu64 " --above %" PRIu64 "\n", best->distribution.threshold,
            answer->goal.rows_min, answer->goal.rows_max);
 }
 
@@ -112,7 +112,7 @@ int cli_tune_bits(uint64_t one_in)
 
 static json_t *candidate_as_json(const struct cli_tune_answer *answer, const struct tune_candidate *candidate)
 {
-    const struct tune_law *law = &candidate->law;
+    const struct tune_distribution *distribution = &candidate->distribution;
     int bits = cli_tune_bits(candidate->one_in);
     char chance[CLI_NUMBER_SIZE];
     snprintf(chance, sizeof chance, "1/%" PRIu64, candidate->one_in);
@@ -120,18 +120,18 @@ static json_t *candidate_as_json(const struct cli_tune_answer *answer, const str
     bool is_fine = cli_json_set(object, "bits",
                                 bits >= 0 && bits <= (int)BK_BITS_MAX ? json_integer(bits) : json_null()) &&
                    (answer->chances.powers || cli_json_set(object, "probability", json_string(chance))) &&
-                   cli_json_set(object, "threshold", cli_json_whole(law->threshold)) &&
-                   cli_json_set(object, "mean_rows", cli_json_number(tune_mean_rows(law))) &&
+                   cli_json_set(object, "threshold", cli_json_whole(distribution->threshold)) &&
+                   cli_json_set(object, "mean_rows", cli_json_number(tune_mean_rows(distribution))) &&
                    cli_json_set(object, "p_below", cli_json_number(candidate->below)) &&
                    cli_json_set(object, "p_above", cli_json_number(candidate->above)) &&
                    cli_json_set(object, "counter_increments_per_1000_rows",
-                                cli_json_number(tune_increments_per_1000_rows(law)));
+                                cli_json_number(tune_increments_per_1000_rows(distribution)));
     return cli_json_complete(object, is_fine);
 }
 
 static void print_fit(const struct cli_tune_answer *answer, const struct tune_fit *fit, bool is_recommended)
 {
-    const struct tune_law law = {1.0 / (double)fit->one_in, fit->best};
+    const struct tune_distribution distribution = {1.0 / (double)fit->one_in, fit->best};
     char chance[CLI_NUMBER_SIZE], first[CLI_NUMBER_SIZE], last[CLI_NUMBER_SIZE], best[CLI_NUMBER_SIZE],
         risk[CLI_NUMBER_SIZE], mean[CLI_NUMBER_SIZE], stddev[CLI_NUMBER_SIZE], range[2 * CLI_NUMBER_SIZE + 2];
     if (answer->chances.powers)
@@ -144,10 +144,10 @@ static void print_fit(const struct cli_tune_answer *answer, const struct tune_fi
     snprintf(range, sizeof range, "%s%s%s", first, fit->last > fit->first ? ".." : "",
              fit->last > fit->first ? last : "");
     cli_tune_share(fit->best_risk, 2, risk);
-    cli_compact(tune_mean_rows(&law), 6, mean);
-    cli_compact(tune_stddev_rows(&law), 6, stddev);
+    cli_compact(tune_mean_rows(&distribution), 6, mean);
+    cli_compact(tune_stddev_rows(&distribution), 6, stddev);
     printf("%c %9s  %-19s %8s %10s %10.4g %8s %7s\n", is_recommended ? '*' : ' ', chance, range, best, risk,
-           tune_increments_per_1000_rows(&law), mean, stddev);
+           tune_increments_per_1000_rows(&distribution), mean, stddev);
 }
 
 static void print_rest(const struct cli_tune_answer *answer, size_t shown)
@@ -171,19 +171,19 @@ static void whole_text(uint64_t value, char *buffer)
 static void say_why(const struct cli_tune_answer *answer, struct text *text)
 {
     const struct tune_candidate *best = &answer->found.recommended;
-    const struct tune_law *law = &best->law;
+    const struct tune_distribution *distribution = &best->distribution;
     char chance[64], below[CLI_NUMBER_SIZE], above[CLI_NUMBER_SIZE], both[CLI_NUMBER_SIZE];
     cli_tune_chance(&answer->chances, best->one_in, chance, sizeof chance);
-    double mean = tune_mean_rows(law), stddev = tune_stddev_rows(law);
+    double mean = tune_mean_rows(distribution), stddev = tune_stddev_rows(distribution);
     say(text,
         "With %s and threshold %" PRIu64
         " a partition has %.15g rows on average, with a standard deviation of "
         "%.5g (%.3g %% of that).",
-        chance, law->threshold, mean, stddev, 100 * stddev / mean);
+        chance, distribution->threshold, mean, stddev, 100 * stddev / mean);
     cli_tune_share(best->below, 2, below);
     cli_tune_share(best->above, 2, above);
-    cli_tune_share(tune_risk(law, &answer->goal), 3, both);
-    if (law->p == 1)
+    cli_tune_share(tune_risk(distribution, &answer->goal), 3, both);
+    if (distribution->p == 1)
         say(text, " Every row counts, so none has fewer or more.");
     else if (answer->goal.rows_min <= 1)
         say(text, " %s have more than %" PRIu64 " rows, where %.6g %% may.", above, answer->goal.rows_max,
@@ -193,7 +193,8 @@ static void say_why(const struct cli_tune_answer *answer, struct text *text)
             " %s have fewer than %" PRIu64 " rows and %s more than %" PRIu64
             ", %s together, where %.6g %% may.",
             below, answer->goal.rows_min, above, answer->goal.rows_max, both, 100 * answer->goal.risk);
-    say(text, " That costs %.4g counter increments per 1000 rows.", tune_increments_per_1000_rows(law));
+    say(text, " That costs %.4g counter increments per 1000 rows.",
+        tune_increments_per_1000_rows(distribution));
     say_rarer(answer, text);
     say_commoner(answer, text);
 }
@@ -224,14 +225,14 @@ static void say_commoner(const struct cli_tune_answer *answer, struct text *text
         return;
     char chance[64], risk[CLI_NUMBER_SIZE];
     const struct tune_fit *next = &found->fits[1];
-    const struct tune_law law = {1.0 / (double)next->one_in, next->best};
+    const struct tune_distribution distribution = {1.0 / (double)next->one_in, next->best};
     cli_tune_chance(&answer->chances, next->one_in, chance, sizeof chance);
     cli_tune_share(next->best_risk, 2, risk);
     say(text,
         " With %s and threshold %" PRIu64
         ", at twice the increments, the standard deviation is %.3g %% of the mean and "
         "the risk %s.",
-        chance, next->best, 100 * tune_stddev_rows(&law) / tune_mean_rows(&law), risk);
+        chance, next->best, 100 * tune_stddev_rows(&distribution) / tune_mean_rows(&distribution), risk);
 }
 
 static void say(struct text *text, const char *format, ...)

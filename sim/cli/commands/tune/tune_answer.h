@@ -18,7 +18,8 @@ void cli_tune_print(const struct cli_tune_answer *answer);
 
 /* "9 bits", "1 bit"; "one row in 549" unless only bits are in question. */
 void cli_tune_chance(const struct tune_chances *chances, uint64_t one_in, char *buffer, size_t size);
-/* "0.21 %", with so many digits and two more near 100 %; "<1e-28 %" where the law's own are not sure. */
+/* "0.21 %", with so many digits and two more near 100 %; "<1e-28 %" where the distribution's own are not
+ * sure. */
 void cli_tune_share(double share, int digits, char *buffer);
 /* The same of a share above `limit`, with as many digits as tell it from that. */
 void cli_tune_share_above(double share, double limit, char *buffer);

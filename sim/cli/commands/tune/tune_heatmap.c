@@ -54,7 +54,7 @@ bool cli_tune_draw(const struct cli_tune_answer *answer, struct cli_charts *char
     snprintf(subtitle, sizeof subtitle, "rows %" PRIu64 "..%" PRIu64 " at a risk of %.6g %% or less",
              answer->goal.rows_min, answer->goal.rows_max, 100 * answer->goal.risk);
     cli_tune_chance(&answer->chances, best->one_in, chance, sizeof chance);
-    snprintf(name, sizeof name, "%s, threshold %" PRIu64, chance, best->law.threshold);
+    snprintf(name, sizeof name, "%s, threshold %" PRIu64, chance, best->distribution.threshold);
     double risk = answer->goal.risk;
     const struct report_heatmap heatmap = {
         .title = "Which settings keep partitions within limits",
@@ -68,7 +68,7 @@ bool cli_tune_draw(const struct cli_tune_answer *answer, struct cli_charts *char
         .cells = chart->cells,
         .recommended = name,
         .recommended_x = place_of(chart->chances, chart->column_count, best->one_in),
-        .recommended_y = place_of(chart->thresholds, chart->row_count, best->law.threshold),
+        .recommended_y = place_of(chart->thresholds, chart->row_count, best->distribution.threshold),
     };
     bool is_fine = write_all(&heatmap, charts, error);
     free(chart);
@@ -99,7 +99,7 @@ static void choose_thresholds(struct chart *chart)
     const struct tune_goal *goal = &chart->answer->goal;
     const struct tune_fit rarest = tune_fit_thresholds(goal, chart->chances[chart->column_count - 1]);
     const struct tune_fit commonest = tune_fit_thresholds(goal, chart->chances[0]);
-    double best = (double)chart->answer->found.recommended.law.threshold;
+    double best = (double)chart->answer->found.recommended.distribution.threshold;
     double low = fmin(best, (double)(rarest.first > 0 ? rarest.first : rarest.best)) / beyond;
     double high = fmin(fmax(best, (double)commonest.last) * beyond, (double)TUNE_ROWS_MAX / 2);
     low = fmax(low, 1);
@@ -141,9 +141,10 @@ static void fill_cells(struct chart *chart)
     const struct tune_goal *goal = &chart->answer->goal;
     for (size_t row = 0; row < chart->row_count; row++) {
         for (size_t column = 0; column < chart->column_count; column++) {
-            const struct tune_law law = {1.0 / (double)chart->chances[column], chart->thresholds[row]};
+            const struct tune_distribution distribution = {1.0 / (double)chart->chances[column],
+                                                           chart->thresholds[row]};
             chart->cells[row * chart->column_count + column] =
-                (struct report_heatmap_cell){tune_risk(&law, goal), tune_holds(&law, goal)};
+                (struct report_heatmap_cell){tune_risk(&distribution, goal), tune_holds(&distribution, goal)};
         }
     }
 }

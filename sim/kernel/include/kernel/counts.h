@@ -4,7 +4,7 @@
  *
  * Where a mean is large: transformed rejection (W. Hoermann, 1993, PTRS and BTRS) against densities by
  * C. Loader's saddle-point form (2000), which keeps its digits up to the largest mean. Gamma: Marsaglia and
- * Tsang (2000). Laws hold to the rounding of binary64. */
+ * Tsang (2000). Distributions hold to the rounding of binary64. */
 #ifndef KERNEL_COUNTS_H
 #define KERNEL_COUNTS_H
 

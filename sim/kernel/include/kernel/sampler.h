@@ -39,7 +39,7 @@ double sim_normal(struct sim_random *random);
 
 enum sim_size_kind { SIM_SIZE_CONSTANT, SIM_SIZE_UNIFORM, SIM_SIZE_LOGNORMAL, SIM_SIZE_PARETO };
 
-/* A law of sizes in whole bytes, at least 1, at most 2^62. */
+/* A distribution of sizes in whole bytes, at least 1, at most 2^62. */
 struct sim_size {
     enum sim_size_kind kind;
     double
@@ -48,7 +48,7 @@ struct sim_size {
     double log_mean; /* filled by sim_size_prepare() */
 };
 
-/* Checks and completes; returns 0, or -1 when the figures make no law. */
+/* Checks and completes; returns 0, or -1 when the figures make no distribution. */
 int sim_size_prepare(struct sim_size *size);
 uint64_t sim_size_draw(const struct sim_size *size, struct sim_random *random);
 /* The mean size in bytes, infinite for a Pareto with alpha <= 1; rounding to whole bytes left aside. */

@@ -20,7 +20,7 @@
 #define HALVINGS  60
 
 static double firing_chance(const struct bk_strategy *strategy);
-static uint64_t law_bound(const struct bk_strategy *strategy, uint64_t threshold);
+static uint64_t distribution_bound(const struct bk_strategy *strategy, uint64_t threshold);
 static double exponent(double rows, double threshold, double p);
 
 /* Whether more keys share the key's set of a cache than the set holds, so that one is pushed out. */
@@ -128,8 +128,8 @@ uint64_t lab_threshold_of(const struct lab_cluster_run *run, const struct lab_pa
 }
 
 /* Across eras the greatest threshold of them, at the least chance to fire. */
-static uint64_t law_of(const struct lab_cluster_run *run, const struct lab_partition *partition,
-                       uint64_t lost)
+static uint64_t distribution_of(const struct lab_cluster_run *run, const struct lab_partition *partition,
+                                uint64_t lost)
 {
     uint64_t threshold = lab_threshold_of(run, partition, true) + lost;
     const struct bk_strategy *rarest = NULL;
@@ -141,7 +141,7 @@ static uint64_t law_of(const struct lab_cluster_run *run, const struct lab_parti
         if (is_of && (rarest == NULL || firing_chance(settings) < firing_chance(rarest)))
             rarest = settings;
     }
-    return law_bound(rarest, threshold);
+    return distribution_bound(rarest, threshold);
 }
 
 /* With a number of its own for each row nothing can be late; nor where its one writer counts what it puts,
@@ -157,7 +157,7 @@ static bool is_exact(const struct lab_cluster_run *run, const struct lab_partiti
            partition->last_unhealthy_ns == partition->first_unhealthy_ns;
 }
 
-/* Beyond its law: what comes while the next bucket is on its way, and what was not counted yet. */
+/* Beyond its distribution: what comes while the next bucket is on its way, and what was not counted yet. */
 static uint64_t late_bound(const struct lab_cluster_run *run, const struct lab_partition *partition)
 {
     const struct lab_oracles *oracles = &run->oracles;
@@ -217,19 +217,19 @@ void lab_bounded_end(struct lab_cluster_run *run)
     const struct lab_oracles *oracles = &run->oracles;
     if (!oracles->verdict.is_judged[LAB_ORACLE_BOUNDED])
         return;
-    uint64_t laws[1u << BK_ERAS_MAX] = {0}; /* by eras, as they are asked for; 0: not yet */
+    uint64_t distributions[1u << BK_ERAS_MAX] = {0}; /* by eras, as they are asked for; 0: not yet */
     struct evicted evicted = {0, 0};
     for (uint32_t i = 0; i < oracles->partition_count; i++) {
         const struct lab_partition *partition = &oracles->partitions[i];
-        uint64_t *law = &laws[partition->eras];
-        if (*law == 0)
-            *law = law_of(run, partition, 0);
-        if (partition->stored <= *law)
+        uint64_t *distribution = &distributions[partition->eras];
+        if (*distribution == 0)
+            *distribution = distribution_of(run, partition, 0);
+        if (partition->stored <= *distribution)
             continue;
-        uint64_t bound = *law, more = 0;
+        uint64_t bound = *distribution, more = 0;
         if (!is_exact(run, partition)) {
             if (partition->increments_lost > 0 && run->config.strategy.kind != BK_COUNT)
-                bound = law_of(run, partition, partition->increments_lost);
+                bound = distribution_of(run, partition, partition->increments_lost);
             bound += late_bound(run, partition);
             more = evicted_bound(run, partition);
             if (more > 0)
@@ -261,7 +261,7 @@ static double firing_chance(const struct bk_strategy *strategy)
 }
 
 /* The smallest n with n x KL((threshold - 1) / n, p) >= log(1e12). */
-static uint64_t law_bound(const struct bk_strategy *strategy, uint64_t threshold)
+static uint64_t distribution_bound(const struct bk_strategy *strategy, uint64_t threshold)
 {
     double p = firing_chance(strategy);
     if (p >= 1)

@@ -6,7 +6,7 @@
  * beside their numbers (coordination, counter, lead, source of count, epoch, reading, maximum age), and, for
  * kinds that it lacks, the plainest form. The numbers are those that the exact distribution allows within the
  * limits, the limit in bytes taken in rows of mean size, and below these, since bursts, lag and the sizes of
- * rows only show in a run. Own settings enter as they are; one that the law refuses is refused. */
+ * rows only show in a run. Own settings enter as they are; one that the distribution refuses is refused. */
 #ifndef TUNE_CONTEST_H
 #define TUNE_CONTEST_H
 
@@ -65,7 +65,8 @@ void tune_contest_clear(struct tune_contest *contest);
 
 /* Enters all settings. */
 bool tune_candidates(struct tune_contest *contest, struct sim_error *error);
-/* The exact distribution of one, where there is one: sets has_law and law_share; and is_endless and is_fixed.
+/* The exact distribution of one, where there is one: sets has_distribution and exact_share; and is_endless
+ * and is_fixed.
  */
 void tune_entrant_describe(const struct tune_contest *contest, struct tune_entrant *entrant);
 

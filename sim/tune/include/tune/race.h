@@ -81,8 +81,8 @@ struct tune_entrant {
     bool is_own;                  /* the scenario has it just so */
     bool is_endless;              /* its partitions grow for as long as rows come */
     bool is_fixed;                /* partitions are the same with every seed, so one tells all */
-    bool has_law;
-    double law_share; /* at most this share is above a limit; of closed partitions exactly this */
+    bool has_distribution;
+    double exact_share; /* at most this share is above a limit; of closed partitions exactly this */
     /* What the race found. */
     enum tune_status status;
     enum tune_demand failed;   /* of TUNE_FAILS: by which demand */

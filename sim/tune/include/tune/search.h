@@ -52,7 +52,7 @@ struct tune_chances {
 
 struct tune_candidate {
     uint64_t one_in;
-    struct tune_law law;
+    struct tune_distribution distribution;
     double below, above; /* P(rows < rows_min), P(rows > rows_max) */
 };
 
@@ -71,10 +71,10 @@ struct tune_found {
 
 /* The chance of a row outside the limits, by one expression wherever a risk is asked for. Never 0 for a
  * chance below 1, as no such setting is without risk. */
-double tune_risk(const struct tune_law *law, const struct tune_goal *goal);
+double tune_risk(const struct tune_distribution *distribution, const struct tune_goal *goal);
 /* Whether that is the goal's risk or less; what a tail's own error may be, 6e-14 of it, is forgiven, so that
- * a risk that a law takes exactly holds. */
-bool tune_holds(const struct tune_law *law, const struct tune_goal *goal);
+ * a risk that a distribution takes exactly holds. */
+bool tune_holds(const struct tune_distribution *distribution, const struct tune_goal *goal);
 /* 1 <= one_in <= TUNE_ONE_IN_MAX. */
 struct tune_fit tune_fit_thresholds(const struct tune_goal *goal, uint64_t one_in);
 /* The rarest chance in question that holds with some threshold; 0 when none does. */

@@ -5,7 +5,7 @@
  * each sstable (apache/cassandra, tools/SSTablePartitions.java). The pieces of a partition that lies in
  * several sstables are added up; as a row may stand in several of them too, the sum is an upper bound.
  * WL_OBSERVED_PERCENTILES is what `nodetool tablehistograms` prints (tools/nodetool/TableHistograms.java):
- * seven points of the law of sizes, bounds of Cassandra's own buckets, over the pieces in sstables.
+ * seven points of the distribution of sizes, bounds of Cassandra's own buckets, over the pieces in sstables.
  *
  * Errors name file and line: "sstables.csv:17: size '1,024' is not a whole number; ...". */
 #ifndef WORKLOAD_OBSERVED_H

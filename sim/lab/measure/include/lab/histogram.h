@@ -4,7 +4,8 @@
  *
  * Whether it is exact depends on the set of sizes alone, so histograms of parts merge to that of the whole,
  * whatever the split and the order. Count, sums, least and most stay exact always. Each size carries a count
- * of partitions and a weight (their rows), which makes the row-weighted law of the same partitions free. */
+ * of partitions and a weight (their rows), which makes the row-weighted distribution of the same partitions
+ * free. */
 #ifndef LAB_HISTOGRAM_H
 #define LAB_HISTOGRAM_H
 
@@ -55,9 +56,9 @@ bool lab_histogram_restore(struct lab_histogram *histogram, const struct lab_bin
 /* Both ways; loading takes one that was initialised, and leaves it empty in trouble. */
 void lab_histogram_archive(struct lab_histogram *histogram, struct sim_archive *archive);
 
-/* Where two laws of sizes lie furthest apart: the distance of Kolmogorov and Smirnov. */
+/* Where two distributions of sizes lie furthest apart: the distance of Kolmogorov and Smirnov. */
 struct lab_gap {
-    double distance;   /* 0: the same law; 1: all of one are smaller than any of the other */
+    double distance;   /* 0: the same distribution; 1: all of one are smaller than any of the other */
     uint64_t size;     /* the least size at which it is so large; 0 when it is 0 */
     double one, other; /* the shares of both that are no larger than that */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Expresses distributions of sizes and popularity in the terms that cassandra-stress has. */
-#include "stress_law.h"
+#include "stress_distribution.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,37 +14,37 @@
 #define RANKS_LEAST 20u
 #define RANKS_ADDED 100000u
 
-static bool extreme(const struct stress_figures *figures, char *law);
+static bool extreme(const struct stress_figures *figures, char *distribution);
 static double share_of(const struct sim_zipf *zipf, uint64_t ranks);
 static double variation(double shape);
 static double scale_of(double width, double shape);
 
-void stress_law(const struct stress_figures *figures, char law[STRESS_LAW_SIZE])
+void stress_distribution(const struct stress_figures *figures, char distribution[STRESS_DISTRIBUTION_SIZE])
 {
     double mean = figures->mean;
     if (figures->most <= figures->least || figures->stddev * 4 < 1) {
-        snprintf(law, STRESS_LAW_SIZE, "fixed(%.0f)", fmax(1, round(mean)));
+        snprintf(distribution, STRESS_DISTRIBUTION_SIZE, "fixed(%.0f)", fmax(1, round(mean)));
         return;
     }
     /* What is narrow is near to normal; the skew of the rest is a Weibull's. */
-    if (figures->stddev * 2 > mean - (double)figures->least && extreme(figures, law))
+    if (figures->stddev * 2 > mean - (double)figures->least && extreme(figures, distribution))
         return;
-    snprintf(law, STRESS_LAW_SIZE, "gaussian(%" PRIu64 "..%" PRIu64 ",%.3f,%.3f)", figures->least,
-             figures->most, mean, figures->stddev);
+    snprintf(distribution, STRESS_DISTRIBUTION_SIZE, "gaussian(%" PRIu64 "..%" PRIu64 ",%.3f,%.3f)",
+             figures->least, figures->most, mean, figures->stddev);
 }
 
-void stress_law_of_size(const struct sim_size *size, char law[STRESS_LAW_SIZE])
+void stress_distribution_of_size(const struct sim_size *size, char distribution[STRESS_DISTRIBUTION_SIZE])
 {
     struct stress_figures figures = {.mean = sim_size_mean(size), .least = 1, .most = (uint64_t)WIDTH_MOST};
     switch (size->kind) {
     case SIM_SIZE_CONSTANT:
-        snprintf(law, STRESS_LAW_SIZE, "fixed(%.0f)", size->a);
+        snprintf(distribution, STRESS_DISTRIBUTION_SIZE, "fixed(%.0f)", size->a);
         return;
     case SIM_SIZE_UNIFORM:
         if (size->a < size->b)
-            snprintf(law, STRESS_LAW_SIZE, "uniform(%.0f..%.0f)", size->a, size->b);
+            snprintf(distribution, STRESS_DISTRIBUTION_SIZE, "uniform(%.0f..%.0f)", size->a, size->b);
         else
-            snprintf(law, STRESS_LAW_SIZE, "fixed(%.0f)", size->a);
+            snprintf(distribution, STRESS_DISTRIBUTION_SIZE, "fixed(%.0f)", size->a);
         return;
     case SIM_SIZE_LOGNORMAL:
         figures.stddev = figures.mean * sqrt(expm1(size->b * size->b));
@@ -52,7 +52,7 @@ void stress_law_of_size(const struct sim_size *size, char law[STRESS_LAW_SIZE])
         break;
     case SIM_SIZE_PARETO:
         if (size->b <= 2) {
-            snprintf(law, STRESS_LAW_SIZE, "fixed(%.0f)", size->a * pow(2, 1 / size->b));
+            snprintf(distribution, STRESS_DISTRIBUTION_SIZE, "fixed(%.0f)", size->a * pow(2, 1 / size->b));
             return;
         }
         figures.least = (uint64_t)fmax(1, size->a);
@@ -60,14 +60,15 @@ void stress_law_of_size(const struct sim_size *size, char law[STRESS_LAW_SIZE])
         figures.most = (uint64_t)fmin(WIDTH_MOST, figures.mean + 6 * figures.stddev);
         break;
     }
-    stress_law(&figures, law);
+    stress_distribution(&figures, distribution);
 }
 
-void stress_law_of_ranks(const struct sim_zipf *zipf, uint64_t count, char law[STRESS_LAW_SIZE])
+void stress_distribution_of_ranks(const struct sim_zipf *zipf, uint64_t count,
+                                  char distribution[STRESS_DISTRIBUTION_SIZE])
 {
     double width = (double)count - 1, tenth = ceil((double)count / 10), share;
     if (count <= 1) {
-        snprintf(law, STRESS_LAW_SIZE, "fixed(1)");
+        snprintf(distribution, STRESS_DISTRIBUTION_SIZE, "fixed(1)");
         return;
     }
     share = share_of(zipf, (uint64_t)tenth);
@@ -76,9 +77,10 @@ void stress_law_of_ranks(const struct sim_zipf *zipf, uint64_t count, char law[S
     double shape = log(part) / log((tenth - 1) / width);
     bool is_skewed = count >= RANKS_LEAST && zipf->s > 0 && share < 1 && part < 1 && shape >= SHAPE_LEAST / 4;
     if (is_skewed)
-        snprintf(law, STRESS_LAW_SIZE, "extreme(1..%" PRIu64 ",%.4f)", count, shape);
+        snprintf(distribution, STRESS_DISTRIBUTION_SIZE, "extreme(1..%" PRIu64 ",%.4f)", count, shape);
     else
-        snprintf(law, STRESS_LAW_SIZE, "%s(1..%" PRIu64 ")", zipf->s > 0 ? "exp" : "uniform", count);
+        snprintf(distribution, STRESS_DISTRIBUTION_SIZE, "%s(1..%" PRIu64 ")",
+                 zipf->s > 0 ? "exp" : "uniform", count);
 }
 
 /* Of the first so many ranks; of many by the integral. */
@@ -95,8 +97,8 @@ static double share_of(const struct sim_zipf *zipf, uint64_t ranks)
     return share + sim_zipf_share(zipf, 0) * rest;
 }
 
-/* False where no such law has these figures. */
-static bool extreme(const struct stress_figures *figures, char *law)
+/* False where no such distribution has these figures. */
+static bool extreme(const struct stress_figures *figures, char *distribution)
 {
     double excess = figures->mean - (double)figures->least;
     double wanted = figures->stddev / excess, low = SHAPE_LEAST, high = SHAPE_MOST;
@@ -116,7 +118,7 @@ static bool extreme(const struct stress_figures *figures, char *law)
         double middle = (low + high) / 2;
         *(scale_of(middle, shape) < scale ? &low : &high) = middle;
     }
-    snprintf(law, STRESS_LAW_SIZE, "extreme(%" PRIu64 "..%.0f,%.4f)", figures->least,
+    snprintf(distribution, STRESS_DISTRIBUTION_SIZE, "extreme(%" PRIu64 "..%.0f,%.4f)", figures->least,
              (double)figures->least + round((low + high) / 2), shape);
     return true;
 }

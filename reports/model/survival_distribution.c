@@ -70,11 +70,11 @@ static bool payload_of(const struct lab_strategy_result *strategy, uint64_t each
     return *out > 0 && (double)*out * rows->value == payload->value;
 }
 
-bool report_survival_law_of(struct report_arena *arena, const struct lab_strategy_result *strategy,
-                            bool is_bytes, struct report_survival_law *out)
+bool report_survival_distribution_of(struct report_arena *arena, const struct lab_strategy_result *strategy,
+                                     bool is_bytes, struct report_survival_distribution *out)
 {
     const struct bk_strategy *settings = &strategy->settings.strategy;
-    *out = (struct report_survival_law){.is_weighted = settings->kind == BK_WEIGHTED, .each = 1};
+    *out = (struct report_survival_distribution){.is_weighted = settings->kind == BK_WEIGHTED, .each = 1};
     if ((settings->kind != BK_PROBABILISTIC && settings->kind != BK_WEIGHTED) || settings->max_age_ns != 0 ||
         strategy->closed_rows.count < REPORT_CLOSED_MIN || strategy->settings.observed != WL_OBSERVED_AUTO) {
         return false;
@@ -93,13 +93,13 @@ bool report_survival_law_of(struct report_arena *arena, const struct lab_strateg
                                                .threshold = settings->of.weighted.threshold,
                                                .row_bytes = payload};
     } else {
-        out->rows = report_sizes_law_of(settings);
+        out->rows = report_sizes_distribution_of(settings);
     }
     return true;
 }
 
-bool report_survival_is_same_law(const struct report_survival_law *one,
-                                 const struct report_survival_law *other)
+bool report_survival_is_same_distribution(const struct report_survival_distribution *one,
+                                          const struct report_survival_distribution *other)
 {
     if (one->is_weighted != other->is_weighted || one->each != other->each || one->base != other->base) {
         return false;
@@ -112,34 +112,35 @@ bool report_survival_is_same_law(const struct report_survival_law *one,
     return one->rows.p == other->rows.p && one->rows.threshold == other->rows.threshold;
 }
 
-double report_survival_law_end(const struct report_survival_law *law, double share)
+double report_survival_distribution_end(const struct report_survival_distribution *distribution, double share)
 {
-    const double each = (double)law->each;
-    const double rows = law->is_weighted ? (double)tune_weighted_quantile(&law->weighted, 1 - share) /
-                                               (double)law->weighted.row_bytes
-                                         : (double)tune_quantile(&law->rows, 1 - share);
-    return rows * each <= rows_max ? (double)law->base + rows * each : 0;
+    const double each = (double)distribution->each;
+    const double rows = distribution->is_weighted
+                            ? (double)tune_weighted_quantile(&distribution->weighted, 1 - share) /
+                                  (double)distribution->weighted.row_bytes
+                            : (double)tune_quantile(&distribution->rows, 1 - share);
+    return rows * each <= rows_max ? (double)distribution->base + rows * each : 0;
 }
 
-static double above(const struct report_survival_law *law, double rows)
+static double above(const struct report_survival_distribution *distribution, double rows)
 {
     const uint64_t n = (uint64_t)rows;
-    if (!law->is_weighted) {
-        return tune_above(&law->rows, n);
+    if (!distribution->is_weighted) {
+        return tune_above(&distribution->rows, n);
     }
-    return n > UINT64_MAX / law->weighted.row_bytes
+    return n > UINT64_MAX / distribution->weighted.row_bytes
                ? 0
-               : tune_weighted_above(&law->weighted, n * law->weighted.row_bytes);
+               : tune_weighted_above(&distribution->weighted, n * distribution->weighted.row_bytes);
 }
 
 /* Both corners of the step at each number of rows, until none is larger. */
-static size_t fill_steps(const struct report_survival_law *law, double from, double to,
+static size_t fill_steps(const struct report_survival_distribution *distribution, double from, double to,
                          struct report_point *points)
 {
     size_t count = 0;
-    double last = report_log10(above(law, from - 1));
+    double last = report_log10(above(distribution, from - 1));
     for (double rows = from; rows <= to && last > -HUGE_VAL; rows++) {
-        const double share = above(law, rows);
+        const double share = above(distribution, rows);
         const double x = report_log10(rows);
         const double y = share > 0 ? report_log10(share) : -HUGE_VAL;
         points[count++] = (struct report_point){x, last};
@@ -149,7 +150,7 @@ static size_t fill_steps(const struct report_survival_law *law, double from, dou
     return count;
 }
 
-static size_t fill_grid(const struct report_survival_law *law, double from, double to,
+static size_t fill_grid(const struct report_survival_distribution *distribution, double from, double to,
                         struct report_point *points)
 {
     const double low = report_log10(from), high = report_log10(to);
@@ -157,30 +158,33 @@ static size_t fill_grid(const struct report_survival_law *law, double from, doub
     double last = 0;
     for (size_t i = 0; i <= GRID && last > -HUGE_VAL; i++) {
         const double x = low + (high - low) * (double)i / GRID;
-        const double share = above(law, fmin(rows_max, floor(sim_exp(x * log_of_ten))));
+        const double share = above(distribution, fmin(rows_max, floor(sim_exp(x * log_of_ten))));
         last = share > 0 ? report_log10(share) : -HUGE_VAL;
         points[count++] = (struct report_point){x, last};
     }
     return count;
 }
 
-void report_survival_law_line(struct report_arena *arena, const struct report_survival_law *law,
-                              const struct report_chart *chart, struct report_line *line)
+void report_survival_distribution_line(struct report_arena *arena,
+                                       const struct report_survival_distribution *distribution,
+                                       const struct report_chart *chart, struct report_line *line)
 {
-    const double base = (double)law->base, low = sim_exp(chart->x.low * log_of_ten);
-    const double from = fmax(1, floor((low - base) / (double)law->each));
-    const double to = fmin(rows_max, ceil((sim_exp(chart->x.high * log_of_ten) - base) / (double)law->each));
+    const double base = (double)distribution->base, low = sim_exp(chart->x.low * log_of_ten);
+    const double from = fmax(1, floor((low - base) / (double)distribution->each));
+    const double to =
+        fmin(rows_max, ceil((sim_exp(chart->x.high * log_of_ten) - base) / (double)distribution->each));
     struct report_point *points = report_take(arena, 2 * STEPS_MAX + 2, sizeof *points);
     if (points == NULL || to < from) {
         return;
     }
-    const size_t count =
-        to - from < STEPS_MAX ? fill_steps(law, from, to, points) : fill_grid(law, from, to, points);
-    const double each = report_log10((double)law->each);
+    const size_t count = to - from < STEPS_MAX ? fill_steps(distribution, from, to, points)
+                                               : fill_grid(distribution, from, to, points);
+    const double each = report_log10((double)distribution->each);
     for (size_t i = 0; i < count; i++) {
-        const double x = law->base == 0
-                             ? points[i].x + each
-                             : report_log10(base + (double)law->each * sim_exp(points[i].x * log_of_ten));
+        const double x =
+            distribution->base == 0
+                ? points[i].x + each
+                : report_log10(base + (double)distribution->each * sim_exp(points[i].x * log_of_ten));
         points[i].x = fmin(chart->x.high, fmax(chart->x.low, x));
     }
     report_survival_trace(arena, chart, points, count, line);

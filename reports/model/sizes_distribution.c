@@ -11,27 +11,27 @@ enum { STEPS = 8 };
 /* What is lower than this share of the top is not drawn: it would lie on the axis. */
 static const double visible_share = 0.004;
 
-/* Bins of few sizes, or a law within a bin or two, have no shape between the bins: there the law is drawn as
- * steps. */
+/* Bins of few sizes, or a distribution within a bin or two, have no shape between the bins: there the
+ * distribution is drawn as steps. */
 static const double smooth_rows_min = 300;
 static const double smooth_spread_min = 0.06;
 
 /* P(N <= edge), for an edge between two sizes too. */
-static double at_or_below(const struct tune_law *law, double edge)
+static double at_or_below(const struct tune_distribution *distribution, double edge)
 {
     static const double edge_max = 9e18;
-    return edge >= edge_max ? 1 : tune_below(law, (uint64_t)floor(edge) + 1);
+    return edge >= edge_max ? 1 : tune_below(distribution, (uint64_t)floor(edge) + 1);
 }
 
-/* The outline of the bars that the law expects, from its first visible bin to its last. */
-static void fill_steps(const struct tune_law *law, const struct report_bins *bins, double closed,
-                       struct report_panel *panel)
+/* The outline of the bars that the distribution expects, from its first visible bin to its last. */
+static void fill_steps(const struct tune_distribution *distribution, const struct report_bins *bins,
+                       double closed, struct report_panel *panel)
 {
     double top = 0;
     for (int pass = 0; pass < 2; pass++) {
         double low = 0;
         for (size_t i = 0; i < bins->count; i++) {
-            double next = at_or_below(law, (double)bins->edges[i + 1]);
+            double next = at_or_below(distribution, (double)bins->edges[i + 1]);
             double y = closed * (next - low);
             low = next;
             if (pass == 0) {
@@ -75,7 +75,7 @@ static double edge_at(const struct report_bins *bins, size_t step)
     return sim_exp(log10_at(bins, step) * log_of_ten);
 }
 
-static void fill_smooth(struct report_arena *arena, const struct tune_law *law,
+static void fill_smooth(struct report_arena *arena, const struct tune_distribution *distribution,
                         const struct report_bins *bins, double closed, struct report_panel *panel)
 {
     const size_t grid_count = bins->count * STEPS + 1;
@@ -84,7 +84,7 @@ static void fill_smooth(struct report_arena *arena, const struct tune_law *law,
         return;
     }
     for (size_t step = 0; step < grid_count; step++) {
-        below[step] = at_or_below(law, edge_at(bins, step));
+        below[step] = at_or_below(distribution, edge_at(bins, step));
     }
     for (size_t step = STEPS / 2; step + STEPS / 2 < grid_count; step++) {
         panel->curve[panel->curve_count++] = (struct report_point){
@@ -110,41 +110,42 @@ static void keep_visible(struct report_panel *panel)
     panel->curve_count = top > 0 ? end - first : 0;
 }
 
-void report_sizes_law(struct report_arena *arena, const struct bk_strategy *strategy,
-                      const struct report_bins *bins, uint64_t closed, struct report_panel *panel)
+void report_sizes_distribution(struct report_arena *arena, const struct bk_strategy *strategy,
+                               const struct report_bins *bins, uint64_t closed, struct report_panel *panel)
 {
-    const struct tune_law law = report_sizes_law_of(strategy);
+    const struct tune_distribution distribution = report_sizes_distribution_of(strategy);
     /* Two points a bin and the feet, or STEPS a bin. */
     panel->curve = report_take(arena, bins->count * STEPS + 2, sizeof *panel->curve);
     if (panel->curve == NULL) {
         return;
     }
-    const double mean = tune_mean_rows(&law);
-    const double stddev = tune_stddev_rows(&law);
+    const double mean = tune_mean_rows(&distribution);
+    const double stddev = tune_stddev_rows(&distribution);
     if (mean - 3 * stddev < smooth_rows_min || stddev < smooth_spread_min * mean) {
-        fill_steps(&law, bins, (double)closed, panel);
+        fill_steps(&distribution, bins, (double)closed, panel);
     } else {
-        fill_smooth(arena, &law, bins, (double)closed, panel);
+        fill_smooth(arena, &distribution, bins, (double)closed, panel);
         keep_visible(panel);
     }
 }
 
 double report_sizes_expected(const struct bk_strategy *strategy, uint64_t from, uint64_t to, uint64_t closed)
 {
-    const struct tune_law law = report_sizes_law_of(strategy);
-    return (double)closed * (at_or_below(&law, (double)to) - at_or_below(&law, (double)from));
+    const struct tune_distribution distribution = report_sizes_distribution_of(strategy);
+    return (double)closed *
+           (at_or_below(&distribution, (double)to) - at_or_below(&distribution, (double)from));
 }
 
-struct tune_law report_sizes_law_of(const struct bk_strategy *strategy)
+struct tune_distribution report_sizes_distribution_of(const struct bk_strategy *strategy)
 {
-    struct tune_law law = {.threshold = strategy->of.probabilistic.threshold};
+    struct tune_distribution distribution = {.threshold = strategy->of.probabilistic.threshold};
     if (strategy->of.probabilistic.chance_denominator != 0) {
-        law.p = (double)strategy->of.probabilistic.chance_numerator /
-                (double)strategy->of.probabilistic.chance_denominator;
+        distribution.p = (double)strategy->of.probabilistic.chance_numerator /
+                         (double)strategy->of.probabilistic.chance_denominator;
     } else {
-        law.p = 1 / (double)(UINT64_C(1) << strategy->of.probabilistic.bits);
+        distribution.p = 1 / (double)(UINT64_C(1) << strategy->of.probabilistic.bits);
     }
-    return law;
+    return distribution;
 }
 
 const char *report_sizes_note(struct report_arena *arena, const struct lab_strategy_result *strategy)
