@@ -16,16 +16,16 @@
 
 static struct ranks_bytes copy_bytes(const struct ranks_bytes *bytes);
 static void close_call(struct ranks *ranks, struct open_call *open);
-static struct message *wait_for_answer(struct ranks *ranks, struct open_call *open);
-static bool take_answer(struct ranks *ranks, struct message *message, struct ranks_bytes *answer,
+static struct ranks_message *wait_for_answer(struct ranks *ranks, struct open_call *open);
+static bool take_answer(struct ranks *ranks, struct ranks_message *message, struct ranks_bytes *answer,
                         struct sim_error *error);
-static void deliver_to_call(struct ranks *ranks, struct message *message);
-static void deliver_to_task(struct ranks *ranks, struct message *message);
-static void begin_task(struct ranks *ranks, struct message *message);
+static void deliver_to_call(struct ranks *ranks, struct ranks_message *message);
+static void deliver_to_task(struct ranks *ranks, struct ranks_message *message);
+static void begin_task(struct ranks *ranks, struct ranks_message *message);
 static void *serve(void *task);
 static void tell(struct ranks_task *task);
 static void remove_task(struct ranks_task *task);
-static void send_message(struct ranks *ranks, uint32_t rank, const struct message_head *head,
+static void send_message(struct ranks *ranks, uint32_t rank, const struct ranks_message_head *head,
                          unsigned char *body);
 
 bool ranks_call(struct ranks *ranks, const struct ranks_call *call, struct ranks_bytes *answer,
@@ -46,10 +46,10 @@ bool ranks_call(struct ranks *ranks, const struct ranks_call *call, struct ranks
     open->number = ++ranks->last_call;
     open->next = ranks->calls;
     ranks->calls = open;
-    const struct message_head head = {
-        .kind = MESSAGE_CALL, .call = open->number, .a = call->service, .size = request.size};
+    const struct ranks_message_head head = {
+        .kind = RANKS_MESSAGE_CALL, .call = open->number, .a = call->service, .size = request.size};
     send_message(ranks, call->rank, &head, request.data);
-    struct message *message = wait_for_answer(ranks, open);
+    struct ranks_message *message = wait_for_answer(ranks, open);
     close_call(ranks, open);
     bool is_broken = ranks->is_broken;
     pthread_mutex_unlock(&ranks->lock);
@@ -79,7 +79,7 @@ static struct ranks_bytes copy_bytes(const struct ranks_bytes *bytes)
 
 /* One who is stopped waits a little, so that as a rule nothing is under way any more. NULL: none will come.
  */
-static struct message *wait_for_answer(struct ranks *ranks, struct open_call *open)
+static struct ranks_message *wait_for_answer(struct ranks *ranks, struct open_call *open)
 {
     const struct ranks_call *call = open->call;
     int64_t leave_ns = 0;
@@ -87,7 +87,7 @@ static struct message *wait_for_answer(struct ranks *ranks, struct open_call *op
         ranks_wait(ranks, &open->answered, PATIENCE_NS);
         if (leave_ns == 0 && open->answer == NULL && call->is_stopped != NULL &&
             call->is_stopped(call->context)) {
-            const struct message_head head = {.kind = MESSAGE_CANCEL, .call = open->number};
+            const struct ranks_message_head head = {.kind = RANKS_MESSAGE_CANCEL, .call = open->number};
             send_message(ranks, call->rank, &head, NULL);
             leave_ns = ranks_now_ns() + FAREWELL_NS;
         }
@@ -95,7 +95,7 @@ static struct message *wait_for_answer(struct ranks *ranks, struct open_call *op
     return open->answer;
 }
 
-static bool take_answer(struct ranks *ranks, struct message *message, struct ranks_bytes *answer,
+static bool take_answer(struct ranks *ranks, struct ranks_message *message, struct ranks_bytes *answer,
                         struct sim_error *error)
 {
     enum sim_error_class class = (enum sim_error_class)message->head.a;
@@ -111,12 +111,12 @@ static bool take_answer(struct ranks *ranks, struct message *message, struct ran
     return class == SIM_ERROR_NONE;
 }
 
-void ranks_deliver(struct ranks *ranks, struct message *message)
+void ranks_deliver(struct ranks *ranks, struct ranks_message *message)
 {
     pthread_mutex_lock(&ranks->lock);
     if (ranks->own == 0)
         deliver_to_call(ranks, message);
-    else if (message->head.kind == MESSAGE_CALL)
+    else if (message->head.kind == RANKS_MESSAGE_CALL)
         begin_task(ranks, message);
     else
         deliver_to_task(ranks, message);
@@ -124,10 +124,10 @@ void ranks_deliver(struct ranks *ranks, struct message *message)
 }
 
 /* What nobody waits for any more is dropped. */
-static void deliver_to_call(struct ranks *ranks, struct message *message)
+static void deliver_to_call(struct ranks *ranks, struct ranks_message *message)
 {
     struct open_call *open = ranks->calls;
-    ranks->left_count += message->head.kind == MESSAGE_LEAVE;
+    ranks->left_count += message->head.kind == RANKS_MESSAGE_LEAVE;
     while (open != NULL && open->number != message->head.call)
         open = open->next;
     if (open == NULL) {
@@ -135,15 +135,15 @@ static void deliver_to_call(struct ranks *ranks, struct message *message)
         return;
     }
     const struct ranks_call *call = open->call;
-    if (message->head.kind == MESSAGE_ANSWER) {
+    if (message->head.kind == RANKS_MESSAGE_ANSWER) {
         open->answer = message;
         pthread_cond_signal(&open->answered);
         return;
     }
-    if (message->head.kind == MESSAGE_NOTE && call->note != NULL)
+    if (message->head.kind == RANKS_MESSAGE_NOTE && call->note != NULL)
         call->note(call->context, message->head.a, message->head.b);
-    if (message->head.kind == MESSAGE_TAKE) {
-        struct message_head give = {.kind = MESSAGE_GIVE, .call = message->head.call};
+    if (message->head.kind == RANKS_MESSAGE_TAKE) {
+        struct ranks_message_head give = {.kind = RANKS_MESSAGE_GIVE, .call = message->head.call};
         if (call->share != NULL)
             call->share(call->context, &give.a, &give.b);
         send_message(ranks, message->rank, &give, NULL);
@@ -151,20 +151,20 @@ static void deliver_to_call(struct ranks *ranks, struct message *message)
     ranks_free_message(message);
 }
 
-static void deliver_to_task(struct ranks *ranks, struct message *message)
+static void deliver_to_task(struct ranks *ranks, struct ranks_message *message)
 {
     struct ranks_task *task = ranks->tasks;
-    if (message->head.kind == MESSAGE_END) {
+    if (message->head.kind == RANKS_MESSAGE_END) {
         ranks->is_over = true;
         pthread_cond_broadcast(&ranks->changed);
     }
     while (task != NULL && task->call != message->head.call)
         task = task->next;
-    if (task != NULL && message->head.kind == MESSAGE_CANCEL) {
+    if (task != NULL && message->head.kind == RANKS_MESSAGE_CANCEL) {
         task->is_stopped = true;
         tell(task);
     }
-    if (task != NULL && message->head.kind == MESSAGE_GIVE) {
+    if (task != NULL && message->head.kind == RANKS_MESSAGE_GIVE) {
         task->begin = message->head.a;
         task->end = message->head.b;
         task->is_given = true;
@@ -175,7 +175,7 @@ static void deliver_to_task(struct ranks *ranks, struct message *message)
 }
 
 /* Takes the message over. */
-static void begin_task(struct ranks *ranks, struct message *message)
+static void begin_task(struct ranks *ranks, struct ranks_message *message)
 {
     pthread_t thread;
     if (ranks->services == NULL) {
@@ -201,10 +201,10 @@ static void begin_task(struct ranks *ranks, struct message *message)
     }
     if (!is_made) {
         static const char text[] = "no thread could be made; end other programs first";
-        const struct message_head head = {.kind = MESSAGE_ANSWER,
-                                          .call = message->head.call,
-                                          .a = SIM_ERROR_ENVIRONMENT,
-                                          .size = sizeof text - 1};
+        const struct ranks_message_head head = {.kind = RANKS_MESSAGE_ANSWER,
+                                                .call = message->head.call,
+                                                .a = SIM_ERROR_ENVIRONMENT,
+                                                .size = sizeof text - 1};
         struct ranks_bytes body =
             copy_bytes(&(struct ranks_bytes){(unsigned char *)(uintptr_t)text, sizeof text - 1});
         send_message(ranks, 0, &head, body.data);
@@ -219,7 +219,7 @@ void ranks_serve(struct ranks *ranks, const struct ranks_service *services, size
     pthread_mutex_lock(&ranks->lock);
     ranks->services = services;
     ranks->service_count = count;
-    for (struct message *message = ranks->unserved, *next; message != NULL; message = next) {
+    for (struct ranks_message *message = ranks->unserved, *next; message != NULL; message = next) {
         next = message->next;
         begin_task(ranks, message);
     }
@@ -242,7 +242,7 @@ static void *serve(void *argument)
     struct ranks *ranks = task->ranks;
     struct ranks_bytes answer = {0};
     struct sim_error error = {0};
-    struct message_head head = {.kind = MESSAGE_ANSWER, .call = task->call};
+    struct ranks_message_head head = {.kind = RANKS_MESSAGE_ANSWER, .call = task->call};
     if (task->service->serve(task, &task->request, &answer, &error)) {
         head.size = answer.size;
     } else {
@@ -275,7 +275,7 @@ static void remove_task(struct ranks_task *task)
 bool ranks_share(struct ranks_task *task, uint64_t *begin, uint64_t *end)
 {
     struct ranks *ranks = task->ranks;
-    const struct message_head take = {.kind = MESSAGE_TAKE, .call = task->call};
+    const struct ranks_message_head take = {.kind = RANKS_MESSAGE_TAKE, .call = task->call};
     pthread_mutex_lock(&ranks->lock);
     if (!task->is_asked)
         send_message(ranks, 0, &take, NULL);
@@ -322,11 +322,13 @@ static void tell(struct ranks_task *task)
         return;
     task->told_done = done;
     task->told_rows = rows;
-    const struct message_head head = {.kind = MESSAGE_NOTE, .call = task->call, .a = done, .b = rows};
+    const struct ranks_message_head head = {
+        .kind = RANKS_MESSAGE_NOTE, .call = task->call, .a = done, .b = rows};
     send_message(task->ranks, 0, &head, NULL);
 }
 
-void ranks_post(struct ranks *ranks, uint32_t rank, const struct message_head *head, unsigned char *body)
+void ranks_post(struct ranks *ranks, uint32_t rank, const struct ranks_message_head *head,
+                unsigned char *body)
 {
     pthread_mutex_lock(&ranks->lock);
     send_message(ranks, rank, head, body);
@@ -335,10 +337,10 @@ void ranks_post(struct ranks *ranks, uint32_t rank, const struct message_head *h
 
 /* With the lock held. A message that is lost would leave the other side waiting for ever; one whose text
  * there was no memory for goes without. */
-static void send_message(struct ranks *ranks, uint32_t rank, const struct message_head *head,
+static void send_message(struct ranks *ranks, uint32_t rank, const struct ranks_message_head *head,
                          unsigned char *body)
 {
-    struct message *message = calloc(1, sizeof *message);
+    struct ranks_message *message = calloc(1, sizeof *message);
     if (message == NULL) {
         fputs("out of memory; end other programs first\n", stderr);
         _exit(SIM_ERROR_ENVIRONMENT); /* what is called at an exit may want the lock */
@@ -370,7 +372,7 @@ void ranks_break(struct ranks *ranks, const char *text)
     pthread_mutex_unlock(&ranks->lock);
 }
 
-void ranks_free_message(struct message *message)
+void ranks_free_message(struct ranks_message *message)
 {
     if (message != NULL)
         free(message->body);

@@ -23,12 +23,12 @@
 struct progress {
     struct ranks *ranks;
     /* One part is on its way at a time. */
-    struct message *sending;
+    struct ranks_message *sending;
     bool has_request, is_head_sent;
     MPI_Request request;
     uint64_t sent;
     /* By rank: a message whose body has not come as a whole. */
-    struct message **coming;
+    struct ranks_message **coming;
     uint64_t *received;
     int64_t message_ns, gap_ns; /* when the last message came, and how long it is to the next, as a rule */
     int64_t after_ns, parent_ns;
@@ -100,7 +100,7 @@ static bool send_some(struct progress *progress, bool *is_busy)
         progress->has_request = false;
         *is_busy = true;
     }
-    struct message *message = progress->sending;
+    struct ranks_message *message = progress->sending;
     if (message != NULL && progress->sent == message->head.size) {
         ranks_free_message(message);
         progress->sending = NULL;
@@ -124,7 +124,7 @@ static bool send_some(struct progress *progress, bool *is_busy)
 
 static bool send_part(struct progress *progress)
 {
-    struct message *message = progress->sending;
+    struct ranks_message *message = progress->sending;
     const void *data = &message->head;
     uint64_t size = sizeof message->head;
     if (progress->is_head_sent) {
@@ -153,7 +153,7 @@ static bool receive_one(struct progress *progress, bool *is_busy)
 
 static bool receive_part(struct progress *progress, int rank, int size)
 {
-    struct message *message = progress->coming[rank];
+    struct ranks_message *message = progress->coming[rank];
     bool is_head = message == NULL;
     void *data;
     if (is_head) {

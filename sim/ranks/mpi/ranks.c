@@ -140,9 +140,9 @@ void ranks_end(struct ranks *ranks, int code)
         _exit(code);
     }
     for (uint32_t i = 1; ranks->own == 0 && i < ranks->count; i++)
-        ranks_post(ranks, i, &(struct message_head){.kind = MESSAGE_END}, NULL);
+        ranks_post(ranks, i, &(struct ranks_message_head){.kind = RANKS_MESSAGE_END}, NULL);
     if (ranks->own != 0)
-        ranks_post(ranks, 0, &(struct message_head){.kind = MESSAGE_LEAVE}, NULL);
+        ranks_post(ranks, 0, &(struct ranks_message_head){.kind = RANKS_MESSAGE_LEAVE}, NULL);
     pthread_mutex_lock(&ranks->lock);
     ranks->is_closing = true;
     pthread_cond_signal(&ranks->queued);
@@ -159,7 +159,7 @@ void ranks_end(struct ranks *ranks, int code)
         _exit(code);
     MPI_Finalize();
     while (ranks->first != NULL) {
-        struct message *message = ranks->first;
+        struct ranks_message *message = ranks->first;
         ranks->first = message->next;
         ranks_free_message(message);
     }

@@ -15,26 +15,26 @@
 
 #define RANKS_HOST_SIZE 64
 
-enum message_kind {
-    MESSAGE_CALL = 1, /* from rank 0: body, `a` is the service */
-    MESSAGE_CANCEL,   /* nobody waits for the answer */
-    MESSAGE_GIVE,     /* the share [a, b) */
-    MESSAGE_END,      /* leave */
-    MESSAGE_ANSWER,   /* to rank 0: body; `a` is the class of the error, and then the body is its text */
-    MESSAGE_TAKE,     /* a share is wanted */
-    MESSAGE_NOTE,     /* done is `a`, rows are `b` */
-    MESSAGE_LEAVE     /* the rank's last */
+enum ranks_message_kind {
+    RANKS_MESSAGE_CALL = 1, /* from rank 0: body, `a` is the service */
+    RANKS_MESSAGE_CANCEL,   /* nobody waits for the answer */
+    RANKS_MESSAGE_GIVE,     /* the share [a, b) */
+    RANKS_MESSAGE_END,      /* leave */
+    RANKS_MESSAGE_ANSWER, /* to rank 0: body; `a` is the class of the error, and then the body is its text */
+    RANKS_MESSAGE_TAKE,   /* a share is wanted */
+    RANKS_MESSAGE_NOTE,   /* done is `a`, rows are `b` */
+    RANKS_MESSAGE_LEAVE   /* the rank's last */
 };
 
-struct message_head {
+struct ranks_message_head {
     uint64_t kind, call, a, b;
     uint64_t size; /* of the body */
 };
 
-struct message {
-    struct message *next;
+struct ranks_message {
+    struct ranks_message *next;
     uint32_t rank; /* to, or from */
-    struct message_head head;
+    struct ranks_message_head head;
     unsigned char *body; /* the message's own */
 };
 
@@ -43,7 +43,7 @@ struct open_call {
     struct open_call *next;
     const struct ranks_call *call;
     uint64_t number;
-    struct message *answer;
+    struct ranks_message *answer;
     pthread_cond_t answered;
 };
 
@@ -78,9 +78,9 @@ struct ranks {
     pid_t parent; /* whoever launched this process */
     /* All below are guarded by the lock. */
     pthread_mutex_t lock;
-    pthread_cond_t queued, changed; /* a message was queued; a task ended, or all is over */
-    struct message *first, *last;   /* to be sent */
-    struct message *unserved;       /* calls that came before ranks_serve() */
+    pthread_cond_t queued, changed;     /* a message was queued; a task ended, or all is over */
+    struct ranks_message *first, *last; /* to be sent */
+    struct ranks_message *unserved;     /* calls that came before ranks_serve() */
     struct open_call *calls;
     uint64_t last_call;
     uint32_t left_count; /* rank 0: others that have sent their last message */
@@ -95,14 +95,15 @@ struct ranks {
 
 /* --- calls.c */
 /* Queues a message for sending, and takes the body over; without memory the program ends. */
-void ranks_post(struct ranks *ranks, uint32_t rank, const struct message_head *head, unsigned char *body);
+void ranks_post(struct ranks *ranks, uint32_t rank, const struct ranks_message_head *head,
+                unsigned char *body);
 /* Takes a message that has come. */
-void ranks_deliver(struct ranks *ranks, struct message *message);
+void ranks_deliver(struct ranks *ranks, struct ranks_message *message);
 /* Looks after the tasks: tells how far they are. With the lock held. */
 void ranks_look_after(struct ranks *ranks);
 /* MPI has failed, or whoever launched the process is gone. */
 void ranks_break(struct ranks *ranks, const char *text);
-void ranks_free_message(struct message *message);
+void ranks_free_message(struct ranks_message *message);
 
 /* --- progress.c */
 void *ranks_progress_thread(void *ranks);
