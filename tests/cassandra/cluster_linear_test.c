@@ -3,7 +3,12 @@
  * and clock jumps, in Paxos v1 and v2; and the same seed gives the same events. Method: three clients read at
  * SERIAL and replace what they saw by a value that is used once. After all faults have ended, the chain of
  * values is walked back from the last one: every applied update is on it, no refused one is, and neither
- * updates nor reads run against real time. Fixed seeds, so that there is no chance of a false alarm. */
+ * updates nor reads run against real time. Fixed seeds, so that there is no chance of a false alarm. With
+ * --history v1|v2 SEED it prints what clients asked and heard, for tests/cassandra5/linear.py. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "cluster_harness.h"
 
 #define CLIENTS    3
@@ -213,8 +218,42 @@ static void test_campaign_same_seed_same_events(void **state)
     assert_true(run(4, CASS_PAXOS_V1, &c) != first);
 }
 
-int main(void)
+static void print_history(const struct campaign *c)
 {
+    for (uint64_t tag = 0; tag < c->h.tags; tag++) {
+        const struct cass_operation *operation = &c->operations[tag];
+        const struct cass_reply *reply = &c->h.replies[tag];
+        bool is_known = c->h.is_answered[tag] && reply->result == CASS_OK;
+        printf("0 %" PRId64 " ", c->h.sent_ns[tag] - START);
+        if (is_known)
+            printf("%" PRId64 " ", c->h.answered_ns[tag] - START);
+        else
+            printf("- ");
+        if (operation->is_read)
+            printf("GET %d cl=SERIAL => ", KEY);
+        else if (tag == 0)
+            printf("NX %d c0=0 => ", KEY);
+        else
+            printf("CAS %d c0=%" PRId64 " IF c0=%" PRId64 " => ", KEY, operation->value, operation->expected);
+        if (!is_known)
+            printf("?\n");
+        else if (!operation->is_read && reply->applied)
+            printf("applied\n");
+        else if (!reply->found)
+            printf("%snone\n", operation->is_read ? "" : "refused ");
+        else
+            printf("%srow c0=%" PRId64 "\n", operation->is_read ? "" : "refused ", reply->columns[0]);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static struct campaign c;
+    if (argc == 4 && strcmp(argv[1], "--history") == 0) {
+        run(strtoull(argv[3], NULL, 10), strcmp(argv[2], "v2") == 0 ? CASS_PAXOS_V2 : CASS_PAXOS_V1, &c);
+        print_history(&c);
+        return 0;
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_semantics_6_register_by_cas_is_linearizable_v1),
         cmocka_unit_test(test_semantics_6_register_by_cas_is_linearizable_v2),

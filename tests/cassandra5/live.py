@@ -5,6 +5,8 @@
 Generates random sequences of every class, asks a node for the answers, writes them as the README beside this script
 says, and replays them with cassandra_replay. A sequence that differs is cut down, operation by operation, to one that
 still does. Usage: live.py CASSANDRA_REPLAY v1|v2 [--down N] [--host ADDRESS] [--seed N] [--operations N] [--out FILE].
+With --linear instead, four clients at once contend for two registers by LWTs, through all --host (ADDRESS,ADDRESS), and
+linear.py judges what they were told.
 Exit code: 0 all agree, 1 some differ, 3 no node. Needs the package cassandra-driver.
 """
 import argparse
@@ -13,7 +15,10 @@ import random
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+
+import linear
 
 from cassandra import (ConsistencyLevel, InvalidRequest, ReadFailure, ReadTimeout, Unavailable, WriteFailure,
                        WriteTimeout)
@@ -245,10 +250,11 @@ def answer(session, line, key, base_us):
 
 class Node:
     def __init__(self, args):
-        policy = WhiteListRoundRobinPolicy([args.host])
+        hosts = args.host.split(",")
+        policy = WhiteListRoundRobinPolicy(hosts)
         profile = ExecutionProfile(load_balancing_policy=policy, retry_policy=FallthroughRetryPolicy(),
                                    request_timeout=60)
-        self.cluster = Cluster([args.host], execution_profiles={EXEC_PROFILE_DEFAULT: profile})
+        self.cluster = Cluster(hosts, execution_profiles={EXEC_PROFILE_DEFAULT: profile})
         self.session = self.cluster.connect()
         self.session.use_client_timestamp = False
         self.space = 0
@@ -301,6 +307,50 @@ def shrink(args, node, name, lines):
     return [f"{a}    mock: {b.split(' => ')[1]}" if a != b else a for a, b in zip(recorded, mock(args, recorded))]
 
 
+def contend(node, args):
+    """Four clients, two keys: each sets a value of its own where it finds the one that it saw last."""
+    keys, history, lock = [str(node.keys + 1), str(node.keys + 2)], [], threading.Lock()
+
+    def work(client):
+        draw, seen = random.Random(f"{args.seed} {client}"), {}
+        for number in range(args.operations // 4):
+            name = draw.randrange(2)
+            value, kind = client * 1000000 + number + 1, draw.random()
+            line = f"CAS {name} c0={value} cl={draw.choice(['ONE', 'QUORUM', 'ANY'])} IF c0={seen.get(name, 0)}"
+            if kind < 0.3 or name not in seen:
+                line = draw.choice([f"GET {name} cl=SERIAL", f"NX {name} c0={value} cl=QUORUM"])
+            start = time.monotonic_ns()
+            try:
+                said = answer(node.session, line, lambda k: keys[int(k)], 0)
+            except Exception as error:  # pylint: disable=broad-except
+                said = f"UNKNOWN {type(error).__name__}"
+            end = time.monotonic_ns()
+            if "c0=" in said:
+                seen[name] = int(said.split("c0=")[1])
+            elif said == "applied":
+                seen[name] = value
+            with lock:
+                history.append(f"{client} {start} {end} {line} => {said}")
+
+    threads = [threading.Thread(target=work, args=(client,)) for client in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    history.sort(key=lambda line: int(line.split()[1]))
+    first = int(history[0].split()[1])
+    history = [" ".join([words[0], str(int(words[1]) - first), str(int(words[2]) - first), *words[3:]])
+               for words in (line.split(" ") for line in history)]
+    with open(args.out or tempfile.mktemp(suffix=".txt"), "w", encoding="utf-8") as file:
+        file.write("\n".join(history) + "\n")
+    wrong = linear.check(history)
+    told = {said: sum(line.split(" => ")[1].split()[0] == said for line in history)
+            for said in sorted({line.split(" => ")[1].split()[0] for line in history})}
+    print(wrong or f"{len(history)} concurrent operations are linearizable: " +
+          ", ".join(f"{count} {said}" for said, count in told.items()), flush=True)
+    return 1 if wrong else 0
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tool")
@@ -310,12 +360,17 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--operations", type=int, default=20000)
     parser.add_argument("--out", default=None)
+    parser.add_argument("--linear", action="store_true")
     args = parser.parse_args()
     try:
         node = Node(args)
     except Exception as error:  # pylint: disable=broad-except
         print(f"live.py: no node answers at {args.host}: {error}; start one with node/start.sh", file=sys.stderr)
         return 3
+    if args.linear:
+        result = contend(node, args)
+        node.cluster.shutdown()
+        return result
     generator, done, number, differing, recorded = Generator(args.seed, args.down is not None), 0, 0, [], []
     while done < args.operations:
         number += 1

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Holds the mock against real Cassandra nodes, which it starts on loopback and stops: one node under Paxos v1, one under
-# v2, and a ring of three with one node down under each, with two clients at a time. See README.md.
+# v2, and a ring of three with one node down under each, with two clients at a time; then four clients contend by LWTs.
+# See README.md.
 #   live.sh CASSANDRA_REPLAY [OPERATIONS]      OPERATIONS: fresh ones, in all (default 20000)
 # CASSANDRA_HOME_DIR: where jars and nodes are kept. Exit code: 0 all agree, 1 some differ, 3 no node, 77 skipped.
 set -uo pipefail
@@ -52,12 +53,20 @@ ask() { # variant, seed, operations, more arguments: two clients at a time
     done
 }
 
+contend() { # variant, seed, addresses, more arguments: concurrent LWTs, judged by linear.py
+    local variant=$1 seed=$2 hosts=$3
+    shift 3
+    nice -n 5 "$home/venv/bin/python" "$here/live.py" "$tool" "$variant" --linear --host "$hosts" --seed "$seed" \
+        --operations 2000 --out "$home/linear-$variant-$seed.txt" "$@" || status=1
+}
+
 round() { # variant, nodes, seed, operations
     rm -rf "$home"/node[0-9]*
     echo "== Paxos $1, $2 node(s)"
     if (($2 == 1)); then
         PAXOS=$1 HEAP=700m "$here/node/start.sh" 1 1 || exit 3
         ask "$1" "$3" "$4"
+        contend "$1" "$3" 127.0.0.1
     else
         PAXOS=$1 HEAP=700m TOKENS="-6148914691236517206 0 6148914691236517205" "$here/node/start.sh" 1 "$2" || exit 3
         kill "$(cat "$home/node$2/pid")"
@@ -66,6 +75,7 @@ round() { # variant, nodes, seed, operations
             sleep 1
         done
         ask "$1" "$3" "$4" --down "$2"
+        contend "$1" "$3" 127.0.0.1,127.0.0.2 --down "$2"
     fi
     stop
 }

@@ -44,6 +44,19 @@ struct levels {
     bool is_weak;
 };
 
+static void set_levels(struct stand *stand, const struct levels *levels)
+{
+    struct cass_cluster_config *network = &stand->scenario.network;
+    network->datacenter_count = levels->datacenters;
+    for (uint32_t d = 0; d < levels->datacenters; d++)
+        network->datacenters[d] = (struct cass_datacenter){.name = {'d', (char)('1' + d)},
+                                                           .nodes = levels->factor,
+                                                           .racks = 1,
+                                                           .replication_factor = levels->factor};
+    stand->scenario.consistency =
+        (struct lab_consistency){levels->write, levels->read, levels->state, levels->serial};
+}
+
 static void test_conditions_levels_that_need_not_meet_are_weak(void **state)
 {
     (void)state;
@@ -71,18 +84,56 @@ static void test_conditions_levels_that_need_not_meet_are_weak(void **state)
         const struct levels *levels = &cases[i];
         struct stand stand;
         stand_prepare_probabilistic(&stand, BK_SINGLE);
-        struct cass_cluster_config *network = &stand.scenario.network;
-        network->datacenter_count = levels->datacenters;
-        for (uint32_t d = 0; d < levels->datacenters; d++)
-            network->datacenters[d] = (struct cass_datacenter){.name = {'d', (char)('1' + d)},
-                                                               .nodes = levels->factor,
-                                                               .racks = 1,
-                                                               .replication_factor = levels->factor};
-        stand.scenario.consistency =
-            (struct lab_consistency){levels->write, levels->read, levels->state, levels->serial};
+        set_levels(&stand, levels);
         stand_open(&stand);
         if (holds(&stand, LAB_CONDITION_WEAK_LEVELS) != levels->is_weak)
             fail_msg("case %zu", i);
+        stand_close(&stand);
+    }
+}
+
+/* A level at which a strategy asks for nothing is not weak; and what goes by the state alone is not excused
+ * by the levels of rows. */
+static void test_conditions_levels_are_weak_for_what_is_asked_at_them(void **state)
+{
+    (void)state;
+    static const struct {
+        enum bk_kind kind;
+        enum bk_source source;
+        struct levels levels;
+        bool excuses_bounded;
+    } cases[] = {
+        {BK_UNBUCKETED, 0, {1, 3, CASS_QUORUM, CASS_QUORUM, CASS_ONE, CASS_SERIAL, false}, false},
+        {BK_UNBUCKETED, 0, {2, 3, CASS_QUORUM, CASS_QUORUM, CASS_QUORUM, CASS_LOCAL_SERIAL, false}, false},
+        {BK_UNBUCKETED, 0, {1, 3, CASS_ONE, CASS_ONE, CASS_ONE, CASS_SERIAL, true}, false},
+        {BK_COUNT, BK_SOURCE_LWT, {1, 3, CASS_QUORUM, CASS_QUORUM, CASS_ONE, CASS_SERIAL, false}, false},
+        {BK_COUNT, BK_SOURCE_LWT, {1, 3, CASS_ONE, CASS_ONE, CASS_QUORUM, CASS_SERIAL, true}, false},
+        {BK_COUNT,
+         BK_SOURCE_LWT,
+         {2, 3, CASS_QUORUM, CASS_QUORUM, CASS_QUORUM, CASS_LOCAL_SERIAL, true},
+         true},
+        {BK_COUNT, BK_SOURCE_SCAN, {1, 3, CASS_ONE, CASS_ONE, CASS_QUORUM, CASS_SERIAL, true}, true},
+        {BK_COUNT, BK_SOURCE_COUNTER, {1, 3, CASS_QUORUM, CASS_QUORUM, CASS_ONE, CASS_SERIAL, true}, true},
+        {BK_PROBABILISTIC, 0, {1, 3, CASS_ONE, CASS_ONE, CASS_QUORUM, CASS_SERIAL, true}, false},
+        {BK_PROBABILISTIC, 0, {1, 3, CASS_ONE, CASS_ONE, CASS_ONE, CASS_SERIAL, true}, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct levels *levels = &cases[i].levels;
+        struct bk_strategy strategy = {.kind = BK_UNBUCKETED};
+        struct stand stand;
+        if (cases[i].kind == BK_COUNT)
+            assert_int_equal(bk_strategy_count(8, &strategy), BK_OK);
+        if (cases[i].kind == BK_PROBABILISTIC)
+            assert_int_equal(bk_strategy_probabilistic(3, 4, &strategy), BK_OK);
+        stand_prepare(&stand, &strategy, BK_SINGLE);
+        stand.run.config.source = stand.strategy.settings.source = cases[i].source;
+        set_levels(&stand, levels);
+        stand_open(&stand);
+        uint32_t bounded = stand.run.oracles.except[LAB_ORACLE_BOUNDED] >> LAB_CONDITION_WEAK_LEVELS & 1;
+        if (holds(&stand, LAB_CONDITION_WEAK_LEVELS) != levels->is_weak ||
+            bounded != cases[i].excuses_bounded)
+            fail_msg("case %zu", i);
+        assert_true(stand.run.oracles.except[LAB_ORACLE_FINDABLE] >> LAB_CONDITION_WEAK_LEVELS & 1);
         stand_close(&stand);
     }
 }
@@ -323,6 +374,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_conditions_of_agents_and_leads_are_noted),
         cmocka_unit_test(test_conditions_levels_that_need_not_meet_are_weak),
+        cmocka_unit_test(test_conditions_levels_are_weak_for_what_is_asked_at_them),
         cmocka_unit_test(test_conditions_rows_without_an_answer_are_noted_at_the_end),
         cmocka_unit_test(test_conditions_state_write_is_late_beyond_the_lead),
         cmocka_unit_test(test_conditions_outcome_of_a_state_write_decides),

@@ -9,7 +9,6 @@
 #define UPDATE_TRIPS    64
 #define PAUSES_LONGEST  28
 
-static bool levels_are_weak(const struct lab_scenario *scenario);
 static uint32_t replicas_of(const struct lab_scenario *scenario, enum cass_consistency level);
 static int64_t contended_ns(const struct lab_cluster_run *run);
 static bool outruns_updates(const struct lab_cluster_run *run, uint32_t key);
@@ -44,19 +43,58 @@ static uint32_t replicas_of(const struct lab_scenario *scenario, enum cass_consi
 }
 
 /* Of several datacenters, levels that count one alone need not meet in another. */
-static bool levels_are_weak(const struct lab_scenario *scenario)
+static bool is_of_one_of_several(const struct lab_scenario *scenario, enum cass_consistency level)
 {
-    const struct lab_consistency *levels = &scenario->consistency;
-    uint32_t factor = scenario->cluster.replication_factor, with_replicas = 0;
+    uint32_t with_replicas = 0;
     for (uint32_t i = 0; i < scenario->network.datacenter_count; i++)
         with_replicas += scenario->network.datacenters[i].replication_factor > 0;
-    const enum cass_consistency used[] = {levels->write, levels->read, levels->state, levels->serial};
-    for (size_t i = 0; with_replicas > 1 && i < sizeof used / sizeof *used; i++) {
-        if (used[i] == CASS_LOCAL_ONE || used[i] == CASS_LOCAL_QUORUM || used[i] == CASS_LOCAL_SERIAL)
-            return true;
+    return with_replicas > 1 &&
+           (level == CASS_LOCAL_ONE || level == CASS_LOCAL_QUORUM || level == CASS_LOCAL_SERIAL);
+}
+
+/* Those of rows; identifiers have none. */
+static bool row_levels_are_weak(const struct lab_cluster_run *run)
+{
+    const struct lab_scenario *scenario = run->scenario;
+    const struct lab_consistency *levels = &scenario->consistency;
+    bool is_weak = is_of_one_of_several(scenario, levels->write) ||
+                   is_of_one_of_several(scenario, levels->read) ||
+                   replicas_of(scenario, levels->write) + replicas_of(scenario, levels->read) <=
+                       scenario->cluster.replication_factor;
+    return run->idgen == NULL && is_weak;
+}
+
+/* Those of what decides where rows go, or whose an identifier is: plain requests, and conditional ones.
+ * Numbers of rows, and identifiers under a lock by LWT, are asked for by conditional updates and SERIAL reads
+ * alone; and some strategies have nothing to ask for. */
+static bool state_levels_are_weak(const struct lab_cluster_run *run)
+{
+    const struct lab_scenario *scenario = run->scenario;
+    const struct lab_consistency *levels = &scenario->consistency;
+    enum bk_source source = run->config.source;
+    bool is_idgen = run->idgen != NULL, is_lwt = run->strategy->settings.idgen.lock == BK_IDGEN_LOCK_LWT;
+    bool has_numbers = source == BK_SOURCE_LWT || source == BK_SOURCE_LEASE;
+    bool has_state = lab_keeps_state(run) || source == BK_SOURCE_COUNTER;
+    bool is_plain = is_idgen ? !is_lwt : has_state && !has_numbers;
+    bool is_serial = is_idgen ? is_lwt : has_state && source != BK_SOURCE_COUNTER;
+    bool is_weak = is_of_one_of_several(scenario, levels->state) ||
+                   2 * replicas_of(scenario, levels->state) <= scenario->cluster.replication_factor;
+    return (is_plain && is_weak) || (is_serial && is_of_one_of_several(scenario, levels->serial));
+}
+
+/* Where rows are not counted by reads, only who looks for rows depends on the levels of rows. */
+static void note_levels(struct lab_cluster_run *run)
+{
+    enum bk_source source = run->config.source;
+    bool counts_rows =
+        source == BK_SOURCE_INCREMENTAL || source == BK_SOURCE_SCAN || source == BK_SOURCE_MEMORY;
+    bool is_state_weak = state_levels_are_weak(run);
+    if (is_state_weak || row_levels_are_weak(run))
+        lab_condition_set(run, LAB_CONDITION_WEAK_LEVELS);
+    for (int i = 0; i < LAB_ORACLE_COUNT && !is_state_weak && !counts_rows; i++) {
+        if (i != LAB_ORACLE_FINDABLE)
+            run->oracles.except[i] &= ~(1u << LAB_CONDITION_WEAK_LEVELS);
     }
-    return replicas_of(scenario, levels->write) + replicas_of(scenario, levels->read) <= factor ||
-           2 * replicas_of(scenario, levels->state) <= factor;
 }
 
 /* A node's pauses are exponential, so one in 10^12 is this many times the mean. */
@@ -94,8 +132,7 @@ void lab_conditions_begin(struct lab_cluster_run *run)
     /* Routed by key, each has one, until that one is down. */
     if (agents->count > 1 && !agents->by_key)
         lab_condition_set(run, LAB_CONDITION_MANY_AGENTS);
-    if (levels_are_weak(run->scenario))
-        lab_condition_set(run, LAB_CONDITION_WEAK_LEVELS);
+    note_levels(run);
     if (agents->retry == LAB_RETRY_ROUTE_AGAIN)
         lab_condition_set(run, LAB_CONDITION_ROUTE_AGAIN);
     const struct wl_workload *workload = &run->scenario->workload;

@@ -3,8 +3,8 @@
  * the rows stored are those acknowledged there and those of unknown outcome that took effect, by number and
  * by a 128-bit sum of hashes, and the cluster says the same; and counter columns hold what rows added - lost
  * + doubled, each told by the rows that asked for it; a sum of rows counted is never more than the bucket
- * holds (cluster_state.c). After the run all faults end, and the cluster is left alone for as long as a run
- * may drain, an overloaded one too: then each row that any replica holds is on all of them, unless a node has
+ * holds (cluster_state.c). After the run all faults end, and the cluster is left alone for as long as it may
+ * take to deliver what it owes: then each row that any replica holds is on all of them, unless a node has
  * forgotten what it owed. Who holds what is kept by the oracle itself, as copies due less copies made
  * (ledger.c); what the cluster says of its hints is not asked. */
 #include <inttypes.h>
@@ -13,7 +13,11 @@
 #include "lab/gone.h"
 
 #define EVENTS_A_LOOK  4096 /* between two looks at whether the run is to stop */
-#define LOSS_DELIVERED 0.3  /* a network that loses more of its own need not deliver in time */
+#define HINTS_A_PAGE   128
+#define PAGE_TRIPS     64
+#define LOOKS_AT_HINTS 2
+#define PAUSES_LONGEST 28  /* times their mean; one in 10^12 is longer */
+#define LOSS_DELIVERED 0.3 /* a network that loses more of its own need not deliver in time */
 
 static void subtract_open(struct lab_cluster_run *run);
 static void judge_counters(struct lab_cluster_run *run);
@@ -93,12 +97,32 @@ static void judge_counters(struct lab_cluster_run *run)
                     wanted);
 }
 
+/* When all that is owed has to be there: after what is under way ends, and hints are looked at; for each page
+ * of them as long as a contended message takes, and for each of them its service; and a node may pause. Where
+ * messages are lost, as long as a run may drain. */
+static int64_t delivered_by_ns(const struct lab_cluster_run *run)
+{
+    const struct cass_cluster_config *config = &run->scenario->network;
+    int64_t now_ns = sim_queue_now(&run->queue);
+    if (config->loss > 0)
+        return lab_until(lab_until(now_ns, LAB_DRAIN_NS), run->oracles.lag_ns);
+    int64_t copies = (int64_t)(run->oracles.copies_due < INT32_MAX ? run->oracles.copies_due : INT32_MAX);
+    int64_t page_ns = lab_times(PAGE_TRIPS, lab_longest_trip_ns(run->scenario));
+    int64_t until_ns =
+        lab_until(lab_until(now_ns, run->oracles.lag_ns), lab_times(LOOKS_AT_HINTS, config->hint_retry_ns));
+    until_ns =
+        lab_until(until_ns, config->timeout_write_ns + config->timeout_read_ns + config->timeout_counter_ns);
+    until_ns =
+        lab_until(until_ns, lab_times(PAUSES_LONGEST, config->gc_every_ns > 0 ? config->gc_lasts_ns : 0));
+    return lab_until(until_ns,
+                     lab_times(copies / HINTS_A_PAGE + 1, page_ns) + lab_times(copies, config->write_ns));
+}
+
 /* Without faults, and without agents. False: it was stopped, or has no memory. */
 static bool deliver(struct lab_cluster_run *run)
 {
     struct lab_oracles *oracles = &run->oracles;
-    int64_t until_ns = lab_until(lab_until(sim_queue_now(&run->queue), LAB_DRAIN_NS), oracles->lag_ns),
-            time_ns;
+    int64_t until_ns = delivered_by_ns(run), time_ns;
     struct sim_event event;
     lab_copies_alone(run);
     cass_heal(run->cluster);

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Aim: histories of concurrent LWTs are linearizable, the mock's and those that a real node gave, and linear.py tells
+those that are not. Method: histories made by hand; the mock's campaigns under faults, printed by
+cassandra_cluster_linear_test; one of these with an answer changed. Usage: linear_test.py CLUSTER_LINEAR_TEST FOLDER."""
+import pathlib
+import subprocess
+import sys
+
+import linear
+
+CASES = [
+    (True, ["0 1 2 NX 7 c0=0 => applied", "1 3 4 GET 7 cl=SERIAL => row c0=0"]),
+    (True, ["0 1 4 NX 7 c0=0 => applied", "1 2 3 GET 7 cl=SERIAL => none"]),
+    # A read after an update was told sees it.
+    (False, ["0 1 2 NX 7 c0=0 => applied", "1 3 4 GET 7 cl=SERIAL => none"]),
+    # Unknown: never, or later, but not there and gone.
+    (True, ["0 1 2 NX 7 c0=0 => applied", "0 3 - CAS 7 c0=1 IF c0=0 => ?", "1 9 10 GET 7 => row c0=0"]),
+    (True, ["0 1 2 NX 7 c0=0 => applied", "0 3 - CAS 7 c0=1 IF c0=0 => ?", "1 5 6 GET 7 => row c0=0",
+            "1 9 10 GET 7 => row c0=1"]),
+    (False, ["0 1 2 NX 7 c0=0 => applied", "0 3 4 CAS 7 c0=1 IF c0=0 => WRITE_TIMEOUT", "1 5 6 GET 7 => row c0=1",
+             "1 9 10 GET 7 => row c0=0"]),
+    # Told as refused, and took place; told as applied, and did not; both won.
+    (False, ["0 1 2 NX 7 c0=0 => applied", "0 3 4 CAS 7 c0=1 IF c0=0 => refused row c0=0", "1 5 6 GET 7 => row c0=1"]),
+    (False, ["0 1 2 NX 7 c0=0 => applied", "0 3 4 CAS 7 c0=1 IF c0=0 => applied", "1 5 6 GET 7 => row c0=0"]),
+    (False, ["0 1 2 NX 7 c0=0 => applied", "0 3 5 CAS 7 c0=1 IF c0=0 => applied",
+             "1 4 6 CAS 7 c0=2 IF c0=0 => applied"]),
+    # A refused update tells a row of its time, and of its columns.
+    (True, ["0 1 2 NX 7 c0=0 c1=5 => applied", "0 3 5 CAS 7 c0=1 IF c0=0 => applied",
+            "1 4 6 CAS 7 c0=2 IF c0=0 => refused row c0=1"]),
+    (False, ["0 1 2 NX 7 c0=0 => applied", "0 3 5 CAS 7 c0=1 IF c0=0 => applied",
+             "1 6 7 CAS 7 c0=2 IF c0=5 => refused row c0=0"]),
+    # Keys do not matter to each other.
+    (True, ["0 1 2 NX 7 c0=0 => applied", "0 1 2 NX 8 c0=0 => applied"]),
+]
+
+for expected, lines in CASES:
+    if (linear.check(lines) is None) != expected:
+        sys.exit(f"FAILED: linearizable is to be {expected}: {lines}")
+program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+operations, unknown = 0, 0
+for paxos in ("v1", "v2"):
+    for seed in range(1, 6):
+        done = subprocess.run([program, "--history", paxos, str(seed)], capture_output=True, text=True, check=True)
+        lines = done.stdout.splitlines()
+        wrong = linear.check(lines)
+        if wrong:
+            sys.exit(f"FAILED: the mock, {paxos}, seed {seed}: {wrong}")
+        operations += len(lines)
+        unknown += sum(" - CAS" in line for line in lines)
+        last = max(i for i, line in enumerate(lines) if line.endswith("=> applied"))
+        lines[last] = lines[last].replace("=> applied", "=> refused row c0=1000000")
+        if linear.check(lines) is None:
+            sys.exit(f"FAILED: the mock, {paxos}, seed {seed}: an answer was changed, and nobody sees it")
+if unknown == 0:
+    sys.exit("FAILED: no update of the mock stayed unknown")
+for file in sorted(folder.glob("linear-*.txt")):
+    wrong = linear.check(file.read_text(encoding="utf-8").splitlines())
+    if wrong:
+        sys.exit(f"FAILED: {file.name}: {wrong}")
+print(f"{len(CASES)} histories by hand, {operations} operations of the mock, {unknown} of them unknown")
