@@ -37,9 +37,10 @@ static uint64_t product(uint64_t rows, uint64_t bytes_each)
     return __builtin_mul_overflow(rows, bytes_each, &bytes) ? UINT64_MAX : bytes;
 }
 
-/* What so many rows weigh that lie evenly in [begin_ns, end_ns): those of each class of times by its share.
- */
-static uint64_t bytes_of(const struct lab_thin *thin, int64_t begin_ns, int64_t end_ns, uint64_t rows)
+/* What so many rows weigh that lie in [begin_ns, end_ns): those of each class of times by its share, evenly
+ * with draws == NULL, else at random. */
+static uint64_t bytes_of(const struct lab_thin *thin, int64_t begin_ns, int64_t end_ns, uint64_t rows,
+                         struct sim_random *draws)
 {
     const struct lab_row_stamps *stamps = &thin->worker->stamps;
     uint64_t sum = 0, left = rows;
@@ -48,7 +49,8 @@ static uint64_t bytes_of(const struct lab_thin *thin, int64_t begin_ns, int64_t 
         class ++;
     for (; end_ns > stamps->until_ns[class] && class + 1 < stamps->count; class ++) {
         double share = (double)(stamps->until_ns[class] - begin_ns) / (double)(end_ns - begin_ns);
-        uint64_t some = (uint64_t)((double)left * share + 0.5);
+        uint64_t some =
+            draws == NULL ? (uint64_t)((double)left * share + 0.5) : sim_binomial(draws, left, share);
         some = some < left ? some : left;
         lab_bytes_add(&sum, product(some, thin->row_bytes[class]));
         left -= some;
@@ -65,8 +67,8 @@ static uint64_t bytes_of_next(const struct lab_thin *thin, const struct lab_rest
     double row_ns = (double)(rest->end_ns - rest->begin_ns) / (double)(rest->rows + rest->after);
     int64_t begin_ns = rest->begin_ns + (int64_t)(row_ns * (double)before);
     int64_t end_ns = begin_ns + (int64_t)(row_ns * (double)(rows - first));
-    uint64_t sum = first == 0 ? 0 : bytes_of(thin, rest->begin_ns, rest->begin_ns, 1);
-    lab_bytes_add(&sum, bytes_of(thin, begin_ns, end_ns, rows - first));
+    uint64_t sum = first == 0 ? 0 : bytes_of(thin, rest->begin_ns, rest->begin_ns, 1, NULL);
+    lab_bytes_add(&sum, bytes_of(thin, begin_ns, end_ns, rows - first, NULL));
     return sum;
 }
 
@@ -234,6 +236,9 @@ static void take_cells(struct lab_lane *lane, const struct lab_lane_settings *se
     struct lab_rest rest = {stretch->begin_ns, stretch->end_ns, 0, stretch->rows, false};
     tally->rows_expired += stretch->is_gone ? rest.rows : 0;
     bool is_few = rest.rows / 4 < buckets;
+    /* When rows were written is drawn apart, so that what they weigh moves none of them. */
+    struct sim_random times, copy = thin->draws;
+    sim_random_init(&times, settings->scenario->seed, SIM_THIN_BYTES, sim_random_next(&copy));
     for (uint32_t i = 0; rest.rows > 0; i++) {
         uint32_t bucket = is_few ? (uint32_t)sim_random_below(&thin->draws, buckets) : i;
         uint64_t rows = is_few ? 1 : sim_binomial(&thin->draws, rest.rows, 1 / (double)(buckets - i));
@@ -247,7 +252,9 @@ static void take_cells(struct lab_lane *lane, const struct lab_lane_settings *se
         if (cell->rows == 0)
             cell->first_ns = is_few ? locate(&rest, &thin->draws) : earliest(stretch, rows, &thin->draws);
         cell->rows += rows;
-        lab_bytes_add(&cell->bytes, bytes_of(thin, stretch->begin_ns, stretch->end_ns, rows));
+        lab_bytes_add(&cell->bytes, is_few
+                                        ? bytes_of_next(thin, &rest, 1)
+                                        : bytes_of(thin, stretch->begin_ns, stretch->end_ns, rows, &times));
         cell->gone += stretch->is_gone ? rows : 0;
         sim_placement_add(&lane->placement, bucket, rows);
         take(&rest, rows);

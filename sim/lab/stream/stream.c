@@ -13,7 +13,6 @@
 
 /* The largest size that a trace or a scenario may name. What the tail of a distribution draws beyond it is
  * cut, so that the sums of a batch stay far from overflow. */
-#define ROW_BYTES_MAX (UINT64_C(1) << 40)
 
 /* From one safe point to the next: beside rows, and between the rows of one batch. */
 #define READS_AT_ONCE  1024u
@@ -141,69 +140,6 @@ void lab_key_clear(struct lab_key *key)
     memset(key, 0, sizeof *key);
 }
 
-/* Running sums of what rows of one class of times weigh, and the sum of their payloads. The usual table, in
- * which one column has the whole payload, gets by without a branch. */
-static uint64_t sum_weights(struct lab_worker *worker, size_t count, uint32_t stamp)
-{
-    const struct lab_row_cost *cost = &worker->scenario->row_cost;
-    const uint64_t *bytes = worker->bytes;
-    uint64_t *before = worker->bytes_before, payload = 0, sum = 0;
-    const uint64_t body = stamp + cost->own_cells + 1, head = cost->head;
-    if (cost->is_payload || cost->shares != 1 || cost->own_values != 0) {
-        for (size_t i = 0; i < count; i++) {
-            before[i] = sum;
-            payload += bytes[i];
-            sum += lab_row_bytes(cost, bytes[i], stamp);
-        }
-    } else {
-        for (size_t i = 0; i < count; i++) {
-            before[i] = sum;
-            payload += bytes[i];
-            uint64_t all = body + bytes[i] + cass_vint_size(bytes[i]) - (bytes[i] == 0);
-            uint32_t neighbour = cass_vint_size(head + all + 2);
-            sum += head + all + neighbour + cass_vint_size(all + neighbour);
-        }
-    }
-    before[count] = sum;
-    return payload;
-}
-
-/* The same where times are of several classes. */
-static uint64_t sum_mixed_weights(struct lab_worker *worker, const struct lab_batch *batch)
-{
-    const struct lab_row_cost *cost = &worker->scenario->row_cost;
-    uint64_t payload = 0, sum = 0;
-    for (size_t i = 0; i < batch->count; i++) {
-        worker->bytes_before[i] = sum;
-        payload += worker->bytes[i];
-        sum += lab_row_bytes(cost, worker->bytes[i], lab_row_stamp(&worker->stamps, batch->times_ns[i]));
-    }
-    worker->bytes_before[batch->count] = sum;
-    return payload;
-}
-
-/* What the rows weigh. They come in order of time, so mostly all of a batch are of one class of times, and
- * those of one payload weigh the same. */
-static void weigh(struct lab_worker *worker, struct lab_batch *batch, uint64_t payload_each)
-{
-    const size_t count = batch->count;
-    uint32_t first = lab_row_stamp(&worker->stamps, batch->times_ns[0]);
-    bool is_one_class = first == lab_row_stamp(&worker->stamps, batch->times_ns[count - 1]);
-    uint64_t payload = payload_each * count;
-    for (size_t i = 0; payload_each > 0 && (worker->wants_bytes || !is_one_class) && i < count; i++)
-        worker->bytes[i] = payload_each;
-    for (size_t i = 0; payload_each == 0 && i < count; i++)
-        worker->bytes[i] = worker->bytes[i] > ROW_BYTES_MAX ? ROW_BYTES_MAX : worker->bytes[i];
-    if (payload_each > 0 && is_one_class) {
-        batch->bytes_each = lab_row_bytes(&worker->scenario->row_cost, payload_each, first);
-    } else {
-        payload = is_one_class ? sum_weights(worker, count, first) : sum_mixed_weights(worker, batch);
-        batch->bytes_before = worker->bytes_before;
-    }
-    for (size_t i = 0; i < worker->lane_count; i++)
-        lab_bytes_add(&worker->tallies[i].payload_bytes, payload);
-}
-
 void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
                   const struct lab_key_name *name, size_t count, uint64_t bytes_each)
 {
@@ -229,7 +165,7 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
         .count = count,
         .horizon = &key->horizon,
     };
-    weigh(worker, &batch, bytes_each);
+    lab_weigh_rows(worker, &batch, bytes_each);
     if (lab_rows_go(worker->scenario)) {
         mark_gone(key, worker, count);
         batch.gone_before = worker->gone_before;

@@ -98,6 +98,9 @@ void lab_key_clear(struct lab_key *key);
  * bytes_each > 0, bytes. */
 void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
                   const struct lab_key_name *name, size_t count, uint64_t bytes_each);
+/* weigh.c: what the rows of a batch weigh, into the batch, and their payload into the tallies; a payload
+ * above 1 TiB becomes that. */
+void lab_weigh_rows(struct lab_worker *worker, struct lab_batch *batch, uint64_t payload_each);
 /* The read that is due, under every strategy. */
 void lab_key_read(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker);
 /* How many of the key's next `count` rows to give to lab_key_rows() at once, at least 1 of 1: fewer where

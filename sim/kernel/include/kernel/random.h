@@ -39,6 +39,7 @@ enum sim_purpose {
     SIM_THIN_BIRTH = 26, /* when the first came */
     SIM_EARLY = 27,      /* how far ahead a row's own time is */
     SIM_TWIN = 28,       /* when an agent's twin is restored */
+    SIM_THIN_BYTES = 29, /* which rows of a bucket were written before times take a byte more */
 };
 
 struct sim_random {

@@ -55,12 +55,17 @@ void lab_row_stamps_init(struct lab_row_stamps *out, const struct lab_row_cost *
 /* The bytes of a time of writing from 9.5 hours to 50 days after the first. */
 #define LAB_STAMP_USUAL 6u
 
-static inline uint32_t lab_row_stamp(const struct lab_row_stamps *stamps, int64_t time_ns)
+static inline uint32_t lab_row_stamp_class(const struct lab_row_stamps *stamps, int64_t time_ns)
 {
     uint32_t i = 0;
     while (time_ns >= stamps->until_ns[i] && i + 1 < stamps->count)
         i++;
-    return stamps->bytes[i];
+    return i;
+}
+
+static inline uint32_t lab_row_stamp(const struct lab_row_stamps *stamps, int64_t time_ns)
+{
+    return stamps->bytes[lab_row_stamp_class(stamps, time_ns)];
 }
 
 /* lab_row_bytes() where it is estimated. */
