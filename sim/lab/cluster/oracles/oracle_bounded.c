@@ -82,7 +82,12 @@ void lab_bounded_acknowledged(struct lab_cluster_run *run, struct lab_partition 
      * with three-state it may have read the state before another one's reset, so any of them may. */
     bool may_reset =
         run->config.coordination == BK_THREE_STATE || run->keys[operation->key].state[BK_NEXT_CHANGE] != 0;
-    partition->overlapping += operation->fires || may_reset;
+    bool takes = operation->fires || may_reset;
+    partition->overlapping += takes;
+    /* A late row of the bucket before may reset the counter of the newest one, too. */
+    uint32_t newest = lab_partition_find(&run->oracles, operation->key, ledger->state_bucket);
+    if (newest != LAB_NO_PARTITION && &run->oracles.partitions[newest] != partition)
+        run->oracles.partitions[newest].overlapping += takes;
 }
 
 void lab_bounded_counted(struct lab_cluster_run *run, struct lab_partition *partition,
