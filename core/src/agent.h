@@ -19,11 +19,12 @@
  *     lists_at      +-----------------------+
  *                   | uint32_t              |  list_count: the first operation of a list, by the key's hash
  *     links_at      +-----------------------+
- *                   | uint32_t              |  list_count: behind each operation the next on its list; both
- * none |                       |  where no operation of the protocol waits for another memory_at
- * +-----------------------+ | struct memory_entry   |  memory_sets x 4: windows known to be empty, 4 keys to
- * a set size          +-----------------------+
- */
+ *                   | uint32_t              |  list_count: behind each operation the next on its list
+ *     memory_at     +-----------------------+
+ *                   | struct memory_entry   |  memory_sets x 4: windows known to be empty, 4 keys to a set
+ *     size          +-----------------------+
+ *
+ * There are no lists where no operation of the protocol waits for another. */
 #ifndef BUCKETING_AGENT_PRIVATE_H
 #define BUCKETING_AGENT_PRIVATE_H
 

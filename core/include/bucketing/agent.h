@@ -251,8 +251,8 @@ struct bk_agent_config bk_agent_config_default(const struct bk_strategy *strateg
  *
  * @param config  NULL: BK_ERROR_NULL
  * @return        BK_OK, those of bk_strategy_check() and bk_history_check(), or of BK_ERROR_AGE,
- * COORDINATION, SOURCE, LEAD, CACHE, OPERATIONS, LOCK, GRANT, RANGE, BACKOFF and ERA_KIND the first that
- * applies */
+ *                COORDINATION, SOURCE, LEAD, CACHE, OPERATIONS, LOCK, GRANT, RANGE, BACKOFF and
+ *                ERA_KIND the first that applies */
 enum bk_status bk_agent_check(const struct bk_agent_config *config);
 
 /* How much memory an agent of this config needs: some 0.6 kB an operation, 64 to 112 bytes an entry of the
@@ -264,13 +264,14 @@ size_t bk_agent_size(const struct bk_agent_config *config);
 
 /* Makes an agent that knows nothing. Costs the clearing of its memory.
  *
- * @param memory  the caller's, aligned as for max_align_t, kept until the agent is no longer used; there is
- * nothing else to free. It may be moved between two calls: the agent is then at the new address
+ * @param memory  the caller's, aligned as for max_align_t, kept until the agent is no longer used; there
+ *                is nothing else to free. It may be moved between two calls: the agent is then at the
+ *                new address
  * @param size    of it in bytes, bk_agent_size(config) or more
  * @param config  copied
  * @param out     set to the agent, which is `memory`; NULL on errors
- * @return        BK_OK; BK_ERROR_NULL (any pointer), BK_ERROR_MEMORY (too small or not aligned), those of
- *                bk_agent_check(). Errors leave the memory untouched */
+ * @return        BK_OK; BK_ERROR_NULL (any pointer), BK_ERROR_MEMORY (too small or not aligned),
+ *                those of bk_agent_check(). Errors leave the memory untouched */
 enum bk_status bk_agent_init(void *memory, size_t size, const struct bk_agent_config *config,
                              struct bk_agent **out);
 
@@ -283,8 +284,8 @@ enum bk_status bk_agent_init(void *memory, size_t size, const struct bk_agent_co
  * @param key        any number that stands for the key, the same in all agents
  * @param row        copied
  * @param operation  set to its number, below config.operations, its own until BK_ACT_DONE
- * @return           BK_OK; BK_ERROR_NULL, BK_ERROR_BUSY (all operations are under way): nothing has changed
- * then
+ * @return           BK_OK; BK_ERROR_NULL, BK_ERROR_BUSY (all operations are under way): nothing has
+ *                   changed then
  *
  * Cost: constant; where operations wait for others on their key (BK_LOCKED, BK_GUARDED, BK_SOURCE_LEASE,
  * BK_SOURCE_MEMORY), linear in those that ask or wait for the same key. */
@@ -306,9 +307,9 @@ enum bk_status bk_agent_read_latest(struct bk_agent *agent, int64_t now_ns, uint
 
 /* Begins any read.
  *
- * @param query  copied; its now_ns and its starts are the agent's to set: those that it knows of the key are
- *               taken where its coordination makes them exact (BK_THREE_STATE, as far as its lead is, and
- *               BK_GUARDED)
+ * @param query  copied; its now_ns and its starts are the agent's to set: those that it knows of the key
+ *               are taken where its coordination makes them exact (BK_THREE_STATE, as far as its lead
+ *               is, and BK_GUARDED)
  * @return       as for bk_agent_write(), and those of bk_read_begin() */
 enum bk_status bk_agent_read(struct bk_agent *agent, int64_t now_ns, uint64_t key, uint64_t newest_sequence,
                              const struct bk_query *query, uint32_t *operation);
@@ -319,8 +320,8 @@ enum bk_status bk_agent_read(struct bk_agent *agent, int64_t now_ns, uint64_t ke
  * goes on by this one.
  *
  * @param history  copied; all its eras are of the strategy's kind
- * @return         BK_OK; BK_ERROR_NULL, those of bk_history_check(), BK_ERROR_ERA_KIND: nothing has changed
- * then
+ * @return         BK_OK; BK_ERROR_NULL, those of bk_history_check(), BK_ERROR_ERA_KIND: nothing has
+ *                 changed then
  *
  * Cost: linear in operations and remember_keys. */
 enum bk_status bk_agent_change(struct bk_agent *agent, const struct bk_history *history);
@@ -331,8 +332,8 @@ enum bk_status bk_agent_change(struct bk_agent *agent, const struct bk_history *
  *
  * @param operation  that of the action
  * @param outcome    copied
- * @return           BK_OK; BK_ERROR_NULL, BK_ERROR_OPERATION when no action is under way for it: nothing has
- *                   changed then
+ * @return           BK_OK; BK_ERROR_NULL, BK_ERROR_OPERATION when no action is under way for it: nothing
+ *                   has changed then
  *
  * Cost: as bk_agent_write(); what ends another's waiting goes on with each operation that waits for the key.
  */
@@ -399,7 +400,7 @@ enum bk_status bk_agent_save(const struct bk_agent *agent, void *state, size_t s
  * saved state do harm.
  *
  * @param config  the saved agent's: of kind, coordination, counter, source, cache_entries, operations,
- * remember_keys and agent_id no other is taken; the history is the saved one
+ *                remember_keys and agent_id no other is taken; the history is the saved one
  * @param state   read only, any alignment
  * @param out     set to the agent; NULL on errors
  * @return        as bk_agent_init(); BK_ERROR_CHECKPOINT, and memory is in disorder then */

@@ -68,12 +68,22 @@ struct bk_history_state {
     struct bk_era_start starts[BK_ERAS_MAX];
 };
 
-/* A history of one era. Errors: as bk_strategy_check(), BK_ERROR_AGE (of any greatest age), BK_ERROR_NULL;
- * *out is then zeroed. */
+/* A history of one era.
+ *
+ * @param first  copied
+ * @param out    set whole; zeroed on errors
+ * @return       BK_OK; those of bk_strategy_check(), BK_ERROR_AGE (of any greatest age),
+ *               BK_ERROR_NULL */
 enum bk_status bk_history_begin(const struct bk_strategy *first, struct bk_history *out);
-/* From from_ns on rows are put by `next`. Errors: as bk_history_check(), BK_ERROR_ERA_TIME (not later than
- * the change before), BK_ERROR_ERA_KIND (another kind after BK_COUNT, BK_PROBABILISTIC or BK_WEIGHTED),
- * BK_ERROR_ERAS (no room), BK_ERROR_BUCKET (bucket numbers would pass 2^63 - 1); nothing is changed then. */
+/* From a date on rows are put by other settings.
+ *
+ * @param from_ns  the first row time that belongs to them; to be agreed on before it comes, since agents
+ *                 that do not know of it place rows by the old ones
+ * @param next     copied
+ * @return         BK_OK; those of bk_history_check(), BK_ERROR_ERA_TIME (not later than the change
+ *                 before), BK_ERROR_ERA_KIND (another kind after BK_COUNT, BK_PROBABILISTIC or
+ *                 BK_WEIGHTED), BK_ERROR_ERAS (no room), BK_ERROR_BUCKET (bucket numbers would pass
+ *                 2^63 - 1): nothing is changed then */
 enum bk_status bk_history_change(struct bk_history *history, int64_t from_ns, const struct bk_strategy *next);
 /* Whether a struct that came from elsewhere is one that the two functions above could have made. Errors: as
  * theirs; BK_ERROR_ERAS for a count out of range, BK_ERROR_BUCKET for a shift that is not the one made. */

@@ -113,40 +113,63 @@ struct bk_empties {
     struct bk_window_run runs[BK_EMPTY_RUNS_MAX]; /* ascending, with gaps between them */
 };
 
-/* The question for the newest `rows` rows, and nothing else asked. */
+/* The question for the newest rows, and nothing else asked.
+ *
+ * @param now_ns    the reader's time; only BK_TIME looks at it, and at the next
+ * @param birth_ns  of the key's first row, or earlier: each window until then is asked
+ * @param rows      wanted; 0 is refused by bk_read_begin()
+ * @return          plain, without pointers; it needs no clearing */
 struct bk_query bk_query_latest(int64_t now_ns, int64_t birth_ns, uint64_t rows, enum bk_plan plan);
 
-/* Starts a read. state: as for bk_route(), also needed by BK_COUNT. Errors: BK_ERROR_NULL, those of
- * bk_strategy_check(), BK_ERROR_ROWS (0 rows), BK_ERROR_RANGE, BK_ERROR_QUERY, BK_ERROR_PLAN, BK_ERROR_STATE
- * (of the state or the starts), BK_ERROR_WALK_TOO_LONG (more than BK_WALK_WINDOWS_MAX windows); *reader is
- * then zeroed and has no steps. */
+/* Starts a read.
+ *
+ * @param strategy  read only, not kept
+ * @param state     of the key, with its newest bucket; may be NULL for BK_UNBUCKETED, BK_TIME and BK_HASH
+ * @param query     read only, not kept, nor are its starts
+ * @param reader    set whole; zeroed on errors, and then without steps. There is nothing to free
+ * @return          BK_OK; BK_ERROR_NULL, those of bk_strategy_check(), BK_ERROR_ROWS (0 rows),
+ *                  BK_ERROR_RANGE (it ends before it begins), BK_ERROR_QUERY, BK_ERROR_PLAN (not of
+ *                  this strategy), BK_ERROR_STATE (of the state or the starts),
+ *                  BK_ERROR_WALK_TOO_LONG (more than BK_WALK_WINDOWS_MAX windows) */
 enum bk_status bk_read_begin(const struct bk_strategy *strategy, const struct bk_key_state *state,
                              const struct bk_query *query, struct bk_reader *reader);
-/* The same for the newest `rows` rows, with defaults for the rest. */
+/* bk_read_begin() of bk_query_latest(). */
 enum bk_status bk_read_latest(const struct bk_strategy *strategy, const struct bk_key_state *state,
                               int64_t now_ns, int64_t birth_ns, uint64_t rows, enum bk_plan plan,
                               struct bk_reader *reader);
 
-/* The next step, or false when the read is complete, or was cut off (see status). Called again before
- * bk_read_found(), it gives the same step. */
+/* The next step. Called again before bk_read_found(), it gives the same step.
+ *
+ * @param step  set to the buckets to ask; untouched at the end
+ * @return      false: the read is complete, or was cut off (reader->status), or a pointer is NULL */
 bool bk_read_next(struct bk_reader *reader, struct bk_read_step *step);
 /* The same, and leaves out the windows that `known` (NULL: none) knows to be empty. */
 bool bk_read_next_known(struct bk_reader *reader, const struct bk_empties *known, struct bk_read_step *step);
-/* The step's buckets held `rows` rows together. Without an open step it changes nothing. */
+/* The step's buckets held `rows` rows together, as far as its limit let them tell. NULL, or no open step:
+ * nothing changes. */
 void bk_read_found(struct bk_reader *reader, uint64_t rows);
 /* The same of a range. saw_older: in one of the step's buckets a row older than from_ns was met, as by a
  * query that goes down from until_ns and stops there. Where buckets follow each other in time, a step that
  * holds nothing but older rows is the last; without such reports the read goes down to bucket 0. */
 void bk_read_found_range(struct bk_reader *reader, uint64_t rows, bool saw_older);
 /* For a host that knows that the buckets from the next one down to bucket + 1 are empty: takes those steps at
- * once, as if each had been asked and answered 0. Returns the partitions asked by that. */
+ * once, as if each had been asked and answered 0.
+ *
+ * @return  the partitions asked by that; 0 for NULL, and where there are none */
 uint64_t bk_read_skip_to(struct bk_reader *reader, int64_t bucket);
 
-/* Buckets low to high were asked by the reader, at now_ns or later, and answered with no row. Keeps those
- * whose window ended late_ns before now_ns or earlier: an open one, and one that a late row may still reach,
- * is never kept, nor is one that the reader's range covers in part. Errors: BK_ERROR_NULL, those of
- * bk_strategy_check(), BK_ERROR_KIND (not BK_TIME), BK_ERROR_RANGE (late_ns below 0); then nothing changes.
- */
+/* Buckets were asked and answered with no row. Keeps those whose window ended late_ns before now_ns or
+ * earlier: an open one, and one that a late row may still reach, is never kept, nor is one that the reader's
+ * range covers in part.
+ *
+ * @param strategy   a BK_TIME
+ * @param reader     that asked them; read only
+ * @param now_ns     when it asked, or earlier: not when the answer came
+ * @param late_ns    how long after a window's end rows may still come to it, >= 0. Too short a time
+ *                   hides rows
+ * @param low, high  both inclusive
+ * @return           BK_OK; BK_ERROR_NULL, those of bk_strategy_check(), BK_ERROR_KIND, BK_ERROR_RANGE
+ *                   (late_ns below 0): nothing changes then */
 enum bk_status bk_empties_learn(struct bk_empties *empties, const struct bk_strategy *strategy,
                                 const struct bk_reader *reader, int64_t now_ns, int64_t late_ns, int64_t low,
                                 int64_t high);

@@ -84,10 +84,15 @@ struct bk_effect {
     bool rolled;           /* the key's newest bucket is another one */
 };
 
-/* Errors: BK_ERROR_NULL, those of bk_strategy_check(), BK_ERROR_STATE (a state that this strategy cannot have
- * made). *out is zeroed on an error. state may be NULL for BK_UNBUCKETED, BK_TIME, BK_HASH, and BK_COUNT
- * without a greatest age, which do not look at it.
- */
+/* Places a row.
+ *
+ * @param strategy  read only, not kept; checked on every call
+ * @param state     of the row's key; may be NULL for BK_UNBUCKETED, BK_TIME, BK_HASH, and BK_COUNT without a
+ *                  greatest age, which do not look at it
+ * @param row       read only; each kind looks at one of its numbers
+ * @param out       set whole; zeroed on errors
+ * @return          BK_OK; BK_ERROR_NULL, those of bk_strategy_check(), BK_ERROR_STATE (a state that
+ *                  this strategy cannot have made) */
 enum bk_status bk_route(const struct bk_strategy *strategy, const struct bk_key_state *state,
                         const struct bk_row *row, struct bk_route *out);
 
@@ -100,18 +105,27 @@ uint64_t bk_weight(const struct bk_strategy *strategy, const struct bk_row *row)
 /* Whether the row fires: its weight is above 0. */
 bool bk_fires(const struct bk_strategy *strategy, const struct bk_row *row);
 
-/* The same over columns of ids and, for BK_WEIGHTED alone, of bytes (else it may be NULL): the index of the
- * first row from `begin` on that fires, or `end`. Of BK_WEIGHTED without bytes each row may fire: `begin`. */
+/* The same over columns.
+ *
+ * @param ids         of rows 0 to end - 1; NULL: none fires
+ * @param bytes       of the same rows; only BK_WEIGHTED looks at it. NULL: of BK_WEIGHTED each row may
+ *                    fire, so begin
+ * @param begin, end  the rows from begin to before end are looked at; begin <= end
+ * @return            the index of the first one that fires, or end */
 size_t bk_first_firing(const struct bk_strategy *strategy, const uint64_t *ids, const uint64_t *bytes,
                        size_t begin, size_t end);
 
-/* Takes a placed row into the key state. *effect may be NULL. Errors as for bk_route(); then nothing changes.
- */
+/* Takes a placed row into the key state: once for each row that fires, in the order in which they were
+ * placed.
+ *
+ * @param state   changed; all zero for a new key. Not NULL
+ * @param effect  set to what has to be written for it, zeroed on errors; NULL: nobody asks
+ * @return        as for bk_route(); nothing changes on errors */
 enum bk_status bk_advance(const struct bk_strategy *strategy, struct bk_key_state *state,
                           const struct bk_row *row, struct bk_effect *effect);
 
 /* The consistent-hash bucket of a row's id: bk_consistent_hash() of murmur3_128 over the id's eight bytes,
- * little end first, as Guava's Hashing.murmur3_128().hashLong(id). */
+ * little end first, as Guava's Hashing.murmur3_128().hashLong(id). buckets: 1 to BK_BUCKETS_MAX, else -1. */
 int32_t bk_bucket_of_id(uint64_t id, uint32_t buckets);
 /* The same of `count` ids at once, some 2.5 times as fast: for bulk loads. out has room for `count`; the two
  * arrays do not overlap. */

@@ -74,8 +74,8 @@ struct bk_strategy {
     int64_t max_age_ns;
 };
 
-/* The constructors return BK_OK and set *out; or an error, and *out is zeroed (kind BK_UNBUCKETED).
- * Errors: BK_ERROR_NULL when out is NULL, and those named beside each. */
+/* The constructors set *out, which is the caller's, and return BK_OK; or they return an error, and *out is
+ * zeroed (kind BK_UNBUCKETED). Errors: BK_ERROR_NULL when out is NULL, and those named beside each. */
 enum bk_status bk_strategy_unbucketed(struct bk_strategy *out);
 /* Windows of window_ns >= 1000 from epoch_ns; bucket 0 is [epoch, epoch + window). Error BK_ERROR_WINDOW. */
 enum bk_status bk_strategy_time(int64_t window_ns, int64_t epoch_ns, struct bk_strategy *out);
@@ -103,14 +103,15 @@ enum bk_status bk_strategy_weighted(uint64_t bytes, uint64_t threshold, struct b
  * bk_strategy_check(); *strategy then stays as it is. */
 enum bk_status bk_strategy_max_age(int64_t max_age_ns, struct bk_strategy *strategy);
 
-/* Whether a struct that was filled by hand, or came from a file, is one that a constructor could have made.
- */
+/* Whether a struct that was filled by hand, or came from a file, is one that a constructor could have made:
+ * BK_OK, the error that it would have returned, BK_ERROR_KIND, or BK_ERROR_NULL. */
 enum bk_status bk_strategy_check(const struct bk_strategy *strategy);
 
 /* "none", "time", "count", "probabilistic", "hash", "weighted"; "unknown" for a value that is none. */
 const char *bk_kind_name(enum bk_kind kind);
 
-/* Whether keys roll when a counter that rows add to at random is full: BK_PROBABILISTIC and BK_WEIGHTED. */
+/* Whether keys roll when a counter that rows add to at random is full: BK_PROBABILISTIC and BK_WEIGHTED;
+ * false for a value that is none. */
 bool bk_kind_fires(enum bk_kind kind);
 /* What that counter is full at; 0 for the other kinds, and for NULL. */
 uint64_t bk_threshold(const struct bk_strategy *strategy);
