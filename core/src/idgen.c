@@ -63,7 +63,8 @@ enum bk_status bk_idgen_take(struct bk_idgen *idgen, int64_t now_ns, int64_t *id
 /* A clock that has gone back since the lock was asked for tells nothing about the lease. */
 static bool is_in_lease(const struct bk_idgen *idgen, int64_t now_ns)
 {
-    return now_ns >= idgen->begun_ns && now_ns < bk_idgen_later(idgen->begun_ns, idgen->config.lease_ns);
+    return now_ns >= idgen->begun_ns &&
+           now_ns < bk_idgen_saturating_add(idgen->begun_ns, idgen->config.lease_ns);
 }
 
 /* What is to be stored, given the last identifier as known. A stripe's last batch may be a short one. */
@@ -226,7 +227,7 @@ bool bk_idgen_again(struct bk_idgen *idgen)
     return true;
 }
 
-int64_t bk_idgen_later(int64_t now_ns, int64_t span_ns)
+int64_t bk_idgen_saturating_add(int64_t now_ns, int64_t span_ns)
 {
     return now_ns > INT64_MAX - span_ns ? INT64_MAX : now_ns + span_ns;
 }

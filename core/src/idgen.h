@@ -28,7 +28,7 @@ void bk_idgen_go(struct bk_idgen *idgen, enum bk_idgen_step step);
 /* The same action once more, unless it was tried often enough: then false. */
 bool bk_idgen_again(struct bk_idgen *idgen);
 /* now + span, or the last time that is one. */
-int64_t bk_idgen_later(int64_t now_ns, int64_t span_ns);
+int64_t bk_idgen_saturating_add(int64_t now_ns, int64_t span_ns);
 
 /* idgen_lock.c: from an attempt at the lock until it is held, and its release. */
 void bk_idgen_attempt(struct bk_idgen *idgen, int64_t now_ns);

@@ -34,8 +34,8 @@ void bk_idgen_attempt(struct bk_idgen *idgen, int64_t now_ns)
     idgen->wake_ns = INT64_MAX;
     idgen->begun_ns = now_ns;
     /* It grows from attempt to attempt, whatever the clock does: it is the column's timestamp. */
-    int64_t until_ns = bk_idgen_later(now_ns, idgen->config.lock_lasts_ns);
-    idgen->until_ns = until_ns > idgen->until_ns ? until_ns : bk_idgen_later(idgen->until_ns, 1);
+    int64_t until_ns = bk_idgen_saturating_add(now_ns, idgen->config.lock_lasts_ns);
+    idgen->until_ns = until_ns > idgen->until_ns ? until_ns : bk_idgen_saturating_add(idgen->until_ns, 1);
     idgen->lock[0] = idgen->lock[1] = 0;
     idgen->lock_is_absent = false;
     idgen->columns[0] = (struct bk_idgen_column){idgen->config.client_id, idgen->until_ns};
@@ -98,7 +98,7 @@ static void back_off(struct bk_idgen *idgen, int64_t now_ns)
         return;
     }
     idgen->step = IDGEN_SLEEP;
-    idgen->wake_ns = bk_idgen_later(now_ns, wait_ns);
+    idgen->wake_ns = bk_idgen_saturating_add(now_ns, wait_ns);
 }
 
 static void lock_denied(struct bk_idgen *idgen, int64_t now_ns, const struct bk_idgen_outcome *outcome)

@@ -19,7 +19,7 @@ void bk_operation_finish(struct operation *operation, enum bk_operation_status s
     operation->status = status;
 }
 
-int64_t bk_agent_later(int64_t now_ns, uint64_t times, int64_t span_ns)
+int64_t bk_agent_saturating_add(int64_t now_ns, uint64_t times, int64_t span_ns)
 {
     const int64_t last_ns = INT64_MAX - 1; /* the one after it means never */
     if (span_ns == 0)
@@ -47,7 +47,7 @@ bool bk_operation_try_again(const struct bk_agent *agent, struct operation *oper
     operation->tries++;
     operation->is_retry = true;
     if (backoff_ns > 0)
-        operation->wake_ns = bk_agent_later(now_ns, operation->tries, backoff_ns);
+        operation->wake_ns = bk_agent_saturating_add(now_ns, operation->tries, backoff_ns);
     return true;
 }
 

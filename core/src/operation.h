@@ -66,7 +66,7 @@ uint32_t bk_operation_written_mask(const struct operation *operation);
 void bk_operation_fill_write(const struct operation *operation, bool is_conditional, struct bk_action *out);
 
 /* now + times x span, or the last time that is one. */
-int64_t bk_agent_later(int64_t now_ns, uint64_t times, int64_t span_ns);
+int64_t bk_agent_saturating_add(int64_t now_ns, uint64_t times, int64_t span_ns);
 /* Between half and one and a half of the mean, other for each agent and wait, so that contenders part. */
 int64_t bk_agent_spread(const struct bk_agent *agent, int64_t mean_ns, uint32_t nth);
 

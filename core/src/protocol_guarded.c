@@ -11,7 +11,7 @@
 #include "counted.h"
 
 #define WAIT_DOUBLINGS_MAX 6u
-/* The last time that can be granted; see bk_agent_later(). */
+/* The last time that can be granted; see bk_agent_saturating_add(). */
 #define UNTIL_LAST (INT64_MAX - 1)
 
 enum guarded_step {
@@ -67,7 +67,7 @@ static bool is_served(const struct bk_agent *agent, struct operation *operation,
         return operation->row.time_ns < until_ns;
     /* What was acknowledged before the read began has a time of at most a bound beyond its agent's clock,
      * which is at most two bounds ahead of this one. */
-    return bk_agent_later(operation->row.time_ns, 3, agent->config.clock_bound_ns) < until_ns;
+    return bk_agent_saturating_add(operation->row.time_ns, 3, agent->config.clock_bound_ns) < until_ns;
 }
 
 /* Down from the highest bucket that the row may belong to, and that ended before before_ns. */
@@ -109,9 +109,9 @@ static enum guarded_step question_of(const struct operation *operation)
 static int64_t granted_until(const struct bk_agent *agent, const struct operation *operation, int64_t from_ns)
 {
     uint32_t failed = operation->tries + operation->lost;
-    return bk_agent_later(from_ns,
-                          UINT64_C(1) << (failed < BK_GRANT_DOUBLINGS_MAX ? failed : BK_GRANT_DOUBLINGS_MAX),
-                          agent->config.grant_ns);
+    return bk_agent_saturating_add(
+        from_ns, UINT64_C(1) << (failed < BK_GRANT_DOUBLINGS_MAX ? failed : BK_GRANT_DOUBLINGS_MAX),
+        agent->config.grant_ns);
 }
 
 /* A row may have waited; what is granted is for those to come. */
@@ -170,7 +170,7 @@ static void resume(struct bk_agent *agent, struct operation *operation, int64_t 
 
 static void begin_write(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
-    int64_t latest_ns = bk_agent_later(now_ns, 1, agent->config.clock_bound_ns);
+    int64_t latest_ns = bk_agent_saturating_add(now_ns, 1, agent->config.clock_bound_ns);
     bk_counted_weigh(agent, operation);
     if (operation->row.time_ns > latest_ns || operation->row.time_ns >= UNTIL_LAST)
         bk_operation_finish(operation, BK_OPERATION_REFUSED);
@@ -221,10 +221,11 @@ static int64_t pause_of(const struct bk_agent *agent, const struct operation *op
 {
     uint32_t doublings = operation->tries < WAIT_DOUBLINGS_MAX ? operation->tries : WAIT_DOUBLINGS_MAX;
     int64_t pause_ns = bk_agent_spread(agent, agent->config.retry_backoff_ns, operation->tries);
-    pause_ns = bk_agent_later(0, UINT64_C(1) << doublings, pause_ns);
+    pause_ns = bk_agent_saturating_add(0, UINT64_C(1) << doublings, pause_ns);
     if (!is_unknown || pause_ns == 0 || now_ns <= operation->asked_ns)
         return pause_ns;
-    int64_t most_ns = bk_agent_later(0, UINT64_C(1) << BK_GRANT_DOUBLINGS_MAX, agent->config.grant_ns);
+    int64_t most_ns =
+        bk_agent_saturating_add(0, UINT64_C(1) << BK_GRANT_DOUBLINGS_MAX, agent->config.grant_ns);
     uint64_t told_ns = (uint64_t)now_ns - (uint64_t)operation->asked_ns;
     int64_t spent_ns = told_ns < (uint64_t)most_ns ? (int64_t)told_ns : most_ns;
     spent_ns = bk_agent_spread(agent, spent_ns, operation->tries);
@@ -248,7 +249,7 @@ static void fail(const struct bk_agent *agent, struct operation *operation, int6
     }
     int64_t pause_ns = pause_of(agent, operation, now_ns, is_unknown);
     if (pause_ns > 0)
-        operation->wake_ns = bk_agent_later(now_ns, 1, pause_ns);
+        operation->wake_ns = bk_agent_saturating_add(now_ns, 1, pause_ns);
 }
 
 /* Whoever rolled past the bucket had stored its start before, so one that is missing, or that is no start, is

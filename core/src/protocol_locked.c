@@ -23,7 +23,7 @@ static void take_lock(const struct bk_agent *agent, struct operation *operation,
 {
     bk_operation_go(operation, step);
     operation->next.columns[BK_LOCK_OWNER] = (int64_t)agent->config.agent_id;
-    operation->next.columns[BK_LOCK_UNTIL] = bk_agent_later(at_ns, 1, agent->config.lock_lasts_ns);
+    operation->next.columns[BK_LOCK_UNTIL] = bk_agent_saturating_add(at_ns, 1, agent->config.lock_lasts_ns);
 }
 
 static void release(struct operation *operation)
@@ -103,8 +103,8 @@ static void lock_denied(const struct bk_agent *agent, struct operation *operatio
     int64_t at_ns = now_ns;
     if (is_held) {
         operation->waits++;
-        at_ns = bk_agent_later(now_ns, 1,
-                               bk_agent_spread(agent, agent->config.lock_backoff_ns, operation->waits));
+        at_ns = bk_agent_saturating_add(
+            now_ns, 1, bk_agent_spread(agent, agent->config.lock_backoff_ns, operation->waits));
         operation->wake_ns = at_ns;
     }
     operation->lock[BK_LOCK_OWNER] = owner;
@@ -196,7 +196,7 @@ static void take_roll(struct bk_agent *agent, struct operation *operation, int64
         return;
     }
     int64_t backoff_ns = is_unknown ? 0 : agent->config.retry_backoff_ns;
-    bool is_still_held = bk_agent_later(now_ns, (uint64_t)operation->tries + 1, backoff_ns) <
+    bool is_still_held = bk_agent_saturating_add(now_ns, (uint64_t)operation->tries + 1, backoff_ns) <
                          operation->lock[BK_LOCK_UNTIL]; /* else it may be another's by then */
     if (!is_still_held ||
         !bk_operation_try_again(agent, operation, now_ns, is_unknown, agent->config.retries)) {

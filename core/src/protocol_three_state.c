@@ -66,7 +66,7 @@ static void plan_reset(const struct bk_agent *agent, struct operation *operation
 
 static void plan_change(const struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
-    int64_t change_ns = bk_agent_later(now_ns, 1, agent->config.lead_ns);
+    int64_t change_ns = bk_agent_saturating_add(now_ns, 1, agent->config.lead_ns);
     operation->next.columns[BK_BUCKET]++;
     operation->next.columns[BK_NEXT_CHANGE] = change_ns != 0 ? change_ns : 1; /* 0 would mean none */
     operation->next.mask |= BIT(BK_BUCKET) | BIT(BK_NEXT_CHANGE);

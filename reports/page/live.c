@@ -250,7 +250,7 @@ static void write_controls(struct live *live)
     text(live, "");
     end(live);
     start(live, "div");
-    attribute(live, "id", "live-chart");
+    attribute(live, "id", "live-plot");
     text(live, "");
     end(live);
     start(live, "p");

@@ -39,7 +39,7 @@
         chart.setAttribute("role", "slider");
         chart.setAttribute("tabindex", "0");
         chart.setAttribute("aria-label", "Chances of sizes of a partition, read at a line that moves");
-        byId("live-chart").appendChild(chart);
+        byId("live-plot").appendChild(chart);
         bitsSlider.addEventListener("input", () => follow(bitsNumber, bitsSlider.value));
         thresholdSlider.addEventListener("input",
                                          () => follow(thresholdNumber, thresholds[thresholdSlider.value]));
@@ -223,7 +223,7 @@
     // The picture: above, where the partitions' sizes lie; below, on a log axis, the share that is larger or
     // smaller than a size.
     function draw(asked) {
-        const width = Math.max(280, Math.min(900, byId("live-chart").clientWidth));
+        const width = Math.max(280, Math.min(900, byId("live-plot").clientWidth));
         const limits = rules(asked);
         const humpTop = 12 + 14 * limits.length;
         frame = {

@@ -42,6 +42,8 @@ find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
   add_test(NAME cassandra/linear_histories COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5/linear_test.py
            $<TARGET_FILE:cassandra_cluster_linear_test> ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5)
+  # Its program is built with the tests that run under the sanitizers.
+  set_tests_properties(cassandra/linear_histories PROPERTIES LABELS sanitized)
   add_test(NAME cassandra/replay_test COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5/replay_test.py
            $<TARGET_FILE:cassandra_replay> ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5 ${PROJECT_SOURCE_DIR}/../shared/cassandra5)
 endif()

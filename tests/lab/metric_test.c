@@ -133,8 +133,8 @@ static const char *const runs[] = {
     "duration: 6h\nkeys: {count: 5}\narrivals: {rate: 10/m}\nagents: {count: 3}\nrow: {ttl: 1h}\n" LIMITS
         READS ALL_WAYS,
     "duration: 6h\nkeys: {count: 5}\narrivals: {rate: 10/m}\nagents: {count: 3, twin: 10%}\n" ALL_WAYS,
-    "duration: 1m\nagents: {count: 3}\nidentifiers: {think: 50ms}\nstrategies: [{idgen: {batch: 10, lock: "
-    "lwt}}]\n",
+    ("duration: 1m\nagents: {count: 3}\nidentifiers: {think: 50ms}\nstrategies: [{idgen: {batch: 10, lock: "
+     "lwt}}]\n"),
 };
 #define RUN_COUNT (sizeof runs / sizeof *runs)
 

@@ -39,7 +39,7 @@ FAULTS = {"a node is down": "node_down: {node: 0, at: 0s, lasts: 1m}",
           "5 % of messages are lost": "lost_message: {chance: 5%, at: 0s, lasts: 1m}",
           "30 % of messages are lost": "lost_message: {chance: 30%, at: 0s, lasts: 1m}",
           "messages take 100 times as long": "delay: {factor: 100, at: 0s, lasts: 1m}"}
-PROTOCOLS = {"none": "unbucketed: {}", "count, counter": "count: {rows: 30, counter: counter}",
+PROTOCOLS = {"unbucketed": "unbucketed: {}", "count, counter": "count: {rows: 30, counter: counter}",
              "count, lwt": "count: {rows: 30, counter: lwt}",
              "count, lease": "count: {rows: 30, counter: lease, batch: 10}",
              "count, scan": "count: {rows: 30, counter: scan, every_rows: 3}",

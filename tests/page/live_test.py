@@ -162,8 +162,8 @@ class LiveTest(PageTest):
         page = self.shown({"live-bits-number": 9, "live-threshold-number": 40, "live-limit-rows": 32000,
                            "live-limit-bytes": "100 MB", "live-row-bytes": "350 B", "live-rate": ""})[0]
         self.assertEqual(page["says"], "One row in 512 adds 1, and at 40 the key moves on: partitions of 20,480 rows "
-                         "± 15.8 %, or 7.17 MB. Of 1,000,000 partitions about 960 pass 32,000 rows and none passes "
-                         "100 MB.")
+                         "± 15.8 %, or 7.17 MB. Of 1,000,000 partitions about 960 exceed 32,000 rows and none "
+                         "exceeds 100 MB.")
         page = self.shown({"live-bits-number": 0, "live-limit-rows": "", "live-limit-bytes": "",
                            "live-row-bytes": "", "live-rate": "2"})[0]
         self.assertEqual(page["says"], "Every row adds 1, and at 40 the key moves on: partitions of exactly 40 rows. "

@@ -24,7 +24,7 @@ class SafeTest(PageTest):
             for (const kind of ["beforeprint", "afterprint"])
                 window.dispatchEvent(new Event(kind));""")
         self.browser.size(500, 900)
-        self.browser.wait("return new Guarantee(done => requestAnimationFrame(() => done(true)))")
+        self.browser.wait("return new Promise(done => requestAnimationFrame(() => done(true)))")
 
     def test_page_complains_of_nothing_and_asks_for_nothing(self):
         for name in self.each_page():

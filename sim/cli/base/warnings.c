@@ -14,7 +14,7 @@
 bool cli_warnings_print(FILE *stream, const struct lab_scenario *scenario, struct sim_error *error)
 {
     struct lab_warnings warnings;
-    if (!lab_look(scenario, &warnings))
+    if (!lab_lint(scenario, &warnings))
         return sim_fail_memory(error);
     for (size_t i = 0; i < warnings.count; i++) {
         const struct lab_warning *one = &warnings.items[i];
@@ -65,7 +65,7 @@ void cli_warnings_files(FILE *stream, const struct lab_scenario *scenario)
 json_t *cli_warnings_json(const struct lab_scenario *scenario)
 {
     struct lab_warnings warnings;
-    if (!lab_look(scenario, &warnings))
+    if (!lab_lint(scenario, &warnings))
         return NULL;
     json_t *list = json_array();
     for (size_t i = 0; list != NULL && i < warnings.count; i++) {

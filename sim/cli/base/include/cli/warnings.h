@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "lab/look.h"
+#include "lab/lint.h"
 
 /* A line each. False without memory. */
 bool cli_warnings_print(FILE *stream, const struct lab_scenario *scenario, struct sim_error *error);

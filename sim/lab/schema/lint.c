@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lints a scenario before it is run: what it asks for that will not end well. */
-#include "lab/look.h"
+#include "lab/lint.h"
 
 #include <stdarg.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@
 #define FIGURE_SIZE 64
 
 /* What is expected of one strategy with the table. */
-struct outlook {
+struct lint {
     const struct lab_scenario *scenario;
     const struct lab_design *design;
     const struct lab_strategy *strategy;
@@ -47,28 +47,28 @@ struct outlook {
     bool out_of_memory;
 };
 
-static void prepare(struct outlook *outlook, const struct lab_scenario *scenario, size_t number);
+static void prepare(struct lint *lint, const struct lab_scenario *scenario, size_t number);
 static double partition_share(const struct lab_design *design);
-static double rows_in(const struct outlook *outlook, double rate, double sigmas);
-static double counters_of_key(const struct outlook *outlook);
-static double rows_of_increment(const struct outlook *outlook);
+static double rows_in(const struct lint *lint, double rate, double sigmas);
+static double counters_of_key(const struct lint *lint);
+static double rows_of_increment(const struct lint *lint);
 static double window_s(const struct bk_strategy *strategy);
 static double distinct_keys(const struct lab_scenario *scenario);
-static void look_unbounded(struct outlook *outlook);
-static void look_uncounted(struct outlook *outlook);
-static void look_sizes(struct outlook *outlook);
-static void look_load(struct outlook *outlook);
-static void look_wall(struct outlook *outlook);
-static void look_overwritten(struct outlook *outlook);
-static void look_tombstones(struct outlook *outlook);
-static bool is_over(const struct outlook *outlook, double rows);
-static double kept(const struct outlook *outlook, double rows);
-static const char *cure_of_size(const struct outlook *outlook);
-static const char *first_column(const struct outlook *outlook);
-static void show_rows(const struct outlook *outlook, double rows, char *buffer);
+static void lint_unbounded(struct lint *lint);
+static void lint_uncounted(struct lint *lint);
+static void lint_sizes(struct lint *lint);
+static void lint_load(struct lint *lint);
+static void lint_wall(struct lint *lint);
+static void lint_overwritten(struct lint *lint);
+static void lint_tombstones(struct lint *lint);
+static bool is_over(const struct lint *lint, double rows);
+static double kept(const struct lint *lint, double rows);
+static const char *cure_of_size(const struct lint *lint);
+static const char *first_column(const struct lint *lint);
+static void show_rows(const struct lint *lint, double rows, char *buffer);
 static void show(double value, const char *unit, char *buffer);
-static void warn(struct outlook *outlook, enum lab_risk risk, bool is_certain, const char *column,
-                 const char *cure, const char *format, ...) __attribute__((format(printf, 6, 7)));
+static void warn(struct lint *lint, enum lab_risk risk, bool is_certain, const char *column, const char *cure,
+                 const char *format, ...) __attribute__((format(printf, 6, 7)));
 
 #define ENDLESS (1.0 / 0.0)
 
@@ -79,22 +79,22 @@ const char *lab_risk_name(enum lab_risk risk)
     return (unsigned)risk < LAB_RISK_COUNT ? names[risk] : "unknown";
 }
 
-bool lab_look(const struct lab_scenario *scenario, struct lab_warnings *out)
+bool lab_lint(const struct lab_scenario *scenario, struct lab_warnings *out)
 {
     memset(out, 0, sizeof *out);
     if (scenario->identifiers.present)
         return true; /* there will be no partitions */
     for (size_t i = 0; i < scenario->strategy_count; i++) {
-        struct outlook outlook = {.out = out};
-        prepare(&outlook, scenario, i);
-        look_unbounded(&outlook);
-        look_uncounted(&outlook);
-        look_load(&outlook);
-        look_sizes(&outlook);
-        look_wall(&outlook);
-        look_overwritten(&outlook);
-        look_tombstones(&outlook);
-        if (outlook.out_of_memory) {
+        struct lint lint = {.out = out};
+        prepare(&lint, scenario, i);
+        lint_unbounded(&lint);
+        lint_uncounted(&lint);
+        lint_load(&lint);
+        lint_sizes(&lint);
+        lint_wall(&lint);
+        lint_overwritten(&lint);
+        lint_tombstones(&lint);
+        if (lint.out_of_memory) {
             lab_warnings_clear(out);
             return false;
         }
@@ -117,41 +117,41 @@ static double weight_of_mean(const struct lab_scenario *scenario)
     return (double)lab_row_bytes(&scenario->row_cost, (uint64_t)mean, LAB_STAMP_USUAL);
 }
 
-static void prepare(struct outlook *outlook, const struct lab_scenario *scenario, size_t number)
+static void prepare(struct lint *lint, const struct lab_scenario *scenario, size_t number)
 {
     const struct lab_design *design = &scenario->design;
     const struct lab_strategy *strategy = &scenario->strategies[number];
     const struct wl_workload *workload = &scenario->workload;
     enum bk_kind kind = strategy->settings.strategy.kind;
-    outlook->scenario = scenario;
-    outlook->design = design;
-    outlook->strategy = strategy;
-    outlook->number = number;
-    outlook->has_rates = scenario->trace_path == NULL;
-    outlook->has_key = lab_design_partitions_by(design, LAB_FEED_KEY);
-    outlook->is_endless =
+    lint->scenario = scenario;
+    lint->design = design;
+    lint->strategy = strategy;
+    lint->number = number;
+    lint->has_rates = scenario->trace_path == NULL;
+    lint->has_key = lab_design_partitions_by(design, LAB_FEED_KEY);
+    lint->is_endless =
         kind == BK_UNBUCKETED || kind == BK_HASH || lab_design_column(design, LAB_FEED_BUCKET) == NULL;
-    outlook->distinct = distinct_keys(scenario);
-    outlook->row_bytes = weight_of_mean(scenario);
-    outlook->cells = (double)workload->row_cells;
-    outlook->limit_rows =
+    lint->distinct = distinct_keys(scenario);
+    lint->row_bytes = weight_of_mean(scenario);
+    lint->cells = (double)workload->row_cells;
+    lint->limit_rows =
         scenario->limits.partition_rows == 0 ? ENDLESS : (double)scenario->limits.partition_rows;
-    outlook->limit_bytes = scenario->limits.partition_bytes == 0 ? BYTES_LIMIT_DEFAULT
-                                                                 : (double)scenario->limits.partition_bytes;
+    lint->limit_bytes = scenario->limits.partition_bytes == 0 ? BYTES_LIMIT_DEFAULT
+                                                              : (double)scenario->limits.partition_bytes;
     double buckets = kind == BK_HASH ? (double)strategy->settings.strategy.of.hash.buckets : 1;
     double of_columns = partition_share(design) / buckets;
-    outlook->top_share = of_columns;
-    if (!outlook->has_rates)
+    lint->top_share = of_columns;
+    if (!lint->has_rates)
         return;
-    outlook->duration_s = (double)workload->duration_ns / 1e9;
-    double of_key = outlook->has_key ? sim_zipf_share(&workload->popularity, 0) : 1;
-    double of_mean_key = outlook->has_key ? 1 / (double)workload->key_count : 1;
-    outlook->top_share = of_key * of_columns;
-    outlook->top_rate = workload->rate_per_s * outlook->top_share;
-    outlook->top_rows = rows_in(outlook, outlook->top_rate, SIGMAS);
-    outlook->usual_rows = rows_in(outlook, outlook->top_rate, 0);
-    outlook->mean_rate = workload->rate_per_s * of_mean_key * of_columns;
-    outlook->mean_rows = rows_in(outlook, outlook->mean_rate, 0);
+    lint->duration_s = (double)workload->duration_ns / 1e9;
+    double of_key = lint->has_key ? sim_zipf_share(&workload->popularity, 0) : 1;
+    double of_mean_key = lint->has_key ? 1 / (double)workload->key_count : 1;
+    lint->top_share = of_key * of_columns;
+    lint->top_rate = workload->rate_per_s * lint->top_share;
+    lint->top_rows = rows_in(lint, lint->top_rate, SIGMAS);
+    lint->usual_rows = rows_in(lint, lint->top_rate, 0);
+    lint->mean_rate = workload->rate_per_s * of_mean_key * of_columns;
+    lint->mean_rows = rows_in(lint, lint->mean_rate, 0);
 }
 
 /* Of the rows of a key, or of all of them, those that meet in the most frequent values of the partition key's
@@ -172,22 +172,22 @@ static double partition_share(const struct lab_design *design)
 
 /* Written to a partition that gets so many a second for as long as it is written to; where chance decides, so
  * many standard deviations above the mean. */
-static double rows_in(const struct outlook *outlook, double rate, double sigmas)
+static double rows_in(const struct lint *lint, double rate, double sigmas)
 {
-    const struct bk_strategy *strategy = &outlook->strategy->settings.strategy;
-    double all = rate * outlook->duration_s, window = window_s(strategy), most = ENDLESS;
-    double writers = outlook->has_key ? 1 : (double)outlook->scenario->workload.key_count;
-    if (outlook->is_endless)
+    const struct bk_strategy *strategy = &lint->strategy->settings.strategy;
+    double all = rate * lint->duration_s, window = window_s(strategy), most = ENDLESS;
+    double writers = lint->has_key ? 1 : (double)lint->scenario->workload.key_count;
+    if (lint->is_endless)
         return all;
     if (strategy->kind == BK_TIME)
-        return window < outlook->duration_s ? rate * window : all;
+        return window < lint->duration_s ? rate * window : all;
     if (strategy->kind == BK_COUNT) {
-        most = (double)strategy->of.count.rows * counters_of_key(outlook);
+        most = (double)strategy->of.count.rows * counters_of_key(lint);
     } else if (bk_kind_fires(strategy->kind)) {
         double increments = (double)bk_threshold(strategy), root = increments;
         for (int i = 0; i < 64; i++) /* Newton, from above */
             root = (root + increments / root) / 2;
-        most = rows_of_increment(outlook) * (increments + sigmas * root);
+        most = rows_of_increment(lint) * (increments + sigmas * root);
     }
     most *= writers;
     double by_age = rate * (double)strategy->max_age_ns / 1e9;
@@ -197,19 +197,18 @@ static double rows_in(const struct outlook *outlook, double rate, double sigmas)
 }
 
 /* Each of a key's writers fills a bucket by its own count. */
-static double counters_of_key(const struct outlook *outlook)
+static double counters_of_key(const struct lint *lint)
 {
-    const struct lab_agents *agents = &outlook->scenario->agents;
-    bool is_own =
-        outlook->strategy->settings.source == BK_SOURCE_MEMORY && agents->present && !agents->by_key;
+    const struct lab_agents *agents = &lint->scenario->agents;
+    bool is_own = lint->strategy->settings.source == BK_SOURCE_MEMORY && agents->present && !agents->by_key;
     return is_own ? (double)agents->count : 1;
 }
 
-static double rows_of_increment(const struct outlook *outlook)
+static double rows_of_increment(const struct lint *lint)
 {
-    const struct bk_strategy *strategy = &outlook->strategy->settings.strategy;
+    const struct bk_strategy *strategy = &lint->strategy->settings.strategy;
     if (strategy->kind == BK_WEIGHTED)
-        return (double)strategy->of.weighted.bytes / sim_size_mean(&outlook->scenario->workload.row_bytes);
+        return (double)strategy->of.weighted.bytes / sim_size_mean(&lint->scenario->workload.row_bytes);
     double n = (double)strategy->of.probabilistic.chance_denominator;
     return n > 0 ? n / (double)strategy->of.probabilistic.chance_numerator
                  : (double)(UINT64_C(1) << strategy->of.probabilistic.bits);
@@ -238,52 +237,52 @@ static double distinct_keys(const struct lab_scenario *scenario)
     return scenario->trace_path != NULL ? ENDLESS : distinct * (double)scenario->workload.key_count;
 }
 
-static void look_unbounded(struct outlook *outlook)
+static void lint_unbounded(struct lint *lint)
 {
-    const struct lab_column *bucket = lab_design_column(outlook->design, LAB_FEED_BUCKET);
-    bool is_hash = outlook->strategy->settings.strategy.kind == BK_HASH;
+    const struct lab_column *bucket = lab_design_column(lint->design, LAB_FEED_BUCKET);
+    bool is_hash = lint->strategy->settings.strategy.kind == BK_HASH;
     char figure[2 * FIGURE_SIZE] = "", rows[FIGURE_SIZE], reason[FIGURE_SIZE];
-    if (!outlook->is_endless || outlook->distinct < ENDLESS)
+    if (!lint->is_endless || lint->distinct < ENDLESS)
         return;
-    if (outlook->has_rates) {
-        show_rows(outlook, outlook->top_rows, rows);
+    if (lint->has_rates) {
+        show_rows(lint, lint->top_rows, rows);
         snprintf(figure, sizeof figure, ": the largest has about %s when the run ends", rows);
     }
     if (bucket == NULL)
         snprintf(reason, sizeof reason, "nothing in the partition key moves on");
     else if (is_hash)
         snprintf(reason, sizeof reason, "one of %u values for ever",
-                 outlook->strategy->settings.strategy.of.hash.buckets);
+                 lint->strategy->settings.strategy.of.hash.buckets);
     else
         snprintf(reason, sizeof reason, "the same value for ever");
-    warn(outlook, LAB_RISK_UNBOUNDED, outlook->has_rates && is_over(outlook, outlook->top_rows),
-         bucket != NULL ? bucket->name : first_column(outlook), cure_of_size(outlook),
+    warn(lint, LAB_RISK_UNBOUNDED, lint->has_rates && is_over(lint, lint->top_rows),
+         bucket != NULL ? bucket->name : first_column(lint), cure_of_size(lint),
          "%s, so a partition grows without end%s", reason, figure);
 }
 
 /* The replicas of the busiest partition take its writes, and their part of the others'. */
-static void look_load(struct outlook *outlook)
+static void lint_load(struct lint *lint)
 {
-    const struct lab_cluster *cluster = &outlook->scenario->cluster;
-    double fair = (double)cluster->replication_factor / (double)cluster->nodes, share = outlook->top_share;
-    const struct lab_column *key = lab_design_column(outlook->design, LAB_FEED_KEY);
+    const struct lab_cluster *cluster = &lint->scenario->cluster;
+    double fair = (double)cluster->replication_factor / (double)cluster->nodes, share = lint->top_share;
+    const struct lab_column *key = lab_design_column(lint->design, LAB_FEED_KEY);
     char rate[SHOWN_SIZE] = "", figure[FIGURE_SIZE] = "";
     if (share + (1 - share) * fair < OVERLOAD * fair)
         return;
-    if (outlook->has_rates) {
-        show(outlook->top_rate, "", rate);
+    if (lint->has_rates) {
+        show(lint->top_rate, "", rate);
         snprintf(figure, sizeof figure, ", about %s rows/s", rate);
     }
-    if (!outlook->has_key) {
+    if (!lint->has_key) {
         char cure[128];
         snprintf(cure, sizeof cure, "put '%s' into the partition key", key != NULL ? key->name : "the key");
         warn(
-            outlook, LAB_RISK_HOT_SPOT, true, first_column(outlook),
+            lint, LAB_RISK_HOT_SPOT, true, first_column(lint),
             key != NULL ? cure : "add a column fed by key, and put it into the partition key",
             "the writes of all keys meet in one partition at a time: %.0f %% of them%s, go to %u of %u nodes",
             share * 100, figure, cluster->replication_factor, cluster->nodes);
-    } else if (outlook->has_rates) {
-        warn(outlook, LAB_RISK_SKEW, true, key->name,
+    } else if (lint->has_rates) {
+        warn(lint, LAB_RISK_SKEW, true, key->name,
              "add a column of a few values to the partition key, or use hash, so that partitions share its "
              "rows",
              "its busiest value takes %.0f %% of all writes%s, and %u of %u nodes take them", share * 100,
@@ -292,127 +291,125 @@ static void look_load(struct outlook *outlook)
 }
 
 /* A scan counts the rows that have not expired. Where they never are enough, no bucket ends. */
-static void look_uncounted(struct outlook *outlook)
+static void lint_uncounted(struct lint *lint)
 {
-    const struct lab_strategy *strategy = outlook->strategy;
+    const struct lab_strategy *strategy = lint->strategy;
     if (strategy->settings.strategy.kind != BK_COUNT || strategy->settings.source != BK_SOURCE_SCAN)
         return;
-    double ttl_s = (double)outlook->scenario->row_ttl_ns / 1e9,
+    double ttl_s = (double)lint->scenario->row_ttl_ns / 1e9,
            rows = (double)strategy->settings.strategy.of.count.rows;
     char shown[SHOWN_SIZE];
-    if (ttl_s <= 0 || outlook->is_endless || !outlook->has_rates || outlook->mean_rate * ttl_s >= rows)
+    if (ttl_s <= 0 || lint->is_endless || !lint->has_rates || lint->mean_rate * ttl_s >= rows)
         return;
-    show(outlook->mean_rate * ttl_s, "", shown);
-    warn(outlook, LAB_RISK_UNBOUNDED, outlook->top_rate * ttl_s < rows, first_column(outlook),
+    show(lint->mean_rate * ttl_s, "", shown);
+    warn(lint, LAB_RISK_UNBOUNDED, lint->top_rate * ttl_s < rows, first_column(lint),
          "use 'counter: incremental', fewer 'rows', or a time window of at most the time to live",
          "scan does not count expired rows, and a key of average rate has %s live rows at a time: its "
          "partition never ends",
          shown);
 }
 
-static void look_sizes(struct outlook *outlook)
+static void lint_sizes(struct lint *lint)
 {
-    const struct lab_column *bucket = lab_design_column(outlook->design, LAB_FEED_BUCKET);
+    const struct lab_column *bucket = lab_design_column(lint->design, LAB_FEED_BUCKET);
     char most[FIGURE_SIZE], mean[FIGURE_SIZE];
-    if (!outlook->has_rates || outlook->is_endless || !is_over(outlook, outlook->top_rows))
+    if (!lint->has_rates || lint->is_endless || !is_over(lint, lint->top_rows))
         return;
-    show_rows(outlook, outlook->top_rows, most);
-    show_rows(outlook, outlook->mean_rows, mean);
-    if (!is_over(outlook, outlook->usual_rows))
-        warn(outlook, LAB_RISK_LARGE, false, bucket->name, cure_of_size(outlook),
+    show_rows(lint, lint->top_rows, most);
+    show_rows(lint, lint->mean_rows, mean);
+    if (!is_over(lint, lint->usual_rows))
+        warn(lint, LAB_RISK_LARGE, false, bucket->name, cure_of_size(lint),
              "few partitions, if any, reach about %s, which is over the limit", most);
-    else if (is_over(outlook, outlook->mean_rows))
-        warn(outlook, LAB_RISK_LARGE, true, bucket->name, cure_of_size(outlook),
+    else if (is_over(lint, lint->mean_rows))
+        warn(lint, LAB_RISK_LARGE, true, bucket->name, cure_of_size(lint),
              "a partition gets about %s, which is over the limit", mean);
     else
-        warn(outlook, LAB_RISK_SKEW, true, lab_design_column(outlook->design, LAB_FEED_KEY)->name,
-             cure_of_size(outlook),
+        warn(lint, LAB_RISK_SKEW, true, lab_design_column(lint->design, LAB_FEED_KEY)->name,
+             cure_of_size(lint),
              "its busiest value has about %s in a partition, which is over the limit; the average has %s",
              most, mean);
 }
 
-static void look_wall(struct outlook *outlook)
+static void lint_wall(struct lint *lint)
 {
-    double wall = (double)CASS_PARTITION_CELLS_MAX, cells = kept(outlook, outlook->top_rows) * outlook->cells;
+    double wall = (double)CASS_PARTITION_CELLS_MAX, cells = kept(lint, lint->top_rows) * lint->cells;
     char shown[SHOWN_SIZE];
-    if (!outlook->has_rates)
+    if (!lint->has_rates)
         return;
     if (cells >= wall / 2) {
         show(cells, "", shown);
-        warn(outlook, LAB_RISK_CELL_WALL, cells >= wall, first_column(outlook), cure_of_size(outlook),
+        warn(lint, LAB_RISK_CELL_WALL, cells >= wall, first_column(lint), cure_of_size(lint),
              "the largest partition gets about %s cells, and Cassandra holds 2 billion", shown);
-    } else if (outlook->is_endless && outlook->distinct == ENDLESS) {
-        double years = wall / (outlook->top_rate * outlook->cells) / YEAR_S;
+    } else if (lint->is_endless && lint->distinct == ENDLESS) {
+        double years = wall / (lint->top_rate * lint->cells) / YEAR_S;
         if (years < WALL_YEARS)
-            warn(outlook, LAB_RISK_CELL_WALL, false, first_column(outlook), cure_of_size(outlook),
+            warn(lint, LAB_RISK_CELL_WALL, false, first_column(lint), cure_of_size(lint),
                  "at this rate the largest partition has Cassandra's 2 billion cells after %.1f years",
                  years);
     }
 }
 
-static void look_overwritten(struct outlook *outlook)
+static void lint_overwritten(struct lint *lint)
 {
     static const char cure[] = "add a column fed by id at the end of 'clustering'";
-    const struct lab_design *design = outlook->design;
+    const struct lab_design *design = lint->design;
     if (lab_design_is_unique(design))
         return;
     size_t last = design->clustering_count > 0 ? design->clustering[design->clustering_count - 1]
                                                : design->partition[design->partition_count - 1];
     const char *column = design->columns[last].name;
     char keys[SHOWN_SIZE], rows[SHOWN_SIZE];
-    show(outlook->distinct, "", keys);
-    show(outlook->top_rows, "", rows);
-    if (outlook->distinct == ENDLESS)
-        warn(outlook, LAB_RISK_OVERWRITTEN, false, column, cure,
+    show(lint->distinct, "", keys);
+    show(lint->top_rows, "", rows);
+    if (lint->distinct == ENDLESS)
+        warn(lint, LAB_RISK_OVERWRITTEN, false, column, cure,
              "it makes no row unique: rows of one millisecond replace each other");
-    else if (!outlook->has_rates)
-        warn(outlook, LAB_RISK_OVERWRITTEN, false, column, cure,
+    else if (!lint->has_rates)
+        warn(lint, LAB_RISK_OVERWRITTEN, false, column, cure,
              "it makes no row unique: a partition keeps at most %s, each replacing an earlier one", keys);
     else
-        warn(outlook, LAB_RISK_OVERWRITTEN, outlook->top_rows > outlook->distinct, column, cure,
+        warn(lint, LAB_RISK_OVERWRITTEN, lint->top_rows > lint->distinct, column, cure,
              "it makes no row unique: of about %s rows the largest partition keeps at most %s", rows, keys);
 }
 
 /* Of rows deleted, their share. Of rows that expire, those that do so while their partition still gets rows:
  * what expires as a whole is not read again. */
-static void look_tombstones(struct outlook *outlook)
+static void lint_tombstones(struct lint *lint)
 {
-    const struct lab_scenario *scenario = outlook->scenario;
-    double written_s = outlook->top_rate > 0 ? outlook->top_rows / outlook->top_rate : 0;
+    const struct lab_scenario *scenario = lint->scenario;
+    double written_s = lint->top_rate > 0 ? lint->top_rows / lint->top_rate : 0;
     double ttl_s = (double)scenario->row_ttl_ns / 1e9, share = scenario->deletes.share;
     bool expires = ttl_s > 0 && written_s > ttl_s && 1 - ttl_s / written_s > share;
     if (expires)
         share = 1 - ttl_s / written_s;
-    double tombstones = share * kept(outlook, outlook->top_rows) * (expires ? outlook->cells : 1);
+    double tombstones = share * kept(lint, lint->top_rows) * (expires ? lint->cells : 1);
     char shown[SHOWN_SIZE];
-    if (!outlook->has_rates || tombstones <= (double)scenario->network.tombstone_warn)
+    if (!lint->has_rates || tombstones <= (double)scenario->network.tombstone_warn)
         return;
     show(tombstones, "", shown);
-    warn(outlook, LAB_RISK_TOMBSTONES, tombstones > (double)scenario->network.tombstone_fail,
-         first_column(outlook),
-         expires ? "use a time window of at most the time to live" : cure_of_size(outlook),
+    warn(lint, LAB_RISK_TOMBSTONES, tombstones > (double)scenario->network.tombstone_fail, first_column(lint),
+         expires ? "use a time window of at most the time to live" : cure_of_size(lint),
          "a read of all of the largest partition meets about %s tombstones; Cassandra warns of %u and fails "
          "at "
          "%u",
          shown, scenario->network.tombstone_warn, scenario->network.tombstone_fail);
 }
 
-static bool is_over(const struct outlook *outlook, double rows)
+static bool is_over(const struct lint *lint, double rows)
 {
-    return kept(outlook, rows) > outlook->limit_rows ||
-           kept(outlook, rows) * outlook->row_bytes > outlook->limit_bytes;
+    return kept(lint, rows) > lint->limit_rows || kept(lint, rows) * lint->row_bytes > lint->limit_bytes;
 }
 
-static double kept(const struct outlook *outlook, double rows)
+static double kept(const struct lint *lint, double rows)
 {
-    return rows < outlook->distinct ? rows : outlook->distinct;
+    return rows < lint->distinct ? rows : lint->distinct;
 }
 
-static const char *cure_of_size(const struct outlook *outlook)
+static const char *cure_of_size(const struct lint *lint)
 {
-    if (lab_design_column(outlook->design, LAB_FEED_BUCKET) == NULL)
+    if (lab_design_column(lint->design, LAB_FEED_BUCKET) == NULL)
         return "feed a column by bucket, and put it into the partition key";
-    switch (outlook->strategy->settings.strategy.kind) {
+    switch (lint->strategy->settings.strategy.kind) {
     case BK_UNBUCKETED:
         return "use time, count or probabilistic";
     case BK_TIME:
@@ -430,17 +427,17 @@ static const char *cure_of_size(const struct outlook *outlook)
     }
 }
 
-static const char *first_column(const struct outlook *outlook)
+static const char *first_column(const struct lint *lint)
 {
-    const struct lab_column *bucket = lab_design_column(outlook->design, LAB_FEED_BUCKET);
-    return bucket != NULL ? bucket->name : outlook->design->columns[outlook->design->partition[0]].name;
+    const struct lab_column *bucket = lab_design_column(lint->design, LAB_FEED_BUCKET);
+    return bucket != NULL ? bucket->name : lint->design->columns[lint->design->partition[0]].name;
 }
 
-static void show_rows(const struct outlook *outlook, double rows, char *buffer)
+static void show_rows(const struct lint *lint, double rows, char *buffer)
 {
     char count[SHOWN_SIZE], bytes[SHOWN_SIZE];
-    show(kept(outlook, rows), "", count);
-    show(kept(outlook, rows) * outlook->row_bytes, "B", bytes);
+    show(kept(lint, rows), "", count);
+    show(kept(lint, rows) * lint->row_bytes, "B", bytes);
     snprintf(buffer, FIGURE_SIZE, "%s rows, %s", count, bytes);
 }
 
@@ -467,16 +464,16 @@ static void show(double value, const char *unit, char *buffer)
 }
 
 /* What follows from the table alone is told once, and of no strategy. */
-static void warn(struct outlook *outlook, enum lab_risk risk, bool is_certain, const char *column,
-                 const char *cure, const char *format, ...)
+static void warn(struct lint *lint, enum lab_risk risk, bool is_certain, const char *column, const char *cure,
+                 const char *format, ...)
 {
-    struct lab_warnings *out = outlook->out;
-    bool is_hash = outlook->strategy->settings.strategy.kind == BK_HASH;
+    struct lab_warnings *out = lint->out;
+    bool is_hash = lint->strategy->settings.strategy.kind == BK_HASH;
     bool is_common = (risk == LAB_RISK_HOT_SPOT && !is_hash) ||
-                     (risk == LAB_RISK_OVERWRITTEN && outlook->distinct == ENDLESS);
+                     (risk == LAB_RISK_OVERWRITTEN && lint->distinct == ENDLESS);
     struct lab_warning one = {.risk = risk,
                               .is_certain = is_certain,
-                              .strategy = is_common ? SIZE_MAX : outlook->number,
+                              .strategy = is_common ? SIZE_MAX : lint->number,
                               .column = column};
     va_list arguments;
     va_start(arguments, format);
@@ -491,7 +488,7 @@ static void warn(struct outlook *outlook, enum lab_risk risk, bool is_certain, c
         size_t capacity = out->capacity == 0 ? 8 : out->capacity * 2;
         struct lab_warning *items = realloc(out->items, capacity * sizeof *items);
         if (items == NULL) {
-            outlook->out_of_memory = true;
+            lint->out_of_memory = true;
             return;
         }
         out->items = items;

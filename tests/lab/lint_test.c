@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "lab/look.h"
+#include "lab/lint.h"
 #include "lab/run.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -146,7 +146,7 @@ static void test_each_risk_is_told_and_gone_when_cured(void **state)
         for (int cured = 0; cured < 2; cured++) {
             struct lab_scenario *scenario = parse(cured ? pair->cured : pair->with);
             struct lab_warnings warnings;
-            assert_true(lab_look(scenario, &warnings));
+            assert_true(lab_lint(scenario, &warnings));
             const struct lab_warning *one = find(&warnings, pair->risk);
             if (cured && one != NULL)
                 fail_msg("pair %zu, cured: %s: %s", i, one->column, one->text);
@@ -172,7 +172,7 @@ static uint32_t risks_of(const char *name)
     snprintf(path, sizeof path, "%s/scenarios/%s.yaml", BUCKETLAB_SOURCE_DIR, name);
     if (!lab_scenario_load(path, NULL, 0, NULL, &scenario, &error))
         fail_msg("%s", error.text);
-    assert_true(lab_look(scenario, &warnings));
+    assert_true(lab_lint(scenario, &warnings));
     for (size_t i = 0; i < warnings.count; i++)
         risks |= 1u << warnings.items[i].risk;
     lab_warnings_clear(&warnings);
@@ -201,7 +201,7 @@ static void test_what_is_foretold_comes_true(void **state)
     struct lab_result *result;
     struct sim_error error;
     double foretold = 0;
-    assert_true(lab_look(scenario, &warnings));
+    assert_true(lab_lint(scenario, &warnings));
     assert_int_equal(warnings.count, 1);
     const char *figure = strstr(warnings.items[0].text, "has about ");
     assert_non_null(figure);
@@ -222,7 +222,7 @@ static void test_a_trace_is_judged_by_its_table_alone(void **state)
     (void)state;
     struct lab_scenario *scenario = parse(text);
     struct lab_warnings warnings;
-    assert_true(lab_look(scenario, &warnings));
+    assert_true(lab_lint(scenario, &warnings));
     assert_non_null(find(&warnings, LAB_RISK_HOT_SPOT));
     assert_non_null(find(&warnings, LAB_RISK_OVERWRITTEN));
     for (size_t i = 0; i < warnings.count; i++)

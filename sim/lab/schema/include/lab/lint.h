@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A look at a scenario before it runs: what its table and strategies are sure, or likely, to bring.
+/* Lints a scenario before it runs: warns of what its table and strategies are sure, or likely, to bring.
  *
  * It goes by the scenario's own means (rate, popularity, windows, thresholds, sizes), not by its bursts and
- * spikes, so what it foretells is a little less than what may come. Of a trace it knows no rates, and says
+ * spikes, so what it estimates is a little less than what may come. Of a trace it knows no rates, and says
  * what follows from the design alone. */
-#ifndef LAB_LOOK_H
-#define LAB_LOOK_H
+#ifndef LAB_LINT_H
+#define LAB_LINT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ struct lab_warnings {
 };
 
 /* False without memory; then *out is empty. */
-bool lab_look(const struct lab_scenario *scenario, struct lab_warnings *out);
+bool lab_lint(const struct lab_scenario *scenario, struct lab_warnings *out);
 void lab_warnings_clear(struct lab_warnings *warnings);
 
 #ifdef __cplusplus
