@@ -40,6 +40,9 @@ class FuzzTest(ProgramTest):
 
     # --- nothing found
 
+    def test_reads_of_ranges_that_are_asked_for_fit_every_seed(self):
+        self.good("fuzz", "--set", "reads={range: {span: 10s, age: 1s, rate: 2/s}}", "--seeds", "1..60", "--quiet")
+
     def test_table_of_guarantees_is_that_of_the_page(self):
         table = self.good("fuzz", "--guarantees")
         self.assertIn("| `guarded` | `live` |", table)

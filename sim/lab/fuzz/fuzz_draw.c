@@ -160,7 +160,11 @@ static void plan_character(struct lab_fuzz_plan *figures, const struct lab_node 
     lab_draw_init(&random, figures, LAB_DRAW_THEN);
     const struct lab_node *strategies = child(root, "strategies");
     figures->has_strategies = strategies != NULL;
-    figures->has_then = strategies == NULL ? lab_draw_chance(&random, THEN) : changes_settings(strategies);
+    /* Changed settings are not read by range, nor as a whole. */
+    const struct lab_node *reads = child(root, "reads");
+    bool may_change = reads == NULL || (child(reads, "range") == NULL && child(reads, "all") == NULL);
+    figures->has_then =
+        strategies == NULL ? lab_draw_chance(&random, THEN) && may_change : changes_settings(strategies);
     figures->may_expire = child(root, "deletes") == NULL;
     figures->may_delete = child(root, "row") == NULL;
 }
