@@ -26,8 +26,7 @@ void bk_counted_read(struct bk_agent *agent, struct operation *operation, int64_
     bk_agent_start_reader(agent, operation, cached->columns[BK_BUCKET]);
 }
 
-void bk_counted_placed(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
-                       const struct counted_way *way)
+void bk_counted_placed(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
     /* What other operations have learned meanwhile: one of them may have rolled the key. */
     const struct known *cached = bk_agent_cache_find(agent, now_ns, operation->key);
@@ -35,8 +34,9 @@ void bk_counted_placed(struct bk_agent *agent, struct operation *operation, int6
         operation->known = *cached;
     if (!operation->fired)
         return;
+    /* The condition of the write tells whether the copy is still valid. */
     if (agent->config.counter == BK_COUNTER_LWT)
-        way->count(agent, operation, now_ns); /* its condition tells whether the copy still holds */
+        bk_protocol(agent)->count(agent, operation, now_ns);
     else
         bk_operation_go(operation, COUNTED_FRESH);
 }
@@ -103,8 +103,9 @@ static void fail_to_write(struct bk_agent *agent, struct operation *operation, i
 }
 
 void bk_counted_outcome(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
-                        const struct bk_outcome *outcome, const struct counted_way *way)
+                        const struct bk_outcome *outcome)
 {
+    const struct protocol *protocol = bk_protocol(agent);
     struct known state;
     uint32_t retries = agent->config.retries;
     bool is_applied = outcome->kind == BK_OUTCOME_APPLIED, is_unknown = bk_outcome_is_unknown(outcome);
@@ -116,7 +117,7 @@ void bk_counted_outcome(struct bk_agent *agent, struct operation *operation, int
         if (agent->config.counter == BK_COUNTER_COLUMN)
             bk_operation_go(operation, COUNTED_ADD);
         else
-            way->count(agent, operation, now_ns);
+            protocol->count(agent, operation, now_ns);
         return;
     case COUNTED_ADD:
         /* Once more, it may count twice. */
@@ -130,17 +131,20 @@ void bk_counted_outcome(struct bk_agent *agent, struct operation *operation, int
         if (!is_applied)
             break;
         operation->total = outcome->counter;
-        way->count(agent, operation, now_ns);
+        protocol->count(agent, operation, now_ns);
         return;
     case COUNTED_WRITE:
         if (is_applied) {
             operation->counted = operation->counted || operation->adds;
             bk_counted_keep_written(agent, operation, now_ns);
-            way->written(agent, operation, now_ns);
+            if (protocol->written == NULL)
+                bk_operation_finish(operation, BK_OPERATION_OK);
+            else
+                protocol->written(agent, operation, now_ns);
         } else if (!bk_counted_has_lost(agent, operation, now_ns, outcome)) {
             fail_to_write(agent, operation, now_ns, is_unknown);
         } else if (operation->lost < CAS_TRIES_MAX) {
-            way->count(agent, operation, now_ns);
+            protocol->count(agent, operation, now_ns);
         } else {
             bk_operation_finish(operation, BK_OPERATION_OK);
         }
@@ -199,6 +203,17 @@ void bk_counted_plan(const struct bk_agent *agent, struct operation *operation, 
         return;
     operation->next.columns[BK_COUNTER] = count;
     operation->next.mask = BIT(BK_COUNTER);
+}
+
+bool bk_counted_plan_row(struct bk_agent *agent, struct operation *operation, int64_t *count)
+{
+    *count = bk_counted_with_row(agent, operation);
+    operation->adds = bk_counted_stands_here(operation);
+    if (operation->adds)
+        bk_counted_plan(agent, operation, *count);
+    else
+        bk_operation_finish(operation, BK_OPERATION_OK);
+    return operation->adds;
 }
 
 void bk_counted_plan_roll(const struct bk_agent *agent, struct operation *operation, int64_t now_ns)

@@ -19,25 +19,16 @@ enum counted_step {
     STEP_OF_COUNTED                   /* where the steps of the protocol itself begin */
 };
 
-/* What a protocol does in its own way. */
-struct counted_way {
-    /* What is known holds: plans what is to be written for the row. */
-    void (*count)(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
-    /* COUNTED_WRITE is done. */
-    void (*written)(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
-};
-
-/* protocol->write, read, placed, view; placed counts the row if it fired. */
+/* protocol->write, read, placed, view, fill and outcome; placed counts the row if it fired. Fill and outcome
+ * are those of enum counted_step; they call protocol->count and written. */
 void bk_counted_write(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
 void bk_counted_read(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
-void bk_counted_placed(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
-                       const struct counted_way *way);
+void bk_counted_placed(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
 bool bk_counted_view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,
                      bool *is_changing);
-/* Of enum counted_step. */
 void bk_counted_fill(const struct bk_agent *agent, const struct operation *operation, struct bk_action *out);
 void bk_counted_outcome(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
-                        const struct bk_outcome *outcome, const struct counted_way *way);
+                        const struct bk_outcome *outcome);
 /* A conditional write has lost against another; what holds now is taken over. */
 bool bk_counted_has_lost(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                          const struct bk_outcome *outcome);
@@ -58,6 +49,9 @@ bool bk_counted_may_roll(const struct bk_agent *agent, const struct operation *o
 bool bk_counted_stands_here(const struct operation *operation);
 /* The plan writes what is known with this row counted; of a counter column it writes nothing. */
 void bk_counted_plan(const struct bk_agent *agent, struct operation *operation, int64_t count);
+/* The same of a row in the newest bucket, and *count is what it makes; any other row ends the operation:
+ * false. */
+bool bk_counted_plan_row(struct bk_agent *agent, struct operation *operation, int64_t *count);
 /* The plan writes the next bucket, which begins now. */
 void bk_counted_plan_roll(const struct bk_agent *agent, struct operation *operation, int64_t now_ns);
 /* Writes the plan, or has nothing to write and ends. */

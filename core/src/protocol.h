@@ -33,8 +33,8 @@ struct protocol {
     void (*outcome)(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                     const struct bk_outcome *outcome);
     /* Of a protocol in which one operation asks for what all of the agent's on the key need, else NULL:
-     * whether the operation asks for them; whether it can go on without asking; and it goes on, asks, or is
-     * parked. */
+     * whether the operation asks for them; whether it can proceed without asking; and the operation
+     * proceeds, asks, or is parked. */
     bool (*asks)(const struct operation *operation);
     bool (*is_served)(const struct bk_agent *agent, struct operation *operation, int64_t now_ns);
     void (*resume)(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
@@ -42,6 +42,10 @@ struct protocol {
      * its plan is one for that row. */
     bool (*is_locking)(const struct operation *operation);
     bool (*plans_lock)(const struct operation *operation);
+    /* Of a protocol that counts in the state row (counted.h), else NULL: what is known holds, so that it
+     * plans what is written for the row; and that is written (NULL: the operation ends). */
+    void (*count)(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
+    void (*written)(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
     /* bk_agent_view(); NULL: there is nothing to see. */
     bool (*view)(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,
                  bool *is_changing);

@@ -48,13 +48,9 @@ static void begin_roll(struct bk_agent *agent, struct operation *operation, int6
 
 static void count(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
-    int64_t count = bk_counted_with_row(agent, operation);
-    operation->adds = bk_counted_stands_here(operation);
-    if (!operation->adds) {
-        bk_operation_finish(operation, BK_OPERATION_OK);
+    int64_t count;
+    if (!bk_counted_plan_row(agent, operation, &count))
         return;
-    }
-    bk_counted_plan(agent, operation, count);
     if (operation->next.mask == 0 && bk_counted_may_roll(agent, operation, count))
         begin_roll(agent, operation, now_ns);
     else
@@ -67,13 +63,6 @@ static void written(struct bk_agent *agent, struct operation *operation, int64_t
         begin_roll(agent, operation, now_ns);
     else
         bk_operation_finish(operation, BK_OPERATION_OK);
-}
-
-static const struct counted_way way = {count, written};
-
-static void placed(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
-{
-    bk_counted_placed(agent, operation, now_ns, &way);
 }
 
 static void lock_taken(struct operation *operation)
@@ -235,7 +224,7 @@ static void take_outcome(struct bk_agent *agent, struct operation *operation, in
     case STEP_OF_LOCKED:
         break;
     }
-    bk_counted_outcome(agent, operation, now_ns, outcome, &way);
+    bk_counted_outcome(agent, operation, now_ns, outcome);
 }
 
 static bool is_locking(const struct operation *operation)
@@ -263,9 +252,11 @@ const struct protocol bk_protocol_locked = {
     .write = bk_counted_write,
     .read = bk_counted_read,
     .route = bk_operation_route_newest,
-    .placed = placed,
+    .placed = bk_counted_placed,
     .fill = fill,
     .outcome = take_outcome,
+    .count = count,
+    .written = written,
     .is_locking = is_locking,
     .plans_lock = plans_lock,
     .view = bk_counted_view,

@@ -96,14 +96,6 @@ static void count(struct bk_agent *agent, struct operation *operation, int64_t n
     bk_counted_write_plan(operation);
 }
 
-static void written(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
-{
-    (void)agent, (void)now_ns;
-    bk_operation_finish(operation, BK_OPERATION_OK);
-}
-
-static const struct counted_way way = {count, written};
-
 static bool reset_is_due(const struct operation *operation, int64_t now_ns)
 {
     int64_t change_ns = operation->known.columns[BK_NEXT_CHANGE];
@@ -118,7 +110,7 @@ static void reset(const struct bk_agent *agent, struct operation *operation)
 
 static void placed(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
-    bk_counted_placed(agent, operation, now_ns, &way);
+    bk_counted_placed(agent, operation, now_ns);
     if (operation->fired || !reset_is_due(operation, now_ns))
         return;
     if (agent->config.counter == BK_COUNTER_LWT)
@@ -203,7 +195,7 @@ static void take_outcome(struct bk_agent *agent, struct operation *operation, in
     case STEP_OF_THREE_STATE:
         break;
     }
-    bk_counted_outcome(agent, operation, now_ns, outcome, &way);
+    bk_counted_outcome(agent, operation, now_ns, outcome);
 }
 
 static bool view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,
@@ -222,6 +214,7 @@ const struct protocol bk_protocol_three_state = {
     .placed = placed,
     .fill = fill,
     .outcome = take_outcome,
+    .count = count,
     .view = view,
     .step_count = STEP_OF_THREE_STATE,
 };
