@@ -279,4 +279,5 @@ def write(options):
     return 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -421,6 +421,7 @@ struct lab_host_operation *lab_agent_begun(struct lab_cluster_run *run, uint32_t
                                              .action = BK_ACT_DONE, /* it has asked nothing */
                                              .is_awaited = true,
                                              .heard_ns = sim_queue_now(&run->queue),
+                                             .turn_ns = sim_queue_now(&run->queue),
                                              .begun_ns = sim_queue_now(&run->queue)};
     run->operations_active++;
     watch_cache(run, &run->agents[agent], key);

@@ -110,8 +110,9 @@ struct lab_host_operation {
     uint32_t tried;    /* and of the action as it stands */
     bool is_awaited;   /* it has begun, or heard an outcome, and has not yet acted on that */
     bool is_parked;
-    int64_t heard_ns;                   /* when */
-    int64_t step_low;                   /* the lowest bucket that was asked last */
+    int64_t heard_ns; /* when */
+    int64_t turn_ns;  /* since when it may ask itself: it began then, or was no longer parked */
+    int64_t step_low; /* the lowest bucket that was asked last */
     uint64_t step_filled, step_scanned; /* of the step under way */
     struct lab_read_done done;          /* of the steps that succeeded */
     struct bk_outcome outcome;

@@ -20,7 +20,7 @@ static void operation_flags(struct sim_archive *archive, struct lab_host_operati
 static void read_done_of(struct sim_archive *archive, struct lab_read_done *done);
 static void outcome_of(struct sim_archive *archive, struct bk_outcome *outcome);
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 392, "operations have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 400, "operations have other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) == 176,
                   "agents have other fields: archive them");
 
@@ -195,6 +195,7 @@ static void operation_of(const struct lab_cluster_run *run, struct sim_archive *
     sim_archive_u32(archive, &operation->failures);
     sim_archive_u32(archive, &operation->tried);
     lab_archive_time(archive, run, &operation->heard_ns);
+    lab_archive_time(archive, run, &operation->turn_ns);
     sim_archive_i64(archive, &operation->step_low);
     sim_archive_u64(archive, &operation->step_filled);
     sim_archive_u64(archive, &operation->step_scanned);

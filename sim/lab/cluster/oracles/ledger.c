@@ -576,8 +576,11 @@ static void row_stored_late(void *context, uint64_t key, int64_t bucket, uint64_
     uint32_t index = lab_partition_find(oracles, (uint32_t)key, bucket);
     (void)time_ns;
     (void)order;
-    if (index != LAB_NO_PARTITION)
-        copies_fall_due(oracles, &oracles->partitions[index], row);
+    if (index == LAB_NO_PARTITION)
+        return;
+    oracles->partitions[index].stored++;
+    balance_add(&oracles->partitions[index], row, true);
+    copies_fall_due(oracles, &oracles->partitions[index], row);
 }
 
 void lab_copies_alone(struct lab_cluster_run *run)

@@ -19,17 +19,29 @@
 #define PAUSES_LONGEST 28  /* times their mean; one in 10^12 is longer */
 #define LOSS_DELIVERED 0.3 /* a network that loses more of its own need not deliver in time */
 
-static void subtract_open(struct lab_cluster_run *run);
-static void judge_counters(struct lab_cluster_run *run);
-
-void lab_conserved_end(struct lab_cluster_run *run)
+/* Rows of unknown outcome that did take effect count as if they had been acknowledged. */
+static void subtract_open(struct lab_cluster_run *run)
 {
     struct lab_oracles *oracles = &run->oracles;
-    uint64_t told = oracles->acknowledged + run->refused + run->unresolved;
-    if (run->tally.rows != told)
-        lab_violate(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY, 1,
-                    "%" PRIu64 " rows came, and %" PRIu64 " were acknowledged, refused or left unresolved",
-                    run->tally.rows, told);
+    const struct lab_open_rows *lists[] = {&oracles->open, &oracles->moved};
+    for (int list = 0; list < 2; list++) {
+        for (size_t i = 0; i < lists[list]->count; i++) {
+            const struct lab_open_row *row = &lists[list]->items[i];
+            uint32_t index = lab_partition_find(oracles, row->key, row->bucket);
+            bool is_there = (row->is_heard && !row->is_acknowledged) ||
+                            cass_row_is_open(run->cluster, row->key, row->bucket, row->row);
+            if (index == LAB_NO_PARTITION || !is_there)
+                continue;
+            oracles->partitions[index].acknowledged++;
+            oracles->partitions[index].balance[0] -= sim_mix64(row->row + 1);
+            oracles->partitions[index].balance[1] -= sim_mix64(~row->row);
+        }
+    }
+}
+
+static void judge_partitions(struct lab_cluster_run *run)
+{
+    struct lab_oracles *oracles = &run->oracles;
     subtract_open(run);
     for (uint32_t i = 0; i < oracles->partition_count; i++) {
         const struct lab_partition *partition = &oracles->partitions[i];
@@ -60,28 +72,6 @@ void lab_conserved_end(struct lab_cluster_run *run)
                     "%" PRIu64 " deletes were asked and %" PRIu64 " confirmed, and there are %" PRIu64
                     " tombstones",
                     deletes->asked, deletes->confirmed, tombstones);
-    if (lab_adds_to_counters(run))
-        judge_counters(run);
-}
-
-/* Rows of unknown outcome that did take effect count as if they had been acknowledged. */
-static void subtract_open(struct lab_cluster_run *run)
-{
-    struct lab_oracles *oracles = &run->oracles;
-    const struct lab_open_rows *lists[] = {&oracles->open, &oracles->moved};
-    for (int list = 0; list < 2; list++) {
-        for (size_t i = 0; i < lists[list]->count; i++) {
-            const struct lab_open_row *row = &lists[list]->items[i];
-            uint32_t index = lab_partition_find(oracles, row->key, row->bucket);
-            bool is_there = (row->is_heard && !row->is_acknowledged) ||
-                            cass_row_is_open(run->cluster, row->key, row->bucket, row->row);
-            if (index == LAB_NO_PARTITION || !is_there)
-                continue;
-            oracles->partitions[index].acknowledged++;
-            oracles->partitions[index].balance[0] -= sim_mix64(row->row + 1);
-            oracles->partitions[index].balance[1] -= sim_mix64(~row->row);
-        }
-    }
 }
 
 static void judge_counters(struct lab_cluster_run *run)
@@ -97,6 +87,25 @@ static void judge_counters(struct lab_cluster_run *run)
                     wanted);
 }
 
+/* At ANY a hint acknowledges a row, and may hold it alone until it is delivered. */
+static bool hints_may_hold_rows(const struct lab_cluster_run *run)
+{
+    return run->scenario->consistency.write == CASS_ANY;
+}
+
+void lab_conserved_end(struct lab_cluster_run *run)
+{
+    uint64_t told = run->oracles.acknowledged + run->refused + run->unresolved;
+    if (run->tally.rows != told)
+        lab_violate(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY, 1,
+                    "%" PRIu64 " rows came, and %" PRIu64 " were acknowledged, refused or left unresolved",
+                    run->tally.rows, told);
+    if (!hints_may_hold_rows(run))
+        judge_partitions(run);
+    if (lab_adds_to_counters(run))
+        judge_counters(run);
+}
+
 /* When all that is owed has to be there: after what is under way ends, and hints are looked at; for each page
  * of them as long as a contended message takes, and for each of them its service; and a node may pause. Where
  * messages are lost, as long as a run may drain. */
@@ -106,7 +115,9 @@ static int64_t delivered_by_ns(const struct lab_cluster_run *run)
     int64_t now_ns = sim_queue_now(&run->queue);
     if (config->loss > 0)
         return lab_until(lab_until(now_ns, LAB_DRAIN_NS), run->oracles.lag_ns);
-    int64_t copies = (int64_t)(run->oracles.copies_due < INT32_MAX ? run->oracles.copies_due : INT32_MAX);
+    uint64_t owed = run->oracles.copies_due;
+    owed += hints_may_hold_rows(run) ? run->oracles.acknowledged * run->oracles.replicas : 0;
+    int64_t copies = (int64_t)(owed < INT32_MAX ? owed : INT32_MAX);
     int64_t page_ns = lab_times(PAGE_TRIPS, lab_longest_trip_ns(run->scenario));
     int64_t until_ns =
         lab_until(lab_until(now_ns, run->oracles.lag_ns), lab_times(LOOKS_AT_HINTS, config->hint_retry_ns));
@@ -126,8 +137,9 @@ static bool deliver(struct lab_cluster_run *run)
     struct sim_event event;
     lab_copies_alone(run);
     cass_heal(run->cluster);
-    for (uint64_t i = 1; oracles->copies_due > 0 && sim_queue_pop(&run->queue, &time_ns, &event); i++) {
-        if (time_ns > until_ns)
+    bool waits_for_all = hints_may_hold_rows(run); /* rows that no replica holds yet are no copies due */
+    for (uint64_t i = 1; oracles->copies_due > 0 || waits_for_all; i++) {
+        if (!sim_queue_pop(&run->queue, &time_ns, &event) || time_ns > until_ns)
             break;
         if (event.kind >= CASS_EVENT_FIRST && event.kind <= CASS_EVENT_LAST)
             cass_handle(run->cluster, &event);
@@ -146,6 +158,8 @@ void lab_conserved_delivered(struct lab_cluster_run *run)
     if (oracles->hints_may_be_lost || lab_health_unhealthy_ns(run) > config->hint_window_ns ||
         config->loss > LOSS_DELIVERED || !deliver(run))
         return;
+    if (hints_may_hold_rows(run))
+        judge_partitions(run);
     for (uint32_t i = 0; i < oracles->partition_count; i++) {
         const struct lab_partition *partition = &oracles->partitions[i];
         if (partition->copies_balance != 0)

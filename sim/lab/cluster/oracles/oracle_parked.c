@@ -7,10 +7,14 @@
 
 #include "cluster_run.h"
 
-static bool may_park(const struct lab_cluster_run *run)
+bool lab_may_be_parked(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
-    return run->config.coordination == BK_GUARDED || run->config.source == BK_SOURCE_LEASE ||
-           run->config.source == BK_SOURCE_MEMORY;
+    bool is_guarded = run->config.coordination == BK_GUARDED;
+    if (operation->action == BK_ACT_DONE) /* it has not yet asked anything */
+        return is_guarded || run->config.source == BK_SOURCE_LEASE || run->config.source == BK_SOURCE_MEMORY;
+    /* A count that could not be read is asked for again. */
+    return is_guarded && operation->action == BK_ACT_READ_COUNTER &&
+           operation->outcome.kind == BK_OUTCOME_APPLIED;
 }
 
 /* A put, a read of rows and the counting of a guarded row ask nothing that others wait for. */
@@ -22,8 +26,8 @@ static bool asks_for_key(enum bk_action_kind kind)
 
 void lab_parked_begins(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation)
 {
-    if (!operation->is_active || !operation->is_awaited || !may_park(run) || run->agents[agent].is_paused ||
-        !lab_waits_may_be_parked(run, operation))
+    if (!operation->is_active || !operation->is_awaited || run->agents[agent].is_paused ||
+        !lab_may_be_parked(run, operation))
         return;
     operation->is_parked = true;
     run->agents[agent].parked++;
@@ -31,13 +35,16 @@ void lab_parked_begins(struct lab_cluster_run *run, uint32_t agent, struct lab_h
 
 void lab_parked_ends(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation)
 {
-    run->agents[agent].parked -= operation->is_parked;
+    if (!operation->is_parked)
+        return;
+    run->agents[agent].parked--;
     operation->is_parked = false;
+    operation->turn_ns = sim_queue_now(&run->queue);
 }
 
 /* What the agent knows by now is enough for the operation: of guarded the grant holds the row's time, or the
- * time up to which a read has to see all rows (core's agent_guarded.c), or names a later bucket than the full
- * one. */
+ * time up to which a read has to see all rows (core's protocol_guarded.c), or names a later bucket than the
+ * full one. */
 static bool is_served(const struct lab_cluster_run *run, uint32_t agent,
                       const struct lab_host_operation *operation)
 {

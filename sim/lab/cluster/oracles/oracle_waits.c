@@ -171,15 +171,6 @@ static uint32_t most_tries(const struct lab_cluster_run *run, enum bk_action_kin
     return is_own ? agents->counter_retries : agents->retries;
 }
 
-/* Where operations on a key wait for one that asks, this one may have been parked. */
-bool lab_waits_may_be_parked(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
-{
-    bool is_guarded = run->config.coordination == BK_GUARDED;
-    if (operation->action == BK_ACT_DONE) /* it has not yet asked anything */
-        return is_guarded || run->config.source == BK_SOURCE_LEASE || run->config.source == BK_SOURCE_MEMORY;
-    return is_guarded && operation->action == BK_ACT_READ_COUNTER;
-}
-
 void lab_waits_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next)
 {
@@ -201,7 +192,7 @@ void lab_waits_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
         lab_agent_clock_at(run, agent, now_ns) - lab_agent_clock_at(run, agent, operation->heard_ns);
     bool is_late = wait.most_ns == 0 ? now_ns > operation->heard_ns
                                      : waited_ns > lab_until(wait.most_ns, late_ns(run, agent, wait.most_ns));
-    is_late = is_late && host->disturbed_ns < operation->heard_ns && !lab_waits_may_be_parked(run, operation);
+    is_late = is_late && host->disturbed_ns < operation->heard_ns && !lab_may_be_parked(run, operation);
     if (waited_ns < wait.least_ns || is_late)
         violate(run, agent, operation, waited_ns, &wait);
     else if (wait.mean_ns > 0)

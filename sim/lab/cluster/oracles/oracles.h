@@ -336,9 +336,10 @@ int64_t lab_available_bound_ns(const struct lab_cluster_run *run);
 /* Its first action since it began, or since it heard what had become of the last one. */
 void lab_waits_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next);
-bool lab_waits_may_be_parked(const struct lab_cluster_run *run, const struct lab_host_operation *operation);
-/* It has begun, or heard an outcome, and its agent has taken all actions: unless it has acted it is parked.
- */
+/* Where operations on a key wait for one that asks, this one, which has not acted since it heard, may be
+ * parked. */
+bool lab_may_be_parked(const struct lab_cluster_run *run, const struct lab_host_operation *operation);
+/* It has begun, or heard an outcome, and its agent has taken all actions: if it may be, it is parked. */
 void lab_parked_begins(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation);
 void lab_parked_ends(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation);
 /* An operation on the key has heard of an action of this kind, and the agent has acted. */
