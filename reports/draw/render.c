@@ -12,22 +12,14 @@
 #include <cairo-svg.h>
 
 #include "draw.h"
+#include "kernel/grow.h"
 #include "kernel/time.h"
 
 static cairo_status_t keep(void *context, const unsigned char *data, unsigned int length)
 {
     struct report_bytes *bytes = context;
-    if (bytes->capacity - bytes->size < length) {
-        size_t capacity = bytes->capacity == 0 ? 65536 : 2 * bytes->capacity;
-        while (capacity - bytes->size < length) {
-            capacity *= 2;
-        }
-        unsigned char *grown = realloc(bytes->data, capacity);
-        if (grown == NULL) {
-            return CAIRO_STATUS_NO_MEMORY;
-        }
-        bytes->data = grown;
-        bytes->capacity = capacity;
+    if (!sim_grow(&bytes->data, &bytes->capacity, bytes->size + length, sizeof *bytes->data)) {
+        return CAIRO_STATUS_NO_MEMORY;
     }
     memcpy(bytes->data + bytes->size, data, length);
     bytes->size += length;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/grow.h"
+
 /* Of an item (a row or a bound), and of a cell. */
 enum item_flag {
     ITEM_END = 0x01,
@@ -25,7 +27,6 @@ enum cell_flag {
     CELL_ROW_TTL = 0x10
 };
 #define EXTENDED_STATIC 0x01u
-#define CAPACITY_MIN    4096u
 
 const char *cass_sstable_format_name(enum cass_sstable_format format)
 {
@@ -36,17 +37,8 @@ const char *cass_sstable_format_name(enum cass_sstable_format format)
 static void put(struct cass_sstable_writer *writer, const void *bytes, size_t size)
 {
     uint64_t end = writer->size + size;
-    if (writer->keeps && !writer->out_of_memory && end > writer->capacity) {
-        size_t capacity = writer->capacity == 0 ? CAPACITY_MIN : writer->capacity;
-        while (capacity < end)
-            capacity *= 2;
-        uint8_t *out = realloc(writer->out, capacity);
-        writer->out_of_memory = out == NULL;
-        if (out != NULL) {
-            writer->out = out;
-            writer->capacity = capacity;
-        }
-    }
+    if (writer->keeps && !writer->out_of_memory)
+        writer->out_of_memory = !sim_grow(&writer->out, &writer->capacity, end, 1);
     if (writer->keeps && !writer->out_of_memory && size > 0) {
         if (bytes == NULL)
             memset(writer->out + writer->size, 0, size);

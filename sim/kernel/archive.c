@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "kernel/digest.h"
+#include "kernel/grow.h"
 
 /* Rises when the bytes of an archive come to mean something else. */
-#define FORMAT       1u
-#define CAPACITY_MIN 4096u
+#define FORMAT 1u
 
 static const unsigned char magic[8] = {'b', 'k', 'l', ' ', 's', 'n', 'a', 'p'};
 
@@ -323,17 +323,10 @@ static void put(struct sim_archive *archive, const void *data, size_t size)
 {
     if (!sim_archive_is_fine(archive))
         return;
-    if (size > archive->capacity - archive->size) {
-        size_t capacity = archive->capacity < CAPACITY_MIN ? CAPACITY_MIN : archive->capacity;
-        while (capacity - archive->size < size && capacity <= SIZE_MAX / 2)
-            capacity *= 2;
-        unsigned char *grown = capacity - archive->size < size ? NULL : realloc(archive->data, capacity);
-        if (grown == NULL) {
-            trouble(archive, SIM_ARCHIVE_NO_MEMORY);
-            return;
-        }
-        archive->data = grown;
-        archive->capacity = capacity;
+    if (size > SIZE_MAX - archive->size ||
+        !sim_grow(&archive->data, &archive->capacity, archive->size + size, sizeof *archive->data)) {
+        trouble(archive, SIM_ARCHIVE_NO_MEMORY);
+        return;
     }
     memcpy(archive->data + archive->size, data, size);
     archive->size += size;

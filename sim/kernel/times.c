@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CAPACITY_MIN 8
+#include "kernel/grow.h"
 
 static bool make_room(struct sim_times *times);
 
@@ -47,14 +47,9 @@ void sim_times_clear(struct sim_times *times)
 static bool make_room(struct sim_times *times)
 {
     size_t kept = times->end - times->begin;
-    if (kept > times->capacity / 2 || times->capacity == 0) {
-        size_t capacity = times->capacity == 0 ? CAPACITY_MIN : times->capacity * 2;
-        int64_t *items = realloc(times->items, capacity * sizeof *items);
-        if (items == NULL)
-            return false;
-        times->items = items;
-        times->capacity = capacity;
-    }
+    if ((kept > times->capacity / 2 || times->capacity == 0) &&
+        !sim_grow(&times->items, &times->capacity, times->capacity + 1, sizeof *times->items))
+        return false;
     if (times->begin > 0)
         memmove(times->items, times->items + times->begin, kept * sizeof *times->items);
     times->begin = 0;

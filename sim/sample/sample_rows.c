@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/grow.h"
 #include "kernel/text.h"
 #include "sample_value.h"
 #include "workload/csv.h"
 
-#define CAPACITY_MIN 65536u
 #define BUCKET_BYTES 8u
 #define SHOWN        60
 
@@ -120,16 +120,8 @@ static bool read_header(struct sample_rows *rows, const char *path, const struct
 
 static bool put(struct sample_rows *rows, const void *bytes, size_t size, struct sim_error *error)
 {
-    if (rows->capacity - rows->size < size) {
-        size_t capacity = rows->capacity == 0 ? CAPACITY_MIN : rows->capacity;
-        while (capacity - rows->size < size)
-            capacity *= 2;
-        uint8_t *grown = realloc(rows->bytes, capacity);
-        if (grown == NULL)
-            return sim_fail_memory(error);
-        rows->bytes = grown;
-        rows->capacity = capacity;
-    }
+    if (!sim_grow(&rows->bytes, &rows->capacity, rows->size + size, sizeof *rows->bytes))
+        return sim_fail_memory(error);
     if (size > 0)
         memcpy(rows->bytes + rows->size, bytes, size);
     rows->size += size;
@@ -234,14 +226,8 @@ static bool add_key(struct sample_rows *rows, struct sample_row *row, const char
 static bool add_row(struct sample_rows *rows, const char *path, const struct wl_csv_record *record,
                     struct sim_error *error)
 {
-    if (rows->count == rows->rows_capacity) {
-        size_t capacity = rows->rows_capacity == 0 ? 1024 : 2 * rows->rows_capacity;
-        struct sample_row *grown = realloc(rows->rows, capacity * sizeof *grown);
-        if (grown == NULL)
-            return sim_fail_memory(error);
-        rows->rows = grown;
-        rows->rows_capacity = capacity;
-    }
+    if (!sim_grow(&rows->rows, &rows->rows_capacity, rows->count + 1, sizeof *rows->rows))
+        return sim_fail_memory(error);
     struct sample_row *row = &rows->rows[rows->count];
     bool is_told = false;
     *row = (struct sample_row){.rows = rows, .at = rows->size, .number = rows->count};

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/grow.h"
 #include "private.h"
 
 enum statement { DELETE_RUN, DELETE_BASELINE, INSERT_BASELINE, INSERT_METRIC, STATEMENT_COUNT };
@@ -170,14 +171,8 @@ static bool load_metrics(struct store *store, const char *scenario, struct store
 static bool take_metric(struct store *store, struct store_row *row, struct store_baseline *out,
                         size_t *capacity, struct sim_error *error)
 {
-    if (out->metric_count == *capacity) {
-        size_t larger = *capacity == 0 ? 64 : *capacity * 2;
-        struct store_baseline_metric *grown = realloc(out->metrics, larger * sizeof *grown);
-        if (grown == NULL)
-            return sim_fail_memory(error);
-        out->metrics = grown;
-        *capacity = larger;
-    }
+    if (!sim_grow(&out->metrics, capacity, out->metric_count + 1, sizeof *out->metrics))
+        return sim_fail_memory(error);
     struct store_baseline_metric *metric = &out->metrics[out->metric_count++];
     *metric = (struct store_baseline_metric){.label = store_take_name(row)};
     char *name = store_take_name(row);

@@ -2,11 +2,11 @@
 /* Lists the runs of a database. */
 #include <stdlib.h>
 
+#include "kernel/grow.h"
 #include "private.h"
 
 static bool take_row(struct store *store, struct store_row *row, struct store_run_row *out,
                      struct sim_error *error);
-static bool grow(struct store_run_row **rows, size_t count, size_t *capacity);
 
 static bool list(struct store *store, int folds_sweeps, struct store_run_row **out, size_t *count,
                  struct sim_error *error);
@@ -46,7 +46,7 @@ static bool list(struct store *store, int folds_sweeps, struct store_run_row **o
     if (fine)
         sqlite3_bind_int(statement, 1, folds_sweeps);
     while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
-        if (!grow(&rows, used, &capacity))
+        if (!sim_grow(&rows, &capacity, used + 1, sizeof *rows))
             fine = sim_fail_memory(error);
         else
             fine = take_row(store, &row, &rows[used++], error);
@@ -87,17 +87,4 @@ static bool take_row(struct store *store, struct store_row *row, struct store_ru
     out->sweep = store_take_integer(row);
     out->sweep_runs = store_take_integer(row);
     return store_row_check(store, row, error);
-}
-
-static bool grow(struct store_run_row **rows, size_t count, size_t *capacity)
-{
-    if (count < *capacity)
-        return true;
-    size_t larger = *capacity == 0 ? 16 : *capacity * 2;
-    struct store_run_row *grown = realloc(*rows, larger * sizeof *grown);
-    if (grown == NULL)
-        return false;
-    *rows = grown;
-    *capacity = larger;
-    return true;
 }

@@ -12,6 +12,7 @@
 
 #include "bucketing/hash.h"
 #include "copy.h"
+#include "kernel/grow.h"
 #include "lab/sweep.h"
 
 /* A run that is no job: what it is, so that it can be found in another database. */
@@ -225,15 +226,9 @@ static bool mark_runs(struct store *store, struct marks *marks, struct sim_error
          fine = store_prepare(store, "SELECT * FROM run WHERE run NOT IN (SELECT run FROM sweep_job)",
                               &statement, error);
     while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
-        if (marks->count == marks->capacity) {
-            size_t capacity = marks->capacity == 0 ? 64 : 2 * marks->capacity;
-            struct mark *larger = realloc(marks->items, capacity * sizeof *larger);
-            if (larger == NULL) {
-                fine = sim_fail_memory(error);
-                break;
-            }
-            marks->items = larger;
-            marks->capacity = capacity;
+        if (!sim_grow(&marks->items, &marks->capacity, marks->count + 1, sizeof *marks->items)) {
+            fine = sim_fail_memory(error);
+            break;
         }
         marks->items[marks->count++] = mark_of(statement);
     }
@@ -410,14 +405,8 @@ static bool copy_items(struct merge *merge, struct store_copier *copier, struct 
 
 static bool add_item(struct items *items, const struct item *item, struct sim_error *error)
 {
-    if (items->count == items->capacity) {
-        size_t capacity = items->capacity == 0 ? 64 : 2 * items->capacity;
-        struct item *larger = realloc(items->items, capacity * sizeof *larger);
-        if (larger == NULL)
-            return sim_fail_memory(error);
-        items->items = larger;
-        items->capacity = capacity;
-    }
+    if (!sim_grow(&items->items, &items->capacity, items->count + 1, sizeof *items->items))
+        return sim_fail_memory(error);
     items->items[items->count++] = *item;
     return true;
 }

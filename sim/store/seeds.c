@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/grow.h"
 #include "private.h"
 
 struct seeds {
@@ -61,14 +62,8 @@ static bool take_seed(struct store *store, struct store_row *row, struct seeds *
     bool is_one = fine && are_equal(overrides, wanted);
     free(overrides);
     free(wanted);
-    if (is_one && seeds->count == seeds->capacity) {
-        size_t capacity = seeds->capacity == 0 ? 16 : 2 * seeds->capacity;
-        struct store_seed *items = realloc(seeds->items, capacity * sizeof *items);
-        if (items == NULL)
-            return sim_fail_memory(error);
-        seeds->items = items;
-        seeds->capacity = capacity;
-    }
+    if (is_one && !sim_grow(&seeds->items, &seeds->capacity, seeds->count + 1, sizeof *seeds->items))
+        return sim_fail_memory(error);
     if (is_one)
         seeds->items[seeds->count++] = seed;
     return fine;

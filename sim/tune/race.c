@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/grow.h"
+
 /* So many entrants share a run: rows are made once for all of them, and yet there is work for every thread.
  */
 #define TOGETHER 16
@@ -36,15 +38,9 @@ static bool drop(struct round *round, struct tune_entrant *entrant, double fail_
 
 bool tune_race_add(struct tune_race *race, const struct tune_entrant *entrant)
 {
-    if (race->count == race->capacity) {
-        size_t capacity = race->capacity == 0 ? 64 : 2 * race->capacity;
-        struct tune_entrant *entrants = realloc(race->entrants, capacity * sizeof *entrants);
-        if (entrants == NULL) {
-            free(entrant->strategy.label);
-            return false;
-        }
-        race->entrants = entrants;
-        race->capacity = capacity;
+    if (!sim_grow(&race->entrants, &race->capacity, race->count + 1, sizeof *race->entrants)) {
+        free(entrant->strategy.label);
+        return false;
     }
     race->entrants[race->count++] = *entrant;
     return true;

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/grow.h"
 #include "trace_reader.h"
 
-#define CAPACITY_MIN 4096u
 #define RECORD_BYTES (16u << 20) /* a record at most: one open quote takes the whole file otherwise */
 
 struct wl_csv {
@@ -22,14 +22,8 @@ struct wl_csv {
 
 static bool put(struct wl_csv *csv, char c, struct sim_error *error)
 {
-    if (csv->size == csv->capacity) {
-        size_t capacity = csv->capacity == 0 ? CAPACITY_MIN : 2 * csv->capacity;
-        char *buffer = realloc(csv->buffer, capacity);
-        if (buffer == NULL)
-            return sim_fail_memory(error);
-        csv->buffer = buffer;
-        csv->capacity = capacity;
-    }
+    if (!sim_grow(&csv->buffer, &csv->capacity, csv->size + 1, 1))
+        return sim_fail_memory(error);
     csv->buffer[csv->size++] = c;
     return true;
 }

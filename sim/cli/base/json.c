@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/text.h"
+#include "kernel/grow.h"
 
 struct text {
     char *bytes; /* ends with a zero */
@@ -98,15 +99,9 @@ bool cli_json_print(json_t *value, struct sim_error *error)
 static int add_text(const char *bytes, size_t size, void *context)
 {
     struct text *text = context;
-    if (text->capacity - text->size <= size) {
-        size_t capacity = 2 * (text->size + size) + 64;
-        char *grown = text->is_cut ? NULL : realloc(text->bytes, capacity);
-        if (grown == NULL) {
-            text->is_cut = true;
-            return -1;
-        }
-        text->bytes = grown;
-        text->capacity = capacity;
+    if (text->is_cut || !sim_grow(&text->bytes, &text->capacity, text->size + size + 1, 1)) {
+        text->is_cut = true;
+        return -1;
     }
     memcpy(text->bytes + text->size, bytes, size);
     text->size += size;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "kernel/file.h"
+#include "kernel/grow.h"
 #include "reports/output.h"
 
 /* As many as Linux follows. */
@@ -99,15 +100,9 @@ static char *whole_path(const char *path)
 
 static struct cli_output_file *add(struct cli_outputs *outputs, enum kind kind, const char *path)
 {
-    if (outputs->count == outputs->capacity) {
-        size_t larger = outputs->capacity == 0 ? 16 : 2 * outputs->capacity;
-        struct cli_output_file *grown = realloc(outputs->files, larger * sizeof *grown);
-        if (grown == NULL) {
-            outputs->out_of_memory = true;
-            return NULL;
-        }
-        outputs->files = grown;
-        outputs->capacity = larger;
+    if (!sim_grow(&outputs->files, &outputs->capacity, outputs->count + 1, sizeof *outputs->files)) {
+        outputs->out_of_memory = true;
+        return NULL;
     }
     struct stat status;
     bool is_stdin = kind == INPUT && strcmp(path, SIM_STANDARD_INPUT) == 0;

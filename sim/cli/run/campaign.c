@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "kernel/archive.h"
+#include "kernel/grow.h"
 #include "lab/crew.h"
 
 #define SEED_KIND UINT64_C(0x73656564) /* of the archive of a request */
@@ -218,14 +219,9 @@ static bool sum_up(void *context, uint64_t job, void *made, bool *is_enough, str
 
 static bool keep_breach(struct cli_campaign *campaign, const struct cli_breach *breach)
 {
-    if (campaign->breach_count == campaign->breach_capacity) {
-        size_t capacity = campaign->breach_capacity == 0 ? 4 : 2 * campaign->breach_capacity;
-        struct cli_breach *larger = realloc(campaign->breaches, capacity * sizeof *larger);
-        if (larger == NULL)
-            return false;
-        campaign->breaches = larger;
-        campaign->breach_capacity = capacity;
-    }
+    if (!sim_grow(&campaign->breaches, &campaign->breach_capacity, campaign->breach_count + 1,
+                  sizeof *campaign->breaches))
+        return false;
     campaign->breaches[campaign->breach_count++] = *breach;
     return true;
 }

@@ -12,6 +12,7 @@
 #include "cli/execute.h"
 #include "cli/text.h"
 #include "kernel/digest.h"
+#include "kernel/grow.h"
 #include "lab/snapshot.h"
 #include "tune/race.h"
 
@@ -84,14 +85,8 @@ static bool keep_batch(struct cli_tune_memory *memory, struct sim_error *error)
 /* Takes the bytes over. False without memory. */
 static bool add_to_batch(struct cli_tune_memory *memory, const struct store_outcome *outcome)
 {
-    if (memory->batch_count == memory->batch_capacity) {
-        size_t capacity = memory->batch_capacity == 0 ? 64 : 2 * memory->batch_capacity;
-        struct store_outcome *larger = realloc(memory->batch, capacity * sizeof *larger);
-        if (larger == NULL)
-            return false;
-        memory->batch = larger;
-        memory->batch_capacity = capacity;
-    }
+    if (!sim_grow(&memory->batch, &memory->batch_capacity, memory->batch_count + 1, sizeof *memory->batch))
+        return false;
     memory->batch[memory->batch_count++] = *outcome;
     return true;
 }

@@ -3,10 +3,10 @@
  * strategies meet the same faults at the same times. Where two overlap, the thing is well again when both
  * have ended. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cluster_run.h"
+#include "kernel/grow.h"
 #include "kernel/time.h"
 
 /* In nanoseconds; what is drawn to last longer never ends. */
@@ -177,15 +177,9 @@ static void begin(struct lab_cluster_run *run, const struct lab_active_fault *ma
     size_t place = 0;
     while (place < run->active_count && run->active[place].is_used)
         place++;
-    if (place == run->active_capacity) {
-        size_t capacity = place == 0 ? 16 : place * 2;
-        struct lab_active_fault *active = realloc(run->active, capacity * sizeof *active);
-        if (active == NULL) {
-            run->out_of_memory = true;
-            return;
-        }
-        run->active = active;
-        run->active_capacity = capacity;
+    if (!sim_grow(&run->active, &run->active_capacity, place + 1, sizeof *run->active)) {
+        run->out_of_memory = true;
+        return;
     }
     run->active_count += place == run->active_count;
     run->active[place] = *made;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cluster_run.h"
+#include "kernel/grow.h"
 #include "lab/context.h"
 #include "lab/runnable.h"
 #include "workload/trace.h"
@@ -220,14 +221,8 @@ static bool load_trace(struct lab_rows *rows, const struct lab_run_context *cont
 static bool add_key(struct lab_rows *rows, const struct wl_trace *trace, uint32_t key,
                     struct sim_error *error)
 {
-    if (rows->key_count == rows->key_capacity) {
-        size_t capacity = rows->key_capacity == 0 ? 64 : rows->key_capacity * 2;
-        struct trace_key *keys = realloc(rows->keys, capacity * sizeof *keys);
-        if (keys == NULL)
-            return sim_fail_memory(error);
-        rows->keys = keys;
-        rows->key_capacity = capacity;
-    }
+    if (!sim_grow(&rows->keys, &rows->key_capacity, rows->key_count + 1, sizeof *rows->keys))
+        return sim_fail_memory(error);
     size_t size;
     const char *text = wl_trace_key(trace, key, &size);
     char *name = malloc(size);
@@ -254,14 +249,8 @@ static bool add_line(struct lab_rows *rows, const struct wl_trace_batch *line,
     for (uint64_t i = begin; i < end; i++) {
         if (rows->row_count % ROWS_A_LOOK == 0 && context != NULL && lab_run_is_stopped(context))
             return sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
-        if (key->count == key->capacity) {
-            size_t capacity = key->capacity == 0 ? 2 : key->capacity * 2; /* most keys may have few rows */
-            struct lab_arrival *grown = realloc(key->rows, capacity * sizeof *grown);
-            if (grown == NULL)
-                return sim_fail_memory(error);
-            key->rows = grown;
-            key->capacity = capacity;
-        }
+        if (!sim_grow(&key->rows, &key->capacity, key->count + 1, sizeof *key->rows))
+            return sim_fail_memory(error);
         key->rows[key->count++] = (struct lab_arrival){wl_trace_row_time(line, i), 0, line->bytes, 0};
         rows->row_count++;
     }

@@ -3,10 +3,10 @@
  * touching them, until the change is over. What was seen before the change is kept in the same list and
  * thinned out when it grows. */
 #define _POSIX_C_SOURCE 200809L
-#include <stdlib.h>
 #include <string.h>
 
 #include "cluster_run.h"
+#include "kernel/grow.h"
 
 #define LOOKS_BEFORE 40u
 #define LOOKS_AFTER  120u
@@ -58,15 +58,9 @@ void lab_views_change(struct lab_cluster_run *run, uint32_t key, int64_t now_ns,
 static bool add(struct lab_cluster_run *run, const struct lab_view *view)
 {
     struct lab_views *views = &run->views;
-    if (views->count == views->capacity) {
-        size_t capacity = views->capacity == 0 ? 1024 : views->capacity * 2;
-        struct lab_view *items = realloc(views->items, capacity * sizeof *items);
-        if (items == NULL) {
-            run->out_of_memory = true;
-            return false;
-        }
-        views->items = items;
-        views->capacity = capacity;
+    if (!sim_grow(&views->items, &views->capacity, views->count + 1, sizeof *views->items)) {
+        run->out_of_memory = true;
+        return false;
     }
     views->items[views->count++] = *view;
     return true;

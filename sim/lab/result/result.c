@@ -6,18 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/grow.h"
+
 bool lab_metrics_add(struct lab_metrics *metrics, const char *name, double value)
 {
     if (name == NULL)
         return false;
-    if (metrics->count == metrics->capacity) {
-        size_t capacity = metrics->capacity == 0 ? 64 : metrics->capacity * 2;
-        struct lab_metric *items = realloc(metrics->items, capacity * sizeof *items);
-        if (items == NULL)
-            return false;
-        metrics->items = items;
-        metrics->capacity = capacity;
-    }
+    if (!sim_grow(&metrics->items, &metrics->capacity, metrics->count + 1, sizeof *metrics->items))
+        return false;
     struct lab_metric *metric = &metrics->items[metrics->count++];
     memset(metric->name, 0, sizeof metric->name);
     snprintf(metric->name, sizeof metric->name, "%s", name);

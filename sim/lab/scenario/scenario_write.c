@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_SIZE      100
-#define INDENT         2
-#define CAPACITY_LEAST 1024u
+#include "kernel/grow.h"
+
+#define LINE_SIZE 100
+#define INDENT    2
 
 static void write_fields(struct lab_writer *writer, const struct lab_node *mapping, size_t indent,
                          bool is_first_placed);
@@ -184,16 +185,6 @@ static bool reserve(struct lab_writer *writer, size_t size)
 {
     if (writer->out_of_memory)
         return false;
-    if (writer->size + size < writer->capacity)
-        return true;
-    size_t capacity = (writer->size + size + 1) * 2;
-    capacity = capacity < CAPACITY_LEAST ? CAPACITY_LEAST : capacity;
-    char *text = realloc(writer->text, capacity);
-    if (text == NULL) {
-        writer->out_of_memory = true;
-        return false;
-    }
-    writer->text = text;
-    writer->capacity = capacity;
-    return true;
+    writer->out_of_memory = !sim_grow(&writer->text, &writer->capacity, writer->size + size + 1, 1);
+    return !writer->out_of_memory;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/grow.h"
+
 #define NAME_SIZE 128
 
 static void add_bytes(struct lab_cql_text *text, const char *bytes, size_t size);
@@ -52,15 +54,9 @@ static void add_bytes(struct lab_cql_text *text, const char *bytes, size_t size)
 {
     if (text->out_of_memory)
         return;
-    if (text->size + size + 1 > text->capacity) {
-        size_t capacity = (text->size + size + 1) * 2;
-        char *grown = realloc(text->bytes, capacity);
-        if (grown == NULL) {
-            text->out_of_memory = true;
-            return;
-        }
-        text->bytes = grown;
-        text->capacity = capacity;
+    if (!sim_grow(&text->bytes, &text->capacity, text->size + size + 1, 1)) {
+        text->out_of_memory = true;
+        return;
     }
     memcpy(text->bytes + text->size, bytes, size);
     text->size += size;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cassandra/partition.h"
+#include "kernel/grow.h"
 #include "kernel/sampler.h"
 #include "kernel/time.h"
 
@@ -484,15 +485,9 @@ static void warn(struct lint *lint, enum lab_risk risk, bool is_certain, const c
         if (out->items[i].risk == risk && out->items[i].strategy == SIZE_MAX)
             return;
     }
-    if (out->count == out->capacity) {
-        size_t capacity = out->capacity == 0 ? 8 : out->capacity * 2;
-        struct lab_warning *items = realloc(out->items, capacity * sizeof *items);
-        if (items == NULL) {
-            lint->out_of_memory = true;
-            return;
-        }
-        out->items = items;
-        out->capacity = capacity;
+    if (!sim_grow(&out->items, &out->capacity, out->count + 1, sizeof *out->items)) {
+        lint->out_of_memory = true;
+        return;
     }
     out->items[out->count++] = one;
 }

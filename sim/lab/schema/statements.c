@@ -10,6 +10,7 @@
 
 #include "cassandra/cluster.h"
 #include "cql_text.h"
+#include "kernel/grow.h"
 #include "kernel/time.h"
 #include "statement_rules.h"
 
@@ -473,16 +474,8 @@ static void keep(struct maker *maker, struct lab_cql_text *text, const char *whe
                  const char *serial)
 {
     struct lab_statements *out = maker->out;
-    maker->out_of_memory = maker->out_of_memory || text->out_of_memory;
-    if (!maker->out_of_memory && out->count == out->capacity) {
-        size_t capacity = out->capacity == 0 ? 16 : out->capacity * 2;
-        struct lab_statement *items = realloc(out->items, capacity * sizeof *items);
-        maker->out_of_memory = items == NULL;
-        if (items != NULL) {
-            out->items = items;
-            out->capacity = capacity;
-        }
-    }
+    maker->out_of_memory = maker->out_of_memory || text->out_of_memory ||
+                           !sim_grow(&out->items, &out->capacity, out->count + 1, sizeof *out->items);
     if (maker->out_of_memory) {
         free(text->bytes);
         return;

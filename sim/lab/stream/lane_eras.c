@@ -6,10 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/grow.h"
 #include "kernel/time.h"
 #include "lane.h"
-
-#define PARTITIONS_MIN 8u
 
 struct era_partition {
     int64_t bucket;
@@ -295,15 +294,9 @@ static struct era_partition *partition_of(struct lab_era_lane *eras, struct lab_
         eras->recent = at - 1;
         return &eras->partitions[at - 1];
     }
-    if (eras->count == eras->capacity) {
-        size_t capacity = eras->capacity == 0 ? PARTITIONS_MIN : eras->capacity * 2;
-        struct era_partition *grown = realloc(eras->partitions, capacity * sizeof *grown);
-        if (grown == NULL) {
-            tally->out_of_memory = true;
-            return NULL;
-        }
-        eras->partitions = grown;
-        eras->capacity = capacity;
+    if (!sim_grow(&eras->partitions, &eras->capacity, eras->count + 1, sizeof *eras->partitions)) {
+        tally->out_of_memory = true;
+        return NULL;
     }
     memmove(&eras->partitions[at + 1], &eras->partitions[at], (eras->count - at) * sizeof *eras->partitions);
     eras->partitions[at] = (struct era_partition){.bucket = bucket};

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "count_cost.h"
+#include "kernel/grow.h"
 #include "kernel/time.h"
 #include "lab/gone.h"
 #include "lab/stored.h"
@@ -314,15 +315,10 @@ static void see_rows(struct lab_key *key, struct lab_worker *worker, size_t from
         horizon->begin = 0;
         horizon->end = kept;
     }
-    if (horizon->end + (to - from) > horizon->capacity / 2) {
-        size_t capacity = 2 * (horizon->end + (to - from));
-        struct lab_horizon_row *rows = realloc(horizon->rows, capacity * sizeof *rows);
-        if (rows == NULL) {
-            worker->tallies[0].out_of_memory = true;
-            return;
-        }
-        horizon->rows = rows;
-        horizon->capacity = capacity;
+    if (!sim_grow(&horizon->rows, &horizon->capacity, 2 * (horizon->end + (to - from)),
+                  sizeof *horizon->rows)) {
+        worker->tallies[0].out_of_memory = true;
+        return;
     }
     for (size_t i = from; i < to; i++)
         horizon->rows[horizon->end++] = (struct lab_horizon_row){worker->times_ns[i], worker->ids[i]};

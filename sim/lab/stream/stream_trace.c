@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "kernel/grow.h"
 #include "lab/runnable.h"
 #include "stream_trace.h"
 
@@ -129,15 +130,10 @@ static bool first_pass(struct lab_trace_run *run, struct sim_error *error)
 static bool count_line(struct lab_trace_run *run, const struct wl_trace_batch *line, struct sim_error *error)
 {
     if (line->key_index >= run->key_rows_capacity) {
-        size_t capacity = run->key_rows_capacity == 0 ? 64 : run->key_rows_capacity * 2;
-        while (capacity <= line->key_index)
-            capacity *= 2;
-        uint64_t *key_rows = realloc(run->key_rows, capacity * sizeof *key_rows);
-        if (key_rows == NULL)
+        size_t before = run->key_rows_capacity;
+        if (!sim_grow(&run->key_rows, &run->key_rows_capacity, line->key_index + 1, sizeof *run->key_rows))
             return sim_fail_memory(error);
-        memset(key_rows + run->key_rows_capacity, 0, (capacity - run->key_rows_capacity) * sizeof *key_rows);
-        run->key_rows = key_rows;
-        run->key_rows_capacity = capacity;
+        memset(run->key_rows + before, 0, (run->key_rows_capacity - before) * sizeof *run->key_rows);
     }
     /* Without `start` the window begins with the file's first row. That need not be this line's: one with a
      * count comes out late, when the next of its key has been read. */

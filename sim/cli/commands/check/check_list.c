@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "check.h"
+#include "kernel/grow.h"
 
-static void *room(void *items, size_t count, size_t *capacity, size_t size);
 static char *print_text(const char *format, va_list arguments);
 static bool copy(char **out, const char *text);
 
@@ -36,10 +36,8 @@ size_t cli_gate_failed(const struct cli_gate *gate)
 
 bool cli_check_begin(struct cli_checked *item, enum cli_check_kind kind, const char *format, ...)
 {
-    struct cli_check *checks = room(item->checks, item->check_count, &item->check_capacity, sizeof *checks);
-    if (checks == NULL)
+    if (!sim_grow(&item->checks, &item->check_capacity, item->check_count + 1, sizeof *item->checks))
         return false;
-    item->checks = checks;
     struct cli_check *check = &item->checks[item->check_count];
     va_list arguments;
     va_start(arguments, format);
@@ -59,11 +57,8 @@ bool cli_check_excuse(struct cli_checked *item, const char *excuse)
 
 bool cli_check_fail(struct cli_checked *item, const struct cli_about *about, const char *format, ...)
 {
-    struct cli_finding_line *findings =
-        room(item->findings, item->finding_count, &item->finding_capacity, sizeof *findings);
-    if (findings == NULL)
+    if (!sim_grow(&item->findings, &item->finding_capacity, item->finding_count + 1, sizeof *item->findings))
         return false;
-    item->findings = findings;
     struct cli_check *check = &item->checks[item->check_count - 1];
     struct cli_finding_line *line = &item->findings[item->finding_count];
     va_list arguments;
@@ -85,10 +80,8 @@ bool cli_check_fail(struct cli_checked *item, const struct cli_about *about, con
 
 bool cli_check_note(struct cli_checked *item, const char *format, ...)
 {
-    char **notes = room(item->notes, item->note_count, &item->note_capacity, sizeof *notes);
-    if (notes == NULL)
+    if (!sim_grow(&item->notes, &item->note_capacity, item->note_count + 1, sizeof *item->notes))
         return false;
-    item->notes = notes;
     va_list arguments;
     va_start(arguments, format);
     char *note = print_text(format, arguments);
@@ -122,18 +115,6 @@ void cli_checked_clear(struct cli_checked *item)
     lab_scenario_destroy(item->scenario);
     lab_result_destroy(item->result);
     *item = (struct cli_checked){0};
-}
-
-/* The list with room for one more; NULL without memory, and then the list is as it was. */
-static void *room(void *items, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity)
-        return items;
-    size_t larger = *capacity == 0 ? 16 : 2 * *capacity;
-    void *grown = realloc(items, larger * size);
-    if (grown != NULL)
-        *capacity = larger;
-    return grown;
 }
 
 static char *print_text(const char *format, va_list arguments)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "kernel/grow.h"
 #include "lab/fuzz.h"
 #include "tune/sample.h"
 
@@ -112,14 +113,8 @@ static struct figure *figure_of(struct figures *figures, size_t hint, char *labe
         if (strcmp(figure->name, name) == 0 && strcmp(figure->label, label) == 0)
             return figure;
     }
-    if (figures->count == figures->capacity) {
-        size_t larger = figures->capacity == 0 ? 256 : 2 * figures->capacity;
-        struct figure *grown = realloc(figures->items, larger * sizeof *grown);
-        if (grown == NULL)
-            return NULL;
-        figures->items = grown;
-        figures->capacity = larger;
-    }
+    if (!sim_grow(&figures->items, &figures->capacity, figures->count + 1, sizeof *figures->items))
+        return NULL;
     struct figure *figure = &figures->items[figures->count++];
     *figure = (struct figure){.label = label};
     snprintf(figure->name, sizeof figure->name, "%s", name);

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "cli/charts.h"
+#include "cli/commands/run.h"
 #include "cli/execute.h"
 #include "cli/json.h"
 #include "cli/outputs.h"

@@ -13,6 +13,7 @@
 #include "cli/text.h"
 #include "cli/text_file.h"
 #include "cli/warnings.h"
+#include "kernel/grow.h"
 #include "lab/crew.h"
 #include "lab/quantity.h"
 #include "store/sweep.h"
@@ -360,17 +361,12 @@ static void drop_job(void *made)
 /* Takes the piece over, also when it fails for want of memory. */
 static bool add_to_batch(struct sweeper *sweeper, struct piece *piece)
 {
-    if (sweeper->batch_count == sweeper->batch_capacity) {
-        size_t capacity = sweeper->batch_capacity == 0 ? BATCH_JOBS : 2 * sweeper->batch_capacity;
-        struct store_job *larger = realloc(sweeper->batch, capacity * sizeof *larger);
-        if (larger == NULL) {
-            lab_result_destroy(piece->job.result);
-            free(piece->job.overrides);
-            free(piece);
-            return false;
-        }
-        sweeper->batch = larger;
-        sweeper->batch_capacity = capacity;
+    if (!sim_grow(&sweeper->batch, &sweeper->batch_capacity, sweeper->batch_count + 1,
+                  sizeof *sweeper->batch)) {
+        lab_result_destroy(piece->job.result);
+        free(piece->job.overrides);
+        free(piece);
+        return false;
     }
     sweeper->batch[sweeper->batch_count++] = piece->job;
     free(piece);

@@ -13,6 +13,7 @@
 #include "cli/table.h"
 #include "cli/text.h"
 #include "cli/text_file.h"
+#include "kernel/grow.h"
 #include "lab/metric.h"
 #include "tune/sample.h"
 
@@ -272,14 +273,8 @@ static struct figure *figure_of(struct sum *sum, const char *label, const char *
             return figure;
         }
     }
-    if (sum->count == sum->capacity) {
-        size_t capacity = sum->capacity == 0 ? 64 : 2 * sum->capacity;
-        struct figure *larger = realloc(sum->figures, capacity * sizeof *larger);
-        if (larger == NULL)
-            return NULL;
-        sum->figures = larger;
-        sum->capacity = capacity;
-    }
+    if (!sim_grow(&sum->figures, &sum->capacity, sum->count + 1, sizeof *sum->figures))
+        return NULL;
     char *copy = strdup(label);
     if (copy == NULL)
         return NULL;

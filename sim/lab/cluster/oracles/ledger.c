@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cluster_run.h"
+#include "kernel/grow.h"
 #include "kernel/memory.h"
 #include "kernel/time.h"
 
@@ -367,14 +368,8 @@ void lab_extreme_add(struct lab_extreme *extreme, int64_t time_ns, uint32_t agen
 
 bool lab_open_add(struct lab_open_rows *rows, const struct lab_host_operation *operation)
 {
-    if (rows->count == rows->capacity) {
-        size_t capacity = rows->capacity == 0 ? 16 : rows->capacity * 2;
-        struct lab_open_row *items = realloc(rows->items, capacity * sizeof *items);
-        if (items == NULL)
-            return false;
-        rows->items = items;
-        rows->capacity = capacity;
-    }
+    if (!sim_grow(&rows->items, &rows->capacity, rows->count + 1, sizeof *rows->items))
+        return false;
     rows->items[rows->count++] = (struct lab_open_row){.key = operation->key,
                                                        .is_heard = operation->is_heard,
                                                        .is_acknowledged = operation->is_acknowledged,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* unique: no identifier is given twice. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "idgen.h"
+#include "kernel/grow.h"
 
 static size_t find(const struct lab_id_spans *spans, int64_t first);
 static bool replace(struct lab_id_spans *spans, size_t at, size_t count, struct lab_id_span span);
@@ -39,14 +39,8 @@ static size_t find(const struct lab_id_spans *spans, int64_t first)
 
 static bool replace(struct lab_id_spans *spans, size_t at, size_t count, struct lab_id_span span)
 {
-    if (count == 0 && spans->count == spans->capacity) {
-        size_t capacity = spans->capacity == 0 ? 16 : spans->capacity * 2;
-        struct lab_id_span *items = realloc(spans->items, capacity * sizeof *items);
-        if (items == NULL)
-            return false;
-        spans->items = items;
-        spans->capacity = capacity;
-    }
+    if (!sim_grow(&spans->items, &spans->capacity, spans->count + (count == 0), sizeof *spans->items))
+        return false;
     struct lab_id_span *items = spans->items;
     size_t behind = spans->count - at - count;
     if (count != 1 && behind > 0)

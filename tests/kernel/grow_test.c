@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: an array that grows keeps its items, grows seldom, and is as it was when there is no memory. Method:
+ * arrays of several kinds of items, filled one by one and at once; allocations that fail; counts that no
+ * memory holds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "../no_memory.h"
+#include "kernel/grow.h"
+
+struct large {
+    char bytes[500];
+};
+
+static void test_array_filled_one_by_one_keeps_its_items_and_grows_seldom(void **state)
+{
+    (void)state;
+    enum { COUNT = 100000 };
+    uint32_t *items = NULL;
+    size_t capacity = 0, times = 0;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        size_t before = capacity;
+        assert_true(sim_grow(&items, &capacity, i + 1, sizeof *items));
+        assert_true(capacity > i);
+        times += capacity != before;
+        items[i] = i;
+    }
+    assert_in_range(times, 1, 16);
+    assert_in_range(capacity, COUNT, 2 * COUNT);
+    for (uint32_t i = 0; i < COUNT; i++)
+        assert_int_equal(items[i], i);
+    free(items);
+}
+
+static void test_first_room_is_small(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    struct large *items = NULL;
+    size_t text_capacity = 0, capacity = 0;
+    assert_true(sim_grow(&text, &text_capacity, 1, sizeof *text));
+    assert_true(sim_grow(&items, &capacity, 1, sizeof *items));
+    assert_int_equal(text_capacity, 64);
+    assert_int_equal(capacity, 1);
+    free(text);
+    free(items);
+}
+
+static void test_array_takes_many_items_at_once(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t capacity = 0;
+    assert_true(sim_grow(&text, &capacity, 0, sizeof *text));
+    assert_null(text);
+    assert_true(sim_grow(&text, &capacity, 1000, sizeof *text));
+    assert_int_equal(capacity, 1000);
+    text[999] = 'x';
+    assert_true(sim_grow(&text, &capacity, 900, sizeof *text));
+    assert_int_equal(capacity, 1000);
+    assert_true(sim_grow(&text, &capacity, 1001, sizeof *text));
+    assert_int_equal(capacity, 2000);
+    assert_int_equal(text[999], 'x');
+    free(text);
+}
+
+static void test_array_without_memory_is_as_it_was(void **state)
+{
+    (void)state;
+    int *items = NULL;
+    size_t capacity = 0;
+    atomic_store(&allocations_left, 0);
+    assert_false(sim_grow(&items, &capacity, 1, sizeof *items));
+    assert_null(items);
+    assert_int_equal(capacity, 0);
+    assert_true(sim_grow(&items, &capacity, 16, sizeof *items));
+    int *before = items;
+    items[15] = 15;
+    atomic_store(&allocations_left, 0);
+    assert_false(sim_grow(&items, &capacity, 17, sizeof *items));
+    atomic_store(&allocations_left, ALLOCATIONS_WITHOUT_END);
+    /* More bytes than a size_t counts. */
+    assert_false(sim_grow(&items, &capacity, SIZE_MAX / sizeof *items + 1, sizeof *items));
+    assert_ptr_equal(items, before);
+    assert_int_equal(capacity, 16);
+    assert_int_equal(items[15], 15);
+    free(items);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_array_filled_one_by_one_keeps_its_items_and_grows_seldom),
+        cmocka_unit_test(test_first_room_is_small),
+        cmocka_unit_test(test_array_takes_many_items_at_once),
+        cmocka_unit_test(test_array_without_memory_is_as_it_was),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
