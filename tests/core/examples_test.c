@@ -23,6 +23,15 @@ static int32_t example_of_hash(uint64_t id)
     return bucket;
 }
 
+static bool example_of_id(const unsigned char *timeuuid, struct bk_row *made)
+{
+    struct bk_row row = {0};
+    if (bk_id_bits(BK_ID_TIMEUUID, timeuuid, 16, &row.id) != BK_OK)
+        return false;
+    *made = row;
+    return true;
+}
+
 static void example_of_status(FILE *out)
 {
     struct bk_strategy strategy;
@@ -161,6 +170,9 @@ static void test_examples_do_what_they_say(void **unused)
     example_of_status(out);
     assert_int_equal(ftell(out), strlen(bk_status_text(BK_ERROR_BUCKETS)));
     fclose(out);
+    struct bk_row made;
+    assert_true(example_of_id((const unsigned char[16]){[6] = 0x10, [8] = 0x80}, &made));
+    assert_true(made.id != 0);
     assert_true(example_of_strategy(&strategy));
     assert_true(example_of_route(strategy, 1, row));
     assert_int_equal(put_bucket, 0);

@@ -73,6 +73,26 @@ static void test_misuse_of_status_and_hash(void **unused)
     CHECK(table);
 }
 
+static void test_misuse_of_ids(void **unused)
+{
+    (void)unused;
+    static const uint8_t id[16] = {[6] = 0x40, [8] = 0x80}, other[16] = {[6] = 0x40};
+    uint64_t out;
+    const struct misuse table[] = {
+        REFUSED(bk_id_bits(BK_ID_BYTES, id, 1, NULL), BK_ERROR_NULL),
+        ZEROED(bk_id_bits(BK_ID_BYTES, NULL, 1, &out), &out, BK_ERROR_NULL),
+        ZEROED(bk_id_bits(BK_ID_BYTES, id, 0, &out), &out, BK_ERROR_ID),
+        ZEROED(bk_id_bits(BK_ID_UUID4, id, 15, &out), &out, BK_ERROR_ID),
+        ZEROED(bk_id_bits(BK_ID_UUID7, id, 16, &out), &out, BK_ERROR_ID),
+        ZEROED(bk_id_bits(BK_ID_TIMEUUID, id, 16, &out), &out, BK_ERROR_ID),
+        ZEROED(bk_id_bits(BK_ID_UUID4, other, 16, &out), &out, BK_ERROR_ID),
+        ZEROED(bk_id_bits(BK_ID_ULID, id, 8, &out), &out, BK_ERROR_ID),
+        ZEROED(bk_id_bits(BK_ID_SNOWFLAKE, id, 16, &out), &out, BK_ERROR_ID),
+        ZEROED(bk_id_bits(BK_ID_KIND_COUNT, id, 16, &out), &out, BK_ERROR_ID),
+    };
+    CHECK(table);
+}
+
 static void test_misuse_of_strategy(void **unused)
 {
     (void)unused;
@@ -714,6 +734,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_misuse_of_status_and_hash),
+        cmocka_unit_test(test_misuse_of_ids),
         cmocka_unit_test(test_misuse_of_strategy),
         cmocka_unit_test(test_misuse_of_greatest_ages),
         cmocka_unit_test(test_misuse_of_route),

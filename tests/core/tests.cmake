@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 bucketlab_test(core/hash_test LINK bucketing)
+bucketlab_test(core/id_test LINK bucketing)
 bucketlab_test(core/misuse_test LINK bucketing)
 bucketlab_test(core/strategy_test LINK bucketing)
 bucketlab_test(core/route_test LINK bucketing)

@@ -101,13 +101,15 @@ COMMANDS = {
     "tune with charts": ["tune", "--rows", "100..900", "--risk", "0.01", "--bits", "3..5", "--out", "curves"],
     "tune of a scenario": ["tune", "tuned.yaml", "--no-charts", "--json"],
     "tune of a scenario with charts": ["tune", "tuned.yaml", "--out", "answer"],
+    "ids": ["ids", "ids.csv"],
+    "ids json": ["ids", "ids.csv", "--json"],
     "token": ["token", "--type", "text,bigint", "channel-17", "42"],
     "bucket-of": ["bucket-of", "--buckets", "256", "user1", "user2", "--json"],
 }
 # Of this one the time tells how many states it keeps, so it may be over before the Nth call.
 TIMED = "run with snapshots"
 # These have no --jobs.
-SINGLE = {"init", "report", "runs", "show", "export", "import", "cql", "merge", "odds", "token", "bucket-of"}
+SINGLE = {"init", "report", "runs", "show", "export", "import", "cql", "merge", "odds", "ids", "token", "bucket-of"}
 # These store a run as soon as it is done.
 GRADUAL = {"sweep", "diff", "tune", "check", "run"}
 DATABASES = {"bucketlab.db", "left.db", "other.db", "all.db", "new.db", "baseline.db"}
@@ -205,6 +207,7 @@ class FaultsTest(unittest.TestCase):
                            "old.xml": "an old report\n"}.items():
             with open(os.path.join(cls.template, name), "w", encoding="utf-8") as file:
                 file.write(text)
+        shutil.copy(os.path.join(SOURCE, "tests", "ids", "python-ulid.txt"), os.path.join(cls.template, "ids.csv"))
         with open(os.path.join(cls.template, "sizes.txt"), "wb") as file:
             file.writelines(read(SIZES).splitlines(True)[:20])
         for words in [["run", "tiny.yaml", "--no-charts"],

@@ -46,7 +46,7 @@ extern "C" {
 struct bk_row {
     int64_t time_ns;   /* the row's own time, since 1970 */
     uint64_t sequence; /* its number within the key, from 0; only BK_COUNT looks at it */
-    uint64_t id;       /* 64 random bits of its id */
+    uint64_t id;       /* 64 random bits of its id: bk_id_bits() */
     uint64_t bytes;    /* its size; only BK_WEIGHTED looks at it */
 };
 

@@ -21,9 +21,9 @@ struct maker {
     const struct lab_scenario *scenario;
     const struct lab_design *design;
     struct lab_statements *out;
-    const char *key;  /* what the tables beside the rows call the key */
-    bool is_weighted; /* a row adds what it weighs, not 1 */
-    bool is_hash;
+    const char *key;          /* what the tables beside the rows call the key */
+    bool is_weighted;         /* a row adds what it weighs, not 1 */
+    bool is_hash, takes_bits; /* takes_bits: of rows' ids */
     uint32_t sides_made;
     bool is_summed; /* only rows after the last one counted are counted */
     bool out_of_memory;
@@ -67,6 +67,7 @@ bool lab_statements_make(const struct lab_scenario *scenario, size_t strategy, s
     maker.is_weighted = one->settings.strategy.kind == BK_WEIGHTED;
     maker.is_summed = one->settings.source == BK_SOURCE_INCREMENTAL;
     maker.is_hash = one->settings.strategy.kind == BK_HASH;
+    maker.takes_bits = maker.is_hash || bk_kind_fires(one->settings.strategy.kind);
     make_row_table(&maker);
     make_sides(&maker, rules, count, one, true);
     make_rows(&maker);
@@ -193,7 +194,11 @@ static void make_insert(struct maker *maker)
         snprintf(ttl, sizeof ttl, " USING TTL %" PRId64, seconds);
         lab_cql_add(&text, ttl);
     }
-    keep(maker, &text, "each row; a retry goes to the bucket of the first try",
+    keep(maker, &text,
+         maker->takes_bits
+             ? "each row; a retry goes to the bucket of the first try; the row's random bits are "
+               "bk_id_bits(BK_ID_TIMEUUID) of its id, as the low bits of a timeuuid never change in a process"
+             : "each row; a retry goes to the bucket of the first try",
          cass_consistency_name(maker->scenario->consistency.write), NULL);
 }
 

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Random bits of a row's id, as probabilistic, weighted and hash need them (struct bk_row, id).
+ *
+ * A row counts when its lowest bits are all 1, so those bits must be random and independent of each other.
+ * Few ids have such bits at their low end: the low half of a timeuuid is the clock sequence and the node,
+ * which one process never changes, so that all of its rows would count, or none; makers of UUIDs v7 and of
+ * ULIDs may add 1 to the low bits within a millisecond; the low 12 bits of a Snowflake are a sequence that
+ * starts at 0 in each millisecond. So the bits are a hash of all bytes of the id, save for a UUID v4, which
+ * has 122 random bits: of those 64 are taken as they are. `bucketlab ids FILE` tests a sample of real ids.
+ *
+ * All agents that write or read a key must take the bits in the same way. Pure, keeps nothing, and may be
+ * called from any thread.
+ *
+ * Sources: RFC 9562 (UUID); github.com/ulid/spec; Twitter's Snowflake, and Discord's developer reference.
+ *
+ * Example: the id of a row whose column is a timeuuid, 16 bytes as the driver has them.
+ *
+ *     if (bk_id_bits(BK_ID_TIMEUUID, timeuuid, 16, &row.id) != BK_OK)
+ *         return false;
+ */
+#ifndef BUCKETING_ID_H
+#define BUCKETING_ID_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bucketing/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Bytes as Cassandra stores them: UUIDs and ULIDs 16 in the order of their text, a bigint 8, big end first.
+ */
+enum bk_id_kind {
+    BK_ID_TIMEUUID,  /* UUID v1, as now() and drivers make it: 16 bytes */
+    BK_ID_UUID4,     /* 16 bytes */
+    BK_ID_UUID7,     /* 16 bytes */
+    BK_ID_ULID,      /* 16 bytes; its text of 26 characters is to be decoded first */
+    BK_ID_SNOWFLAKE, /* 8 bytes */
+    BK_ID_BYTES,     /* anything else of at least one byte: text, a number, a composite */
+    BK_ID_KIND_COUNT
+};
+
+/* Sets *out to 64 random bits of the id: of a UUID v4 the low 62 and the two lowest of the high half, else
+ * h1 of bk_murmur3_128(id, size, 0). Linear in size. Errors: BK_ERROR_NULL when id or out is NULL;
+ * BK_ERROR_ID, and *out is 0, for a kind that does not exist, a size that is not the kind's, or a UUID of
+ * another version or variant. */
+enum bk_status bk_id_bits(enum bk_id_kind kind, const void *id, size_t size, uint64_t *out);
+/* The kind's name: "timeuuid", "UUID v4", "UUID v7", "ULID", "Snowflake", "bytes"; NULL for one that does not
+ * exist. A constant. */
+const char *bk_id_kind_name(enum bk_id_kind kind);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

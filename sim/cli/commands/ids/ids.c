@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bucketlab ids: whether a user's ids have random bits where a strategy takes them. */
+#include "ids/ids.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/commands/ids.h"
+#include "cli/json.h"
+#include "cli/text.h"
+#include "kernel/text.h"
+
+#define BITS_DEFAULT 9
+#define TEXT_SIZE    160
+
+/* As --kind names them, in the order of enum bk_id_kind. */
+static const char *const kind_options[BK_ID_KIND_COUNT] = {"timeuuid", "uuid4",     "uuid7",
+                                                           "ulid",     "snowflake", "bytes"};
+static const char *const kind_symbols[BK_ID_KIND_COUNT] = {
+    "BK_ID_TIMEUUID", "BK_ID_UUID4", "BK_ID_UUID7", "BK_ID_ULID", "BK_ID_SNOWFLAKE", "BK_ID_BYTES"};
+
+static const struct cli_option options[] = {
+    {"bits", "N", "as many bits as the strategy takes, 1 to 32 (default 9)"},
+    {"column", "NAME", "the column of the ids, in a file with a header\n(default: the first)"},
+    {"kind", "KIND", "timeuuid, uuid4, uuid7, ulid, snowflake or bytes\n(default: as the first id looks)"},
+    CLI_OPTION_JSON,
+    CLI_OPTION_QUIET,
+    {NULL, NULL, NULL}};
+
+static bool read_kind(const struct cli_args *args, enum bk_id_kind *out, struct sim_error *error)
+{
+    const char *name = cli_value(args, "kind", NULL);
+    *out = BK_ID_KIND_COUNT;
+    for (int kind = 0; name != NULL && kind < BK_ID_KIND_COUNT; kind++) {
+        if (strcmp(name, kind_options[kind]) == 0)
+            *out = (enum bk_id_kind)kind;
+    }
+    if (name == NULL || *out != BK_ID_KIND_COUNT)
+        return true;
+    return sim_fail(
+        error, SIM_ERROR_INPUT,
+        "bucketlab: --kind: no kind '%s'; the kinds are timeuuid, uuid4, uuid7, ulid, snowflake, bytes",
+        name);
+}
+
+static void describe_worst(const struct ids_bits *bits, char *out)
+{
+    const char *of = bits->is_of_process ? " of one process" : "";
+    switch (bits->test) {
+    case IDS_TEST_BIT:
+        snprintf(out, TEXT_SIZE, "bit %" PRIu32 " is 1 in %.3g%% of ids%s", bits->bit, 100 * bits->share, of);
+        return;
+    case IDS_TEST_PAIR:
+        snprintf(out, TEXT_SIZE, "bits %" PRIu32 " and %" PRIu32 " are equal in %.3g%% of ids%s", bits->other,
+                 bits->bit, 100 * bits->share, of);
+        return;
+    case IDS_TEST_SERIAL:
+        snprintf(out, TEXT_SIZE, "bit %" PRIu32 " is that of the id before in %.3g%% of ids%s", bits->bit,
+                 100 * bits->share, of);
+        return;
+    case IDS_TEST_FIRE:
+        snprintf(out, TEXT_SIZE, "all bits are 1 in %.3g%% of ids%s", 100 * bits->share, of);
+        return;
+    case IDS_TEST_COUNT:
+        break;
+    }
+    out[0] = '\0';
+}
+
+static void print_row(const char *name, const struct ids_bits *bits, uint32_t count)
+{
+    char worst[TEXT_SIZE];
+    describe_worst(bits, worst);
+    printf("  %-13s %-7s %8" PRIu32 " %11.3f%%   ", name, bits->is_random ? "random" : "biased",
+           bits->constant, 100 * bits->fires);
+    (void)count;
+    puts(worst);
+}
+
+static void print_text(const struct ids_sample *sample, const struct ids_verdict *verdict, uint32_t bits)
+{
+    char count[CLI_NUMBER_SIZE], text[512];
+    cli_grouped(verdict->count, count);
+    printf("%s ids: %s", count, bk_id_kind_name(sample->kind));
+    if (verdict->processes > 0) {
+        cli_grouped(verdict->processes, count);
+        printf(", of %s process%s", count, verdict->processes == 1 ? "" : "es");
+    }
+    if (verdict->repeated > 0) {
+        cli_grouped(verdict->repeated, count);
+        printf("; %s repeated", count);
+    }
+    printf("\n\n  %" PRIu32 " bits        verdict constant all are 1    furthest from random\n", bits);
+    print_row("lowest", &verdict->lowest, bits);
+    print_row("bk_id_bits()", &verdict->taken, bits);
+    printf("\nRandom bits are all 1 in %.3f%% of ids.\n", 100 * ldexp(1, -(int)bits));
+    const char *trap = ids_trap(sample->kind);
+    if (trap != NULL && !verdict->lowest.is_random)
+        cli_print_paragraph(trap);
+    snprintf(
+        text, sizeof text,
+        verdict->taken.is_random
+            ? "Take the bits by bk_id_bits(%s, ...) of bucketing/id.h, in all agents alike."
+            : "Not even bk_id_bits(%s, ...) gives random bits: too many ids are equal, or they are no ids "
+              "of rows. Add a column of random bits, or use another strategy than probabilistic, weighted "
+              "and hash.",
+        kind_symbols[sample->kind]);
+    cli_print_paragraph(text);
+}
+
+static json_t *as_json(const struct ids_bits *bits)
+{
+    char worst[TEXT_SIZE];
+    describe_worst(bits, worst);
+    json_t *object = json_object();
+    bool is_fine = cli_json_set(object, "random", json_boolean(bits->is_random)) &&
+                   cli_json_set(object, "constant_bits", json_integer(bits->constant)) &&
+                   cli_json_set(object, "all_ones_share", cli_json_number(bits->fires)) &&
+                   cli_json_set(object, "furthest", json_string(worst)) &&
+                   cli_json_set(object, "chance", cli_json_number(bits->chance));
+    return cli_json_complete(object, is_fine);
+}
+
+static bool print_json(const struct ids_sample *sample, const struct ids_verdict *verdict, uint32_t bits,
+                       struct sim_error *error)
+{
+    json_t *object = json_object();
+    bool is_fine = cli_json_set(object, "kind", json_string(kind_options[sample->kind])) &&
+                   cli_json_set(object, "bits", json_integer(bits)) &&
+                   cli_json_set(object, "ids", cli_json_whole(verdict->count)) &&
+                   cli_json_set(object, "repeated", cli_json_whole(verdict->repeated)) &&
+                   cli_json_set(object, "processes",
+                                verdict->processes > 0 ? cli_json_whole(verdict->processes) : json_null()) &&
+                   cli_json_set(object, "lowest", as_json(&verdict->lowest)) &&
+                   cli_json_set(object, "taken", as_json(&verdict->taken));
+    return cli_json_print(cli_json_complete(object, is_fine), error);
+}
+
+static int ids(const struct cli_args *args, struct sim_error *error)
+{
+    uint64_t bits = BITS_DEFAULT;
+    enum bk_id_kind kind;
+    struct ids_sample sample;
+    struct ids_verdict verdict;
+    if (!cli_whole(args, "bits", 1, IDS_BITS_MAX, &bits, error) || !read_kind(args, &kind, error) ||
+        !ids_read(cli_argument(args, 0), cli_value(args, "column", NULL), kind, &sample, error))
+        return (int)error->class;
+    bool is_fine = ids_judge(&sample, (uint32_t)bits, &verdict, error);
+    if (is_fine && cli_has(args, "json"))
+        is_fine = print_json(&sample, &verdict, (uint32_t)bits, error);
+    else if (is_fine)
+        print_text(&sample, &verdict, (uint32_t)bits);
+    ids_free(&sample);
+    if (!is_fine)
+        return (int)error->class;
+    return verdict.taken.is_random ? 0 : SIM_ERROR_CHECK;
+}
+
+const struct cli_command cli_ids = {
+    .name = "ids",
+    .arguments = "FILE",
+    .summary = "whether the ids of rows have random bits, as strategies need",
+    .example = "  bucketlab ids ids.csv\n"
+               "  bucketlab ids messages.csv.gz --column message_id --bits 12\n",
+    .options = options,
+    .least = 1,
+    .most = 1,
+    .run = ids,
+};

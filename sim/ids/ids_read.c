@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Ids from a CSV file: which kind they are, and their bytes. */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cassandra/token.h"
+#include "ids/ids.h"
+#include "workload/csv.h"
+
+#define UUID_TEXT       36u
+#define ULID_TEXT       26u
+#define SHOWN           40 /* characters of a wrong id */
+#define SNOWFLAKE_LEAST (INT64_C(1) << 41)
+
+struct reader {
+    const char *path;
+    struct wl_csv *csv;
+    struct wl_csv_record record;
+    size_t field, capacity, bytes_capacity;
+    struct ids_sample *sample;
+};
+
+/* Crockford's 32 digits, in both cases; -1: none of them. */
+static int ulid_digit(char c)
+{
+    static const char digits[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    const char *at = c == '\0' ? NULL : strchr(digits, toupper((unsigned char)c));
+    return at == NULL ? -1 : (int)(at - digits);
+}
+
+/* 26 digits of 5 bits, of which the first has only 3. */
+static bool read_ulid(const char *text, size_t size, uint8_t *out)
+{
+    if (size != ULID_TEXT || text[0] > '7')
+        return false;
+    memset(out, 0, 16);
+    for (size_t i = 0; i < ULID_TEXT; i++) {
+        int digit = ulid_digit(text[i]);
+        if (digit < 0)
+            return false;
+        for (int byte = 0; byte < 16; byte++)
+            out[byte] = (uint8_t)(out[byte] << 5 | (byte < 15 ? out[byte + 1] >> 3 : digit));
+    }
+    return true;
+}
+
+static bool read_number(const char *text, size_t size, int64_t *out)
+{
+    size_t digits = size - (size > 0 && text[0] == '-');
+    if (digits == 0 || strspn(text + (size - digits), "0123456789") != digits)
+        return false;
+    errno = 0;
+    *out = strtoll(text, NULL, 10);
+    return errno == 0;
+}
+
+static enum bk_id_kind kind_of(const char *text, size_t size)
+{
+    uint8_t ulid[16];
+    int64_t number;
+    if (size == UUID_TEXT && text[8] == '-' && text[13] == '-') {
+        switch (text[14]) {
+        case '1':
+            return BK_ID_TIMEUUID;
+        case '4':
+            return BK_ID_UUID4;
+        case '7':
+            return BK_ID_UUID7;
+        default:
+            return BK_ID_BYTES;
+        }
+    }
+    if (read_ulid(text, size, ulid))
+        return BK_ID_ULID;
+    return read_number(text, size, &number) && number >= SNOWFLAKE_LEAST ? BK_ID_SNOWFLAKE : BK_ID_BYTES;
+}
+
+/* What stands for the id in a table: its 16 or 8 bytes, those of 0x..., of a whole number, or of the text. Of
+ * an id that is not of the kind, false and SIM_ERROR_INPUT. */
+static bool bytes_of(enum bk_id_kind kind, const char *text, size_t size, uint8_t **out, size_t *out_size,
+                     struct sim_error *error)
+{
+    enum cass_type type = CASS_TEXT;
+    int64_t number;
+    uint64_t bits;
+    if (kind == BK_ID_ULID) {
+        *out_size = 16;
+        *out = malloc(16);
+        if (*out == NULL)
+            return sim_fail_memory(error);
+        return read_ulid(text, size, *out) || sim_fail(error, SIM_ERROR_INPUT, "no ULID");
+    }
+    if (kind != BK_ID_BYTES)
+        type = kind == BK_ID_SNOWFLAKE ? CASS_BIGINT : CASS_UUID;
+    else if (size == UUID_TEXT)
+        type = CASS_UUID;
+    else if (read_number(text, size, &number))
+        type = CASS_BIGINT;
+    else if (size > 2 && text[0] == '0' && text[1] == 'x')
+        type = CASS_BLOB;
+    if (!cass_value_parse(type, text, out, out_size, error) &&
+        (kind != BK_ID_BYTES || error->class != SIM_ERROR_INPUT ||
+         !cass_value_parse(CASS_TEXT, text, out, out_size, error)))
+        return false;
+    return bk_id_bits(kind, *out, *out_size, &bits) == BK_OK ||
+           sim_fail(error, SIM_ERROR_INPUT, "no such id");
+}
+
+static bool has_room(struct reader *reader, size_t size)
+{
+    struct ids_sample *sample = reader->sample;
+    if (sample->count == reader->capacity) {
+        reader->capacity = reader->capacity == 0 ? 1024 : 2 * reader->capacity;
+        size_t *ends = realloc(sample->ends, reader->capacity * sizeof *ends);
+        if (ends == NULL)
+            return false;
+        sample->ends = ends;
+    }
+    size_t used = sample->count == 0 ? 0 : sample->ends[sample->count - 1];
+    if (used + size > reader->bytes_capacity) {
+        reader->bytes_capacity = 2 * (used + size);
+        uint8_t *bytes = realloc(sample->bytes, reader->bytes_capacity);
+        if (bytes == NULL)
+            return false;
+        sample->bytes = bytes;
+    }
+    return true;
+}
+
+static bool take(struct reader *reader, struct sim_error *error)
+{
+    struct ids_sample *sample = reader->sample;
+    const struct wl_csv_record *record = &reader->record;
+    if (reader->field >= record->count)
+        return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": %zu fields, and the id is field %zu",
+                        reader->path, record->line, record->count, reader->field + 1);
+    const char *text = record->fields[reader->field];
+    size_t size = record->sizes[reader->field], bytes_size = 0;
+    uint8_t *bytes = NULL;
+    bool is_fine = size > 0 && strlen(text) == size
+                       ? bytes_of(sample->kind, text, size, &bytes, &bytes_size, error)
+                       : sim_fail(error, SIM_ERROR_INPUT, "no id");
+    if (!is_fine) {
+        free(bytes);
+        if (error->class != SIM_ERROR_INPUT)
+            return false;
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s:%" PRIu64 ": '%.*s' is no %s, as the ids before it are; leave it out, or test "
+                        "ids of one kind at a time (--kind)",
+                        reader->path, record->line, SHOWN, text,
+                        sample->kind == BK_ID_BYTES ? "id" : bk_id_kind_name(sample->kind));
+    }
+    is_fine = has_room(reader, bytes_size) || sim_fail_memory(error);
+    if (is_fine) {
+        size_t used = sample->count == 0 ? 0 : sample->ends[sample->count - 1];
+        memcpy(sample->bytes + used, bytes, bytes_size);
+        sample->ends[sample->count++] = used + bytes_size;
+    }
+    free(bytes);
+    return is_fine;
+}
+
+static bool find_column(struct reader *reader, const char *column, struct sim_error *error)
+{
+    for (size_t i = 0; i < reader->record.count; i++) {
+        if (strcmp(reader->record.fields[i], column) == 0) {
+            reader->field = i;
+            return true;
+        }
+    }
+    return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": no column '%s' in the header", reader->path,
+                    reader->record.line, column);
+}
+
+/* To the first id. Hardly any id has no digit, and hardly any column's name has one. */
+static bool skip_header(struct reader *reader, const char *column, struct sim_error *error)
+{
+    if (!wl_csv_next(reader->csv, &reader->record, error))
+        return false;
+    if (reader->record.count == 0)
+        return true;
+    if (column != NULL && !find_column(reader, column, error))
+        return false;
+    bool is_header = column != NULL || strpbrk(reader->record.fields[0], "0123456789") == NULL;
+    return !is_header || wl_csv_next(reader->csv, &reader->record, error);
+}
+
+static bool read_all(struct reader *reader, const char *column, enum bk_id_kind kind, struct sim_error *error)
+{
+    struct ids_sample *sample = reader->sample;
+    const struct wl_csv_record *record = &reader->record;
+    if (!skip_header(reader, column, error))
+        return false;
+    sample->kind = kind;
+    if (kind == BK_ID_KIND_COUNT && reader->field < record->count)
+        sample->kind = kind_of(record->fields[reader->field], record->sizes[reader->field]);
+    while (record->count > 0) {
+        if (!take(reader, error) || !wl_csv_next(reader->csv, &reader->record, error))
+            return false;
+    }
+    if (sample->count < IDS_LEAST)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s: %zu ids; %u at least are needed, and some thousand tell more", reader->path,
+                        sample->count, IDS_LEAST);
+    return true;
+}
+
+bool ids_read(const char *path, const char *column, enum bk_id_kind kind, struct ids_sample *out,
+              struct sim_error *error)
+{
+    struct reader reader = {.path = path, .sample = out};
+    *out = (struct ids_sample){.kind = BK_ID_BYTES};
+    if (!wl_csv_open(path, "ids", &reader.csv, error))
+        return false;
+    bool is_fine = read_all(&reader, column, kind, error);
+    wl_csv_close(reader.csv);
+    if (!is_fine)
+        ids_free(out);
+    return is_fine;
+}
+
+void ids_free(struct ids_sample *sample)
+{
+    free(sample->bytes);
+    free(sample->ends);
+    *sample = (struct ids_sample){.kind = BK_ID_BYTES};
+}

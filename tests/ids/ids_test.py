@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Aim: `ids` calls the lowest bits of real ids biased where their makers leave them so, and the bits that the library takes
+random; it sees bias of a bit, a pair, a sequence and a process; random bits are not called biased; wrong input is refused with
+its place.
+Method: ids of real makers (make.py), and drawn ones with one flaw each."""
+import os
+import pathlib
+import random
+import sys
+import uuid
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, os.fspath(HERE.parent / "cli"))
+import unittest  # noqa: E402
+
+from program import ProgramTest  # noqa: E402
+
+# Of each maker: the kind, and whether the nine lowest bits are random.
+MAKERS = {
+    "cassandra-driver-java": ("timeuuid", False), "cassandra-driver-nodejs": ("timeuuid", True),
+    "cassandra-driver-python": ("timeuuid", True),
+    "npm-ulid-monotonic": ("ulid", False), "npm-uuid7": ("uuid7", True), "python-ulid": ("ulid", False),
+    "python-uuid1": ("timeuuid", False), "python-uuid4": ("uuid4", True), "python-uuid7": ("uuid7", True),
+}
+LEAST = 64
+
+
+def hexed(numbers):
+    return [f"0x{number:016x}" for number in numbers]
+
+
+class IdsTest(ProgramTest):
+    def judge(self, ids, *options, code=0):
+        self.write("ids.csv", "".join(f"{one}\n" for one in ids))
+        actual, out, err = self.run_program("ids", "ids.csv", "--json", *options)
+        self.assertEqual((actual, err), (code, ""), out)
+        import json
+        return json.loads(out)
+
+    def test_real_ids_are_told_by_their_makers(self):
+        self.assertEqual({path.stem for path in HERE.glob("*.txt")}, set(MAKERS))
+        for name, (kind, is_random) in MAKERS.items():
+            with self.subTest(name):
+                answer = self.good_json("ids", os.fspath(HERE / f"{name}.txt"), "--json")
+                self.assertEqual((answer["kind"], answer["ids"], answer["lowest"]["random"], answer["taken"]["random"]),
+                                 (kind, 500, is_random, True))
+
+    def test_one_process_leaves_all_low_bits_of_timeuuids_constant(self):
+        answer = self.good_json("ids", os.fspath(HERE / "python-uuid1.txt"), "--json")
+        self.assertEqual((answer["processes"], answer["lowest"]["constant_bits"]), (1, 9))
+        text = self.good("ids", os.fspath(HERE / "python-uuid1.txt"))
+        self.assertIn("all of its rows would count, or none", " ".join(text.split()))
+        self.assertIn("bk_id_bits(BK_ID_TIMEUUID, ...)", " ".join(text.split()))
+
+    def test_many_processes_are_looked_at_one_by_one(self):
+        draw, ids = random.Random(1), []
+        for _ in range(40):
+            node, sequence = draw.getrandbits(48), draw.getrandbits(14)
+            ids += [uuid.UUID(fields=(draw.getrandbits(32), 1, 0x11ee, 0x80 | sequence >> 8, sequence & 0xff, node))
+                    for _ in range(LEAST)]
+        answer = self.judge(ids)
+        self.assertEqual((answer["processes"], answer["lowest"]["random"], answer["taken"]["random"]), (40, False, True))
+
+    def test_snowflakes_of_a_quiet_worker_have_a_constant_sequence(self):
+        draw = random.Random(2)
+        ids = [(1_000_000_000 + 17 * i + draw.randint(0, 9)) << 22 | draw.choice([3, 9]) << 12 for i in range(900)]
+        answer = self.judge(ids)
+        self.assertEqual((answer["kind"], answer["processes"], answer["lowest"]["constant_bits"],
+                          answer["lowest"]["all_ones_share"], answer["taken"]["random"]), ("snowflake", 2, 9, 0, True))
+
+    def test_each_flaw_is_seen(self):
+        draw = random.Random(3)
+        plain = [draw.getrandbits(64) for _ in range(4000)]
+        pairs = [number & ~2 | (number & 1) << 1 if draw.random() < 0.2 else number for number in plain]
+        serial = list(plain)
+        for i in range(1, len(serial)):
+            if draw.random() < 0.2:
+                serial[i] = serial[i] & ~16 | serial[i - 1] & 16
+        ones = [number | 511 if draw.random() < 0.01 else number for number in plain]
+        for ids, word in ([[number | (8 if draw.random() < 0.2 else 0) for number in plain], "bit 3 is 1"],
+                          [pairs, "bits 0 and 1 are equal"], [serial, "bit 4 is that of the id before"],
+                          [ones, "all bits are 1"]):
+            answer = self.judge(hexed(ids))
+            self.assertIn(word, answer["lowest"]["furthest"])
+            self.assertEqual((answer["lowest"]["random"], answer["taken"]["random"]), (False, True))
+
+    def test_random_bits_are_not_called_biased(self):
+        for seed in range(40):
+            draw = random.Random(seed)
+            answer = self.judge(hexed(draw.getrandbits(64) for _ in range(draw.randint(LEAST, 3000))), "--bits",
+                                str(draw.randint(1, 32)))
+            self.assertTrue(answer["lowest"]["random"] and answer["taken"]["random"])
+
+    def test_few_ids_again_and_again_are_no_ids_of_rows(self):
+        answer = self.judge([f"user-{i % 5}" for i in range(1000)], code=1)
+        self.assertEqual((answer["repeated"], answer["taken"]["random"]), (995, False))
+
+    def test_columns_and_headers(self):
+        ids = [uuid.UUID(int=random.Random(i).getrandbits(128), version=4) for i in range(LEAST)]
+        self.write("two.csv", "author,message_id\n" + "".join(f"a{i % 3},{one}\n" for i, one in enumerate(ids)))
+        answer = self.good_json("ids", "two.csv", "--column", "message_id", "--json")
+        self.assertEqual((answer["kind"], answer["ids"]), ("uuid4", LEAST))
+        self.write("one.csv", "message_id\n" + "".join(f"{one}\n" for one in ids))
+        self.assertEqual(self.good_json("ids", "one.csv", "--json")["ids"], LEAST)
+
+    def test_wrong_input_is_refused_with_its_place(self):
+        ids = [str(uuid.UUID(int=random.Random(i).getrandbits(128), version=4)) for i in range(LEAST)]
+        self.write("mixed.csv", "\n".join([*ids[:16], "01ARZ3NDEKTSV4RRFFQ69G5FAV", *ids[16:]]) + "\n")
+        self.assertIn("mixed.csv:17: '01ARZ3NDEKTSV4RRFFQ69G5FAV' is no UUID v4", self.bad(2, "ids", "mixed.csv"))
+        self.write("few.csv", "\n".join(ids[1:]) + "\n")
+        self.assertIn(f"few.csv: {LEAST - 1} ids; {LEAST} at least", self.bad(2, "ids", "few.csv"))
+        self.assertIn("no column 'id'", self.bad(2, "ids", "few.csv", "--column", "id"))
+        self.assertIn("no kind 'guid'", self.bad(2, "ids", "few.csv", "--kind", "guid"))
+        self.assertIn("--bits", self.bad(2, "ids", "few.csv", "--bits", "33"))
+        self.assertIn("nowhere.csv", self.bad(2, "ids", "nowhere.csv"))
+
+
+if __name__ == "__main__":
+    unittest.main()
