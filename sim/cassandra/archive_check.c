@@ -351,7 +351,8 @@ static bool event_fits(struct cass_books *books, const struct sim_pending *pendi
     }
 }
 
-/* A request takes the operation that it carries. A node serves what asks something of a replica. */
+/* A request takes the operation that it carries. A node serves requests, where that takes time, and what asks
+ * something of a replica. */
 static bool message_event_fits(struct cass_books *books, const struct sim_event *event)
 {
     const struct cass_cluster *cluster = books->cluster;
@@ -360,9 +361,10 @@ static bool message_event_fits(struct cass_books *books, const struct sim_event 
     const struct message *message = message_at(cluster, (uint32_t)event->a);
     if (message->to != event->target)
         return false;
-    if (event->kind == EVENT_SERVED)
-        return message->kind != MESSAGE_REQUEST && message->kind != MESSAGE_COUNT &&
-               message->kind < MESSAGE_ACK;
+    if (event->kind == EVENT_SERVED && message->kind == MESSAGE_REQUEST && cluster->config.coordinate_ns == 0)
+        return false;
+    if (event->kind == EVENT_SERVED && message->kind != MESSAGE_REQUEST)
+        return message->kind != MESSAGE_COUNT && message->kind < MESSAGE_ACK;
     return message->kind != MESSAGE_REQUEST ||
            (operation_at(cluster, message->operation)->stage == STAGE_TRAVELLING &&
             take(books, &cluster->operations, message->operation));

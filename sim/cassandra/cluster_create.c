@@ -153,6 +153,7 @@ static bool check_times(const struct cass_cluster_config *config, struct sim_err
         const char *name;
         int64_t value, least;
     } times[] = {
+        {"time of a coordinator's own work", config->coordinate_ns, 0},
         {"time of a write", config->write_ns, 0},
         {"time of a read", config->read_ns, 0},
         {"time to scan a row", config->scan_row_ns, 0},

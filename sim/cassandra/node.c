@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A node in time: its queue of requests before `concurrency` servers, its pauses, crashes and clock.
  *
+ * A request is a client's, for its coordinator's own work, or a coordinator's for a replica's.
  * When a request arrives, first come, first served makes the time of its service known: the server that is
  * free first takes it. So a request costs one event. A pause moves all that is planned on the node by its
  * length: frozen_ns adds up the pauses, and a service that was planned before one is put off when it fires.
@@ -9,6 +10,7 @@
 
 #include "cluster.h"
 
+static void serve_request(struct cass_cluster *cluster, uint32_t index);
 static void heap_add(int64_t *heap, uint32_t count, int64_t free_at);
 static void freeze(struct cass_cluster *cluster, uint32_t node, int64_t lasts_ns);
 
@@ -29,8 +31,10 @@ void cass_node_arrive(struct cass_cluster *cluster, uint32_t index)
     }
     switch ((enum message_kind)message->kind) {
     case MESSAGE_REQUEST:
-        cass_operation_begin(cluster, message->operation, to);
-        cass_message_drop(cluster, index);
+        if (cluster->config.coordinate_ns > 0)
+            cass_node_enqueue(cluster, index, cluster->config.coordinate_ns, NEVER);
+        else
+            serve_request(cluster, index);
         break;
     case MESSAGE_COUNT:
         cass_count_lead(cluster, index);
@@ -76,6 +80,8 @@ void cass_node_served(struct cass_cluster *cluster, uint32_t index)
     struct message *message = message_at(cluster, index);
     struct node *node = &cluster->nodes[message->to];
     if (message->epoch != node->epoch) {
+        if (message->kind == MESSAGE_REQUEST)
+            cass_operation_end(cluster, message->operation);
         cass_message_drop(cluster, index);
         return;
     }
@@ -85,7 +91,10 @@ void cass_node_served(struct cass_cluster *cluster, uint32_t index)
         cass_schedule(cluster, now_ns(cluster) + put_off, EVENT_SERVED, message->to, index, 0);
         return;
     }
-    cass_replica_execute(cluster, index);
+    if (message->kind == MESSAGE_REQUEST)
+        serve_request(cluster, index);
+    else
+        cass_replica_execute(cluster, index);
 }
 
 int64_t cass_node_clock_us(const struct cass_cluster *cluster, uint32_t node)
@@ -181,6 +190,13 @@ void cass_set_clock(struct cass_cluster *cluster, uint32_t node, int64_t offset_
 {
     assert(node < cluster->node_count);
     cluster->nodes[node].clock_offset_ns = offset_ns;
+}
+
+static void serve_request(struct cass_cluster *cluster, uint32_t index)
+{
+    const struct message *message = message_at(cluster, index);
+    cass_operation_begin(cluster, message->operation, message->to);
+    cass_message_drop(cluster, index);
 }
 
 /* Replaces the least of the heap. */

@@ -39,6 +39,7 @@ static struct cass_cluster_config config_of(void)
     config.keeps_order = config.keeps_lifetimes = true;
     config.paxos = CASS_PAXOS_V2;
     config.concurrency = 2;
+    config.coordinate_ns = SIM_MS / 4;
     config.write_ns = config.read_ns = SIM_MS / 2;
     config.gc_every_ns = 50 * SIM_MS;
     config.gc_lasts_ns = 5 * SIM_MS;

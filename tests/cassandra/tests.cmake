@@ -13,6 +13,7 @@ bucketlab_test(cassandra/cluster_linear_test LINK sim_cassandra)
 bucketlab_test(cassandra/cluster_paxos_test LINK sim_cassandra)
 bucketlab_test(cassandra/cluster_counter_test LINK sim_cassandra)
 bucketlab_test(cassandra/cluster_latency_test LINK sim_cassandra)
+bucketlab_test(cassandra/cluster_coordinate_test LINK sim_cassandra)
 bucketlab_test(cassandra/cluster_place_test LINK sim_cassandra)
 bucketlab_test(cassandra/cluster_rows_test LINK sim_cassandra)
 bucketlab_test(cassandra/clustering_test LINK sim_cassandra)
@@ -42,6 +43,9 @@ find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
   add_test(NAME cassandra/linear_histories COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5/linear_test.py
            $<TARGET_FILE:cassandra_cluster_linear_test> ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5)
+  add_test(NAME cassandra/latency COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5/latency_test.py
+           $<TARGET_FILE:cluster_load>)
+  set_tests_properties(cassandra/latency PROPERTIES TIMEOUT 300)
   # Its program is built with the tests that run under the sanitizers.
   set_tests_properties(cassandra/linear_histories PROPERTIES LABELS sanitized)
   add_test(NAME cassandra/replay_test COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5/replay_test.py

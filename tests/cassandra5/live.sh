@@ -8,6 +8,8 @@
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 tool=$1 operations=${2:-20000} status=0
+# Nothing here is about speed, and a JVM that compiles less is up sooner.
+export JVM_OPTIONS=${JVM_OPTIONS:--XX:TieredStopAtLevel=1}
 export CASSANDRA_HOME_DIR=${CASSANDRA_HOME_DIR:-${TMPDIR:-/tmp}/bucketlab-cassandra}
 home=$CASSANDRA_HOME_DIR
 for word in java mvn python3; do
@@ -42,11 +44,11 @@ trap stop EXIT
 ask() { # variant, seed, operations, more arguments: two clients at a time
     local variant=$1 seed=$2 each=$(($3 / 2)) pids=() pid
     shift 3
+    "$home/venv/bin/python" "$here/live.py" "$tool" "$variant" --tables "$@" || exit 3
     for client in 0 1; do
         nice -n 5 "$home/venv/bin/python" "$here/live.py" "$tool" "$variant" --seed $((seed + client)) \
             --operations "$each" --out "$home/answers-$variant-$((seed + client)).txt" "$@" &
         pids+=($!)
-        sleep 10 # the first one makes the tables
     done
     for pid in "${pids[@]}"; do
         wait "$pid" || status=1
@@ -69,9 +71,12 @@ round() { # variant, nodes, seed, operations
         contend "$1" "$3" 127.0.0.1
     else
         PAXOS=$1 HEAP=700m TOKENS="-6148914691236517206 0 6148914691236517205" "$here/node/start.sh" 1 "$2" || exit 3
+        # The others make the tables together, before one is gone.
+        "$home/venv/bin/python" "$here/live.py" "$tool" "$1" --tables --down "$2" || exit 3
         kill "$(cat "$home/node$2/pid")"
-        for ((i = 0; i < 60; i++)); do
+        for ((i = 0; ; i++)); do
             "$here/node/tool.sh" nodetool status 2>/dev/null | grep -q '^DN' && break
+            ((i < 120)) || { echo "node 1 does not see that node $2 is down" >&2; exit 3; }
             sleep 1
         done
         ask "$1" "$3" "$4" --down "$2"

@@ -61,6 +61,35 @@ class SampleTest(ProgramTest):
         self.assertIn("unbucketed.disk.compressed_bytes", json.dumps(report))
         self.assertEqual(self.run_program(*words)[0], 2)
 
+    def read(self, name):
+        with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+            return file.read()
+
+    def test_sweep_measures_it_once_for_every_point(self):
+        self.write("sweep.yaml", SMALL + "sweep: {grid: {keys.count: [3, 4]}, seeds: 2}\n")
+        words = ("sweep", "sweep.yaml", "--metric", "disk.compressed_bytes")
+        code, out, err = self.run_program(*words, "--sample", "rows.csv.gz")
+        self.assertEqual(code, 0, err)
+        self.assertEqual(err.count("row.compression 0.5604"), 1)
+        self.assertIn("disk.compressed_bytes", out)
+        self.good("sweep", "sweep.yaml", "--quiet", "--set", "row.compression=0.5604", "--csv", "set.csv", "--db",
+                  "b.db")
+        self.good("sweep", "sweep.yaml", "--quiet", "--sample", "rows.csv.gz", "--csv", "sample.csv")
+        self.assertEqual(self.read("set.csv"), self.read("sample.csv"))
+        self.assertIn("disk.compressed_bytes", self.read("sample.csv"))
+        self.assertIn("rows.csv.gz", self.bad(2, "sweep", "sweep.yaml", "--quiet", "--sample", "rows.csv.gz", "--csv",
+                                              "rows.csv.gz"))
+
+    def test_tune_takes_it_for_the_run_of_its_answer(self):
+        self.write("tune.yaml", SMALL + "tune: {risk: 1%, seeds: 2}\n")
+        words = ("tune", "tune.yaml", "--no-charts", "--quiet", "--sample", "rows.csv.gz")
+        self.good(*words)
+        run = json.loads(self.good("show", "last", "--json"))
+        self.assertIn("disk.compressed_bytes", json.dumps(run))
+        self.assertIn("rows.csv.gz", self.bad(2, *words, "--db", "rows.csv.gz"))
+        self.assertIn("--sample is of 'tune SCENARIO'",
+                      self.bad(2, "tune", "--rows", "1..9", "--risk", "0.5", "--sample", "rows.csv.gz"))
+
     def test_a_wrong_file_ends_in_a_line(self):
         self.write("rows.csv", "key,at,id,data\nk,1,7,x\n")
         self.assertRegex(self.bad(2, "run", "small.yaml", "--sample", "rows.csv", "--quiet"),

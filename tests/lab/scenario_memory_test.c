@@ -43,8 +43,11 @@ static void fail_each_allocation(bool (*load)(struct lab_scenario **out, struct 
 static bool load_example(struct lab_scenario **out, struct sim_error *error)
 {
     static const struct lab_override overrides[] = {
-        {"arrivals.spikes[0].factor=3"}, {"strategies.hash.label=h"}, {"expect=[h.partitions.total > 1]"}};
-    return lab_scenario_load(BUCKETLAB_SOURCE_DIR "/scenarios/chat-channels.yaml", overrides, 3, NULL, out,
+        {"arrivals.spikes[0].factor=3"},
+        {"strategies.hash.label=h"},
+        {"expect=[h.partitions.total > 1]"},
+        {"cluster.node.like=../tests/cassandra5/latency/one-v1.json"}};
+    return lab_scenario_load(BUCKETLAB_SOURCE_DIR "/scenarios/chat-channels.yaml", overrides, 4, NULL, out,
                              error);
 }
 

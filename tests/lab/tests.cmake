@@ -67,6 +67,11 @@ bucketlab_test(lab/metric_test LINK sim_lab)
 bucketlab_test(lab/expect_test LINK sim_lab)
 bucketlab_test(lab/scenario_test LINK sim_lab)
 bucketlab_test(lab/scenario_cluster_test LINK sim_lab)
+bucketlab_test(lab/scenario_node_test LINK sim_lab)
+# The load of tests/cassandra5/latency.py on the mock. The tool is at a path that its user may count on.
+add_executable(cluster_load ${CMAKE_CURRENT_SOURCE_DIR}/lab/cluster_load.c)
+target_link_libraries(cluster_load PRIVATE bucketlab_flags sim_lab)
+set_target_properties(cluster_load PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/lab)
 bucketlab_test(lab/scenario_bad_test LINK sim_lab)
 bucketlab_memory_test(lab/scenario_memory_test LINK sim_lab)
 

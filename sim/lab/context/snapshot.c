@@ -62,6 +62,8 @@ bool lab_snapshot_sources(const struct lab_scenario *scenario, uint64_t *out, st
     *out = 0;
     if (scenario->trace_path != NULL && !add_file(scenario->trace_path, &digest, error))
         return false;
+    if (scenario->like_path != NULL && !add_file(scenario->like_path, &digest, error))
+        return false;
     for (size_t i = 0; i < scenario->observed_count; i++) {
         if (!add_file(scenario->observed[i].path, &digest, error))
             return false;

@@ -391,6 +391,7 @@ static bool digest_point(struct build *build, struct lab_node *root, const struc
     free(text);
     digest_add_bytes(build->sweep, scenario->name, strlen(scenario->name));
     bool is_fine = scenario->trace_path == NULL || digest_file(build, scenario->trace_path);
+    is_fine = is_fine && (scenario->like_path == NULL || digest_file(build, scenario->like_path));
     for (size_t i = 0; is_fine && i < scenario->observed_count; i++)
         is_fine = digest_file(build, scenario->observed[i].path);
     return is_fine;

@@ -30,7 +30,6 @@ static bool join_overrides(struct lab_reader *reader, const struct lab_override 
                            size_t override_count);
 static bool complete(struct lab_reader *reader, const struct lab_node *root);
 static bool resolve_paths(struct lab_reader *reader);
-static bool resolve(struct lab_reader *reader, char **path);
 static bool check_expects(struct lab_reader *reader, const struct lab_node *root);
 static lab_field_reader read_expects;
 
@@ -149,6 +148,7 @@ void lab_scenario_destroy(struct lab_scenario *scenario)
     free(scenario->name);
     free(scenario->about);
     free(scenario->trace_path);
+    free(scenario->like_path);
     free(scenario->workload.spikes);
     free(scenario->faults);
     for (size_t i = 0; i < scenario->strategy_count; i++)
@@ -332,17 +332,7 @@ static bool join_overrides(struct lab_reader *reader, const struct lab_override 
     return true;
 }
 
-static bool resolve_paths(struct lab_reader *reader)
-{
-    struct lab_scenario *scenario = reader->scenario;
-    bool ok = resolve(reader, &scenario->trace_path);
-    for (size_t i = 0; ok && i < scenario->observed_count; i++)
-        ok = resolve(reader, &scenario->observed[i].path);
-    return ok;
-}
-
-/* Relative file names are relative to the scenario's folder. */
-static bool resolve(struct lab_reader *reader, char **path)
+bool lab_resolve(struct lab_reader *reader, char **path)
 {
     const char *slash = strrchr(reader->scenario->path, '/');
     if (*path == NULL || (*path)[0] == '/' || slash == NULL)
@@ -356,6 +346,15 @@ static bool resolve(struct lab_reader *reader, char **path)
     free(*path);
     *path = resolved;
     return true;
+}
+
+static bool resolve_paths(struct lab_reader *reader)
+{
+    struct lab_scenario *scenario = reader->scenario;
+    bool ok = lab_resolve(reader, &scenario->trace_path);
+    for (size_t i = 0; ok && i < scenario->observed_count; i++)
+        ok = lab_resolve(reader, &scenario->observed[i].path);
+    return ok;
 }
 
 static bool read_expects(struct lab_reader *reader, const struct lab_field *field,

@@ -27,10 +27,6 @@ static bool fail_factor(struct lab_reader *reader, const struct lab_node *factor
 #define TIMEOUT_RANGE      "a duration from 1us to 1d"
 #define NODES_RANGE        "a whole number from 1 to 65535"
 
-#define SPAN_FIELD(name, member)                                                                             \
-    {                                                                                                        \
-        name, lab_read_duration, NETWORK(member), LAB_OPTIONAL, 0, SPAN_MAX, SPAN_RANGE, NULL                \
-    }
 #define TIMEOUT_FIELD(name, member)                                                                          \
     {                                                                                                        \
         name, lab_read_duration, SCENARIO(member), LAB_OPTIONAL, (double)SIM_US, (double)SIM_DAY,            \
@@ -103,30 +99,6 @@ static const struct lab_table network_table = {
         },
     .check = check_network};
 
-static const struct lab_table gc_table = {
-    .fields = (const struct lab_field[]){
-        {"every", lab_read_duration, NETWORK(gc_every_ns), LAB_OPTIONAL, 0, 366.0 * (double)SIM_DAY,
-         "a duration from 0s to 366d", NULL},
-        SPAN_FIELD("lasts", gc_lasts_ns),
-        {.name = NULL},
-    }};
-
-static const struct lab_table node_table = {
-    .fields = (const struct lab_field[]){
-        {"concurrency", lab_read_whole32, NETWORK(concurrency), LAB_OPTIONAL, 1, 4096,
-         "a whole number from 1 to 4096", NULL},
-        SPAN_FIELD("write", write_ns),
-        SPAN_FIELD("read", read_ns),
-        SPAN_FIELD("scan_row", scan_row_ns),
-        SPAN_FIELD("scan_tombstone", scan_tombstone_ns),
-        {"tombstone_warn", lab_read_whole32, NETWORK(tombstone_warn), LAB_OPTIONAL, 1, 1e9,
-         "a whole number from 1 to 1000000000", NULL},
-        {"tombstone_fail", lab_read_whole32, NETWORK(tombstone_fail), LAB_OPTIONAL, 1, 1e9,
-         "a whole number from 1 to 1000000000", NULL},
-        {"gc", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &gc_table},
-        {.name = NULL},
-    }};
-
 static const struct lab_table timeouts_table = {.fields = (const struct lab_field[]){
                                                     TIMEOUT_FIELD("write", network.timeout_write_ns),
                                                     TIMEOUT_FIELD("read", network.timeout_read_ns),
@@ -147,7 +119,7 @@ const struct lab_table lab_cluster_table = {
          "a whole number from 1 to 4096", NULL},
         {"consistency", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &consistency_table},
         {"network", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &network_table},
-        {"node", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &node_table},
+        {"node", lab_read_node, 0, LAB_OPTIONAL, 0, 0, NULL, NULL},
         {"timeouts", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &timeouts_table},
         {"lwt", lab_read_choice, NETWORK(paxos), LAB_OPTIONAL, 0, 0, NULL, paxos_variants},
         {.name = NULL},

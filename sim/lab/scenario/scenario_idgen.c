@@ -65,7 +65,8 @@ static bool takes_time(struct lab_reader *reader, const struct lab_node *root)
     const struct lab_scenario *scenario = reader->scenario;
     const struct cass_cluster_config *network = &scenario->network;
     bool has_latency = network->latency_ns.kind != SIM_SIZE_CONSTANT || network->latency_ns.a >= 1;
-    if (scenario->identifiers.think_ns > 0 || has_latency || network->write_ns > 0 || network->read_ns > 0)
+    if (scenario->identifiers.think_ns > 0 || has_latency || network->coordinate_ns > 0 ||
+        network->write_ns > 0 || network->read_ns > 0)
         return true;
     return lab_fail_at(&reader->tree, &root->place,
                        "identifiers would take no time at all; give 'identifiers' a think above 0s, or the "

@@ -4,19 +4,21 @@
 #   start.sh [first_node] [last_node]      default: 1 1
 # Environment: CASSANDRA_HOME_DIR (where all is kept, default ./cassandra-home), PAXOS=v1|v2, NUM_TOKENS,
 # TOKENS ("t1 t2 t3": one token a node), HEAP (default 1g), NATIVE_PORT (9042), STORAGE_PORT (7000),
-# JMX_PORT (7199; node n has JMX_PORT + n - 1), SSTABLE=big|bti (format nb, the default, or da), SNITCH=GossipingPropertyFileSnitch with PLACES ("dc1:r1 dc1:r2 ...").
+# JMX_PORT (7199; node n has JMX_PORT + n - 1), JVM_OPTIONS (more of them), START_SECONDS (600: how long a node may take to
+# come up; they come up one by one, since a ring takes one new node at a time), SSTABLE=big|bti (format nb, the default, or da), SNITCH=GossipingPropertyFileSnitch with PLACES ("dc1:r1 dc1:r2 ...").
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 home=${CASSANDRA_HOME_DIR:-$PWD/cassandra-home}
 first=${1:-1} last=${2:-$first}
 : "${PAXOS:=v1}" "${NUM_TOKENS:=16}" "${TOKENS:=}" "${HEAP:=1g}" "${NATIVE_PORT:=9042}" "${STORAGE_PORT:=7000}"
-: "${JMX_PORT:=7199}" "${SNITCH:=SimpleSnitch}" "${PLACES:=}" "${SSTABLE:=big}"
+: "${START_SECONDS:=600}" "${JVM_OPTIONS:=}" "${JMX_PORT:=7199}" "${SNITCH:=SimpleSnitch}" "${PLACES:=}" "${SSTABLE:=big}"
 mkdir -p "$home"
 if [[ ! -d $home/lib ]]; then
     mvn -q -B -f "$here/pom.xml" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$home/lib"
 fi
 . "$here/jvm.sh"
 read -r -a tokens <<<"$TOKENS"
+read -r -a jvm_options <<<"$JVM_OPTIONS"
 for ((n = first; n <= last; n++)); do
     node=$home/node$n
     mkdir -p "$node/conf" "$node/logs"
@@ -38,6 +40,7 @@ for ((n = first; n <= last; n++)); do
         printf 'dc=%s\nrack=%s\n' "${places[n - 1]%:*}" "${places[n - 1]#*:}" >"$node/conf/cassandra-rackdc.properties"
     fi
     nice -n 5 java "${jvm_opens[@]}" -Xms"$HEAP" -Xmx"$HEAP" -XX:+UseG1GC -XX:ParallelGCThreads=2 -XX:ConcGCThreads=1 \
+        "${jvm_options[@]}" \
         -javaagent:"$(echo "$home"/lib/jamm-*.jar)" -Dcassandra.config="file://$node/conf/cassandra.yaml" \
         -Dcassandra.storagedir="$node" -Dcassandra.logdir="$node/logs" -Dlogback.configurationFile="$node/conf/logback.xml" \
         -Dcassandra.jmx.local.port=$((JMX_PORT + n - 1)) -Dcassandra.ring_delay_ms="${RING_DELAY_MS:-2000}" \
@@ -45,16 +48,19 @@ for ((n = first; n <= last; n++)); do
         -cp "$node/conf:$home/lib/*" -Dcassandra-foreground=yes -Xss512k \
         org.apache.cassandra.service.CassandraDaemon >"$node/logs/out.log" 2>&1 &
     echo $! >"$node/pid"
-    for ((i = 0; i < 180; i++)); do
-        if grep -q "Starting listening for CQL clients" "$node/logs/system.log" 2>/dev/null; then
-            break
-        fi
+    until=$((SECONDS + START_SECONDS))
+    until grep -q "Starting listening for CQL clients" "$node/logs/system.log" 2>/dev/null; do
         if ! kill -0 "$(cat "$node/pid")" 2>/dev/null; then
             echo "node $n ended; see $node/logs" >&2
             tail -20 "$node/logs/out.log" >&2
             exit 1
         fi
-        sleep 1
+        if ((SECONDS >= until)); then
+            echo "node $n is not up after $START_SECONDS s; raise START_SECONDS, or see $node/logs/system.log" >&2
+            tail -3 "$node/logs/system.log" >&2
+            exit 1
+        fi
+        sleep 0.5
     done
     echo "node $n: 127.0.0.$n:$NATIVE_PORT, pid $(cat "$node/pid"), jmx $((JMX_PORT + n - 1))"
 done

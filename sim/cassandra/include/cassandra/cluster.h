@@ -79,6 +79,7 @@ struct cass_cluster_config {
     struct sim_size latency_between_ns; /* between datacenters */
     double loss, duplicate;             /* chance of each message */
     uint32_t concurrency;               /* requests that a node serves at once */
+    int64_t coordinate_ns;              /* a coordinator's own work on a request; default 0: none */
     int64_t write_ns, read_ns, scan_row_ns, scan_tombstone_ns;
     int64_t gc_every_ns, gc_lasts_ns; /* means of exponentials; either 0: none */
     int64_t timeout_write_ns, timeout_read_ns, timeout_counter_ns, timeout_cas_ns;

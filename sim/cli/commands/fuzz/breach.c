@@ -112,23 +112,34 @@ void cli_finding_clear(struct cli_finding *finding)
     free(finding->text);
 }
 
-/* The seed's scenario; a trace is named such that it is found from any folder. */
+/* PATH="FILE", malloc'ed; NULL where there is no file, or no memory. */
+static char *absolute(const char *path, const char *file)
+{
+    char *whole = file == NULL ? NULL : realpath(file, NULL);
+    char *override = whole == NULL ? NULL : malloc(2 * strlen(whole) + 32);
+    if (override != NULL)
+        strcpy(add_quoted(override + sprintf(override, "%s=\"", path), whole), "\"");
+    free(whole);
+    return override;
+}
+
+/* The seed's scenario; its files are named such that they are found from any folder. */
 static bool begin_text(const struct lab_fuzz_base *base, uint64_t seed, char **out, struct sim_error *error)
 {
     struct lab_scenario *scenario;
     if (!lab_fuzz_scenario(base, seed, &scenario, error))
         return false;
-    char *whole = scenario->trace_path == NULL ? NULL : realpath(scenario->trace_path, NULL);
-    char *override = malloc(whole == NULL ? 1 : 2 * strlen(whole) + 32);
-    bool is_fine = override != NULL || sim_fail_memory(error);
-    if (is_fine) {
-        if (whole != NULL)
-            strcpy(add_quoted(override + sprintf(override, "trace.file=\""), whole), "\"");
-        const struct lab_override overrides[] = {{override}};
-        is_fine = lab_fuzz_rewrite(scenario->text, overrides, whole == NULL ? 0 : 1, out, error);
-    }
-    free(override);
-    free(whole);
+    char *trace = absolute("trace.file", scenario->trace_path);
+    char *like = absolute("cluster.node.like", scenario->like_path);
+    struct lab_override overrides[2];
+    size_t count = 0;
+    if (trace != NULL)
+        overrides[count++].text = trace;
+    if (like != NULL)
+        overrides[count++].text = like;
+    bool is_fine = lab_fuzz_rewrite(scenario->text, overrides, count, out, error);
+    free(trace);
+    free(like);
     lab_scenario_destroy(scenario);
     return is_fine;
 }

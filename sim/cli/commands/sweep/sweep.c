@@ -10,6 +10,7 @@
 #include "cli/commands/sweep.h"
 #include "cli/execute.h"
 #include "cli/outputs.h"
+#include "cli/sample.h"
 #include "cli/text.h"
 #include "cli/text_file.h"
 #include "cli/warnings.h"
@@ -26,6 +27,7 @@ static const struct cli_option options[] = {{"seed", "N", "in place of the scena
                                             {"set", "PATH=VALUE",
                                              "change one field of the scenario, as in\n"
                                              "sweep.seeds=50; repeatable"},
+                                            CLI_OPTION_SAMPLE,
                                             {"shard", "I/N", "run part I of N alone, as in 1/4"},
                                             {"metric", "NAME",
                                              "show this figure in place of the usual ones;\n"
@@ -82,7 +84,8 @@ static bool begin(const struct cli_args *args, struct sweeper *sweeper, struct s
 static bool read_shard(const struct cli_args *args, struct sweeper *sweeper, struct sim_error *error);
 static bool read_metrics(const struct cli_args *args, struct sweeper *sweeper, struct sim_error *error);
 static bool read_scenario(const struct cli_args *args, struct sweeper *sweeper, struct sim_error *error);
-static bool check_outputs(const struct sweeper *sweeper, const char *csv, struct sim_error *error);
+static bool check_outputs(const struct cli_args *args, const struct sweeper *sweeper,
+                          struct sim_error *error);
 static bool list_jobs(struct sweeper *sweeper, struct sim_error *error);
 static bool work_off(struct sweeper *sweeper, struct sim_error *error);
 static bool run_jobs(void *context, struct lab_progress *progress, struct sim_error *error);
@@ -129,7 +132,7 @@ static bool begin(const struct cli_args *args, struct sweeper *sweeper, struct s
     return read_shard(args, sweeper, error) && read_metrics(args, sweeper, error) &&
            cli_jobs(args, &sweeper->workers, error) && cli_team(args, &sweeper->team, error) &&
            (csv == NULL || cli_text_file_check("csv", csv, error)) && read_scenario(args, sweeper, error) &&
-           check_outputs(sweeper, csv, error) &&
+           check_outputs(args, sweeper, error) &&
            store_open(sweeper->database, STORE_WRITE, &sweeper->store, error) &&
            store_sweep_open(sweeper->store, sweeper->sweep, sweeper->path, BUCKETLAB_VERSION,
                             &sweeper->stored, error) &&
@@ -174,21 +177,17 @@ static bool read_metrics(const struct cli_args *args, struct sweeper *sweeper, s
 static bool read_scenario(const struct cli_args *args, struct sweeper *sweeper, struct sim_error *error)
 {
     const char *path = cli_argument(args, 0);
-    size_t count = 0, size;
+    size_t count, size;
     uint64_t seed = 0;
-    char *text;
-    if (!cli_whole(args, "seed", 0, UINT64_MAX, &seed, error))
+    char *text = NULL, of_sample[CLI_SAMPLE_TEXT_SIZE];
+    struct lab_override *overrides;
+    if (!cli_whole(args, "seed", 0, UINT64_MAX, &seed, error) ||
+        !cli_overrides(args, &overrides, &count, error))
         return false;
-    while (cli_value_at(args, "set", count) != NULL)
-        count++;
-    struct lab_override *overrides = calloc(count + 1, sizeof *overrides);
-    if (overrides == NULL)
-        return sim_fail_memory(error);
-    for (size_t i = 0; i < count; i++)
-        overrides[i].text = cli_value_at(args, "set", i);
-    bool is_fine = lab_scenario_text(path, &text, &size, error) &&
-                   lab_sweep_parse(path, text, size, overrides, count, cli_has(args, "seed") ? &seed : NULL,
-                                   &sweeper->sweep, error);
+    const uint64_t *own_seed = cli_has(args, "seed") ? &seed : NULL;
+    bool is_fine = cli_sample_override(args, path, own_seed, overrides, &count, of_sample, error) &&
+                   lab_scenario_text(path, &text, &size, error) &&
+                   lab_sweep_parse(path, text, size, overrides, count, own_seed, &sweeper->sweep, error);
     free(text);
     free(overrides);
     if (is_fine && (sweeper->path = realpath(path, NULL)) == NULL)
@@ -196,10 +195,11 @@ static bool read_scenario(const struct cli_args *args, struct sweeper *sweeper, 
     return is_fine && (sweeper->path != NULL || sim_fail_memory(error));
 }
 
-static bool check_outputs(const struct sweeper *sweeper, const char *csv, struct sim_error *error)
+static bool check_outputs(const struct cli_args *args, const struct sweeper *sweeper, struct sim_error *error)
 {
     struct cli_outputs outputs = {0};
-    cli_outputs_file(&outputs, "csv", csv);
+    cli_outputs_file(&outputs, "csv", cli_value(args, "csv", NULL));
+    cli_outputs_input(&outputs, "the sample", cli_value(args, "sample", NULL));
     cli_outputs_database(&outputs, "db", sweeper->database, true);
     cli_outputs_input(&outputs, "the scenario", sweeper->sweep->path);
     for (size_t i = 0; i < sweeper->sweep->file_count; i++)

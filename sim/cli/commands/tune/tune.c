@@ -9,6 +9,7 @@
 #include "bucketing/strategy.h"
 #include "cli/commands/tune.h"
 #include "cli/json.h"
+#include "cli/sample.h"
 #include "cli/text.h"
 #include "lab/quantity.h"
 #include "tune_answer.h"
@@ -34,6 +35,7 @@ static const struct cli_option options[] = {
      "the most seeds that a setting is run with (default\n"
      "the scenario's tune.seeds, or 8)"},
     {"set", "PATH=VALUE", "change one field of the scenario; repeatable"},
+    CLI_OPTION_SAMPLE,
     {"db", "FILE",
      "database (default bucketlab.db); the same command\n"
      "resumes from it when it was interrupted"},
@@ -105,7 +107,8 @@ static int tune(const struct cli_args *args, struct sim_error *error)
 static bool check_options(const struct cli_args *args, bool is_scenario, struct sim_error *error)
 {
     static const char *const of_rows[] = {"rows", "bits", "probability", "max-increments", NULL};
-    static const char *const of_scenario[] = {"seed", "seeds", "set", "db", "no-charts", "jobs", NULL};
+    static const char *const of_scenario[] = {"seed", "seeds",     "set",  "sample",
+                                              "db",   "no-charts", "jobs", NULL};
     for (const char *const *name = is_scenario ? of_rows : of_scenario; *name != NULL; name++) {
         if (cli_has(args, *name))
             return sim_fail(error, SIM_ERROR_INPUT,

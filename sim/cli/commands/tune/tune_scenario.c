@@ -17,6 +17,7 @@
 #include "cli/json.h"
 #include "cli/outputs.h"
 #include "cli/page.h"
+#include "cli/sample.h"
 #include "cli/text.h"
 #include "cli/tune_memory.h"
 #include "cli/warnings.h"
@@ -99,6 +100,7 @@ static bool read_job(const struct cli_args *args, struct job *job, struct sim_er
     struct cli_outputs outputs = {0};
     cli_outputs_scenario(&outputs, job->scenario);
     cli_outputs_database(&outputs, "db", job->database, true);
+    cli_outputs_input(&outputs, "the sample", cli_value(args, "sample", NULL));
     if (job->has_charts)
         cli_outputs_charts(&outputs, &job->charts, job->scenario->name);
     if (!cli_outputs_check(&outputs, error) || !read_terms(args, &job->terms, error) ||
@@ -111,19 +113,17 @@ static bool read_job(const struct cli_args *args, struct job *job, struct sim_er
 
 static bool load(const struct cli_args *args, struct job *job, struct sim_error *error)
 {
-    size_t count = 0;
+    size_t count;
     uint64_t seed = 0;
-    if (!cli_whole(args, "seed", 0, UINT64_MAX, &seed, error))
+    char of_sample[CLI_SAMPLE_TEXT_SIZE];
+    struct lab_override *overrides;
+    const char *path = cli_argument(args, 0);
+    if (!cli_whole(args, "seed", 0, UINT64_MAX, &seed, error) ||
+        !cli_overrides(args, &overrides, &count, error))
         return false;
-    while (cli_value_at(args, "set", count) != NULL)
-        count++;
-    struct lab_override *overrides = calloc(count + 1, sizeof *overrides);
-    if (overrides == NULL)
-        return sim_fail_memory(error);
-    for (size_t i = 0; i < count; i++)
-        overrides[i].text = cli_value_at(args, "set", i);
-    bool is_fine = lab_scenario_load(cli_argument(args, 0), overrides, count,
-                                     cli_has(args, "seed") ? &seed : NULL, &job->scenario, error);
+    const uint64_t *own_seed = cli_has(args, "seed") ? &seed : NULL;
+    bool is_fine = cli_sample_override(args, path, own_seed, overrides, &count, of_sample, error) &&
+                   lab_scenario_load(path, overrides, count, own_seed, &job->scenario, error);
     free(overrides);
     return is_fine;
 }

@@ -48,6 +48,9 @@ void lab_cluster_default(struct lab_scenario *scenario);
 /* The ring's own figures; what the cluster engine asks more of them is with the engine. */
 bool lab_cluster_complete(struct lab_reader *reader, const struct lab_node *root);
 
+/* scenario_node.c: how fast a node works; fills the scenario's network. */
+lab_field_reader lab_read_node;
+
 /* scenario_agents.c; the target is the struct lab_scenario. */
 extern const struct lab_table lab_agents_table;
 void lab_agents_default(struct lab_agents *agents);
@@ -97,6 +100,8 @@ bool lab_override_apply(struct lab_tree *tree, struct lab_node *root, const char
  * overrides. On failure *out is NULL, and the tree's error is set. */
 bool lab_scenario_of_tree(struct lab_tree *tree, const struct lab_node *root, const char *text,
                           struct lab_scenario **out);
+/* A malloc'ed file name that is relative becomes one relative to the scenario's folder. */
+bool lab_resolve(struct lab_reader *reader, char **path);
 /* Whether the top node is a mapping. */
 bool lab_check_root(const struct lab_tree *tree, const struct lab_node *root);
 

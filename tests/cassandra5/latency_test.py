@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Aim: latency.py measures what a node does, its fit gives the settings in the recorded files, and the lab with these
+settings answers the same load about as the node did. Method: a server here that speaks as much of the protocol as the
+script does, and takes a known time; the recordings of latency/; the bounds are what docs/mock.md says of them.
+Usage: latency_test.py CLUSTER_LOAD."""
+import json
+import math
+import pathlib
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import latency
+
+HERE = pathlib.Path(__file__).parent
+DELAY_S = 0.002
+RESULT_VOID, RESULT_PREPARED, FAILED = struct.pack(">i", 1), struct.pack(">iH4s", 4, 4, b"name"), b"\0\0\0\0\0\5wrong"
+
+
+def serve(connection, wrong):
+    """Answers each frame; an EXECUTE after a while, and with an error where its statement holds the word."""
+    buffer = b""
+    while data := connection.recv(1 << 16):
+        buffer += data
+        while len(buffer) >= 9 and len(buffer) >= 9 + (length := struct.unpack_from(">i", buffer, 5)[0]):
+            version, _, stream, opcode = struct.unpack_from(">BBhB", buffer)
+            assert version == 4
+            body, buffer = buffer[9:9 + length], buffer[9 + length:]
+            answer = {latency.STARTUP: (latency.READY, b""), latency.PREPARE: (latency.RESULT, RESULT_PREPARED)}.get(
+                opcode, (latency.RESULT, RESULT_VOID))
+            if wrong and wrong in body:
+                answer = (0, FAILED)
+            if opcode == latency.EXECUTE:
+                time.sleep(DELAY_S)
+            connection.sendall(latency.HEADER.pack(0x84, 0, stream, answer[0], len(answer[1])) + answer[1])
+
+
+def measure(wrong=b""):
+    """The script on such a server: exit code, stderr, and the file."""
+    with socket.create_server(("127.0.0.1", 0)) as server, tempfile.TemporaryDirectory() as folder:
+        def accept():
+            while True:
+                try:
+                    connection = server.accept()[0]
+                except OSError:
+                    return
+                threading.Thread(target=serve, args=(connection, wrong), daemon=True).start()
+
+        threading.Thread(target=accept, daemon=True).start()
+        out = pathlib.Path(folder, "measured.json")
+        done = subprocess.run([sys.executable, HERE / "latency.py", "--port", str(server.getsockname()[1]), "--seconds",
+                               "0.3", "--warm-up", "0", "--only", "insert", "--in-flight", "1", "4", "--scale",
+                               "0.0001", "--cores", "5", "--out", out], capture_output=True, text=True, check=False, timeout=120)
+        return done.returncode, done.stderr, json.loads(out.read_text()) if out.exists() else None
+
+
+def check(is_so, text):
+    if not is_so:
+        sys.exit(f"FAILED: {text}")
+
+
+def check_script():
+    code, err, measured = measure()
+    check(code == 0, err)
+    one, four = measured["points"]
+    check(measured["node"] == {"concurrency": 5}, "without processes nothing is fitted")
+    check((one["kind"], one["in_flight"], four["in_flight"]) == ("insert", 1, 4), "the points are others")
+    # Each connection takes its time one by one; how much longer is the machine's business.
+    check(DELAY_S <= one["p50_us"] / 1e6 < 20 * DELAY_S, f"p50 is {one['p50_us']} us")
+    check(one["p50_us"] <= one["p99_us"] <= one["p999_us"], "percentiles fall")
+    check(abs(one["per_second"] * one["p50_us"] / 1e6 - 1) < 0.5, "one in flight is as many a second as fit")
+    check(four["per_second"] > 1.5 * one["per_second"], "four in flight are no more than one")
+    code, err, measured = measure(b"CREATE TABLE")
+    check(code == 3 and "the node answers: wrong" in err and measured is None, err)
+    done = subprocess.run([sys.executable, HERE / "latency.py", "--port", "1"], capture_output=True, text=True,
+                          check=False)
+    check(done.returncode == 3 and "start one with node/start.sh" in done.stderr, done.stderr)
+
+
+def check_fit():
+    """By hand: of a ring a write costs the other two 30 and 50, so 40; the coordinator 100 beyond that."""
+    def point(kind, *cpu):
+        return {"kind": kind, "in_flight": 128, "p50_us": 1.0, "node_cpu_us": list(cpu)}
+
+    points = [point(kind, 140.0, 30.0, 50.0) for kind in ("insert", "state_write", "delete")]
+    points += [point(kind, 160.0, 60.0, 0.0) for kind in ("state_read", "read_1")]
+    points += [point("read_100", 0.0, 160.0, 0.0), point("read_1000", 0.0, 1060.0, 0.0),
+               point("tombstones_900", 0.0, 510.0, 0.0)]
+    ring = latency.fit(points, 3)
+    wanted = {"coordinate": 100.0, "write": 40.0, "read": 60.0, "scan_row": 1.0, "scan_tombstone": 0.5}
+    check(ring == wanted, f"the fit of a ring is {ring}")
+    points = [point("insert", 30.0), point("state_read", 50.0)]
+    check(latency.fit(points, 1) == {"coordinate": 0.0, "write": 30.0, "read": 50.0}, "the fit of one node is another")
+
+
+def check_recordings(tool):
+    for path in sorted((HERE / "latency").glob("*.json")):
+        measured = json.loads(path.read_text(encoding="utf-8"))
+        fitted = latency.settings(measured["points"], measured["nodes"], measured["node"]["concurrency"])
+        check(fitted == measured["node"], f"{path.name}: its settings are not those of its fit, {fitted}")
+        logs = []
+        for point, (_, p50, _) in zip(measured["points"], latency.in_lab(measured, tool)):
+            ratio = p50 / point["p50_us"]
+            logs.append(math.log(ratio))
+            check(1 / WORST <= ratio <= WORST, f"{path.name}: {point['kind']} at {point['in_flight']}: the lab has "
+                                               f"{ratio:.2f} times the node's median")
+        check(len(logs) == len(measured["points"]), f"{path.name}: not every load ran")
+        spread = math.exp(sum(abs(value) for value in logs) / len(logs))
+        print(f"{path.name}: {len(logs)} medians, on average within {spread:.2f} times, at worst "
+              f"{math.exp(max(abs(value) for value in logs)):.2f}")
+        check(spread <= MEAN, f"{path.name}: medians are {spread:.2f} times apart on average")
+
+
+WORST, MEAN = 3.5, 1.6
+check_fit()
+check_script()
+check_recordings(sys.argv[1])
